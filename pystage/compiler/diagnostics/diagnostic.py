@@ -1,0 +1,77 @@
+"""Errors as data: what every diagnostic has, the registry of codes, and the exceptions that carry them.
+
+A diagnostic is a frozen dataclass: its class says code, title and help as templates over its fields; an
+instance adds the place and the reasons. Exceptions, terminal text, JSON and pages are all made from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+from .span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One link of the chain that explains a diagnostic: a sentence, and its place where it has one."""
+
+    text: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnostic:
+    """One problem in one place.
+
+    Subclasses set `code` (`PS` and three digits, stable), and the templates `title` (the headline),
+    `label` (what stands beside the caret) and `help` (a rewrite that works); `{name}` in a template is
+    the field of that name.
+    """
+
+    code: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    label: ClassVar[str] = ""
+    help: ClassVar[str] = ""
+
+    span: Span | None = None
+    notes: tuple[Note, ...] = ()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if not cls.code:
+            return
+        other = REGISTRY.setdefault(cls.code, cls)
+        if other.__qualname__ != cls.__qualname__:
+            raise TypeError(f"diagnostic code {cls.code} is used by {other.__name__} and {cls.__name__}")
+        REGISTRY[cls.code] = cls  # a slotted dataclass is made twice; the later class is the real one
+
+    def _fill(self, template: str) -> str:
+        return template.format(**{f.name: getattr(self, f.name) for f in fields(self)})
+
+    @property
+    def headline(self) -> str:
+        """The title with its fields filled in."""
+        return self._fill(self.title)
+
+    @property
+    def caret_label(self) -> str:
+        """What stands beside the caret, filled in; may be empty."""
+        return self._fill(self.label)
+
+    @property
+    def advice(self) -> str:
+        """The help, filled in; may be empty."""
+        return self._fill(self.help)
+
+
+REGISTRY: dict[str, type[Diagnostic]] = {}
+"""Every diagnostic class by its code."""
+
+
+class DiagnosticError(Exception):
+    """Raised inside the compiler to give up on the thing at hand, for one stated reason."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.headline)
+        self.diagnostic = diagnostic

@@ -1,0 +1,24 @@
+"""Where something stands in the user's source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range of source text: lines count from 1, columns from 0; `end_column` is exclusive."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    function: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column + 1}"
+
+
+NOWHERE = Span("<unknown>", 0, 0, 0, 0)
+"""The span of what has no place in the user's source (what the compiler itself adds)."""

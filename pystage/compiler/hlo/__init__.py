@@ -1,0 +1,1 @@
+"""HLO IR: typed SSA with regions. The types, the program, its builder, verifier, printer and interpreter."""

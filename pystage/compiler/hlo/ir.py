@@ -1,0 +1,93 @@
+"""HLO IR: functions, regions, operations and values.
+
+A `Value` is made once, by an operation or as a parameter of a region. A region may use the values of the
+regions around it. Programs are made by `builder.Builder` and are not changed afterwards, except by
+`simplify`, which rewrites a function whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..diagnostics.span import Span
+from .op import HloOp
+from .types import ArrayType
+
+
+class Value:
+    """A typed SSA value. `owner` is the operation, or the region whose parameter it is."""
+
+    __slots__ = ("index", "owner", "type")
+
+    def __init__(self, type: ArrayType, owner: Op | Region, index: int) -> None:
+        self.type = type
+        self.owner = owner
+        self.index = index
+
+    def __repr__(self) -> str:
+        return f"<{self.type}>"
+
+
+class Op:
+    """An operation applied to values: `results = kind(operands) { regions }`."""
+
+    __slots__ = ("kind", "operands", "regions", "results", "span")
+
+    def __init__(
+        self,
+        kind: HloOp,
+        operands: tuple[Value, ...],
+        types: tuple[ArrayType, ...],
+        regions: tuple[Region, ...],
+        span: Span | None,
+    ) -> None:
+        self.kind = kind
+        self.operands = operands
+        self.regions = regions
+        self.span = span
+        self.results = tuple([Value(t, self, i) for i, t in enumerate(types)])
+
+
+class Region:
+    """A list of operations with parameters and results: the body of a function, a branch, a loop."""
+
+    __slots__ = ("ops", "params", "results")
+
+    def __init__(self, types: tuple[ArrayType, ...] = ()) -> None:
+        self.params: list[Value] = [Value(t, self, i) for i, t in enumerate(types)]
+        self.ops: list[Op] = []
+        self.results: tuple[Value, ...] = ()
+
+    def add_param(self, type: ArrayType) -> Value:
+        """Adds a parameter."""
+        value = Value(type, self, len(self.params))
+        self.params.append(value)
+        return value
+
+    def walk(self) -> Iterator[Op]:
+        """Every operation, those of inner regions included, each before what its regions hold."""
+        for op in self.ops:
+            yield op
+            for region in op.regions:
+                yield from region.walk()
+
+
+class Function:
+    """A function: a region that uses no outer values, a name, and where it was defined."""
+
+    __slots__ = ("body", "name", "span")
+
+    def __init__(self, name: str, body: Region, span: Span | None = None) -> None:
+        self.name = name
+        self.body = body
+        self.span = span
+
+    @property
+    def param_types(self) -> tuple[ArrayType, ...]:
+        """Types of the parameters."""
+        return tuple([p.type for p in self.body.params])
+
+    @property
+    def result_types(self) -> tuple[ArrayType, ...]:
+        """Types of the results."""
+        return tuple([r.type for r in self.body.results])

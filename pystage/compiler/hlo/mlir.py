@@ -1,0 +1,152 @@
+"""The one door to MLIR: types, attributes, constants and locations, cached per module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from jax.extend.mlir import ir
+from jax.interpreters import mlir as jax_mlir
+
+from ..diagnostics.span import Span
+from .ir import Function, Op, Region, Value
+from .types import BOOL, ArrayType, DType
+
+
+class Emitter:
+    """Emits HLO IR at an insertion point of an MLIR module.
+
+    `symbol_of` gives the symbol name of a private function of the module, which it emits on demand.
+    Must be used inside the MLIR context and an active insertion point (`with ir.InsertionPoint(block)`).
+    """
+
+    def __init__(self, symbol_of: Callable[[Function], str], location: ir.Location, lowering: Any = None) -> None:
+        self._symbol_of = symbol_of
+        self._types: dict[ArrayType, ir.Type] = {}
+        self._elements: dict[DType, ir.Type] = {}
+        self._locations: dict[Span | None, ir.Location] = {None: location}
+        self.values: dict[Value, ir.Value] = {}
+        self.location = location
+        self.lowering = lowering
+        """JAX's lowering context (`LoweringRuleContext`), which `JaxCall` needs; None outside JAX."""
+
+    def element(self, dtype: DType) -> ir.Type:
+        """The MLIR element type of `dtype`."""
+        found = self._elements.get(dtype)
+        if found is None:
+            found = self._elements[dtype] = jax_mlir.dtype_to_ir_type(dtype)
+        return found
+
+    def type(self, type: ArrayType) -> ir.Type:
+        """The MLIR tensor type."""
+        found = self._types.get(type)
+        if found is None:
+            found = ir.RankedTensorType.get(type.static_shape, self.element(type.dtype), loc=self.location)
+            self._types[type] = found
+        return found
+
+    def location_of(self, span: Span | None) -> ir.Location:
+        """The MLIR location of a span: file, line and column, named after the function."""
+        found = self._locations.get(span)
+        if found is None:
+            assert span is not None
+            found = ir.Location.file(span.file, span.line, span.column + 1)
+            if span.function:
+                found = ir.Location.name(span.function, found)
+            self._locations[span] = found
+        return found
+
+    def create(
+        self,
+        opcode: str,
+        results: Sequence[Value] | Sequence[ArrayType],
+        operands: Sequence[ir.Value],
+        attributes: dict[str, ir.Attribute] | None = None,
+        regions: int = 0,
+    ) -> ir.Operation:
+        """One operation of the StableHLO dialect (or of another: `opcode` with a dot)."""
+        name = opcode if "." in opcode else "stablehlo." + opcode
+        types = [self.type(r.type if isinstance(r, Value) else r) for r in results]
+        return ir.Operation.create(
+            name, types, operands, attributes=attributes, regions=regions, loc=self.location
+        )
+
+    def emit_op(self, op: Op) -> None:
+        """Emits one operation and remembers its results."""
+        outer = self.location
+        self.location = self.location_of(op.span)
+        values = self.values
+        made = op.kind.emit(self, op, *[values[v] for v in op.operands])
+        results = made.results if isinstance(made, ir.OpView | ir.Operation) else made
+        for value, result in zip(op.results, results, strict=True):
+            values[value] = result
+        self.location = outer
+
+    def emit_region(self, region: Region, into: ir.Region, terminator: str = "stablehlo.return") -> None:
+        """Emits `region` as the one block of `into`."""
+        block = into.blocks.append(*[self.type(p.type) for p in region.params], arg_locs=None)
+        for param, argument in zip(region.params, block.arguments, strict=True):
+            self.values[param] = argument
+        with ir.InsertionPoint(block):
+            for op in region.ops:
+                self.emit_op(op)
+            results = [self.values[v] for v in region.results]
+            ir.Operation.create(terminator, [], results, loc=self.location)
+
+    def emit_reducer(self, opcode: str, types: Sequence[ArrayType], into: ir.Region) -> None:
+        """Emits the region `(a, b) -> opcode(a, b)` on scalars, for reductions with one standard operation."""
+        (type,) = types
+        block = into.blocks.append(self.type(type), self.type(type), arg_locs=None)
+        with ir.InsertionPoint(block):
+            made = self.create(opcode, [type], list(block.arguments))
+            ir.Operation.create("stablehlo.return", [], [made.results[0]], loc=self.location)
+
+    def symbol(self, function: Function) -> ir.Attribute:
+        """A reference to a private function of the module."""
+        return ir.FlatSymbolRefAttr.get(self._symbol_of(function))
+
+    def constant(self, array: np.ndarray) -> ir.Value:
+        """A constant; splats are stored once."""
+        type = ArrayType(array.dtype, array.shape)
+        return self.create("constant", [type], [], {"value": self.dense(array)}).results[0]
+
+    def dense(self, array: np.ndarray) -> ir.Attribute:
+        """A DenseElementsAttr of the array."""
+        type = ArrayType(array.dtype, array.shape)
+        if array.size > 1 and array.dtype.kind != "c" and (array == array.flat[0]).all():
+            array = np.broadcast_to(array.flat[:1].reshape((1,) * array.ndim), array.shape)
+            return ir.DenseElementsAttr.get_splat(self.type(type), self.scalar(array.dtype, array.flat[0]))
+        if array.dtype == BOOL:
+            packed = np.packbits(array, bitorder="little")
+            return ir.DenseElementsAttr.get(packed, type=self.element(BOOL), shape=array.shape)
+        return ir.DenseElementsAttr.get(
+            np.ascontiguousarray(array), type=self.element(array.dtype), shape=array.shape
+        )
+
+    def scalar(self, dtype: DType, value: Any) -> ir.Attribute:
+        """An attribute that holds one element."""
+        element = self.element(dtype)
+        if dtype == BOOL:
+            return ir.BoolAttr.get(bool(value))
+        if dtype.kind in "iu":
+            return ir.IntegerAttr.get(element, int(value))
+        if dtype.kind == "c":
+            raise TypeError("complex scalars have no attribute")
+        return ir.FloatAttr.get(element, float(value), loc=self.location)
+
+    def i64(self, value: int) -> ir.Attribute:
+        """A 64-bit integer attribute."""
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+
+    def i64s(self, values: Sequence[int]) -> ir.Attribute:
+        """A DenseI64ArrayAttr."""
+        return ir.DenseI64ArrayAttr.get(list(values))
+
+    def matrix(self, rows: Sequence[Sequence[int]]) -> ir.Attribute:
+        """An i64 tensor attribute of two axes, as `padding` wants it."""
+        return ir.DenseElementsAttr.get(np.asarray(rows, np.int64).reshape(len(rows), -1))
+
+    def parse(self, text: str) -> ir.Attribute:
+        """An attribute from its MLIR text, as `#stablehlo<…>`."""
+        return ir.Attribute.parse(text)

@@ -1,0 +1,93 @@
+"""The base class of all HLO operations.
+
+An operation is a frozen dataclass: its fields are the static operands; the dynamic operands are the
+values that an `ir.Op` applies it to. What anyone needs to know of it stands in its class: the shape
+transfer function, the emission to StableHLO, the NumPy reference, the derivative, and the samples that
+the generic tests run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from jax.extend.mlir import ir as mlir_ir
+
+from .types import ArrayType
+
+if TYPE_CHECKING:
+    from .builder import Builder
+    from .ir import Op, Region, Value
+    from .mlir import Emitter
+
+ResultTypes = ArrayType | tuple[ArrayType, ...]
+RunRegion = Callable[["Region", Sequence[np.ndarray]], tuple[np.ndarray, ...]]
+
+
+class NotDifferentiable(Exception):
+    """Raised by the derivative rule of an operation that has none."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One application for the generic tests: an operation and NumPy operands."""
+
+    op: HloOp
+    operands: tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True)
+class ErrorSample:
+    """One application that the transfer function must refuse, with a part of what it says."""
+
+    op: HloOp
+    operands: tuple[ArrayType, ...]
+    match: str
+
+
+@dataclass(frozen=True)
+class HloOp:
+    """One HLO operation with its static operands."""
+
+    opcode: ClassVar[str] = ""
+    """StableHLO's name of the operation, without the dialect prefix; empty for abstract classes."""
+    pure: ClassVar[bool] = True
+    """False if it must run, once and in order, even when its results are unused."""
+    regions: ClassVar[int] = 0
+    """How many regions it holds; -1 for a number that varies."""
+
+    def infer(self, *operands: ArrayType) -> ResultTypes:
+        """Shape transfer function: operand types to result type(s); `ShapeError` if they do not fit."""
+        raise NotImplementedError(f"{type(self).__name__}.infer")
+
+    def infer_regions(self, operands: Sequence[ArrayType], regions: Sequence[Region]) -> ResultTypes:
+        """Shape transfer function of an operation with regions."""
+        return self.infer(*operands)
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation | Sequence[mlir_ir.Value]:
+        """Emits the operation at the emitter's insertion point; by default one StableHLO op `opcode`."""
+        return e.create(self.opcode, op.results, operands)
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        """The result(s) as NumPy computes them: an array, or a tuple of arrays."""
+        raise NotImplementedError(f"{type(self).__name__}.reference")
+
+    def reference_regions(self, run: RunRegion, operands: Sequence[np.ndarray], regions: Sequence[Region]) -> Any:
+        """The result(s) of an operation with regions; `run` evaluates one of them."""
+        return self.reference(*operands)
+
+    def vjp(self, b: Builder, op: Op, cotangents: Sequence[Value | None]) -> Sequence[Value | None]:
+        """Cotangents of the operands from those of the results (None is zero), built with `b`."""
+        raise NotDifferentiable(type(self).__name__)
+
+    @classmethod
+    def samples(cls) -> Sequence[Sample]:
+        """Applications that the generic tests run against NumPy, XLA and the verifier."""
+        return ()
+
+    @classmethod
+    def error_samples(cls) -> Sequence[ErrorSample]:
+        """Applications that the transfer function refuses."""
+        return ()

@@ -1,0 +1,132 @@
+"""Types of HLO values: an element type and a shape. Extents are integers, or symbols where unknown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import ml_dtypes
+import numpy as np
+
+DType = np.dtype[np.generic]
+
+BOOL: DType = np.dtype(np.bool_)
+INT8: DType = np.dtype(np.int8)
+INT32: DType = np.dtype(np.int32)
+INT64: DType = np.dtype(np.int64)
+UINT8: DType = np.dtype(np.uint8)
+UINT32: DType = np.dtype(np.uint32)
+UINT64: DType = np.dtype(np.uint64)
+FLOAT16: DType = np.dtype(np.float16)
+BFLOAT16: DType = np.dtype(ml_dtypes.bfloat16)
+FLOAT32: DType = np.dtype(np.float32)
+FLOAT64: DType = np.dtype(np.float64)
+COMPLEX64: DType = np.dtype(np.complex64)
+COMPLEX128: DType = np.dtype(np.complex128)
+
+SHORT_NAMES: dict[DType, str] = {
+    BOOL: "pred",
+    INT8: "s8",
+    np.dtype(np.int16): "s16",
+    INT32: "s32",
+    INT64: "s64",
+    UINT8: "u8",
+    np.dtype(np.uint16): "u16",
+    UINT32: "u32",
+    UINT64: "u64",
+    FLOAT16: "f16",
+    BFLOAT16: "bf16",
+    FLOAT32: "f32",
+    FLOAT64: "f64",
+    COMPLEX64: "c64",
+    COMPLEX128: "c128",
+}
+"""HLO's short name of every element type that pystage stages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """An extent that is not known while compiling; two symbols are the same extent if they are equal."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Extent = int | Symbol
+Shape = tuple[Extent, ...]
+
+
+def known_equal(a: Extent, b: Extent) -> bool:
+    """True if the two extents are certainly the same."""
+    return a == b
+
+
+@lru_cache(maxsize=None)
+def is_floating(dtype: DType) -> bool:
+    """True for real floating-point types, bfloat16 included."""
+    return dtype.kind == "f" or dtype == BFLOAT16
+
+
+@lru_cache(maxsize=None)
+def is_complex(dtype: DType) -> bool:
+    """True for complex types."""
+    return dtype.kind == "c"
+
+
+@lru_cache(maxsize=None)
+def is_integer(dtype: DType) -> bool:
+    """True for signed and unsigned integers; False for booleans."""
+    return dtype.kind in "iu"
+
+
+@lru_cache(maxsize=None)
+def is_unsigned(dtype: DType) -> bool:
+    """True for unsigned integers."""
+    return dtype.kind == "u"
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """The type of a value: `dtype` and `shape`, as `f32[3,4]`."""
+
+    dtype: DType
+    shape: Shape = ()
+
+    @property
+    def rank(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def static_shape(self) -> tuple[int, ...]:
+        """The shape, all of whose extents must be known integers."""
+        for extent in self.shape:
+            if not isinstance(extent, int):
+                raise ShapeError(f"the extent {extent} is not known while compiling")
+        return self.shape  # type: ignore[return-value]
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        total = 1
+        for extent in self.static_shape:
+            total *= extent
+        return total
+
+    def with_shape(self, shape: Shape) -> ArrayType:
+        """The same element type, another shape."""
+        return ArrayType(self.dtype, shape)
+
+    def with_dtype(self, dtype: DType) -> ArrayType:
+        """The same shape, another element type."""
+        return ArrayType(dtype, self.shape)
+
+    def __str__(self) -> str:
+        name = SHORT_NAMES.get(self.dtype, str(self.dtype))
+        return f"{name}[{','.join(map(str, self.shape))}]"
+
+
+class ShapeError(Exception):
+    """Raised by a transfer function: operands of these types have no result. The text is for the user."""

@@ -1,0 +1,1 @@
+"""The stage IR: structured, untyped, one program per Python function."""

@@ -1,0 +1,1 @@
+"""Stage IR as text: what `pystage.code_lowered` prints."""
