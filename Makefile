@@ -1,0 +1,43 @@
+# Everything runs in .venv, which the first target makes; stamp files there make a second run quick.
+# Needs Python 3.11 or later: `make PYTHON=python3.13 test` names another than python3.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# $(1): the extras to install. One line, so that each stamp below is one install of the package in place.
+install = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(1)]' && touch $@
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench clean
+
+help:
+	@echo "make demo   k-means on handwritten digits, plain and staged"
+	@echo "make test   style, types and all tests"
+	@echo "make bench  the measurements of docs/benchmarks.md"
+	@echo "make lint   style and types"
+
+demo: $(VENV)/.installed-examples
+	$(BIN)/python examples/kmeans_digits.py
+
+test: lint
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pystage needs Python 3.11 or later")'
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.installed-%: $(VENV)/.made pyproject.toml
+	$(call install,$*)
