@@ -1,0 +1,159 @@
+"""What a library function sees of inference: the context it is called with.
+
+A library function has the signature of the Python function that it stands for, with the context before:
+`def mean(ctx, a, axis=None, …)`. Arguments are abstract values; defaults are plain Python objects, and
+every accessor here takes either. It builds HLO operations with `ctx.op`, and gives back abstract values.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
+from ..diagnostics.span import Span
+from ..hlo.builder import Builder
+from ..hlo.ir import Value
+from ..hlo.op import HloOp
+from ..hlo.types import DType
+from ..ops import Broadcast, Constant, Convert, Reshape
+from ..values.boundary import Form
+from ..values.lattice import Abstract, Array, ArrayCell, Const, Ref
+from ..values.state import State
+from ..values.views import read_path
+
+Raw = Any
+"""An abstract value, or a plain Python object (from a default) that means the constant."""
+
+
+class Context(abc.ABC):
+    """The inference at work, as library functions use it."""
+
+    b: Builder
+    state: State
+    x64: bool
+    """The user's `jax_enable_x64`: the rules of `jax.numpy` depend on it."""
+
+    # -- what the engine provides
+
+    @abc.abstractmethod
+    def call(self, function: Abstract, args: Sequence[Abstract], kwargs: Mapping[str, Abstract] = {}) -> Abstract:
+        """The result of a call to any callable value, user functions included."""
+
+    @abc.abstractmethod
+    def truth(self, value: Raw) -> Abstract:
+        """`bool(value)`: a `Const` bool, or a staged Python bool; the plain run's error for arrays."""
+
+    @abc.abstractmethod
+    def branch(
+        self, condition: Abstract, then: Callable[[], Abstract], orelse: Callable[[], Abstract]
+    ) -> Abstract:
+        """The value of the arm that `condition` (a staged scalar bool) chooses; both arms are inferred."""
+
+    @abc.abstractmethod
+    def while_loop(
+        self,
+        condition: Callable[[Abstract], Abstract],
+        body: Callable[[Abstract], Abstract],
+        initial: Abstract,
+        trip_count: int | None = None,
+    ) -> Abstract:
+        """`state = initial; while condition(state): state = body(state)`, rolled into one `While`."""
+
+    @abc.abstractmethod
+    def known(self, value: Raw, what: str) -> Any:
+        """The Python object that `value` is, where it must be known now.
+
+        Demands a specialisation on the argument it depends on, or fails with PS4xx; `what` says what
+        needs it, as `the shape of np.zeros`.
+        """
+
+    @abc.abstractmethod
+    def iterate(self, value: Abstract) -> list[Abstract] | None:
+        """The elements of an iterable whose length is known now, or None where it cannot be listed."""
+
+    @abc.abstractmethod
+    def getattr(self, value: Abstract, name: str) -> Abstract:
+        """`value.name`."""
+
+    @abc.abstractmethod
+    def raise_(self, exception: BaseException) -> NoReturn:
+        """The program raises this exception here, certainly."""
+
+    # -- shared helpers
+
+    @property
+    def span(self) -> Span | None:
+        """The source of the instruction at hand."""
+        return self.b.span
+
+    def fail(self, diagnostic: Diagnostic) -> NoReturn:
+        """Gives up on the value at hand for the reason `diagnostic`."""
+        raise DiagnosticError(diagnostic)
+
+    def op(self, kind: HloOp, *operands: Value) -> Value:
+        """Applies an operation of one result."""
+        return self.b.op(kind, *operands)
+
+    def constant(self, value: object, dtype: DType | type) -> Value:
+        """A constant of the program, of `dtype`."""
+        return self.b.op(Constant(np.asarray(value, dtype)))
+
+    def contents(self, ref: Ref) -> Value:
+        """The array that an ndarray reference stands for, now."""
+        cell = self.state.get(ref.cell)
+        assert isinstance(cell, ArrayCell)
+        return read_path(self.b, cell.value, ref.path)
+
+    def is_ndarray(self, value: Raw) -> bool:
+        """True for a reference to an ndarray."""
+        return isinstance(value, Ref) and isinstance(self.state.get(value.cell), ArrayCell)
+
+    @abc.abstractmethod
+    def read(self, value: Raw) -> Array | Const:
+        """`value` as a number or an array: an `Array` (an ndarray's contents have `Form.NDARRAY`), or a
+        `Const` holding a Python number or a NumPy scalar.
+
+        Nested lists and tuples are read as `np.asarray` reads them. PS2xx for what is not numeric;
+        PS5xx where the contents are not certain (a view whose base changed).
+        """
+
+    def new(self, value: Value) -> Abstract:
+        """A NumPy function's result: an ndarray of its own, or a NumPy scalar where the rank is 0."""
+        if not value.type.shape:
+            return Array(value, Form.SCALAR)
+        return self.ndarray(value)
+
+    def ndarray(self, value: Value) -> Ref:
+        """A new ndarray of any rank."""
+        return Ref(self.state.new_cell(ArrayCell(value)))
+
+    def jax(self, value: Value, weak: bool = False) -> Array:
+        """A `jax.Array`."""
+        return Array(value, Form.JAX, weak)
+
+    def python(self, value: Value, lower: int | None = None, upper: int | None = None) -> Array:
+        """A Python scalar: `value` is a scalar of dtype bool, int64, float64 or complex128."""
+        return Array(value, Form.PYTHON, False, lower, upper)
+
+    def convert(self, value: Value, dtype: DType) -> Value:
+        """`value` with the element type `dtype` (no operation if it has it)."""
+        return value if value.type.dtype == dtype else self.b.op(Convert(dtype), value)
+
+    def broadcast(self, value: Value, shape: tuple[int, ...]) -> Value:
+        """`value` broadcast to `shape` by NumPy's rules; they must fit."""
+        if value.type.shape == shape:
+            return value
+        own = value.type.static_shape
+        offset = len(shape) - len(own)
+        kept = [i for i, n in enumerate(own) if n == shape[offset + i]]
+        if len(kept) != len(own):
+            value = self.b.op(Reshape(tuple([own[i] for i in kept])), value)
+        return self.b.op(Broadcast(shape, tuple([offset + i for i in kept])), value)
+
+    def reshape(self, value: Value, shape: tuple[int, ...]) -> Value:
+        """`value` in another shape of the same size."""
+        return value if value.type.shape == shape else self.b.op(Reshape(shape), value)

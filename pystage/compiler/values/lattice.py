@@ -1,0 +1,331 @@
+"""Abstract values: what inference knows of each Python value while it compiles.
+
+The lattice is finer than Python's types: a value may be known altogether (`Const`), known in structure
+(`Tuple`, a `Ref` to a list), or known as an array of some type whose elements the program computes
+(`Array`). Mutable things are cells of the heap (`state.py`); a `Ref` names one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..diagnostics.diagnostic import Diagnostic
+from ..diagnostics.span import Span
+from ..hlo.ir import Value
+from ..hlo.types import ArrayType, DType
+from .boundary import Form
+
+if TYPE_CHECKING:
+    from ..stage.ir import Function as StageFunction
+    from .views import View
+
+
+class Abstract:
+    """What inference knows of one Python value."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const(Abstract):
+    """A Python object known now: a number, string, dtype, module, function, class, None."""
+
+    value: Any
+
+    def __repr__(self) -> str:
+        return f"Const({self.value!r})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Array(Abstract):
+    """An immutable staged value: a Python scalar, a NumPy scalar, a `jax.Array`, or an ndarray's contents.
+
+    `weak` is JAX's weak type. `lower` and `upper` bound an integer where inference knows bounds.
+    `kinds`: after paths joined that give different kinds of number, every (dtype, form) it may have; the
+    value then has a dtype that holds all of them.
+    """
+
+    value: Value
+    form: Form
+    weak: bool = False
+    lower: int | None = None
+    upper: int | None = None
+    kinds: tuple[tuple[DType, Form], ...] = ()
+    key_impl: str | None = None
+
+    @property
+    def type(self) -> ArrayType:
+        """Element type and shape."""
+        return self.value.type
+
+    @property
+    def dtype(self) -> DType:
+        """Element type."""
+        return self.value.type.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape; known integers."""
+        return self.value.type.static_shape
+
+    @property
+    def rank(self) -> int:
+        """Number of axes."""
+        return len(self.value.type.shape)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ref(Abstract):
+    """A reference to a cell of the heap; `path` are the views between the cell's array and this one."""
+
+    cell: int
+    path: tuple[View, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tuple(Abstract):
+    """A tuple, or an instance of the NamedTuple class `cls`."""
+
+    items: tuple[Abstract, ...]
+    cls: type = tuple
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slice(Abstract):
+    """A slice object; missing parts are `Const(None)`."""
+
+    start: Abstract
+    stop: Abstract
+    step: Abstract
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Range(Abstract):
+    """A range object; the parts are Python integers, known or not."""
+
+    start: Abstract
+    stop: Abstract
+    step: Abstract
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Enumerate(Abstract):
+    """`enumerate(inner, start)`."""
+
+    inner: Abstract
+    start: Abstract
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Zip(Abstract):
+    """`zip(*inners, strict=strict)`."""
+
+    inners: tuple[Abstract, ...]
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reversed(Abstract):
+    """`reversed(inner)`."""
+
+    inner: Abstract
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mapped(Abstract):
+    """`map(function, *inners)`."""
+
+    function: Abstract
+    inners: tuple[Abstract, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DictView(Abstract):
+    """`d.keys()`, `d.values()` or `d.items()`."""
+
+    kind: str
+    cell: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure(Abstract):
+    """A function made by staged code. `cells` are the heap cells of its free variables."""
+
+    function: StageFunction
+    namespace: dict[str, Any]
+    module: str
+    defaults: tuple[Abstract, ...]
+    kw_defaults: tuple[tuple[str, Abstract], ...]
+    cells: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Method(Abstract):
+    """A bound method: `function(receiver, …)`."""
+
+    function: Abstract
+    receiver: Abstract
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partial(Abstract):
+    """`functools.partial(function, *args, **kwargs)`."""
+
+    function: Abstract
+    args: tuple[Abstract, ...]
+    kwargs: tuple[tuple[str, Abstract], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Meaning(Abstract):
+    """A function that the library defines, bound to nothing: called with the context and abstract arguments."""
+
+    name: str
+    call: Callable[..., Abstract]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Super(Abstract):
+    """`super(cls, receiver)`."""
+
+    cls: type
+    receiver: Abstract
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exc(Abstract):
+    """An exception instance made by staged code."""
+
+    cls: type[BaseException]
+    args: tuple[Abstract, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Undef(Abstract):
+    """A variable that is not assigned; `span` is where a `del` or a branch left it so."""
+
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MaybeUndef(Abstract):
+    """A variable that some paths assign and others do not; an error only where it is read."""
+
+    value: Abstract
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unknown(Abstract):
+    """A value that cannot be staged, and why. An error only where something needs it."""
+
+    reason: Diagnostic
+
+
+# ---------------------------------------------------------------- contents of cells
+
+
+class Cell:
+    """The contents of a heap cell; replaced, never changed."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayCell(Cell):
+    """The contents of an ndarray.
+
+    `writable` False: a store raises NumPy's error. `sources`: the cells of which this one may be another
+    name, after paths joined, with their contents at that time (see `state.State.settle`).
+    """
+
+    value: Value
+    writable: bool = True
+    sources: tuple[tuple[int, Cell], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListCell(Cell):
+    """The elements of a list."""
+
+    items: tuple[Abstract, ...]
+    sources: tuple[tuple[int, Cell], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DictCell(Cell):
+    """The entries of a dict, in order; keys are known."""
+
+    entries: dict[Any, Abstract]
+    sources: tuple[tuple[int, Cell], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SetCell(Cell):
+    """A set of known elements."""
+
+    items: frozenset[Any]
+    sources: tuple[tuple[int, Cell], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ObjectCell(Cell):
+    """An instance: its class and its own attributes."""
+
+    cls: type
+    fields: dict[str, Abstract]
+    sources: tuple[tuple[int, Cell], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VariableCell(Cell):
+    """A variable that functions share (Python's closure cell)."""
+
+    value: Abstract
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IteratorCell(Cell):
+    """An iterator over a structure known now: what is left of it."""
+
+    rest: tuple[Abstract, ...] = field(default=())
+
+
+NONE = Const(None)
+TRUE = Const(True)
+FALSE = Const(False)
+
+
+def same_constant(a: object, b: object) -> bool:
+    """True if no program can tell the two constants apart: same type, equal, and the same zero and NaN."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, float):
+        assert isinstance(b, float)
+        return (a == b and math.copysign(1.0, a) == math.copysign(1.0, b)) or (a != a and b != b)
+    if isinstance(a, complex):
+        assert isinstance(b, complex)
+        return same_constant(a.real, b.real) and same_constant(a.imag, b.imag)
+    if isinstance(a, np.generic):
+        assert isinstance(b, np.generic)
+        return a.dtype == b.dtype and a.tobytes() == b.tobytes()
+    if isinstance(a, tuple):
+        assert isinstance(b, tuple)
+        return len(a) == len(b) and all(map(same_constant, a, b))
+    if isinstance(a, int | str | bytes | range | frozenset | np.dtype):
+        return bool(a == b)
+    return False
+
+
+def is_number(a: Abstract) -> bool:
+    """True for a value that stands for one number or an array of them, without looking into the heap."""
+    return isinstance(a, Array) or (
+        isinstance(a, Const) and isinstance(a.value, bool | int | float | complex | np.generic)
+    )

@@ -1,0 +1,200 @@
+"""Views: how one array is a part or a rearrangement of another's memory.
+
+A view reads its array from its base's value, and writes a new array back into a base: a store through
+any name of a piece of memory is an update of the cell that owns it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..hlo.builder import Builder
+from ..hlo.ir import Value
+from ..hlo.types import BOOL, INT64, ArrayType
+from ..ops import (
+    Complex,
+    Constant,
+    DynamicSlice,
+    DynamicUpdateSlice,
+    Imag,
+    Pad,
+    Real,
+    Reshape,
+    Reverse,
+    Select,
+    Slice,
+    Transpose,
+)
+
+Index = int | Value
+"""A start: known now, or a scalar of the program."""
+
+
+def constant(b: Builder, array: object, dtype: np.dtype[np.generic] | None = None) -> Value:
+    """A constant of the program."""
+    return b.op(Constant(np.asarray(array, dtype)))
+
+
+def index_value(b: Builder, index: Index) -> Value:
+    """An index as a scalar of the program."""
+    return constant(b, index, INT64) if isinstance(index, int) else index
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One step from a base array to a view of it."""
+
+    def read(self, b: Builder, base: Value) -> Value:
+        """The view's array, of the base's value."""
+        raise NotImplementedError
+
+    def write(self, b: Builder, base: Value, new: Value) -> Value:
+        """The base's value once the view holds `new`."""
+        raise NotImplementedError
+
+    def shape(self, base: ArrayType) -> tuple[int, ...]:
+        """The view's shape."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Window(View):
+    """The box of `sizes` elements that begins at `starts` (NumPy slices of step 1, and integers)."""
+
+    starts: tuple[Index, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def static(self) -> bool:
+        """True if all starts are known."""
+        return all(isinstance(s, int) for s in self.starts)
+
+    def read(self, b: Builder, base: Value) -> Value:
+        if self.sizes == base.type.shape:
+            return base
+        if self.static:
+            starts = tuple([int(s) for s in self.starts])  # type: ignore[arg-type]
+            limits = tuple([s + n for s, n in zip(starts, self.sizes)])
+            return b.op(Slice(starts, limits, (1,) * len(starts)), base)
+        return b.op(DynamicSlice(self.sizes), base, *[index_value(b, s) for s in self.starts])
+
+    def write(self, b: Builder, base: Value, new: Value) -> Value:
+        if self.sizes == base.type.shape:
+            return new
+        if 0 in self.sizes:
+            return base
+        return b.op(DynamicUpdateSlice(), base, new, *[index_value(b, s) for s in self.starts])
+
+    def shape(self, base: ArrayType) -> tuple[int, ...]:
+        return self.sizes
+
+
+@dataclass(frozen=True, slots=True)
+class Strided(View):
+    """Every `strides`-th element from `starts` up to `limits` (NumPy slices of a known step above 1)."""
+
+    starts: tuple[int, ...]
+    limits: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def read(self, b: Builder, base: Value) -> Value:
+        return b.op(Slice(self.starts, self.limits, self.strides), base)
+
+    def write(self, b: Builder, base: Value, new: Value) -> Value:
+        if new.type.size == 0:
+            return base
+        interior = tuple([s - 1 for s in self.strides])
+        spread = [(n - 1) * s + 1 for n, s in zip(new.type.static_shape, self.strides)]
+        high = tuple([n - a - e for n, a, e in zip(base.type.static_shape, self.starts, spread)])
+        pad = Pad(self.starts, high, interior)
+        here = constant(b, np.ones(new.type.static_shape, BOOL))
+        mask = b.op(pad, here, constant(b, False, BOOL))
+        values = b.op(pad, new, constant(b, 0, new.type.dtype))
+        return b.op(Select(), mask, values, base)
+
+    def shape(self, base: ArrayType) -> tuple[int, ...]:
+        return tuple([len(range(a, e, s)) for a, e, s in zip(self.starts, self.limits, self.strides)])
+
+
+@dataclass(frozen=True, slots=True)
+class Flipped(View):
+    """The elements in reverse along `axes` (NumPy slices of a negative step)."""
+
+    axes: tuple[int, ...]
+
+    def read(self, b: Builder, base: Value) -> Value:
+        return b.op(Reverse(self.axes), base)
+
+    def write(self, b: Builder, base: Value, new: Value) -> Value:
+        return b.op(Reverse(self.axes), new)
+
+    def shape(self, base: ArrayType) -> tuple[int, ...]:
+        return base.static_shape
+
+
+@dataclass(frozen=True, slots=True)
+class Permuted(View):
+    """The axes in another order (`.T`, `transpose`, `swapaxes`)."""
+
+    permutation: tuple[int, ...]
+
+    def read(self, b: Builder, base: Value) -> Value:
+        return b.op(Transpose(self.permutation), base)
+
+    def write(self, b: Builder, base: Value, new: Value) -> Value:
+        inverse = tuple([int(i) for i in np.argsort(self.permutation)])
+        return b.op(Transpose(inverse), new)
+
+    def shape(self, base: ArrayType) -> tuple[int, ...]:
+        return tuple([base.static_shape[i] for i in self.permutation])
+
+
+@dataclass(frozen=True, slots=True)
+class Reshaped(View):
+    """The same elements in another shape (`reshape` where NumPy gives a view, `ravel`, `None`, integers)."""
+
+    new_shape: tuple[int, ...]
+
+    def read(self, b: Builder, base: Value) -> Value:
+        return b.op(Reshape(self.new_shape), base)
+
+    def write(self, b: Builder, base: Value, new: Value) -> Value:
+        return b.op(Reshape(base.type.shape), new)
+
+    def shape(self, base: ArrayType) -> tuple[int, ...]:
+        return self.new_shape
+
+
+@dataclass(frozen=True, slots=True)
+class Part(View):
+    """The real or the imaginary part of a complex array (`.real`, `.imag`)."""
+
+    imaginary: bool
+
+    def read(self, b: Builder, base: Value) -> Value:
+        return b.op(Imag() if self.imaginary else Real(), base)
+
+    def write(self, b: Builder, base: Value, new: Value) -> Value:
+        if self.imaginary:
+            return b.op(Complex(), b.op(Real(), base), new)
+        return b.op(Complex(), new, b.op(Imag(), base))
+
+    def shape(self, base: ArrayType) -> tuple[int, ...]:
+        return base.static_shape
+
+
+def read_path(b: Builder, base: Value, path: tuple[View, ...]) -> Value:
+    """The array at the end of `path`."""
+    for view in path:
+        base = view.read(b, base)
+    return base
+
+
+def write_path(b: Builder, base: Value, path: tuple[View, ...], new: Value) -> Value:
+    """The base's value once the array at the end of `path` holds `new`."""
+    if not path:
+        return new
+    first, rest = path[0], path[1:]
+    return first.write(b, base, write_path(b, first.read(b, base), rest, new) if rest else new)
