@@ -46,6 +46,14 @@ class Constant(Instr):
 
 
 @dataclass(slots=True, eq=False)
+class Copy(Instr):
+    """`dst = src`: in the arms of an `If`, gives the temporary that joins them (`a and b`, `x if c else y`)."""
+
+    dst: Temp
+    src: Temp
+
+
+@dataclass(slots=True, eq=False)
 class Load(Instr):
     """`dst = name`. `certain`: the compiler knows that it is assigned where this is reached (a flag says so)."""
 
