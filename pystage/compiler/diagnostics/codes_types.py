@@ -1,0 +1,149 @@
+"""Diagnostics of family 2xx: types and shapes. The plain run raises TypeError, ValueError or IndexError there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .diagnostic import Diagnostic
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShapesDoNotBroadcast(Diagnostic):
+    """Operands whose shapes NumPy's broadcasting does not bring together."""
+
+    code = "PS201"
+    title = "operands of {operation} have shapes that do not broadcast: {shapes}"
+    label = "these shapes do not fit"
+    help = "make each axis equal or 1, counted from the last one; `x[:, None]` adds an axis"
+
+    operation: str
+    shapes: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoSuchOperation(Diagnostic):
+    """An operation that is not defined for operands of these types."""
+
+    code = "PS202"
+    title = "{operation} is not defined for {types}"
+    label = "no such operation"
+    help = "convert an operand explicitly, as with `float(x)` or `x.astype(…)`"
+
+    operation: str
+    types: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArgumentNotStaged(Diagnostic):
+    """An argument that the Python function has and that staging does not serve."""
+
+    code = "PS203"
+    title = "{function} is not staged with this {argument}"
+    label = "this argument is not served"
+    help = "leave the argument out, or compute the same with other functions"
+
+    function: str
+    argument: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotNumeric(Diagnostic):
+    """Something that is no number and no array, where one is needed."""
+
+    code = "PS204"
+    title = "{what} needs a number or an array, not {kind}"
+    label = "not numeric"
+    help = "pass a number, an array, or a list of numbers"
+
+    what: str
+    kind: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BadAxis(Diagnostic):
+    """An axis that the array does not have, or that is named twice."""
+
+    code = "PS205"
+    title = "{function}: axis {axis} does not fit an array of {rank} axes"
+    label = "no such axis"
+    help = "axes count from 0, or from -1 backwards, and each may be named once"
+
+    function: str
+    axis: str
+    rank: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShapeMismatch(Diagnostic):
+    """Shapes that do not fit for another reason than broadcasting; `text` is the sentence for the user."""
+
+    code = "PS206"
+    title = "{text}"
+    label = "the shapes do not fit"
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TooManyIndices(Diagnostic):
+    """An index that addresses more axes than the array has."""
+
+    code = "PS207"
+    title = "an index of {indices} axes into an array of {rank}"
+    label = "too many indices"
+    help = "an array of {rank} axes takes at most {rank} indices"
+
+    indices: int
+    rank: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathDependentType(Diagnostic):
+    """An operation on a value whose kind depends on the path taken, with results of different types."""
+
+    code = "PS208"
+    title = "the type of {operation} depends on the path taken: {kinds}"
+    label = "one path gives another type than the other"
+    help = "convert the value to one type on every path, as with `float(x)` or `x.astype(…)`"
+
+    operation: str
+    kinds: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoCast(Diagnostic):
+    """A result that NumPy does not convert into the type of the array that it is stored into."""
+
+    code = "PS209"
+    title = "{operation} gives {source}, which is not stored into an array of {target}"
+    label = "no cast of kind same_kind"
+    help = "write `a = a {operation} b` for a new array, or convert with `.astype({target})`"
+
+    operation: str
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoAttribute(Diagnostic):
+    """An attribute that values of this type do not have, or that is not staged."""
+
+    code = "PS210"
+    title = "{kind} has no staged attribute {name}"
+    label = "no such attribute"
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DTypeNotStaged(Diagnostic):
+    """An element type that XLA has not."""
+
+    code = "PS211"
+    title = "{what} has the element type {dtype}, which is not staged"
+    label = "this element type is not staged"
+    help = "staged are bool, the integers of 8 to 64 bits, float16/32/64, bfloat16 and complex64/128"
+
+    what: str
+    dtype: str
