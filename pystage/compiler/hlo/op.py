@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 ResultTypes = ArrayType | tuple[ArrayType, ...]
 RunRegion = Callable[["Region", Sequence[np.ndarray]], tuple[np.ndarray, ...]]
+BuildRegions = Callable[["Builder", Sequence["Value"]], Sequence["Region"]]
 
 
 class NotDifferentiable(Exception):
@@ -32,10 +33,14 @@ class NotDifferentiable(Exception):
 
 @dataclass(frozen=True)
 class Sample:
-    """One application for the generic tests: an operation and NumPy operands."""
+    """One application for the generic tests: an operation, NumPy operands, and what builds its regions.
+
+    `regions` gets the builder and the operands as values; the regions may use those.
+    """
 
     op: HloOp
     operands: tuple[np.ndarray, ...]
+    regions: BuildRegions | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,7 @@ class ErrorSample:
     op: HloOp
     operands: tuple[ArrayType, ...]
     match: str
+    regions: BuildRegions | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,166 @@
+"""The operations: one class each, which holds all that anyone needs to know of it.
+
+`concrete()` lists them by walking the subclasses of `HloOp`: there is no table to keep.
+"""
+
+from __future__ import annotations
+
+from ..hlo.op import HloOp
+from .binary import (
+    Add,
+    And,
+    Atan2,
+    Complex,
+    Divide,
+    Maximum,
+    Minimum,
+    Multiply,
+    NextAfter,
+    Or,
+    Power,
+    Remainder,
+    ShiftLeft,
+    ShiftRightArithmetic,
+    ShiftRightLogical,
+    Subtract,
+    Xor,
+)
+from .compare import Clamp, Compare, Select
+from .control import Call, Case, If, OptimizationBarrier, While
+from .convert import BitcastConvert, Convert
+from .indexing import DynamicSlice, DynamicUpdateSlice, Slice
+from .reduce import Reduce, ReduceWith
+from .special import (
+    Acos,
+    Acosh,
+    Asin,
+    Asinh,
+    Atan,
+    Atanh,
+    Cosh,
+    Digamma,
+    Erf,
+    Erfc,
+    ErfInv,
+    Lgamma,
+    Sinh,
+)
+from .structure import Broadcast, Concatenate, Constant, Iota, Pad, Reshape, Reverse, Transpose
+from .unary import (
+    Abs,
+    Cbrt,
+    Ceil,
+    Cosine,
+    CountLeadingZeros,
+    Exponential,
+    ExponentialMinusOne,
+    Floor,
+    Imag,
+    IsFinite,
+    Log,
+    Logistic,
+    LogPlusOne,
+    Negate,
+    Not,
+    PopulationCount,
+    Real,
+    RoundNearestAfz,
+    RoundNearestEven,
+    Rsqrt,
+    Sign,
+    Sine,
+    Sqrt,
+    Tan,
+    Tanh,
+)
+
+
+def concrete(base: type[HloOp] = HloOp) -> list[type[HloOp]]:
+    """Every operation class below `base` that has an opcode, in order of name; abstract ones have none."""
+    found = {base} if base.opcode else set()
+    for subclass in base.__subclasses__():
+        found.update(concrete(subclass))
+    return sorted(found, key=lambda c: c.__name__)
+
+
+__all__ = [
+    "Abs",
+    "Acos",
+    "Acosh",
+    "Add",
+    "And",
+    "Asin",
+    "Asinh",
+    "Atan",
+    "Atan2",
+    "Atanh",
+    "BitcastConvert",
+    "Broadcast",
+    "Call",
+    "Case",
+    "Cbrt",
+    "Ceil",
+    "Clamp",
+    "Compare",
+    "Complex",
+    "Concatenate",
+    "Constant",
+    "Convert",
+    "Cosh",
+    "Cosine",
+    "CountLeadingZeros",
+    "Digamma",
+    "Divide",
+    "DynamicSlice",
+    "DynamicUpdateSlice",
+    "Erf",
+    "ErfInv",
+    "Erfc",
+    "Exponential",
+    "ExponentialMinusOne",
+    "Floor",
+    "If",
+    "Imag",
+    "Iota",
+    "IsFinite",
+    "Lgamma",
+    "Log",
+    "LogPlusOne",
+    "Logistic",
+    "Maximum",
+    "Minimum",
+    "Multiply",
+    "Negate",
+    "NextAfter",
+    "Not",
+    "OptimizationBarrier",
+    "Or",
+    "Pad",
+    "PopulationCount",
+    "Power",
+    "Real",
+    "Reduce",
+    "ReduceWith",
+    "Remainder",
+    "Reshape",
+    "Reverse",
+    "RoundNearestAfz",
+    "RoundNearestEven",
+    "Rsqrt",
+    "Select",
+    "ShiftLeft",
+    "ShiftRightArithmetic",
+    "ShiftRightLogical",
+    "Sign",
+    "Sine",
+    "Sinh",
+    "Slice",
+    "Sqrt",
+    "Subtract",
+    "Tan",
+    "Tanh",
+    "Transpose",
+    "While",
+    "Xor",
+    "concrete",
+]

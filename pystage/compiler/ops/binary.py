@@ -1,0 +1,241 @@
+"""StableHLO's elementwise operations of two operands of one type, and those of the CHLO dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..hlo.op import Sample
+from ..hlo.types import (
+    BOOL,
+    COMPLEX64,
+    COMPLEX128,
+    FLOAT32,
+    FLOAT64,
+    ArrayType,
+    is_integer,
+    is_unsigned,
+)
+from .elementwise import Binary, IntegerBinary, LogicalBinary
+from .operands import ALL, COMPLEXES, FLOATS, INTEGERS
+
+
+class Add(Binary):
+    """The sum; integers wrap around, of booleans the disjunction, as in NumPy. StableHLO: add."""
+
+    opcode = "add"
+    dtypes = ALL
+    numpy = np.add
+
+
+class Subtract(Binary):
+    """The difference; integers wrap around. StableHLO: subtract."""
+
+    opcode = "subtract"
+    dtypes = ALL - {BOOL}
+    numpy = np.subtract
+
+
+class Multiply(Binary):
+    """The product; integers wrap around, of booleans the conjunction, as in NumPy. StableHLO: multiply."""
+
+    opcode = "multiply"
+    dtypes = ALL
+    numpy = np.multiply
+
+
+class Divide(Binary):
+    """The quotient; of integers it is truncated, and -1 (all bits set) where the divisor is 0.
+
+    StableHLO: divide, which leaves the integer division by zero open; the value is XLA's.
+    """
+
+    opcode = "divide"
+    dtypes = INTEGERS | FLOATS | COMPLEXES
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        left, right = operands
+        if not is_integer(left.dtype):
+            return np.divide(left, right).astype(left.dtype, copy=False)
+        return np.where(right == 0, _all_bits(left), _truncated_quotient(left, right))
+
+
+class Remainder(Binary):
+    """What a truncated division leaves, with the sign of the dividend; of integers, the dividend where
+    the divisor is 0. StableHLO: remainder.
+    """
+
+    opcode = "remainder"
+    dtypes = INTEGERS | FLOATS
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        left, right = operands
+        if not is_integer(left.dtype):
+            return np.fmod(left, right)
+        rest = left - (_truncated_quotient(left, right) * right).astype(left.dtype)
+        return np.where(right == 0, left, rest)
+
+
+class Power(Binary):
+    """`x` to the power `y`; integers wrap around. StableHLO: power.
+
+    A negative integer exponent gives what truncated division gives: 0, or ±1 for the bases ±1.
+    """
+
+    opcode = "power"
+    dtypes = INTEGERS | FLOATS | COMPLEXES
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        left, right = operands
+        if not is_integer(left.dtype) or is_unsigned(left.dtype):
+            return np.power(left, right)
+        power = np.power(left, np.maximum(right, 0))
+        odd = np.where(right & 1, left, 1)
+        inverse = np.where(np.abs(left) == 1, odd, 0)
+        return np.where(right < 0, inverse, power).astype(left.dtype)
+
+
+class Maximum(Binary):
+    """The greater one, NaN if either is; complex numbers in lexicographic order. StableHLO: maximum."""
+
+    opcode = "maximum"
+    dtypes = ALL
+    numpy = np.maximum
+
+
+class Minimum(Binary):
+    """The lesser one, NaN if either is; complex numbers in lexicographic order. StableHLO: minimum."""
+
+    opcode = "minimum"
+    dtypes = ALL
+    numpy = np.minimum
+
+
+class Atan2(Binary):
+    """The angle of the point (`y` = the second operand's axis, `x`), as `np.arctan2`. StableHLO: atan2."""
+
+    opcode = "atan2"
+    dtypes = FLOATS
+    numpy = np.arctan2
+
+
+class And(LogicalBinary):
+    """The conjunction, bit by bit. StableHLO: and."""
+
+    opcode = "and"
+    numpy = np.bitwise_and
+
+
+class Or(LogicalBinary):
+    """The disjunction, bit by bit. StableHLO: or."""
+
+    opcode = "or"
+    numpy = np.bitwise_or
+
+
+class Xor(LogicalBinary):
+    """The exclusive disjunction, bit by bit. StableHLO: xor."""
+
+    opcode = "xor"
+    numpy = np.bitwise_xor
+
+
+class Shift(IntegerBinary):
+    """A shift; the distance is read as unsigned, and one that is not less than the width leaves no bit."""
+
+    @classmethod
+    def samples(cls) -> Sequence[Sample]:
+        made = list(super().samples())
+        for dtype in sorted(cls.dtypes, key=str):
+            width = dtype.itemsize * 8
+            value = np.array([0x5A, 0x5A, 0x5A, 1, 3, 0x7F], np.uint8).astype(dtype)
+            distance = np.array([1, width - 1, width, width + 1, 0, 2], dtype)
+            made += [Sample(cls(), (value, distance)), Sample(cls(), (~value, distance))]
+        return made
+
+
+class ShiftLeft(Shift):
+    """`x << y`; 0 where `y` is not less than the width. StableHLO: shift_left."""
+
+    opcode = "shift_left"
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        left, right = operands
+        inside, distance = _distance(right)
+        return np.where(inside, left << distance, 0).astype(left.dtype)
+
+
+class ShiftRightLogical(Shift):
+    """`x >> y` with zeros moved in. StableHLO: shift_right_logical."""
+
+    opcode = "shift_right_logical"
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        left, right = operands
+        inside, distance = _distance(right)
+        bits = left.view(f"u{left.itemsize}") >> distance.view(f"u{left.itemsize}")
+        return np.where(inside, bits, 0).astype(bits.dtype).view(left.dtype)
+
+
+class ShiftRightArithmetic(Shift):
+    """`x >> y` with copies of the highest bit moved in, of unsigned integers too.
+
+    StableHLO: shift_right_arithmetic.
+    """
+
+    opcode = "shift_right_arithmetic"
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        left, right = operands
+        signed = left.view(f"i{left.itemsize}")
+        inside, distance = _distance(right.view(signed.dtype))
+        fill = np.where(signed < 0, -1, 0).astype(signed.dtype)
+        return np.where(inside, signed >> distance, fill).astype(signed.dtype).view(left.dtype)
+
+
+class Complex(Binary):
+    """The complex number of a real and an imaginary part. StableHLO: complex."""
+
+    opcode = "complex"
+    dtypes = frozenset({FLOAT32, FLOAT64})
+
+    def infer(self, *operands: ArrayType) -> ArrayType:
+        part = super().infer(*operands)
+        return part.with_dtype(COMPLEX128 if part.dtype == FLOAT64 else COMPLEX64)
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        real, imaginary = operands
+        result = np.empty(real.shape, COMPLEX128 if real.dtype == FLOAT64 else COMPLEX64)
+        result.real = real
+        result.imag = imaginary
+        return result
+
+
+class NextAfter(Binary):
+    """The next number from `x` on the way to `y`. CHLO: next_after, which JAX expands to StableHLO."""
+
+    opcode = "chlo.next_after"
+    dtypes = FLOATS
+    numpy = np.nextafter
+
+
+def _all_bits(like: np.ndarray) -> np.ndarray:
+    """All bits set: -1, or the greatest unsigned integer."""
+    return np.invert(np.zeros_like(like))
+
+
+def _truncated_quotient(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Integer division towards zero; anything where the divisor is 0."""
+    divisor = np.where(right == 0, right.dtype.type(1), right)
+    quotient = np.floor_divide(left, divisor)
+    exact = (quotient * divisor).astype(left.dtype) == left
+    return np.where(~exact & ((left < 0) != (divisor < 0)), quotient + 1, quotient).astype(left.dtype)
+
+
+def _distance(right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where a shift's distance is within the width, and the distance, 0 elsewhere."""
+    width = right.itemsize * 8
+    inside = (right >= 0) & (right < width)
+    return inside, np.where(inside, right, 0).astype(right.dtype)

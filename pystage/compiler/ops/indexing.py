@@ -1,0 +1,225 @@
+"""Rectangular parts of arrays: at places known while compiling, and at places computed by the program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jax.extend.mlir import ir as mlir_ir
+
+from ..hlo import extents
+from ..hlo.op import ErrorSample, HloOp, Sample
+from ..hlo.types import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT8, ArrayType, Extent, ShapeError, Symbol
+from .operands import (
+    ALL,
+    INTEGERS,
+    at_most,
+    axes_of,
+    require,
+    require_dtype,
+    require_per_axis,
+    require_scalar,
+)
+from .sampling import grid
+
+if TYPE_CHECKING:
+    from ..hlo.ir import Op
+    from ..hlo.mlir import Emitter
+
+
+@dataclass(frozen=True)
+class Slice(HloOp):
+    """Every `strides[i]`-th element from `starts[i]` to before `limits[i]`, along each axis.
+
+    All counted from the front, with `0 <= start <= limit <= extent`. StableHLO: slice.
+    """
+
+    starts: tuple[int, ...]
+    limits: tuple[Extent, ...]
+    strides: tuple[int, ...]
+
+    opcode = "slice"
+
+    def infer(self, *operands: ArrayType) -> ArrayType:
+        (operand,) = operands
+        for values, what in ((self.starts, "starts"), (self.limits, "limits"), (self.strides, "strides")):
+            require_per_axis("slice", what, values, operand.rank)
+        shape = []
+        for axis, extent in enumerate(operand.shape):
+            start, limit, stride = self.starts[axis], self.limits[axis], self.strides[axis]
+            if stride < 1:
+                raise ShapeError(f"slice: the stride of axis {axis} is not positive: {stride}")
+            if start < 0 or not at_most(start, limit) or not at_most(limit, extent):
+                raise ShapeError(f"slice: {start}:{limit} is not a part of axis {axis} of {operand}")
+            shape.append(extents.ceil_divide(extents.subtract(limit, start), stride))
+        return operand.with_shape(tuple(shape))
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        attributes = {
+            "start_indices": e.i64s(self.starts),
+            "limit_indices": e.i64s(self.limits),  # type: ignore[arg-type]
+            "strides": e.i64s(self.strides),
+        }
+        return e.create(self.opcode, op.results, operands, attributes)
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        parts = zip(self.starts, self.limits, self.strides, strict=True)
+        return operands[0][tuple([slice(*part) for part in parts])]
+
+    @classmethod
+    def samples(cls) -> Sequence[Sample]:
+        made = [Sample(cls((1, 0), (3, 5), (1, 2)), (grid(d, (3, 6)),)) for d in sorted(ALL, key=str)]
+        return [
+            *made,
+            Sample(cls((2,), (2,), (1,)), (grid(FLOAT32, (4,)),)),
+            Sample(cls((0,), (7,), (3,)), (grid(FLOAT32, (7,)),)),
+            Sample(cls((), (), ()), (grid(FLOAT32, ()),)),
+            Sample(cls((0, 0), (0, 2), (1, 1)), (grid(FLOAT32, (0, 2)),)),
+        ]
+
+    @classmethod
+    def error_samples(cls) -> Sequence[ErrorSample]:
+        five = ArrayType(FLOAT32, (5,))
+        return [
+            ErrorSample(cls((0,), (6,), (1,)), (five,), "0:6 is not a part of axis 0 of f32[5]"),
+            ErrorSample(cls((3,), (2,), (1,)), (five,), "3:2 is not a part"),
+            ErrorSample(cls((-1,), (2,), (1,)), (five,), "-1:2 is not a part"),
+            ErrorSample(cls((0,), (5,), (0,)), (five,), "the stride of axis 0 is not positive"),
+            ErrorSample(cls((0, 0), (5,), (1,)), (five,), "2 starts for an array with 1 axis"),
+        ]
+
+
+@dataclass(frozen=True)
+class DynamicSlice(HloOp):
+    """The part of shape `sizes` that begins at scalar operands, one an axis. StableHLO: dynamic_slice.
+
+    A start is moved so that the part lies inside the array: `clamp(0, start, extent - size)`.
+    """
+
+    sizes: tuple[Extent, ...]
+
+    opcode = "dynamic_slice"
+
+    def infer(self, *operands: ArrayType) -> ArrayType:
+        operand, *starts = operands
+        require_per_axis("dynamic_slice", "sizes", self.sizes, operand.rank)
+        _require_starts("dynamic_slice", operand, starts)
+        for axis, (size, extent) in enumerate(zip(self.sizes, operand.shape, strict=True)):
+            if not (at_most(0, size) and at_most(size, extent)):
+                raise ShapeError(f"dynamic_slice: axis {axis} of {operand} has no part of {size} elements")
+        return operand.with_shape(self.sizes)
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        sizes = op.results[0].type.static_shape
+        return e.create(self.opcode, op.results, operands, {"slice_sizes": e.i64s(sizes)})
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        operand, *starts = operands
+        return operand[_window(operand, starts, self.sizes)]
+
+    @classmethod
+    def samples(cls) -> Sequence[Sample]:
+        one, two = np.array(1, INT32), np.array(2, INT32)
+        made = [Sample(cls((2, 3)), (grid(d, (3, 5)), one, two)) for d in sorted(ALL, key=str)]
+        made += [Sample(cls((2,)), (grid(FLOAT32, (5,)), np.array(1, d))) for d in sorted(INTEGERS, key=str)]
+        made += [Sample(cls((2,)), (grid(FLOAT32, (5,)), np.array(i, INT64))) for i in (-3, 4, 9, 3)]
+        return [
+            *made,
+            Sample(cls((2,)), (grid(FLOAT32, (300,)), np.array(250, UINT8))),
+            Sample(cls((0, 2)), (grid(FLOAT32, (0, 2)), one, one)),
+            Sample(cls(()), (grid(FLOAT64, ()),)),
+        ]
+
+    @classmethod
+    def error_samples(cls) -> Sequence[ErrorSample]:
+        five, index = ArrayType(FLOAT32, (5,)), ArrayType(INT32)
+        return [
+            ErrorSample(cls((6,)), (five, index), "axis 0 of f32[5] has no part of 6 elements"),
+            ErrorSample(cls((2, 2)), (five, index), "2 sizes for an array with 1 axis"),
+            ErrorSample(cls((2,)), (five, index, index), "2 starts for an array with 1 axis"),
+            ErrorSample(cls((2,)), (five, five), "takes a scalar as a start"),
+            ErrorSample(cls((2,)), (five, ArrayType(FLOAT32)), "takes integers"),
+            ErrorSample(
+                cls((1, 1)), (ArrayType(BOOL, (2, 2)), index, ArrayType(INT64)), "starts of one element type"
+            ),
+        ]
+
+
+class DynamicUpdateSlice(HloOp):
+    """The first operand with a part replaced by the second, from the starts that follow, one an axis.
+
+    Starts are moved as in `DynamicSlice`. StableHLO: dynamic_update_slice.
+    """
+
+    opcode = "dynamic_update_slice"
+
+    def infer(self, *operands: ArrayType) -> ArrayType:
+        operand, update, *starts = operands
+        require(
+            operand.dtype == update.dtype,
+            f"dynamic_update_slice: {update} cannot be stored in {operand}: the element types differ",
+        )
+        require(
+            operand.rank == update.rank,
+            f"dynamic_update_slice: {update} is no part of {operand}, which has {axes_of(operand.rank)}",
+        )
+        _require_starts("dynamic_update_slice", operand, starts)
+        for axis, (size, extent) in enumerate(zip(update.shape, operand.shape, strict=True)):
+            if not at_most(size, extent):
+                raise ShapeError(f"dynamic_update_slice: {update} is too large for axis {axis} of {operand}")
+        return operand
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        operand, update, *starts = operands
+        result = operand.copy()
+        result[_window(operand, starts, update.shape)] = update
+        return result
+
+    @classmethod
+    def samples(cls) -> Sequence[Sample]:
+        one, two = np.array(1, INT32), np.array(2, INT32)
+        made = [Sample(cls(), (grid(d, (3, 5)), grid(d, (2, 3)), one, two)) for d in sorted(ALL, key=str)]
+        five, pair = grid(FLOAT32, (5,)), grid(FLOAT32, (2,), 7, 9)
+        made += [Sample(cls(), (five, pair, np.array(i, INT64))) for i in (-3, 1, 3, 4, 9)]
+        return [
+            *made,
+            Sample(cls(), (five, grid(FLOAT32, (0,)), one)),
+            Sample(cls(), (grid(FLOAT32, ()), grid(FLOAT32, ()))),
+        ]
+
+    @classmethod
+    def error_samples(cls) -> Sequence[ErrorSample]:
+        five, index = ArrayType(FLOAT32, (5,)), ArrayType(INT32)
+        n = ArrayType(FLOAT32, (Symbol("n"), 3))
+        return [
+            ErrorSample(
+                cls(), (five, ArrayType(FLOAT32, (6,)), index), "f32[6] is too large for axis 0 of f32[5]"
+            ),
+            ErrorSample(
+                cls(), (n, ArrayType(FLOAT32, (1, 4)), index, index), "too large for axis 1 of f32[n,3]"
+            ),
+            ErrorSample(cls(), (five, ArrayType(FLOAT64, (2,)), index), "the element types differ"),
+            ErrorSample(cls(), (five, ArrayType(FLOAT32), index), "which has 1 axis"),
+            ErrorSample(cls(), (five, five), "0 starts for an array with 1 axis"),
+        ]
+
+
+def _require_starts(name: str, operand: ArrayType, starts: Sequence[ArrayType]) -> None:
+    """There is one integer scalar for each axis, all of one element type."""
+    require_per_axis(name, "starts", starts, operand.rank)
+    for start in starts:
+        require_scalar(name, "a start", start)
+        require_dtype(name, start, INTEGERS)
+        require(start == starts[0], f"{name} takes starts of one element type, not {start} and {starts[0]}")
+
+
+def _window(operand: np.ndarray, starts: Sequence[np.ndarray], sizes: Sequence[Extent]) -> tuple[slice, ...]:
+    """The place of a part, moved so that it lies inside the array."""
+    places = []
+    for start, size, extent in zip(starts, sizes, operand.shape, strict=True):
+        assert isinstance(size, int)
+        begin = min(max(int(start), 0), extent - size)
+        places.append(slice(begin, begin + size))
+    return tuple(places)

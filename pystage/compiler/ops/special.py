@@ -1,0 +1,159 @@
+"""The elementwise functions of the CHLO dialect, which JAX and XLA expand to StableHLO.
+
+NumPy has no error or gamma function; the references use Python's `math`, and for the digamma function
+and the inverse error function the textbook formulas, in float64.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .elementwise import FloatUnary, RealUnary
+
+
+class WideUnary(RealUnary):
+    """A real function whose reference is computed number by number in float64."""
+
+    @staticmethod
+    def scalar(x: float) -> float:
+        """The function of one number."""
+        raise NotImplementedError
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        (x,) = operands
+        results = [self.scalar(float(v)) for v in x.flat]
+        return np.array(results, np.float64).reshape(x.shape).astype(x.dtype)
+
+
+class Erf(WideUnary):
+    """The error function. CHLO: erf."""
+
+    opcode = "chlo.erf"
+    scalar = staticmethod(math.erf)
+
+
+class Erfc(WideUnary):
+    """`1 - erf(x)`, exact for large `x`. CHLO: erfc."""
+
+    opcode = "chlo.erfc"
+    scalar = staticmethod(math.erfc)
+
+
+class ErfInv(WideUnary):
+    """The inverse of the error function, on [-1, 1]; NaN outside. CHLO: erf_inv."""
+
+    opcode = "chlo.erf_inv"
+    domain = (-0.95, 0.95)
+
+    @staticmethod
+    def scalar(x: float) -> float:
+        if not abs(x) < 1:
+            return math.copysign(math.inf, x) if abs(x) == 1 else math.nan
+        low, high = -6.0, 6.0
+        for _ in range(80):
+            middle = (low + high) / 2
+            low, high = (middle, high) if math.erf(middle) < x else (low, middle)
+        return (low + high) / 2 if x else x
+
+
+class Lgamma(WideUnary):
+    """The logarithm of the absolute value of the gamma function. CHLO: lgamma."""
+
+    opcode = "chlo.lgamma"
+
+    @staticmethod
+    def scalar(x: float) -> float:
+        if x <= 0 and (x == math.floor(x) or math.isinf(x)):
+            return math.inf
+        return math.lgamma(x)
+
+
+class Digamma(WideUnary):
+    """The derivative of `lgamma`; NaN at negative integers. CHLO: digamma."""
+
+    opcode = "chlo.digamma"
+
+    @staticmethod
+    def scalar(x: float) -> float:
+        if math.isnan(x) or x == -math.inf:
+            return math.nan
+        if x == math.inf:
+            return x
+        if x == 0:
+            return -math.copysign(math.inf, x)
+        if x == math.floor(x) and x < 0:
+            return math.nan
+        if x < 0:
+            return Digamma.scalar(1 - x) - math.pi / math.tan(math.pi * x)
+        shift = 0.0
+        while x < 10:
+            shift -= 1 / x
+            x += 1
+        square = 1 / (x * x)
+        series = square * (
+            1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132)))
+        )
+        return shift + math.log(x) - 0.5 / x - series
+
+
+class Asin(FloatUnary):
+    """The arc sine, in radians. CHLO: asin."""
+
+    opcode = "chlo.asin"
+    domain = (-1.0, 1.0)
+    numpy = np.arcsin
+
+
+class Acos(FloatUnary):
+    """The arc cosine, in radians. CHLO: acos."""
+
+    opcode = "chlo.acos"
+    domain = (-1.0, 1.0)
+    numpy = np.arccos
+
+
+class Atan(FloatUnary):
+    """The arc tangent, in radians. CHLO: atan."""
+
+    opcode = "chlo.atan"
+    numpy = np.arctan
+
+
+class Sinh(FloatUnary):
+    """The hyperbolic sine. CHLO: sinh."""
+
+    opcode = "chlo.sinh"
+    numpy = np.sinh
+
+
+class Cosh(FloatUnary):
+    """The hyperbolic cosine. CHLO: cosh."""
+
+    opcode = "chlo.cosh"
+    numpy = np.cosh
+
+
+class Asinh(FloatUnary):
+    """The inverse hyperbolic sine. CHLO: asinh."""
+
+    opcode = "chlo.asinh"
+    numpy = np.arcsinh
+
+
+class Acosh(FloatUnary):
+    """The inverse hyperbolic cosine; NaN of real numbers below 1. CHLO: acosh."""
+
+    opcode = "chlo.acosh"
+    domain = (1.0, 4.0)
+    numpy = np.arccosh
+
+
+class Atanh(FloatUnary):
+    """The inverse hyperbolic tangent. CHLO: atanh."""
+
+    opcode = "chlo.atanh"
+    domain = (-0.9, 0.9)
+    numpy = np.arctanh
