@@ -1,0 +1,232 @@
+"""`check`: a plain function and its arguments, run by CPython and staged, must be indistinguishable.
+
+In: a function, and arguments. Each run gets deep copies of its own (one copy for all arguments, so that what
+was one object stays one object). Out: nothing, or an `AssertionError` that names the first place where the
+runs differ: in the result, in the arguments afterwards, in the exception, or in what is the same object.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pystage
+
+TOLERANCES = {"float64": 1e-11, "float32": 2e-5, "float16": 5e-3, "bfloat16": 3e-2}
+"""Relative and absolute tolerance by the name of a real dtype; complex ones take that of their parts."""
+
+
+def check(
+    function: Callable[..., Any],
+    *args: Any,
+    kwargs: Mapping[str, Any] | None = None,
+    staged: Callable[..., Any] | None = None,
+    refused: str | None = None,
+    tolerance: float | None = None,
+    runs: int = 2,
+) -> None:
+    """Asserts that `function(*args, **kwargs)` is the same plain and staged.
+
+    `staged`: what to call instead of `pystage.compile(function)`, to keep one compiled function over several
+    checks. `refused`: the code of the diagnostic with which staging must fail, arguments untouched.
+    `tolerance`: instead of those by dtype. `runs`: how often the staged function is called, so that the later
+    calls find the compiled program.
+    """
+    keywords = dict(kwargs or {})
+    staged = staged or pystage.compile(function, fallback="error")
+    if refused is not None:
+        _check_refused(staged, args, keywords, refused)
+        return
+    plain = _run(function, args, keywords)
+    _assert_something_to_compare(plain, args, keywords)
+    for number in range(1, runs + 1):
+        _compare_runs(plain, _run(staged, args, keywords), tolerance, f"call {number}")
+
+
+@dataclass
+class Run:
+    """What a call left behind: its arguments as they are now, and its result or its exception."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    result: Any = None
+    error: Exception | None = None
+
+
+def _run(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
+    own_args, own_kwargs = copy.deepcopy((args, kwargs))
+    run = Run(own_args, own_kwargs)
+    try:
+        run.result = function(*own_args, **own_kwargs)
+    except pystage.StagingError:
+        raise
+    except Exception as error:
+        run.error = error
+    return run
+
+
+def _assert_something_to_compare(plain: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """A program that returns nothing, raises nothing and changes no argument would pass whatever it does."""
+    if plain.result is not None or plain.error is not None:
+        return
+    try:
+        Comparison().same((args, kwargs), (plain.args, plain.kwargs), "arguments")
+    except AssertionError:
+        return
+    pytest.fail("the plain run returns None and changes none of its arguments: nothing to check")
+
+
+def _check_refused(
+    staged: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], code: str
+) -> None:
+    own_args, own_kwargs = copy.deepcopy((args, kwargs))
+    with pytest.raises(pystage.StagingError) as caught:
+        staged(*own_args, **own_kwargs)
+    codes = [diagnostic.code for diagnostic in caught.value.diagnostics]
+    assert code in codes, f"refused with {codes}, not with {code}:\n{caught.value}"
+    Comparison().same((args, kwargs), (own_args, own_kwargs), "arguments after the refusal")
+
+
+def _compare_runs(plain: Run, staged: Run, tolerance: float | None, name: str) -> None:
+    if staged.error is not None and plain.error is None:
+        raise AssertionError(f"{name}: only the staged run raised") from staged.error
+    if plain.error is not None:
+        assert staged.error is not None, f"{name}: only the plain run raised {plain.error!r}"
+        assert type(staged.error) is type(plain.error), f"{name}: {plain.error!r} became {staged.error!r}"
+        assert str(staged.error) == str(plain.error), f"{name}: {plain.error!r} became {staged.error!r}"
+    comparison = Comparison(tolerance)
+    comparison.same(plain.args, staged.args, f"{name}: argument")
+    comparison.same(plain.kwargs, staged.kwargs, f"{name}: keyword argument")
+    comparison.same(plain.result, staged.result, f"{name}: result")
+    comparison.same_memory()
+
+
+@dataclass
+class Comparison:
+    """Walks two structures side by side, and remembers which objects of one stand for which of the other."""
+
+    tolerance: float | None = None
+    partners: dict[int, Any] = field(default_factory=dict)  # id of a plain object → its staged partner
+    taken: dict[int, str] = field(default_factory=dict)  # id of a staged object → where it was first met
+    arrays: list[tuple[str, np.ndarray, np.ndarray]] = field(default_factory=list)
+    keep: list[Any] = field(default_factory=list)  # keeps what `partners` and `taken` know by id alive
+
+    def same(self, plain: Any, staged: Any, path: str) -> None:
+        """Asserts that the two are equal in kind, type, value and identity, all the way down."""
+        if isinstance(plain, jax.Array):
+            self._same_jax(plain, staged, path)
+            return
+        assert type(staged) is type(plain), (
+            f"{path}: {_name(plain)} became {_name(staged)} ({plain!r}, {staged!r})"
+        )
+        if isinstance(plain, np.ndarray):
+            if self._paired(plain, staged, path):
+                self._same_ndarray(plain, staged, path)
+        elif isinstance(plain, np.generic | bool | int | float | complex):
+            self._same_values(np.asarray(plain), np.asarray(staged), path)
+        elif isinstance(plain, tuple):
+            self._same_items(plain, staged, path)
+        elif isinstance(plain, list):
+            if self._paired(plain, staged, path):
+                self._same_items(plain, staged, path)
+        elif isinstance(plain, dict):
+            if self._paired(plain, staged, path):
+                assert list(staged) == list(plain), f"{path}: keys {list(plain)} became {list(staged)}"
+                for key in plain:
+                    self.same(plain[key], staged[key], f"{path}[{key!r}]")
+        elif _has_fields(plain):
+            if self._paired(plain, staged, path):
+                self._same_fields(_fields(plain), _fields(staged), path)
+        else:  # strings, None, ranges, slices, dtypes, sets, functions, classes, modules
+            assert plain == staged, f"{path}: {plain!r} became {staged!r}"
+
+    def same_memory(self) -> None:
+        """Asserts that two arrays of one side share memory exactly if their partners do."""
+        for i, (path, plain, staged) in enumerate(self.arrays):
+            for other_path, other_plain, other_staged in self.arrays[:i]:
+                shared = np.shares_memory(plain, other_plain)
+                assert np.shares_memory(staged, other_staged) == shared, (
+                    f"{path} and {other_path}: shared memory is {shared} in the plain run only"
+                )
+
+    def _paired(self, plain: Any, staged: Any, path: str) -> bool:
+        """Asserts that the objects are partners; True if they were not met before."""
+        if id(plain) in self.partners:
+            assert self.partners[id(plain)] is staged, f"{path}: the same object as before became another"
+            return False
+        assert id(staged) not in self.taken, f"{path}: became the same object as {self.taken[id(staged)]}"
+        self.partners[id(plain)] = staged
+        self.taken[id(staged)] = path
+        self.keep += [plain, staged]
+        return True
+
+    def _same_items(self, plain: Any, staged: Any, path: str) -> None:
+        assert len(staged) == len(plain), f"{path}: {len(plain)} items became {len(staged)}"
+        for index, (a, b) in enumerate(zip(plain, staged)):
+            self.same(a, b, f"{path}[{index}]")
+
+    def _same_fields(self, plain: dict[str, Any], staged: dict[str, Any], path: str) -> None:
+        assert staged.keys() == plain.keys(), f"{path}: fields {list(plain)} became {list(staged)}"
+        for name, value in plain.items():
+            self.same(value, staged[name], f"{path}.{name}")
+
+    def _same_ndarray(self, plain: np.ndarray, staged: np.ndarray, path: str) -> None:
+        assert staged.flags.writeable or not plain.flags.writeable, f"{path}: became read-only"
+        self._same_values(plain, staged, path)
+        self.arrays.append((path, plain, staged))
+
+    def _same_jax(self, plain: jax.Array, staged: Any, path: str) -> None:
+        assert isinstance(staged, jax.Array), f"{path}: {_name(plain)} became {_name(staged)}"
+        assert staged.weak_type == plain.weak_type, f"{path}: weak_type {plain.weak_type} became the other"
+        if jax.dtypes.issubdtype(plain.dtype, jax.dtypes.prng_key):
+            assert staged.dtype == plain.dtype, f"{path}: {plain.dtype} became {staged.dtype}"
+            plain, staged = jax.random.key_data(plain), jax.random.key_data(staged)
+        self._same_values(np.asarray(plain), np.asarray(staged), path)
+
+    def _same_values(self, plain: np.ndarray, staged: np.ndarray, path: str) -> None:
+        assert staged.dtype == plain.dtype, f"{path}: {plain.dtype} became {staged.dtype}"
+        assert staged.shape == plain.shape, f"{path}: shape {plain.shape} became {staged.shape}"
+        if not jnp.issubdtype(plain.dtype, np.inexact):
+            np.testing.assert_array_equal(staged, plain, err_msg=path)
+            return
+        tolerance = self.tolerance if self.tolerance is not None else TOLERANCES[_real(plain.dtype)]
+        wide = np.complex128 if np.iscomplexobj(plain) else np.float64
+        np.testing.assert_allclose(
+            staged.astype(wide), plain.astype(wide), rtol=tolerance, atol=tolerance, err_msg=path
+        )
+
+
+def _name(value: Any) -> str:
+    """How a value is described: its type, with dtype and shape where it has them."""
+    kind = "jax.Array" if isinstance(value, jax.Array) else type(value).__qualname__
+    return f"{kind} {value.dtype}{list(value.shape)}" if hasattr(value, "dtype") else kind
+
+
+def _real(dtype: np.dtype) -> str:
+    return {"complex64": "float32", "complex128": "float64"}.get(dtype.name, dtype.name)
+
+
+def _has_fields(value: Any) -> bool:
+    """Whether the value is an object whose fields say what it is, unlike a function, a class or a string."""
+    if isinstance(value, type | ModuleType | FunctionType | BuiltinFunctionType | MethodType):
+        return False
+    return hasattr(value, "__dict__") or hasattr(type(value), "__slots__")
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """The fields of an object by name, from `__dict__` and `__slots__`."""
+    found = dict(getattr(value, "__dict__", {}))
+    for cls in type(value).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name != "__dict__" and hasattr(value, name):
+                found[name] = getattr(value, name)
+    return found
