@@ -1,0 +1,162 @@
+"""Products of arrays: `DotGeneral`, to which `@`, `dot`, `tensordot` and `einsum` come down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from jax.extend.mlir import ir as mlir_ir
+from jax.extend.mlir.dialects import stablehlo
+
+from ..hlo.ir import Op
+from ..hlo.mlir import Emitter
+from ..hlo.op import ErrorSample, HloOp, Sample
+from ..hlo.types import BOOL, FLOAT32, INT8, INT32, ArrayType, DType, ShapeError, Symbol, known_equal
+from .fitting import check_axes, check_same_dtype
+
+Axes = tuple[int, ...]
+PRECISIONS = ("DEFAULT", "HIGH", "HIGHEST")
+
+
+def check_precision(what: str, precision: str | None) -> None:
+    """`precision` is one of StableHLO's, or None for the backend's choice."""
+    if precision is not None and precision not in PRECISIONS:
+        raise ShapeError(f"{what}: precision {precision!r} is none of {', '.join(PRECISIONS)}")
+
+
+def precision_config(precision: str | None) -> dict[str, mlir_ir.Attribute]:
+    """The attribute `precision_config` for both operands; empty where the backend may choose."""
+    if precision is None:
+        return {}
+    return {"precision_config": mlir_ir.ArrayAttr.get([stablehlo.PrecisionAttr.get(precision)] * 2)}
+
+
+@dataclass(frozen=True)
+class DotGeneral(HloOp):
+    """Sums products over the contracted axes, once per index of the batch axes. StableHLO: dot_general.
+
+    The result has the batch axes, then the free axes of `lhs`, then those of `rhs`, each in the order in
+    which they stand; `preferred` is its element type, that of the operands if None. Products of booleans
+    are sums in the sense of "or".
+    """
+
+    opcode: ClassVar[str] = "dot_general"
+
+    lhs_batch: Axes
+    rhs_batch: Axes
+    lhs_contract: Axes
+    rhs_contract: Axes
+    precision: str | None = None
+    preferred: DType | None = None
+
+    def infer(self, *operands: ArrayType) -> ArrayType:
+        """`(batch…, lhs free…, rhs free…)`; `ShapeError` where paired axes differ in length."""
+        lhs, rhs = operands
+        what = f"product of {lhs} and {rhs}"
+        check_same_dtype(what, lhs, rhs)
+        check_precision(what, self.precision)
+        check_axes(what, self.lhs_batch + self.lhs_contract, lhs.rank)
+        check_axes(what, self.rhs_batch + self.rhs_contract, rhs.rank)
+        for kind, ours, theirs in (
+            ("contracted", self.lhs_contract, self.rhs_contract),
+            ("batch", self.lhs_batch, self.rhs_batch),
+        ):
+            if len(ours) != len(theirs):
+                raise ShapeError(f"{what}: {len(ours)} and {len(theirs)} {kind} axes do not pair up")
+            for i, j in zip(ours, theirs, strict=True):
+                if not known_equal(lhs.shape[i], rhs.shape[j]):
+                    raise ShapeError(
+                        f"{what}: {kind} axis {i} of the first has {lhs.shape[i]} elements, "
+                        f"axis {j} of the second has {rhs.shape[j]}"
+                    )
+        batch = tuple([lhs.shape[i] for i in self.lhs_batch])
+        ours = tuple([lhs.shape[i] for i in _free(lhs.rank, self.lhs_batch, self.lhs_contract)])
+        theirs = tuple([rhs.shape[i] for i in _free(rhs.rank, self.rhs_batch, self.rhs_contract)])
+        return ArrayType(self.preferred or lhs.dtype, batch + ours + theirs)
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        """One `stablehlo.dot_general`."""
+        numbers = stablehlo.DotDimensionNumbers.get(
+            self.lhs_batch, self.rhs_batch, self.lhs_contract, self.rhs_contract
+        )
+        attributes = {"dot_dimension_numbers": numbers, **precision_config(self.precision)}
+        return e.create(self.opcode, op.results, operands, attributes)
+
+    def reference(self, *operands: np.ndarray) -> np.ndarray:
+        """Brings both to (batch, free, contracted) and sums the products in a wide element type."""
+        lhs, rhs = operands
+        result = np.dtype(self.preferred or lhs.dtype)
+        wide = accumulator(result)
+        left = _matrix(lhs, self.lhs_batch, self.lhs_contract).astype(wide)
+        right = _matrix(rhs, self.rhs_batch, self.rhs_contract).astype(wide)
+        shape = [lhs.shape[i] for i in self.lhs_batch]
+        shape += [lhs.shape[i] for i in _free(lhs.ndim, self.lhs_batch, self.lhs_contract)]
+        shape += [rhs.shape[i] for i in _free(rhs.ndim, self.rhs_batch, self.rhs_contract)]
+        return np.einsum("bik,bjk->bij", left, right).reshape(shape).astype(result)
+
+    @classmethod
+    def samples(cls) -> Sequence[Sample]:
+        """Matrices, batches, several contracted axes, outer products, integers, booleans, empty axes."""
+        rng = np.random.default_rng(0)
+
+        def f32(*shape: int) -> np.ndarray:
+            return rng.standard_normal(shape, np.float32)
+
+        def ints(dtype: type, *shape: int) -> np.ndarray:
+            return rng.integers(-5, 5, shape).astype(dtype)
+
+        matmul = cls((), (), (1,), (0,))
+        return (
+            Sample(matmul, (f32(3, 4), f32(4, 5))),
+            Sample(cls((), (), (1,), (0,), "HIGHEST"), (f32(3, 4), f32(4, 5))),
+            Sample(cls((), (), (0,), (0,)), (f32(7), f32(7))),
+            Sample(cls((), (), (), ()), (f32(2), f32(3, 2))),
+            Sample(cls((0,), (2,), (1,), (0,)), (f32(2, 3, 4), f32(3, 5, 2))),
+            Sample(cls((2, 0), (0, 1), (1,), (3,)), (f32(2, 3, 4), f32(4, 2, 5, 3))),
+            Sample(cls((), (), (0, 2), (1, 0)), (f32(2, 3, 4), f32(4, 2, 5))),
+            Sample(matmul, (f32(3, 0), f32(0, 2))),
+            Sample(matmul, (ints(np.int32, 3, 4), ints(np.int32, 4, 2))),
+            Sample(cls((), (), (1,), (0,), None, INT32), (ints(np.int8, 3, 9), ints(np.int8, 9, 2))),
+            Sample(matmul, (f32(3, 4).astype(np.float64), f32(4, 2).astype(np.float64))),
+            Sample(matmul, (f32(2, 3) + 1j * f32(2, 3), f32(3, 2) + 1j * f32(3, 2))),
+            Sample(matmul, (f32(3, 4) > 0.5, f32(4, 5) > 0.5)),
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[ErrorSample]:
+        """Lengths, axes, numbers of axes, element types and extents that do not fit."""
+        a, b = ArrayType(FLOAT32, (3, 4)), ArrayType(FLOAT32, (5, 6))
+        matmul = cls((), (), (1,), (0,))
+        return (
+            ErrorSample(
+                matmul, (a, b), "contracted axis 1 of the first has 4 elements, axis 0 of the second has 5"
+            ),
+            ErrorSample(cls((0,), (0,), (1,), (1,)), (a, b), "axis 1 of the first has 4"),
+            ErrorSample(cls((0,), (0,), (), ()), (a, b), "batch axis 0 of the first has 3 elements"),
+            ErrorSample(cls((), (), (2,), (0,)), (a, b), "axis 2 is out of bounds"),
+            ErrorSample(cls((), (), (1, 0), (0,)), (a, b), "2 and 1 contracted axes"),
+            ErrorSample(cls((0,), (0,), (0,), (0,)), (a, a), "name an axis twice"),
+            ErrorSample(matmul, (a, ArrayType(INT8, (4, 2))), "element types differ"),
+            ErrorSample(matmul, (a, ArrayType(FLOAT32, (Symbol("n"), 2))), "axis 0 of the second has n"),
+            ErrorSample(cls((), (), (1,), (1,), "LOW"), (a, a), "precision 'LOW'"),
+        )
+
+
+def accumulator(dtype: DType) -> DType:
+    """The widest element type in which the reference sums what is rounded to `dtype` at the end."""
+    if dtype == BOOL or dtype.kind in "iu":
+        return dtype
+    return np.dtype(np.complex128 if dtype.kind == "c" else np.float64)
+
+
+def _free(rank: int, batch: Axes, contract: Axes) -> Axes:
+    return tuple([i for i in range(rank) if i not in batch and i not in contract])
+
+
+def _matrix(x: np.ndarray, batch: Axes, contract: Axes) -> np.ndarray:
+    """The array as a stack of matrices: (batch, free, contracted)."""
+    free = _free(x.ndim, batch, contract)
+    extents = [int(np.prod([x.shape[i] for i in axes], dtype=int)) for axes in (batch, free, contract)]
+    return x.transpose(batch + free + contract).reshape(extents)

@@ -1,0 +1,113 @@
+"""Discrete Fourier transforms over the last one to three axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from jax.extend.mlir import ir as mlir_ir
+from jax.extend.mlir.dialects import stablehlo
+
+from ..hlo.ir import Op
+from ..hlo.mlir import Emitter
+from ..hlo.op import ErrorSample, HloOp, Sample
+from ..hlo.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, ArrayType, ShapeError, known_equal
+
+KINDS = ("FFT", "IFFT", "RFFT", "IRFFT")
+_COMPLEX = {FLOAT32: COMPLEX64, FLOAT64: COMPLEX128}
+_REAL = {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64}
+
+
+@dataclass(frozen=True)
+class Fft(HloOp):
+    """The transform `kind` over the last `len(lengths)` axes, of these lengths. StableHLO: fft.
+
+    RFFT takes real numbers and gives the first `n // 2 + 1` coefficients along the last axis; IRFFT takes
+    those and gives `n` real numbers. The inverse transforms divide by the number of elements.
+    """
+
+    opcode: ClassVar[str] = "fft"
+
+    kind: str
+    lengths: tuple[int, ...]
+
+    def infer(self, *operands: ArrayType) -> ArrayType:
+        """The type of `x` with the last axis and the element type as the kind wants it."""
+        (x,) = operands
+        what = f"{self.kind} of {x}"
+        if self.kind not in KINDS:
+            raise ShapeError(f"{what}: the kind is none of {', '.join(KINDS)}")
+        if not 1 <= len(self.lengths) <= 3 or len(self.lengths) > x.rank:
+            raise ShapeError(f"{what}: cannot transform {len(self.lengths)} axes")
+        wanted = _COMPLEX if self.kind == "RFFT" else _REAL
+        if x.dtype not in wanted:
+            raise ShapeError(f"{what}: needs {' or '.join(map(str, wanted))} elements, not {x.dtype}")
+        *others, last = self.lengths
+        half = last // 2 + 1
+        given = (*others, half if self.kind == "IRFFT" else last)
+        if not all(map(known_equal, x.shape[-len(given) :], given)):
+            raise ShapeError(f"{what}: transforms of lengths {self.lengths} need last axes {given}")
+        match self.kind:
+            case "RFFT":
+                return ArrayType(_COMPLEX[x.dtype], (*x.shape[:-1], half))
+            case "IRFFT":
+                return ArrayType(_REAL[x.dtype], (*x.shape[:-1], last))
+            case _:
+                return x
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        """One `stablehlo.fft`."""
+        attributes = {
+            "fft_type": stablehlo.FftTypeAttr.get(self.kind),
+            "fft_length": e.i64s(self.lengths),
+        }
+        return e.create(self.opcode, op.results, operands, attributes)
+
+    def reference(self, *operands: np.ndarray) -> np.ndarray:
+        """NumPy's transform."""
+        (x,) = operands
+        functions: dict[str, Callable[..., np.ndarray]] = {
+            "FFT": np.fft.fftn,
+            "IFFT": np.fft.ifftn,
+            "RFFT": np.fft.rfftn,
+            "IRFFT": np.fft.irfftn,
+        }
+        axes = range(-len(self.lengths), 0)
+        result = functions[self.kind](x, self.lengths, axes)
+        if self.kind == "RFFT":
+            return result.astype(_COMPLEX[x.dtype])
+        return result.astype(_REAL[x.dtype] if self.kind == "IRFFT" else x.dtype)
+
+    @classmethod
+    def samples(cls) -> Sequence[Sample]:
+        """Every kind, even and odd lengths, one to three axes, both precisions."""
+        rng = np.random.default_rng(0)
+        x = rng.standard_normal((2, 3, 4, 6))
+        z = (x + 1j * rng.standard_normal(x.shape)).astype(np.complex64)
+        return (
+            Sample(cls("FFT", (6,)), (z,)),
+            Sample(cls("FFT", (3, 4, 6)), (z,)),
+            Sample(cls("IFFT", (4, 6)), (z,)),
+            Sample(cls("IFFT", (6,)), (x + 0j,)),
+            Sample(cls("RFFT", (6,)), (x.astype(np.float32),)),
+            Sample(cls("RFFT", (4, 6)), (x,)),
+            Sample(cls("RFFT", (5,)), (x[..., :5],)),
+            Sample(cls("IRFFT", (4, 10)), (z,)),
+            Sample(cls("IRFFT", (11,)), (x + 0j,)),
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[ErrorSample]:
+        """Kinds, lengths and element types that do not fit."""
+        x, z = ArrayType(FLOAT32, (4, 6)), ArrayType(COMPLEX64, (4, 6))
+        return (
+            ErrorSample(cls("DCT", (6,)), (z,), "none of FFT"),
+            ErrorSample(cls("FFT", (6,)), (x,), "needs complex64 or complex128 elements, not float32"),
+            ErrorSample(cls("RFFT", (6,)), (x.with_dtype(INT32),), "not int32"),
+            ErrorSample(cls("FFT", (5,)), (z,), r"lengths \(5,\) need last axes \(5,\)"),
+            ErrorSample(cls("IRFFT", (6,)), (z,), r"need last axes \(4,\)"),
+            ErrorSample(cls("FFT", ()), (z,), "cannot transform 0 axes"),
+            ErrorSample(cls("FFT", (1, 4, 6)), (z,), "cannot transform 3 axes"),
+        )

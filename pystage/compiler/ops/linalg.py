@@ -1,0 +1,202 @@
+"""Linear algebra that HLO has itself: Cholesky factors and triangular systems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from jax.extend.mlir import ir as mlir_ir
+from jax.extend.mlir.dialects import stablehlo
+
+from ..hlo.ir import Op
+from ..hlo.mlir import Emitter
+from ..hlo.op import ErrorSample, HloOp, Sample
+from ..hlo.types import (
+    BFLOAT16,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT32,
+    ArrayType,
+    ShapeError,
+    is_complex,
+    is_floating,
+    known_equal,
+)
+from .fitting import check_same_dtype
+
+TRANSPOSES = ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
+
+
+@dataclass(frozen=True)
+class Cholesky(HloOp):
+    """The triangular factor of Hermitian positive-definite matrices. StableHLO: cholesky.
+
+    Operand and result are `(…, n, n)`. With `lower` the operand is `L @ L.conj().T` of the result, and only
+    its lower triangle is read; else it is `U.conj().T @ U`, and the upper one is. The other triangle of the
+    result is zero. A matrix that is not positive-definite gives NaN.
+    """
+
+    opcode: ClassVar[str] = "cholesky"
+
+    lower: bool = True
+
+    def infer(self, *operands: ArrayType) -> ArrayType:
+        """The type of the operand; `ShapeError` unless it holds square matrices of floating point."""
+        (a,) = operands
+        _check_square("cholesky", a)
+        return a
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        """One `stablehlo.cholesky`."""
+        return e.create(self.opcode, op.results, operands, {"lower": mlir_ir.BoolAttr.get(self.lower)})
+
+    def reference(self, *operands: np.ndarray) -> np.ndarray:
+        """NumPy's factor of each matrix, made Hermitian from the triangle that is read."""
+        (a,) = operands
+        wide = np.dtype(np.complex128 if a.dtype.kind == "c" else np.float64)
+        out = np.empty(a.shape, a.dtype)
+        for place in np.ndindex(*a.shape[:-2]):
+            read = a[place] if self.lower else a[place].conj().T
+            lower = np.tril(read.astype(wide))
+            try:
+                factor = np.linalg.cholesky(lower + np.tril(lower, -1).conj().T)
+            except np.linalg.LinAlgError:
+                factor = np.tril(np.full_like(lower, np.nan))
+            out[place] = factor if self.lower else factor.conj().T
+        return out
+
+    @classmethod
+    def samples(cls) -> Sequence[Sample]:
+        """Both triangles, with noise in the one not read, batches, complex matrices, n = 1 and 0."""
+        rng = np.random.default_rng(0)
+        x = rng.standard_normal((2, 4, 4))
+        real = x @ x.swapaxes(-1, -2) + 4 * np.eye(4)
+        z = x + 1j * rng.standard_normal((2, 4, 4))
+        hermitian = z @ z.conj().swapaxes(-1, -2) + 4 * np.eye(4)
+        noise = 5 * np.triu(np.ones((4, 4)), 1)
+        return (
+            Sample(cls(), (real.astype(np.float32),)),
+            Sample(cls(), (real[0] + noise,)),
+            Sample(cls(lower=False), (real[1] + noise.T,)),
+            Sample(cls(), (hermitian.astype(np.complex64),)),
+            Sample(cls(lower=False), (hermitian,)),
+            Sample(cls(), (np.full((1, 1), 9.0),)),
+            Sample(cls(), (np.zeros((0, 0), np.float32),)),
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[ErrorSample]:
+        """What holds no square matrices of floating point."""
+        return (
+            ErrorSample(cls(), (ArrayType(FLOAT32, (3, 4)),), "square matrices"),
+            ErrorSample(cls(), (ArrayType(FLOAT32, (3,)),), "square matrices"),
+            ErrorSample(cls(), (ArrayType(INT32, (3, 3)),), "not int32"),
+        )
+
+
+@dataclass(frozen=True)
+class TriangularSolve(HloOp):
+    """The `x` of `op(a) @ x = b`, or of `x @ op(a) = b` if not `left`. StableHLO: triangular_solve.
+
+    `a` holds triangular matrices `(…, n, n)`, of which only the triangle named by `lower` is read, and not
+    its diagonal if `unit_diagonal`; `transpose` says what `op` is. `b` is `(…, n, m)`, or `(…, m, n)` if
+    not `left`, with the same leading axes.
+    """
+
+    opcode: ClassVar[str] = "triangular_solve"
+
+    left: bool = True
+    lower: bool = True
+    unit_diagonal: bool = False
+    transpose: str = "NO_TRANSPOSE"
+
+    def infer(self, *operands: ArrayType) -> ArrayType:
+        """The type of `b`; `ShapeError` where the systems do not match their right-hand sides."""
+        a, b = operands
+        what = f"triangular solve of {a} for {b}"
+        _check_square(what, a)
+        check_same_dtype(what, a, b)
+        if self.transpose not in TRANSPOSES:
+            raise ShapeError(f"{what}: transpose {self.transpose!r} is none of {', '.join(TRANSPOSES)}")
+        if a.rank != b.rank or not all(map(known_equal, a.shape[:-2], b.shape[:-2])):
+            raise ShapeError(f"{what}: both need the same leading axes")
+        side = -2 if self.left else -1
+        if not known_equal(a.shape[-1], b.shape[side]):
+            name = "rows" if self.left else "columns"
+            raise ShapeError(f"{what}: {a.shape[-1]} equations, but {b.shape[side]} {name} on the other side")
+        return b
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        """One `stablehlo.triangular_solve`."""
+        attributes = {
+            "left_side": mlir_ir.BoolAttr.get(self.left),
+            "lower": mlir_ir.BoolAttr.get(self.lower),
+            "unit_diagonal": mlir_ir.BoolAttr.get(self.unit_diagonal),
+            "transpose_a": stablehlo.TransposeAttr.get(self.transpose),
+        }
+        return e.create(self.opcode, op.results, operands, attributes)
+
+    def reference(self, *operands: np.ndarray) -> np.ndarray:
+        """NumPy's general solution for the triangle alone."""
+        a, b = operands
+        wide = np.dtype(np.complex128 if a.dtype.kind == "c" else np.float64)
+        triangle = (np.tril(a) if self.lower else np.triu(a)).astype(wide)
+        if self.unit_diagonal:
+            diagonal = np.arange(a.shape[-1])
+            triangle[..., diagonal, diagonal] = 1
+        if self.transpose != "NO_TRANSPOSE":
+            triangle = triangle.swapaxes(-1, -2)
+        if self.transpose == "ADJOINT":
+            triangle = triangle.conj()
+        if self.left:
+            return np.linalg.solve(triangle, b).astype(b.dtype)
+        return np.linalg.solve(triangle.swapaxes(-1, -2), b.swapaxes(-1, -2)).swapaxes(-1, -2).astype(b.dtype)
+
+    @classmethod
+    def samples(cls) -> Sequence[Sample]:
+        """All sides, triangles and transposes; the triangle that is not read holds noise."""
+        rng = np.random.default_rng(0)
+        a = rng.standard_normal((2, 3, 3)) + 4 * np.eye(3)
+        b = rng.standard_normal((2, 3, 3))
+        z = a + 1j * rng.standard_normal((2, 3, 3))
+        made = [
+            Sample(cls(left, lower, unit, transpose), (z, b.astype(complex)))
+            for left, lower, unit, transpose in (
+                (True, True, False, "NO_TRANSPOSE"),
+                (True, True, False, "TRANSPOSE"),
+                (True, False, False, "ADJOINT"),
+                (False, True, False, "ADJOINT"),
+                (False, False, True, "NO_TRANSPOSE"),
+                (False, True, True, "TRANSPOSE"),
+            )
+        ]
+        return (
+            *made,
+            Sample(cls(), (a.astype(np.float32), b[:, :, :2].astype(np.float32))),
+            Sample(cls(left=False), (a, b[:, :1])),
+            Sample(cls(), (a[0], b[0, :, :0])),
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[ErrorSample]:
+        """Systems and right-hand sides that do not match."""
+        a, b = ArrayType(FLOAT32, (2, 3, 3)), ArrayType(FLOAT32, (2, 4, 5))
+        return (
+            ErrorSample(cls(), (a, b), "3 equations, but 4 rows"),
+            ErrorSample(cls(left=False), (a, b), "3 equations, but 5 columns"),
+            ErrorSample(cls(), (a, b.with_shape((3, 3, 5))), "same leading axes"),
+            ErrorSample(cls(), (a, b.with_shape((3, 5))), "same leading axes"),
+            ErrorSample(cls(), (b, b), "square matrices"),
+            ErrorSample(cls(), (a, a.with_dtype(FLOAT64)), "element types differ"),
+            ErrorSample(cls(transpose="CONJUGATE"), (a, a), "'CONJUGATE' is none of"),
+        )
+
+
+def _check_square(what: str, a: ArrayType) -> None:
+    if a.rank < 2 or not known_equal(a.shape[-1], a.shape[-2]):
+        raise ShapeError(f"{what}: {a} does not hold square matrices")
+    if not (is_floating(a.dtype) or is_complex(a.dtype)) or a.dtype in (FLOAT16, BFLOAT16):
+        raise ShapeError(f"{what}: needs float32, float64 or complex elements, not {a.dtype}")
