@@ -1,0 +1,385 @@
+"""A call of a function that JAX can trace and pystage does not know: the door for the long tail.
+
+In goes a callable defined in JAX with its arguments, arrays as `ArrayLeaf` and all else as `Static`; out
+comes one operation. JAX traces the callable once for its types and effects, and lowers that trace into our
+module. Arrays cross this boundary as plain HLO values: typed PRNG keys as their uint32 data, float64 as
+the user's `jax_enable_x64` wants it. What holds for a callable that takes the user's functions (they would
+have to come as staged programs) is not decided here: no such callable may be given to `bind`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, fields
+from functools import cache, lru_cache
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental import io_callback
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.extend.mlir import ir as mlir_ir
+from jax.interpreters import mlir as jax_mlir
+from jax.tree_util import PyTreeDef, tree_flatten, tree_unflatten
+
+from ..hlo.ir import Op
+from ..hlo.mlir import Emitter
+from ..hlo.op import ErrorSample, HloOp, Sample
+from ..hlo.types import FLOAT32, FLOAT64, INT32, UINT32, ArrayType, ShapeError
+
+
+@dataclass(frozen=True, slots=True)
+class JaxSettings:
+    """What a user can set in JAX that changes what a callable computes; fields are named as JAX's."""
+
+    enable_x64: bool = False
+    numpy_dtype_promotion: str = "standard"
+    numpy_rank_promotion: str = "allow"
+    default_matmul_precision: str | None = None
+    default_prng_impl: str = "threefry2x32"
+    threefry_partitionable: bool = True
+
+    @classmethod
+    def current(cls) -> JaxSettings:
+        """The settings of the calling thread."""
+        return cls(*[getattr(jax.config, "jax_" + field.name) for field in fields(cls)])
+
+    def active(self) -> ExitStack:
+        """A context in which these settings hold in the calling thread."""
+        with ExitStack() as stack:
+            for field in fields(self):
+                stack.enter_context(getattr(jax, field.name)(getattr(self, field.name)))
+            return stack.pop_all()
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayLeaf:
+    """An array among the arguments or results of a callable.
+
+    `type` is that of the HLO value. `weak` marks what was a Python scalar, which does not decide the dtype
+    of a result in JAX; `key` is the implementation of a typed PRNG key, whose data the value then is.
+    """
+
+    type: ArrayType
+    weak: bool = False
+    key: Hashable = None
+
+
+class Static:
+    """Any other object among the arguments or results; equal to what the callable cannot tell from it.
+
+    Numbers are compared with their type and all their bits, what cannot be hashed by identity.
+    """
+
+    __slots__ = ("_key", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self._key = _identity(value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Static) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        return f"Static({self.value!r})"
+
+
+Leaf = ArrayLeaf | Static
+
+
+class JaxCallError(ShapeError):
+    """JAX refused the call; its own exception is the `__cause__`, and what a plain run would raise.
+
+    `needs_constant` is True where it asked for the value of an argument that it got as an array only.
+    """
+
+    def __init__(self, text: str, needs_constant: bool = False) -> None:
+        super().__init__(text)
+        self.needs_constant = needs_constant
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What JAX's trace of a call says: its program, and the structure and leaves of its result.
+
+    `tree` with its `leaves` put in is the result; those that are `ArrayLeaf`s are the results of the
+    operation, in this order. `effects` are JAX's effects other than those that stay inside.
+    """
+
+    jaxpr: ClosedJaxpr
+    tree: PyTreeDef
+    leaves: tuple[Leaf, ...]
+    effects: frozenset[Any]
+
+    @property
+    def types(self) -> tuple[ArrayType, ...]:
+        """Types of the operation's results."""
+        return tuple([leaf.type for leaf in self.leaves if isinstance(leaf, ArrayLeaf)])
+
+
+@dataclass(frozen=True)
+class JaxCall(HloOp):
+    """`function(*args, **kwargs)`, traced and lowered by JAX under `settings`. Emits what JAX emits.
+
+    `tree` is the structure of `(args, kwargs)` with `leaves`; the operands are the arrays among the leaves,
+    in order. `bind` makes one. Every result is an array leaf of `result`.
+    """
+
+    opcode: ClassVar[str] = "jax_call"
+
+    function: Static
+    tree: PyTreeDef
+    leaves: tuple[Leaf, ...]
+    settings: JaxSettings = JaxSettings()
+
+    @classmethod
+    def bind(
+        cls,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        describe: Callable[[Any], Leaf],
+        settings: JaxSettings,
+    ) -> tuple[JaxCall, list[Any]]:
+        """The call with these arguments, and those of their leaves that are its operands.
+
+        `describe` says of each leaf of JAX's pytree of the arguments what it is. A callable that is itself
+        a pytree with arrays (a layer) is an argument: `bind(operator.call, (layer, x), …)`.
+        """
+        found, tree = tree_flatten((tuple(args), dict(kwargs)))
+        leaves = tuple([describe(leaf) for leaf in found])
+        operands = [x for x, leaf in zip(found, leaves, strict=True) if isinstance(leaf, ArrayLeaf)]
+        return cls(Static(function), tree, leaves, settings), operands
+
+    @property
+    def result(self) -> Trace:
+        """What JAX's trace says of the result; raises `JaxCallError` where JAX refuses the call."""
+        return _trace(self)
+
+    @property
+    def pure(self) -> bool:  # type: ignore[override]
+        """False if the callable has an effect, as a callback to the host."""
+        return not self.result.effects
+
+    @property
+    def name(self) -> str:
+        """The callable's name, for texts and symbols."""
+        return str(getattr(self.function.value, "__name__", type(self.function.value).__name__))
+
+    def infer(self, *operands: ArrayType) -> tuple[ArrayType, ...]:
+        """The types of the result's arrays; `JaxCallError` where JAX refuses the call."""
+        expected = [leaf.type for leaf in self.leaves if isinstance(leaf, ArrayLeaf)]
+        if list(operands) != expected:
+            raise ShapeError(f"{self.name} was bound for {expected}, not for {list(operands)}")
+        return self.result.types
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> Sequence[mlir_ir.Value]:
+        """What JAX's own lowering emits for the trace, in place."""
+        jaxpr = self.result.jaxpr
+        arguments = []
+        for value, operand, aval in zip(op.operands, operands, jaxpr.in_avals, strict=True):
+            if value.type.dtype != aval.dtype:  # a 64-bit type that the user's settings do not have
+                operand = e.create("convert", [value.type.with_dtype(aval.dtype)], [operand]).results[0]
+            arguments.append(operand)
+        with self.settings.active():
+            if e.lowering is None:
+                return _emit_apart(e, op, self.name, jaxpr, arguments)
+            context = e.lowering.replace(
+                primitive=None, avals_in=jaxpr.in_avals, avals_out=jaxpr.out_avals, tokens_out=None
+            )
+            lower = jax_mlir.lower_fun(jaxpr_as_fun(jaxpr), multiple_results=True)
+            return list(lower(context, *arguments))
+
+    def reference(self, *operands: np.ndarray) -> tuple[np.ndarray, ...]:
+        """What JAX computes, run by itself."""
+        with self.settings.active():
+            return tuple([np.asarray(x) for x in jaxpr_as_fun(self.result.jaxpr)(*operands)])
+
+    def rebuilt(self, arrays: Sequence[Any]) -> Any:
+        """The callable's result for these arrays as operands; inside a trace of JAX's, or outside."""
+        following = iter(arrays)
+        leaves = [_argument(leaf, following) for leaf in self.leaves]
+        args, kwargs = tree_unflatten(self.tree, leaves)
+        return self.function.value(*args, **kwargs)
+
+    @classmethod
+    def samples(cls) -> Sequence[Sample]:
+        """Several results, weak scalars, keys, static arguments, 64 bits with and without."""
+        rng = np.random.default_rng(0)
+        x = rng.standard_normal((3, 3)).astype(np.float32)
+        key = np.array([1, 2], np.uint32)
+        wide = JaxSettings(enable_x64=True)
+        leaf, scalar = ArrayLeaf(ArrayType(FLOAT32, (3, 3))), ArrayLeaf(ArrayType(FLOAT64), weak=True)
+        double = ArrayLeaf(ArrayType(FLOAT64, (3, 3)))
+        keys = ArrayLeaf(ArrayType(UINT32, (2,)), key="threefry2x32")
+        third = np.array(1 / 3)
+
+        return (
+            Sample(_call(jnp.linalg.qr, leaf), (x,)),
+            Sample(_call(jnp.linalg.slogdet, double, settings=wide), (x.astype(float),)),
+            Sample(_call(jnp.linalg.slogdet, double), (x.astype(float),)),
+            Sample(_call(jnp.multiply, leaf, scalar, settings=wide), (x, third)),
+            Sample(_call(jnp.multiply, scalar, scalar, settings=wide), (third, third)),
+            Sample(_call(jax.random.normal, keys, (2, 3)), (key,)),
+            Sample(_call(jax.random.split, keys, num=3), (key,)),
+            Sample(_call(jnp.histogram, leaf, bins=4, range=(-1.0, 1.0)), (x,)),
+            Sample(_call(jax.scipy.special.betainc, leaf, leaf, leaf), (x**2, x**2 + 1, x**2 / 10)),
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[ErrorSample]:
+        """What JAX refuses, what needs a constant, effects in order, other operands than bound."""
+        three, four = ArrayType(FLOAT32, (3,)), ArrayType(FLOAT32, (4,))
+        row, column = ArrayLeaf(three), ArrayLeaf(four)
+        count = ArrayType(INT32)
+
+        strict = JaxSettings(numpy_rank_promotion="raise")
+        matrix = ArrayType(FLOAT32, (4, 4))
+        return (
+            ErrorSample(_call(jnp.add, row, column), (three, four), "add: .*shapes"),
+            ErrorSample(_call(jnp.add, column, ArrayLeaf(matrix), settings=strict), (four, matrix), "rank"),
+            ErrorSample(_call(jnp.zeros, ArrayLeaf(count, weak=True)), (count,), "zeros: .*concrete"),
+            ErrorSample(_call(_ordered_effect), (), "must happen in order"),
+            ErrorSample(_call(jnp.sin, row), (four,), "was bound for"),
+        )
+
+
+_CONCRETE = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+)
+
+
+@lru_cache(maxsize=1024)
+def _trace(call: JaxCall) -> Trace:
+    """JAX's trace of the call under its settings."""
+    found: list[tuple[PyTreeDef, tuple[Any, ...]]] = []
+
+    def flat(*arrays: Any) -> list[Any]:
+        leaves, tree = tree_flatten(call.rebuilt(arrays))
+        found.append((tree, tuple([_result_leaf(leaf) for leaf in leaves])))
+        return [jax.random.key_data(x) if _is_key(x) else x for x in leaves if isinstance(x, jax.Array)]
+
+    arguments = [
+        jax.ShapeDtypeStruct(leaf.type.static_shape, leaf.type.dtype, weak_type=leaf.weak)
+        for leaf in call.leaves
+        if isinstance(leaf, ArrayLeaf)
+    ]
+    with call.settings.active():
+        try:
+            jaxpr = jax.make_jaxpr(flat)(*arguments)
+        except Exception as error:
+            needs = isinstance(error, _CONCRETE) or "concrete value" in str(error)
+            raise JaxCallError(f"{call.name}: {error}", needs) from error
+    effects = frozenset(jaxpr.effects) - _internal_effects()
+    if not effects <= _unordered_effects():
+        raise JaxCallError(f"{call.name}: it has effects that must happen in order, which cannot be staged")
+    ((tree, leaves),) = found
+    outputs = iter(jaxpr.out_avals)
+    described = [
+        leaf if isinstance(leaf, Static) else _described_result(leaf, next(outputs)) for leaf in leaves
+    ]
+    return Trace(jaxpr, tree, tuple(described), effects)
+
+
+def _argument(leaf: Leaf, arrays: Any) -> Any:
+    """The Python object that the callable gets for a leaf."""
+    if isinstance(leaf, Static):
+        return leaf.value
+    array = next(arrays)
+    return array if leaf.key is None else jax.random.wrap_key_data(array, impl=leaf.key)
+
+
+def _result_leaf(value: Any) -> Any:
+    """A leaf of the result: static, or the implementation of its keys, or None for a plain array."""
+    if not isinstance(value, jax.Array):
+        return Static(value)
+    return jax.random.key_impl(value) if _is_key(value) else None
+
+
+def _described_result(key: Hashable, aval: Any) -> ArrayLeaf:
+    return ArrayLeaf(ArrayType(np.dtype(aval.dtype), aval.shape), aval.weak_type, key)
+
+
+def _is_key(value: Any) -> bool:
+    return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
+
+
+def _call(
+    function: Callable[..., Any], *args: Any, settings: JaxSettings = JaxSettings(), **kwargs: Any
+) -> JaxCall:
+    """For samples: a call whose arrays are written as leaves; everything else is static."""
+    return JaxCall.bind(function, args, kwargs, _described, settings)[0]
+
+
+def _described(value: Any) -> Leaf:
+    return value if isinstance(value, ArrayLeaf) else Static(value)
+
+
+def _emit_apart(
+    e: Emitter, op: Op, name: str, jaxpr: ClosedJaxpr, arguments: Sequence[mlir_ir.Value]
+) -> Sequence[mlir_ir.Value]:
+    """Lowers to a module of its own, merges that into ours, and calls it: where JAX lowers nothing itself."""
+    types = [jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in jaxpr.in_avals]
+    lowered = jax.jit(jaxpr_as_fun(jaxpr), keep_unused=True).lower(*types)
+    source = mlir_ir.Module.parse(lowered.as_text())
+    module = mlir_ir.InsertionPoint.current.block.owner
+    while module.parent is not None:
+        module = module.parent
+    symbol = jax_mlir.merge_mlir_modules(module.opview, name, source)
+    callee = {"callee": mlir_ir.FlatSymbolRefAttr.get(symbol)}
+    return list(e.create("func.call", op.results, arguments, callee).results)
+
+
+# JAX does not publish its effects, only functions that have them.
+
+
+@cache
+def _internal_effects() -> frozenset[Any]:
+    """Effects on references that a function makes for itself, which its lowering removes."""
+
+    def function(x: jax.Array) -> jax.Array:
+        reference = jax.new_ref(x)
+        reference[...] += 1
+        return reference[...]
+
+    return frozenset(jax.make_jaxpr(function)(1.0).effects)
+
+
+@cache
+def _unordered_effects() -> frozenset[Any]:
+    """Effects of calls to the host that may happen in any order."""
+    output = jax.make_jaxpr(lambda: io_callback(print, None))()
+    debug = jax.make_jaxpr(lambda: jax.debug.print(""))()
+    return frozenset(output.effects) | frozenset(debug.effects)
+
+
+def _ordered_effect() -> None:
+    """For an error sample."""
+    io_callback(print, None, ordered=True)
+
+
+def _identity(value: Any) -> Hashable:
+    """What distinguishes a static object from all that a callable might treat in another way."""
+    match value:
+        case float():
+            return type(value), value.hex()
+        case complex():
+            return type(value), value.real.hex(), value.imag.hex()
+        case np.generic():
+            return type(value), value.dtype, value.tobytes()
+        case slice():
+            return slice, _identity(value.start), _identity(value.stop), _identity(value.step)
+        case tuple() | list():
+            return type(value), tuple([_identity(x) for x in value])
+    try:
+        hash(value)
+    except TypeError:
+        return type(value), id(value)
+    return type(value), value
