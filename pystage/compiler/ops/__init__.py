@@ -28,8 +28,18 @@ from .binary import (
 from .compare import Clamp, Compare, Select
 from .control import Call, Case, If, OptimizationBarrier, While
 from .convert import BitcastConvert, Convert
+from .convolution import Convolution
+from .custom import CustomCall
+from .dot import DotGeneral
+from .fft import Fft
+from .gather import Gather
 from .indexing import DynamicSlice, DynamicUpdateSlice, Slice
+from .jaxcall import JaxCall
+from .linalg import Cholesky, TriangularSolve
+from .random import RngBitGenerator
 from .reduce import Reduce, ReduceWith
+from .scatter import Scatter
+from .sort import Sort
 from .special import (
     Acos,
     Acosh,
@@ -73,6 +83,7 @@ from .unary import (
     Tan,
     Tanh,
 )
+from .window import ReduceWindow, SelectAndScatter
 
 
 def concrete(base: type[HloOp] = HloOp) -> list[type[HloOp]]:
@@ -100,17 +111,21 @@ __all__ = [
     "Case",
     "Cbrt",
     "Ceil",
+    "Cholesky",
     "Clamp",
     "Compare",
     "Complex",
     "Concatenate",
     "Constant",
     "Convert",
+    "Convolution",
     "Cosh",
     "Cosine",
     "CountLeadingZeros",
+    "CustomCall",
     "Digamma",
     "Divide",
+    "DotGeneral",
     "DynamicSlice",
     "DynamicUpdateSlice",
     "Erf",
@@ -118,11 +133,14 @@ __all__ = [
     "Erfc",
     "Exponential",
     "ExponentialMinusOne",
+    "Fft",
     "Floor",
+    "Gather",
     "If",
     "Imag",
     "Iota",
     "IsFinite",
+    "JaxCall",
     "Lgamma",
     "Log",
     "LogPlusOne",
@@ -140,14 +158,18 @@ __all__ = [
     "Power",
     "Real",
     "Reduce",
+    "ReduceWindow",
     "ReduceWith",
     "Remainder",
     "Reshape",
     "Reverse",
+    "RngBitGenerator",
     "RoundNearestAfz",
     "RoundNearestEven",
     "Rsqrt",
+    "Scatter",
     "Select",
+    "SelectAndScatter",
     "ShiftLeft",
     "ShiftRightArithmetic",
     "ShiftRightLogical",
@@ -155,11 +177,13 @@ __all__ = [
     "Sine",
     "Sinh",
     "Slice",
+    "Sort",
     "Sqrt",
     "Subtract",
     "Tan",
     "Tanh",
     "Transpose",
+    "TriangularSolve",
     "While",
     "Xor",
     "concrete",
