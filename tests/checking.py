@@ -8,17 +8,21 @@ runs differ: in the result, in the arguments afterwards, in the exception, or in
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from _pytest.mark import ParameterSet
 
 import pystage
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 TOLERANCES = {"float64": 1e-11, "float32": 2e-5, "float16": 5e-3, "bfloat16": 3e-2}
 """Relative and absolute tolerance by the name of a real dtype; complex ones take that of their parts."""
@@ -49,6 +53,38 @@ def check(
     _assert_something_to_compare(plain, args, keywords)
     for number in range(1, runs + 1):
         _compare_runs(plain, _run(staged, args, keywords), tolerance, f"call {number}")
+
+
+class Cases:
+    """The programs of a test module: a decorator for each program's inputs, and what parametrises the test.
+
+    `@cases(1.0)` above a function adds the function with the argument `1.0`; the function stays as it is.
+    """
+
+    def __init__(self) -> None:
+        self.params: list[ParameterSet] = []
+        self._counts: Counter[str] = Counter()
+
+    def __call__(self, *args: Any, **options: Any) -> Callable[[F], F]:
+        """Adds the decorated function with these arguments; `options` go to `check`."""
+
+        def add(function: F) -> F:
+            name = function.__name__
+            self._counts[name] += 1
+            self.params.append(pytest.param(function, args, options, id=f"{name}-{self._counts[name]}"))
+            return function
+
+        return add
+
+    def each(self, *inputs: tuple[Any, ...], **options: Any) -> Callable[[F], F]:
+        """Adds the decorated function once for each tuple of arguments."""
+
+        def add(function: F) -> F:
+            for args in inputs:
+                self(*args, **options)(function)
+            return function
+
+        return add
 
 
 @dataclass
