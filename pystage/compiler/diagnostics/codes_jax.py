@@ -1,0 +1,99 @@
+"""Diagnostics of calls into JAX, and of the structures that JAX's control flow carries: PS650 to PS669."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .diagnostic import Diagnostic
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserFunctionToJax(Diagnostic):
+    """A function of the program handed to a function of JAX that pystage gives to JAX as a whole."""
+
+    code = "PS650"
+    title = "{function} is given {argument}, a function of the program"
+    label = "JAX would trace this function"
+    help = "write the call out as a loop, or use jax.lax.cond, while_loop, fori_loop, scan or map"
+
+    function: str
+    argument: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefusedByJax(Diagnostic):
+    """A call that JAX itself refuses; the plain run raises the same error."""
+
+    code = "PS651"
+    title = "JAX refuses this call: {reason}"
+    label = "refused by JAX"
+
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotForJax(Diagnostic):
+    """An argument of a JAX function that is neither an array nor a structure of arrays."""
+
+    code = "PS652"
+    title = "{function} cannot take {kind}"
+    label = "not a structure of arrays"
+    help = "pass arrays, numbers, or tuples, lists and dicts of them"
+
+    function: str
+    kind: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StructureDiffers(Diagnostic):
+    """Results of JAX's control flow that must have one structure and have two."""
+
+    code = "PS653"
+    title = "{function}: {first} and {second} have different structures: {structures}"
+    label = "the structures must be equal"
+    help = "return tuples, lists and dicts of the same kinds, lengths and keys"
+
+    function: str
+    first: str
+    second: str
+    structures: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TypeDiffers(Diagnostic):
+    """A leaf that JAX's control flow asks to have one type, and that has two."""
+
+    code = "PS654"
+    title = "{function}: {leaf} is {first} in {where} and {second} in {other}"
+    label = "the types must be equal"
+    help = "convert one of them, as with `x.astype(…)`, or start from a value of the right type"
+
+    function: str
+    leaf: str
+    first: str
+    where: str
+    second: str
+    other: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BadControlFlow(Diagnostic):
+    """An argument or a result of JAX's control flow that breaks its rules; `text` is for the user."""
+
+    code = "PS655"
+    title = "{text}"
+    label = "JAX raises an error here"
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotTraceable(Diagnostic):
+    """A call that JAX cannot trace without the value of an argument, which is an array of the program."""
+
+    code = "PS656"
+    title = "{function} needs the value of an array while compiling"
+    label = "the array is known at run time only"
+    help = "pass a Python number, or move the call out of the staged function"
+
+    function: str

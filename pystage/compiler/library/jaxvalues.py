@@ -1,0 +1,182 @@
+"""What the meanings of JAX functions share: operands as `jax.numpy` sees them, dtypes under the x64 flag.
+
+In: abstract values as they come to a library function. Out: `Array`s of form `JAX`, with the element type
+that JAX gives them (64 bits become 32 unless `jax_enable_x64`) and the weak type of Python scalars; and the
+static arguments of `jax.lax` as plain tuples.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..diagnostics.codes_types import BadAxis, DTypeNotStaged, NotNumeric, PathDependentType, ShapeMismatch
+from ..hlo.types import (
+    BOOL,
+    COMPLEX64,
+    COMPLEX128,
+    FLOAT32,
+    FLOAT64,
+    INT32,
+    INT64,
+    SHORT_NAMES,
+    UINT32,
+    UINT64,
+    DType,
+)
+from ..values.boundary import Form
+from ..values.lattice import Abstract, Array, Const, Tuple
+from .context import Context, Raw
+
+_NARROW: dict[DType, DType] = {INT64: INT32, UINT64: UINT32, FLOAT64: FLOAT32, COMPLEX128: COMPLEX64}
+
+
+def canonical(dtype: DType, x64: bool) -> DType:
+    """The element type that JAX has instead of `dtype`: 64 bits only under `jax_enable_x64`."""
+    return dtype if x64 else _NARROW.get(dtype, dtype)
+
+
+def index_dtype(ctx: Context) -> DType:
+    """The type of JAX's indices: int32, or int64 under `jax_enable_x64`."""
+    return INT64 if ctx.x64 else INT32
+
+
+def known_dtype(ctx: Context, raw: Raw, what: str) -> DType:
+    """A dtype argument as JAX canonicalises it; PS211 where XLA has no such element type."""
+    given = ctx.known(raw, what)
+    try:
+        dtype = canonical(np.dtype(given), ctx.x64)
+    except TypeError:
+        ctx.fail(DTypeNotStaged(span=ctx.span, what=what, dtype=repr(given)))
+    if dtype not in SHORT_NAMES:
+        ctx.fail(DTypeNotStaged(span=ctx.span, what=what, dtype=str(dtype)))
+    return dtype
+
+
+def jax_array(ctx: Context, raw: Raw, what: str) -> Array:
+    """`raw` as JAX takes an array-like argument: an array, a NumPy scalar or a (weak) Python scalar.
+
+    Lists and tuples are refused, as JAX does, and typed PRNG keys are no numbers.
+    """
+    if isinstance(raw, Tuple) or (not isinstance(raw, Abstract) and isinstance(raw, list | tuple)):
+        ctx.fail(NotNumeric(span=ctx.span, what=what, kind="a tuple or list"))
+    if is_list(ctx, raw):
+        ctx.fail(NotNumeric(span=ctx.span, what=what, kind="a list"))
+    read = ctx.read(raw)
+    if isinstance(read, Const):
+        return constant_array(ctx, read.value)
+    if read.key_impl is not None:
+        ctx.fail(NotNumeric(span=ctx.span, what=what, kind="a typed PRNG key"))
+    if read.kinds:
+        return _settled(ctx, read, what)
+    weak = read.weak if read.form is Form.JAX else read.form is Form.PYTHON and read.dtype != BOOL
+    return ctx.jax(ctx.convert(read.value, canonical(read.dtype, ctx.x64)), weak)
+
+
+def is_list(ctx: Context, raw: Raw) -> bool:
+    """True for a reference to something of the heap that is no ndarray (a list, a dict, an object)."""
+    return isinstance(raw, Abstract) and not isinstance(raw, Const | Array) and not ctx.is_ndarray(raw)
+
+
+def constant_array(ctx: Context, value: Any) -> Array:
+    """A number that is known now, as JAX makes an array of it."""
+    weak = isinstance(value, int | float | complex) and not isinstance(value, bool | np.generic)
+    dtype = canonical(np.asarray(value).dtype, ctx.x64)
+    try:
+        return ctx.jax(ctx.constant(value, dtype), weak)
+    except OverflowError:
+        ctx.fail(ShapeMismatch(span=ctx.span, text=f"the Python integer {value} does not fit into {dtype}"))
+
+
+def _settled(ctx: Context, array: Array, what: str) -> Array:
+    """A value of several kinds, where JAX makes the same of each; PS208 where it does not."""
+    wanted = {
+        (canonical(dtype, ctx.x64), form is Form.PYTHON and dtype != BOOL) for dtype, form in array.kinds
+    }
+    if len(wanted) != 1:
+        kinds = " or ".join(f"{form.value} {dtype}" for dtype, form in array.kinds)
+        ctx.fail(PathDependentType(span=ctx.span, operation=what, kinds=kinds))
+    ((dtype, weak),) = wanted
+    return ctx.jax(ctx.convert(array.value, dtype), weak)
+
+
+def ints(ctx: Context, raw: Raw, what: str) -> tuple[int, ...]:
+    """A sequence of integers that must be known now; a single integer counts as one."""
+    given = ctx.known(raw, what)
+    if isinstance(given, int | np.integer):
+        return (int(given),)
+    return tuple([operator.index(i) for i in given])
+
+
+def optional_ints(ctx: Context, raw: Raw, what: str) -> tuple[int, ...] | None:
+    """As `ints`, None where None is given."""
+    return None if is_none(raw) else ints(ctx, raw, what)
+
+
+def integer(ctx: Context, raw: Raw, what: str) -> int:
+    """An integer that must be known now."""
+    return operator.index(ctx.known(raw, what))
+
+
+def is_none(raw: Raw) -> bool:
+    """True for None, given or left out."""
+    return raw is None or (isinstance(raw, Const) and raw.value is None)
+
+
+def axis_of(ctx: Context, raw: Raw, rank: int, function: str) -> int:
+    """An axis counted from 0; PS205 where an array of that rank has no such axis."""
+    axis = integer(ctx, raw, f"the axis of {function}")
+    if not -rank <= axis < rank:
+        ctx.fail(BadAxis(span=ctx.span, function=function, axis=str(axis), rank=rank))
+    return axis % rank
+
+
+def axes_of(ctx: Context, raw: Raw, rank: int, function: str) -> tuple[int, ...]:
+    """Axes counted from 0, none twice."""
+    given = ints(ctx, raw, f"the axes of {function}")
+    axes = tuple([axis_of(ctx, a, rank, function) for a in given])
+    if len(set(axes)) != len(axes):
+        ctx.fail(BadAxis(span=ctx.span, function=function, axis=str(given), rank=rank))
+    return axes
+
+
+def items(ctx: Context, raw: Raw, what: str) -> list[Abstract]:
+    """The elements of a sequence argument, as `lax.concatenate` takes them."""
+    listed = ctx.iterate(raw) if isinstance(raw, Abstract) else None
+    if listed is None:
+        ctx.fail(NotNumeric(span=ctx.span, what=what, kind="something other than a list of arrays"))
+    return listed
+
+
+def all_weak(arrays: Sequence[Array]) -> bool:
+    """The weak type of a result: weak if all operands are."""
+    return all(a.weak for a in arrays)
+
+
+def precision_name(ctx: Context, raw: Raw, function: str) -> str | None:
+    """A `precision` argument as StableHLO names it; None for the backend's choice.
+
+    A pair of unequal precisions and dot algorithms are not served: NotImplementedError names none of them,
+    so the caller hands the whole call to JAX.
+    """
+    given = ctx.known(raw, f"the precision of {function}")
+    if given is None:
+        given = jax.config.jax_default_matmul_precision  # the user's setting, which JAX reads here too
+    if given is None:
+        return None
+    if isinstance(given, tuple):
+        if len(given) != 2 or given[0] != given[1]:
+            raise UnservedPrecision
+        given = given[0]
+    try:
+        return str(jax.lax.Precision(given).name)
+    except ValueError:
+        raise UnservedPrecision from None
+
+
+class UnservedPrecision(Exception):
+    """A precision that `precision_name` cannot say in one word."""
