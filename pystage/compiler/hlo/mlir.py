@@ -11,7 +11,7 @@ from jax.interpreters import mlir as jax_mlir
 
 from ..diagnostics.span import Span
 from .ir import Function, Op, Region, Value
-from .types import BOOL, ArrayType, DType
+from .types import ArrayType, DType
 
 
 class Emitter:
@@ -21,7 +21,9 @@ class Emitter:
     Must be used inside the MLIR context and an active insertion point (`with ir.InsertionPoint(block)`).
     """
 
-    def __init__(self, symbol_of: Callable[[Function], str], location: ir.Location, lowering: Any = None) -> None:
+    def __init__(
+        self, symbol_of: Callable[[Function], str], location: ir.Location, lowering: Any = None
+    ) -> None:
         self._symbol_of = symbol_of
         self._types: dict[ArrayType, ir.Type] = {}
         self._elements: dict[DType, ir.Type] = {}
@@ -95,7 +97,7 @@ class Emitter:
             ir.Operation.create(terminator, [], results, loc=self.location)
 
     def emit_reducer(self, opcode: str, types: Sequence[ArrayType], into: ir.Region) -> None:
-        """Emits the region `(a, b) -> opcode(a, b)` on scalars, for reductions with one standard operation."""
+        """Emits the region `(a, b) -> opcode(a, b)` on scalars, of a reduction with one operation."""
         (type,) = types
         block = into.blocks.append(self.type(type), self.type(type), arg_locs=None)
         with ir.InsertionPoint(block):
@@ -107,33 +109,15 @@ class Emitter:
         return ir.FlatSymbolRefAttr.get(self._symbol_of(function))
 
     def constant(self, array: np.ndarray) -> ir.Value:
-        """A constant; splats are stored once."""
+        """A constant; one whose elements are all the same is stored as one element."""
         type = ArrayType(array.dtype, array.shape)
         return self.create("constant", [type], [], {"value": self.dense(array)}).results[0]
 
     def dense(self, array: np.ndarray) -> ir.Attribute:
-        """A DenseElementsAttr of the array."""
-        type = ArrayType(array.dtype, array.shape)
-        if array.size > 1 and array.dtype.kind != "c" and (array == array.flat[0]).all():
-            array = np.broadcast_to(array.flat[:1].reshape((1,) * array.ndim), array.shape)
-            return ir.DenseElementsAttr.get_splat(self.type(type), self.scalar(array.dtype, array.flat[0]))
-        if array.dtype == BOOL:
-            packed = np.packbits(array, bitorder="little")
-            return ir.DenseElementsAttr.get(packed, type=self.element(BOOL), shape=array.shape)
+        """A DenseElementsAttr of the array, bit by bit; MLIR itself sees where all elements are the same."""
         return ir.DenseElementsAttr.get(
             np.ascontiguousarray(array), type=self.element(array.dtype), shape=array.shape
         )
-
-    def scalar(self, dtype: DType, value: Any) -> ir.Attribute:
-        """An attribute that holds one element."""
-        element = self.element(dtype)
-        if dtype == BOOL:
-            return ir.BoolAttr.get(bool(value))
-        if dtype.kind in "iu":
-            return ir.IntegerAttr.get(element, int(value))
-        if dtype.kind == "c":
-            raise TypeError("complex scalars have no attribute")
-        return ir.FloatAttr.get(element, float(value), loc=self.location)
 
     def i64(self, value: int) -> ir.Attribute:
         """A 64-bit integer attribute."""

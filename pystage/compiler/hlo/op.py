@@ -72,7 +72,9 @@ class HloOp:
         """Shape transfer function of an operation with regions."""
         return self.infer(*operands)
 
-    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation | Sequence[mlir_ir.Value]:
+    def emit(
+        self, e: Emitter, op: Op, *operands: mlir_ir.Value
+    ) -> mlir_ir.Operation | Sequence[mlir_ir.Value]:
         """Emits the operation at the emitter's insertion point; by default one StableHLO op `opcode`."""
         return e.create(self.opcode, op.results, operands)
 
@@ -80,7 +82,9 @@ class HloOp:
         """The result(s) as NumPy computes them: an array, or a tuple of arrays."""
         raise NotImplementedError(f"{type(self).__name__}.reference")
 
-    def reference_regions(self, run: RunRegion, operands: Sequence[np.ndarray], regions: Sequence[Region]) -> Any:
+    def reference_regions(
+        self, run: RunRegion, operands: Sequence[np.ndarray], regions: Sequence[Region]
+    ) -> Any:
         """The result(s) of an operation with regions; `run` evaluates one of them."""
         return self.reference(*operands)
 

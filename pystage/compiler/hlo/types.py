@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 import ml_dtypes
 import numpy as np
@@ -63,25 +63,25 @@ def known_equal(a: Extent, b: Extent) -> bool:
     return a == b
 
 
-@lru_cache(maxsize=None)
+@cache
 def is_floating(dtype: DType) -> bool:
     """True for real floating-point types, bfloat16 included."""
     return dtype.kind == "f" or dtype == BFLOAT16
 
 
-@lru_cache(maxsize=None)
+@cache
 def is_complex(dtype: DType) -> bool:
     """True for complex types."""
     return dtype.kind == "c"
 
 
-@lru_cache(maxsize=None)
+@cache
 def is_integer(dtype: DType) -> bool:
     """True for signed and unsigned integers; False for booleans."""
     return dtype.kind in "iu"
 
 
-@lru_cache(maxsize=None)
+@cache
 def is_unsigned(dtype: DType) -> bool:
     """True for unsigned integers."""
     return dtype.kind == "u"

@@ -139,7 +139,7 @@ class BitcastConvert(HloOp):
 
 def _saturated(x: np.ndarray, dtype: DType) -> np.ndarray:
     """Real numbers as integers: truncated, limited to what the type holds, NaN as 0."""
-    info = np.iinfo(dtype)
+    info: np.iinfo[Any] = np.iinfo(dtype)
     wide = np.trunc(x.astype(FLOAT64))
     inside = (wide > float(info.min)) & (wide < float(info.max))
     result = np.where(inside, wide, 0).astype(dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,8 @@ def grid(dtype: DType, shape: Sequence[int] = (6,), low: float = -3.0, high: flo
     """
     count = int(np.prod(shape))
     if dtype == BOOL:
-        return (np.arange(count) * 5 % 7 % 2 == 0).reshape(shape)
+        flags: np.ndarray = np.arange(count) * 5 % 7 % 2 == 0
+        return flags.reshape(shape)
     order = _shuffled(count)
     if is_unsigned(dtype):
         low = max(low, 0)
@@ -34,7 +36,7 @@ def extremes(dtype: DType) -> np.ndarray:
     if is_floating(dtype):
         return np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5], dtype)
     if is_integer(dtype):
-        info = np.iinfo(dtype)
+        info: np.iinfo[Any] = np.iinfo(dtype)
         return np.array([info.min, info.max, info.min + 1, info.max - 1, 0, 1], dtype)
     return np.array([0, 1], dtype)
 

@@ -32,14 +32,20 @@ class Erf(WideUnary):
     """The error function. CHLO: erf."""
 
     opcode = "chlo.erf"
-    scalar = staticmethod(math.erf)
+
+    @staticmethod
+    def scalar(x: float) -> float:
+        return math.erf(x)
 
 
 class Erfc(WideUnary):
     """`1 - erf(x)`, exact for large `x`. CHLO: erfc."""
 
     opcode = "chlo.erfc"
-    scalar = staticmethod(math.erfc)
+
+    @staticmethod
+    def scalar(x: float) -> float:
+        return math.erfc(x)
 
 
 class ErfInv(WideUnary):
@@ -66,25 +72,21 @@ class Lgamma(WideUnary):
 
     @staticmethod
     def scalar(x: float) -> float:
-        if x <= 0 and (x == math.floor(x) or math.isinf(x)):
+        if x <= 0 and (math.isinf(x) or x == math.floor(x)):
             return math.inf
         return math.lgamma(x)
 
 
 class Digamma(WideUnary):
-    """The derivative of `lgamma`; NaN at negative integers. CHLO: digamma."""
+    """The derivative of `lgamma`; NaN at zero and the negative integers. CHLO: digamma."""
 
     opcode = "chlo.digamma"
 
     @staticmethod
     def scalar(x: float) -> float:
-        if math.isnan(x) or x == -math.inf:
-            return math.nan
-        if x == math.inf:
-            return x
-        if x == 0:
-            return -math.copysign(math.inf, x)
-        if x == math.floor(x) and x < 0:
+        if not x > -math.inf or x == math.inf:
+            return x if x > 0 else math.nan
+        if x <= 0 and x == math.floor(x):
             return math.nan
         if x < 0:
             return Digamma.scalar(1 - x) - math.pi / math.tan(math.pi * x)

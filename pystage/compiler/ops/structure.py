@@ -216,7 +216,7 @@ class Reshape(HloOp):
         return target
 
     def reference(self, *operands: np.ndarray) -> Any:
-        return operands[0].reshape(self.shape)  # type: ignore[arg-type]
+        return operands[0].reshape(self.shape)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -419,7 +419,7 @@ class Pad(HloOp):
         spread = np.full(dilated, value, x.dtype)
         spread[tuple([slice(None, None, gap + 1) for gap in self.interior])] = x
         outside = [(max(a, 0), max(b, 0)) for a, b in zip(self.low, self.high, strict=True)]
-        padded = np.pad(spread, outside, constant_values=value)
+        padded = np.pad(spread, outside, constant_values=value) if outside else spread
         kept = [
             slice(max(-a, 0), n - max(-b, 0))
             for n, a, b in zip(padded.shape, self.low, self.high, strict=True)

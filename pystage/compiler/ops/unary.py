@@ -234,7 +234,7 @@ class ComplexPart(Unary):
         return real_part_type(operand)
 
     def reference(self, *operands: np.ndarray) -> Any:
-        return np.ascontiguousarray(self.numpy(operands[0]))
+        return np.array(self.numpy(operands[0]))
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -250,11 +250,11 @@ class Real(ComplexPart):
     """The real part of complex numbers. StableHLO: real."""
 
     opcode = "real"
-    numpy = np.real
+    numpy = staticmethod(np.real)
 
 
 class Imag(ComplexPart):
     """The imaginary part of complex numbers. StableHLO: imag."""
 
     opcode = "imag"
-    numpy = np.imag
+    numpy = staticmethod(np.imag)

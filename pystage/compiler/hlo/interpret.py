@@ -1,0 +1,60 @@
+"""The reference interpreter: a program run operation by operation in NumPy.
+
+Each operation computes its own `reference`; regions and callees are run when the operation asks for it.
+Slow and obvious, it is the second oracle of the tests, beside XLA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .ir import Function, Op, Region, Value
+from .types import ArrayType
+
+
+class InterpretError(Exception):
+    """An operation's reference gave another type than its transfer function, or an argument does not fit."""
+
+
+def interpret(function: Function, args: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """The results of `function` for arrays of its parameters' types.
+
+    Raises `InterpretError` if the dtype or shape of an argument, or of what an operation's reference
+    computes, is not what the program says.
+    """
+    with np.errstate(all="ignore"):
+        return _Frame().run(function.body, args)
+
+
+class _Frame:
+    """The values computed so far. A region that runs again overwrites what it computed before."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[Value, np.ndarray] = {}
+
+    def run(self, region: Region, args: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+        """The results of a region for these arguments."""
+        if len(args) != len(region.params):
+            raise InterpretError(f"{len(args)} arguments for {len(region.params)} parameters")
+        for param, value in zip(region.params, args, strict=True):
+            self._arrays[param] = _checked(value, param.type, "an argument")
+        for op in region.ops:
+            self._execute(op)
+        return tuple([self._arrays[r] for r in region.results])
+
+    def _execute(self, op: Op) -> None:
+        operands = [self._arrays[v] for v in op.operands]
+        made = op.kind.reference_regions(self.run, operands, op.regions)
+        results = made if isinstance(made, tuple) else (made,)
+        for value, result in zip(op.results, results, strict=True):
+            self._arrays[value] = _checked(result, value.type, f"the reference of {op.kind}")
+
+
+def _checked(value: np.ndarray, type: ArrayType, what: str) -> np.ndarray:
+    """`value` as an array, if it has the type."""
+    array = np.asarray(value)
+    if ArrayType(array.dtype, array.shape) != type:
+        raise InterpretError(f"{what} is {ArrayType(array.dtype, array.shape)}, not {type}")
+    return array

@@ -1,0 +1,52 @@
+"""Questions about a whole program: which functions it calls, and whether an operation is pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+
+from .ir import Function, Op
+
+
+def callees(op: Op) -> tuple[Function, ...]:
+    """The functions that stand among the static operands of an operation, as of a call."""
+    kind = op.kind
+    return tuple([v for f in fields(kind) if isinstance(v := getattr(kind, f.name), Function)])
+
+
+def functions(function: Function) -> list[Function]:
+    """`function` and all that it calls, directly or not, each once, callers first."""
+    found = [function]
+    seen = {function}
+    for caller in found:
+        for op in caller.body.walk():
+            for callee in callees(op):
+                if callee not in seen:
+                    seen.add(callee)
+                    found.append(callee)
+    return found
+
+
+def is_pure(op: Op) -> bool:
+    """True if `op` may be left out when its results are unused: all that it would run is pure too.
+
+    A loop counts as pure although it may never end: leaving it out changes no result that the program
+    gives otherwise.
+    """
+    return all(inner.kind.pure for inner in _reached(op))
+
+
+def _reached(op: Op) -> Iterator[Op]:
+    """`op`, what its regions hold, and what the functions that any of them calls hold, each once."""
+    yield op
+    inside = list(callees(op))
+    for region in op.regions:
+        for inner in region.walk():
+            yield inner
+            inside += callees(inner)
+    seen = set()
+    for callee in inside:
+        for function in functions(callee):
+            if function not in seen:
+                seen.add(function)
+                yield from function.body.walk()

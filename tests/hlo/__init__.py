@@ -1,0 +1,1 @@
+"""Tests of HLO IR: types, builder, verifier, printer, interpreter."""
