@@ -1,4 +1,4 @@
-"""Diagnostics of family 2xx: types and shapes. The plain run raises TypeError, ValueError or IndexError there."""
+"""Diagnostics of family 2xx: types and shapes, where the plain run raises TypeError, ValueError or IndexError."""
 
 from __future__ import annotations
 
@@ -125,18 +125,6 @@ class NoCast(Diagnostic):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoAttribute(Diagnostic):
-    """An attribute that values of this type do not have, or that is not staged."""
-
-    code = "PS210"
-    title = "{kind} has no staged attribute {name}"
-    label = "no such attribute"
-
-    kind: str
-    name: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class DTypeNotStaged(Diagnostic):
     """An element type that XLA has not."""
 
@@ -147,3 +135,28 @@ class DTypeNotStaged(Diagnostic):
 
     what: str
     dtype: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeDependsOnValues(Diagnostic):
+    """A result whose number of elements depends on the values of an array."""
+
+    code = "PS220"
+    title = "the size of {what} depends on values that the program computes"
+    label = "its shape is not known while compiling"
+    help = "{rewrite}"
+
+    what: str
+    rewrite: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaskedUse(Diagnostic):
+    """Something else than elementwise work, a reduction or a store back is done with `x[mask]`."""
+
+    code = "PS221"
+    title = "{what} of the elements that a mask selects, whose number is not known while compiling"
+    label = "not possible without their number"
+    help = "reduce `x[mask]` directly, store it back with the same mask, or write `np.where(mask, x, 0)`"
+
+    what: str

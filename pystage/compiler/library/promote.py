@@ -1,0 +1,320 @@
+"""Promotion: which element types an operation computes with, and what kind of result it gives.
+
+In: the kinds of the operands (element type, form, weakness). Out: a `Loop`: the types that the operands are
+converted to, the types of the results, and their form. NumPy's own resolver answers for NumPy (NEP 50), JAX's
+public `result_type` for JAX, Python's rules stand here. What the paths joined left undecided (`Array.kinds`)
+is decided in one place, `resolve`: every alternative must give the same result.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from ..diagnostics.codes_constant import IntegerTooLarge
+from ..diagnostics.codes_types import DTypeNotStaged, NoSuchOperation, PathDependentType, ShapesDoNotBroadcast
+from ..hlo.ir import Value
+from ..hlo.types import (
+    BOOL,
+    COMPLEX128,
+    FLOAT32,
+    FLOAT64,
+    INT32,
+    INT64,
+    SHORT_NAMES,
+    DType,
+    is_complex,
+    is_floating,
+    is_integer,
+    is_unsigned,
+)
+from ..values.boundary import Form
+from ..values.lattice import Abstract, Array, Const
+from .context import Context, Raw
+from .jaxvalues import canonical
+from .stores import cast
+
+Operand = Array | Const
+"""One number, or the contents of an array; a `Const` holds a Python number or a NumPy scalar."""
+
+PYTHON_DTYPES: dict[type, DType] = {bool: BOOL, int: INT64, float: FLOAT64, complex: COMPLEX128}
+"""How Python's numbers are represented."""
+
+_WEAK: dict[DType, type] = {INT64: int, FLOAT64: float, COMPLEX128: complex}
+
+
+class Kind(NamedTuple):
+    """What promotion looks at. `weak` is JAX's weak type; Python scalars are weak by their form."""
+
+    dtype: DType
+    form: Form
+    weak: bool = False
+
+    def __str__(self) -> str:
+        if self.form is Form.PYTHON:
+            return python_type(self.dtype).__name__
+        return f"{self.dtype} ({self.form.value})"
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Types that an operation computes with. `form`: PYTHON, JAX, or NDARRAY for what NumPy gives."""
+
+    inputs: tuple[DType, ...]
+    outputs: tuple[DType, ...]
+    form: Form
+    weak: bool = False
+
+
+Rule = Callable[[tuple[Kind, ...]], Loop | None]
+"""From kinds to a loop; None if the operation is not defined for them."""
+
+
+# ---------------------------------------------------------------- kinds
+
+
+def python_type(dtype: DType) -> type:
+    """The Python type of the scalars that are represented in `dtype`."""
+    return type(dtype.type(0).item())
+
+
+def kinds_of(operand: Operand) -> tuple[Kind, ...]:
+    """The kinds that an operand may have; mostly one."""
+    if isinstance(operand, Array):
+        if operand.kinds:
+            return tuple([Kind(dtype, form) for dtype, form in operand.kinds])
+        return (Kind(operand.dtype, operand.form, operand.weak),)
+    value = operand.value
+    if isinstance(value, np.generic):
+        return (Kind(value.dtype, Form.SCALAR),)
+    return (Kind(PYTHON_DTYPES[type(value)], Form.PYTHON),)
+
+
+def shape_of(operand: Operand) -> tuple[int, ...]:
+    """The shape of an operand."""
+    return operand.shape if isinstance(operand, Array) else ()
+
+
+def operands_of(ctx: Context, *values: Raw) -> list[Operand]:
+    """What the arguments are as numbers and arrays."""
+    return [ctx.read(v) for v in values]
+
+
+def describe(operands: Sequence[Operand]) -> str:
+    """The operands' types for an error text."""
+    texts = []
+    for operand in operands:
+        text = " or ".join(dict.fromkeys(map(str, kinds_of(operand))))
+        texts.append(
+            f"{text} of shape {operand.shape}" if isinstance(operand, Array) and operand.rank else text
+        )
+    return " and ".join(texts)
+
+
+def no_such(ctx: Context, operation: str, operands: Sequence[Operand]) -> NoSuchOperation:
+    """The diagnostic that the operation is not defined for these operands."""
+    return NoSuchOperation(span=ctx.span, operation=operation, types=describe(operands))
+
+
+def resolve(ctx: Context, operation: str, operands: Sequence[Operand], rule: Rule) -> Loop:
+    """The loop that `rule` gives for the operands' kinds.
+
+    Where an operand's kind depends on the path taken, every combination must give the same result types and
+    form; then the loop of the common types is used, which hold all of the alternatives.
+    """
+    choices = [kinds_of(o) for o in operands]
+    if all(len(c) == 1 for c in choices):
+        loop = rule(tuple([c[0] for c in choices]))
+        if loop is None:
+            ctx.fail(no_such(ctx, operation, operands))
+        return _staged(ctx, operation, loop)
+    found: dict[tuple[Any, ...], str] = {}
+    best: Loop | None = None
+    for row in itertools.product(*choices):
+        loop = rule(row)
+        if loop is None:
+            ctx.fail(no_such(ctx, operation, operands))
+        found.setdefault((loop.outputs, loop.form, loop.weak), " and ".join(map(str, row)))
+        holds = all(o.dtype == k.dtype for o, k in zip(operands, row) if isinstance(o, Array))
+        if best is None or holds:
+            best = loop
+    if len(found) > 1:
+        texts = [f"{outputs[0]} for {row}" for (outputs, _, _), row in found.items()]
+        ctx.fail(PathDependentType(span=ctx.span, operation=operation, kinds="; ".join(texts)))
+    assert best is not None
+    return _staged(ctx, operation, best)
+
+
+def _staged(ctx: Context, operation: str, loop: Loop) -> Loop:
+    for dtype in loop.outputs:
+        if dtype not in SHORT_NAMES:
+            ctx.fail(DTypeNotStaged(span=ctx.span, what=operation, dtype=str(dtype)))
+    return loop
+
+
+# ---------------------------------------------------------------- NumPy
+
+
+@functools.cache
+def numpy_loop(ufunc: np.ufunc, kinds: tuple[Kind, ...]) -> Loop | None:
+    """NumPy's loop: Python scalars are weak, `jax.Array`s count as arrays of their element type."""
+    tokens = [_token(k) for k in kinds]
+    try:
+        types = ufunc.resolve_dtypes((*tokens, *[None] * ufunc.nout))
+    except TypeError:
+        return None
+    return Loop(types[: ufunc.nin], types[ufunc.nin :], Form.NDARRAY)
+
+
+def _token(kind: Kind) -> DType | type:
+    if kind.form is Form.PYTHON:
+        return _WEAK.get(kind.dtype, kind.dtype)
+    return kind.dtype
+
+
+@functools.cache
+def numpy_common(kinds: tuple[Kind, ...]) -> DType:
+    """`np.result_type` of operands of these kinds."""
+    samples = [python_type(k.dtype)(0) if k.form is Form.PYTHON else k.dtype for k in kinds]
+    return np.result_type(*samples)
+
+
+# ---------------------------------------------------------------- JAX
+
+
+def default_float(x64: bool) -> DType:
+    """JAX's default floating-point type."""
+    return FLOAT64 if x64 else FLOAT32
+
+
+def jax_common(ctx: Context, kinds: tuple[Kind, ...]) -> tuple[DType, bool]:
+    """`jax.numpy.result_type` of operands of these kinds, and whether it is weak."""
+    found = _jax_common(kinds, ctx.x64, str(jax.config.jax_numpy_dtype_promotion))
+    if isinstance(found, Exception):
+        ctx.raise_(found)
+    return found
+
+
+@functools.cache
+def _jax_common(kinds: tuple[Kind, ...], x64: bool, mode: str) -> tuple[DType, bool] | Exception:
+    """Cached; `mode` is `jax_numpy_dtype_promotion`, in force when this is called."""
+    samples: list[Any] = []
+    for kind in kinds:
+        if kind.form is Form.PYTHON or kind.weak:
+            samples.append(python_type(kind.dtype)(0))
+        else:
+            samples.append(canonical(kind.dtype, x64))
+    with jax.enable_x64(x64):
+        try:
+            found, weak = jax.dtypes.result_type(*samples, return_weak_type_flag=True)
+        except jax.dtypes.TypePromotionError as error:
+            return error
+    if len(kinds) == 1 and kinds[0].form is not Form.PYTHON:
+        dtype: DType = canonical(kinds[0].dtype, x64)
+    else:
+        dtype = np.dtype(found)
+    return dtype, bool(weak)
+
+
+def numeric(dtype: DType) -> DType:
+    """What JAX's arithmetic makes of a type: of booleans int32."""
+    return INT32 if dtype == BOOL else dtype
+
+
+def inexact(dtype: DType) -> DType:
+    """What JAX's floating-point functions make of a type."""
+    if is_floating(dtype) or is_complex(dtype):
+        return dtype
+    return FLOAT64 if is_integer(dtype) and dtype.itemsize == 8 else FLOAT32
+
+
+# ---------------------------------------------------------------- shapes and values
+
+
+def broadcast_shape(ctx: Context, operation: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The common shape by NumPy's rules; PS201 where there is none."""
+    first = shapes[0]
+    if all(s == first for s in shapes):
+        return first
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        texts = " and ".join(map(str, dict.fromkeys(s for s in shapes if s)))
+        ctx.fail(ShapesDoNotBroadcast(span=ctx.span, operation=operation, shapes=texts))
+
+
+def fits(value: int, dtype: DType) -> bool:
+    """True if an integer type holds `value`."""
+    bits = int(dtype.itemsize) * 8
+    return 0 <= value < 2**bits if is_unsigned(dtype) else -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)
+
+
+def value_of(ctx: Context, operand: Operand, dtype: DType, form: Form = Form.NDARRAY) -> Value:
+    """The operand as a value of `dtype`, as an operation of the loop's `form` converts it.
+
+    A known Python integer that the type does not hold raises OverflowError, as in NumPy and JAX.
+    """
+    if isinstance(operand, Const):
+        return ctx.constant(_known_array(ctx, operand.value, dtype, form), dtype)
+    if form is Form.JAX and operand.form is not Form.JAX:
+        return cast(ctx, cast(ctx, operand.value, canonical(operand.dtype, ctx.x64)), dtype)
+    return cast(ctx, operand.value, dtype)
+
+
+def _known_array(ctx: Context, value: Any, dtype: DType, form: Form) -> np.ndarray:
+    if type(value) is int:
+        if form is Form.JAX:
+            _check_jax_integer(ctx, value)
+        elif form is Form.PYTHON and not fits(value, INT64) and dtype == INT64:
+            ctx.fail(IntegerTooLarge(span=ctx.span, value=value))
+        elif is_integer(dtype) and not fits(value, dtype):
+            ctx.raise_(OverflowError(f"Python integer {value} out of bounds for {dtype}"))
+        if not fits(value, INT64):
+            return _unlimited(ctx, value, dtype)
+    with np.errstate(all="ignore"):
+        return np.asarray(value).astype(dtype)
+
+
+def _unlimited(ctx: Context, value: int, dtype: DType) -> np.ndarray:
+    """An integer beyond 64 bits with sign, as a floating-point number or an unsigned integer."""
+    if is_integer(dtype):
+        return np.asarray(value, dtype)
+    try:
+        return np.asarray(float(value)).astype(dtype)
+    except OverflowError as error:
+        ctx.raise_(error)
+
+
+def _check_jax_integer(ctx: Context, value: int) -> None:
+    if not fits(value, canonical(INT64, ctx.x64)):
+        ctx.raise_(OverflowError(f"Python integer {value} out of bounds for {canonical(INT64, ctx.x64)}"))
+
+
+def result(ctx: Context, value: Value, loop: Loop) -> Abstract:
+    """What the loop's form makes of a computed value."""
+    match loop.form:
+        case Form.PYTHON:
+            return ctx.python(value)
+        case Form.JAX:
+            return ctx.jax(value, loop.weak)
+        case _:
+            return ctx.new(value)
+
+
+def common_dtype(ctx: Context, operation: str, operands: Sequence[Operand]) -> Loop:
+    """The loop that brings operands to one type as `np.result_type` does, or as JAX does if one is JAX's."""
+
+    def rule(kinds: tuple[Kind, ...]) -> Loop | None:
+        if any(k.form is Form.JAX for k in kinds):
+            dtype, weak = jax_common(ctx, kinds)
+            return Loop((dtype,) * len(kinds), (dtype,), Form.JAX, weak)
+        dtype = numpy_common(kinds)
+        return Loop((dtype,) * len(kinds), (dtype,), Form.NDARRAY)
+
+    return resolve(ctx, operation, operands, rule)
