@@ -127,9 +127,9 @@ class Emitter:
         """A DenseI64ArrayAttr."""
         return ir.DenseI64ArrayAttr.get(list(values))
 
-    def matrix(self, rows: Sequence[Sequence[int]]) -> ir.Attribute:
-        """An i64 tensor attribute of two axes, as `padding` wants it."""
-        return ir.DenseElementsAttr.get(np.asarray(rows, np.int64).reshape(len(rows), -1))
+    def matrix(self, rows: Sequence[tuple[int, int]]) -> ir.Attribute:
+        """An i64 tensor attribute with rows of two, as `padding` wants it; there may be no rows."""
+        return ir.DenseElementsAttr.get(np.asarray(rows, np.int64).reshape(len(rows), 2))
 
     def parse(self, text: str) -> ir.Attribute:
         """An attribute from its MLIR text, as `#stablehlo<…>`."""
