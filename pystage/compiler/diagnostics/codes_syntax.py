@@ -1,0 +1,232 @@
+"""PS1xx: what can be wrong before anything is known of values: finding the source, and its syntax.
+
+Titles and helps are written for someone who writes NumPy, not compilers. Every help is a rewrite that works.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .diagnostic import Diagnostic
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceNotFound(Diagnostic):
+    """The text of the function is nowhere: typed at a prompt, made by `exec`, or shipped as bytecode only."""
+
+    code = "PS101"
+    title = "the source of `{function}` cannot be found"
+    label = "Python says that it was defined here, but there is no text"
+    help = "put `{function}` in a .py file (or a notebook cell): pystage compiles from the source text"
+
+    function: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotAPythonFunction(Diagnostic):
+    """A builtin, a C function or some other callable that has no Python code."""
+
+    code = "PS102"
+    title = "`{function}` is not a Python function: it is a {kind}, which has no Python source"
+    help = "wrap it in a function of your own: `def f(x): return {function}(x)`"
+
+    function: str
+    kind: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceChanged(Diagnostic):
+    """The file on disk is no longer the text that the running function was compiled from."""
+
+    code = "PS103"
+    title = "the source of `{function}` changed on disk after it was loaded"
+    label = "the text here is not what Python is running"
+    help = (
+        "restart Python or reload the module `{module}`, so that what runs and what stands in the file agree"
+    )
+
+    function: str
+    module: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AmbiguousLambda(Diagnostic):
+    """Several lambdas on one line cannot be told apart (Python runs without column positions)."""
+
+    code = "PS104"
+    title = "{count} lambdas stand on this line and cannot be told apart"
+    label = "which of them?"
+    help = "give each lambda a line of its own, or write it with `def`"
+
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CannotParse(Diagnostic):
+    """The parser does not know the syntax (newer than the installed libcst)."""
+
+    code = "PS105"
+    title = "the source of `{function}` cannot be parsed: {message}"
+    label = "the parser stops here"
+    help = "update libcst (`pip install -U libcst`), or write this in syntax of Python 3.12 or older"
+
+    function: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TooDeep(Diagnostic):
+    """An expression or chain of statements nests so deep that walking it exceeds Python's stack."""
+
+    code = "PS106"
+    title = "`{function}` nests too deep to be compiled"
+    label = "in this function"
+    help = (
+        "split the longest expression into several assignments, and replace a very long chain of `elif` by a "
+        "dict look-up or a loop"
+    )
+
+    function: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneratorFunction(Diagnostic):
+    """`yield` and `yield from`."""
+
+    code = "PS110"
+    title = "a function that uses `yield` cannot be staged"
+    label = "makes this function a generator"
+    help = "collect the values in a list and return it: `out.append(value)` instead of `yield value`"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsyncCode(Diagnostic):
+    """`async def`, `async for`, `async with`, `await`."""
+
+    code = "PS111"
+    title = "asynchronous code cannot be staged"
+    label = "`{keyword}` suspends the function while it runs"
+    help = "stage a plain `def` that does the array work, and call it from the `async` function"
+
+    keyword: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassInFunction(Diagnostic):
+    """A class statement inside a staged function."""
+
+    code = "PS112"
+    title = "a class cannot be defined inside a staged function"
+    label = "`{name}` would be a new class at every call"
+    help = "move `class {name}` out of the function, to the top of the module"
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExceptStar(Diagnostic):
+    """`try … except*` (PEP 654)."""
+
+    code = "PS113"
+    title = "`except*` cannot be staged"
+    label = "handles exception groups"
+    help = "use a plain `except`, or handle the group in the function that calls this one"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenericFunction(Diagnostic):
+    """Type parameters (PEP 695) on a function inside a staged function."""
+
+    code = "PS114"
+    title = "type parameters on a function inside a staged function are not supported"
+    label = "type parameters"
+    help = "remove the `[…]` after the name, or move the function to the top of the module"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TypeStatement(Diagnostic):
+    """`type X = …` (PEP 695)."""
+
+    code = "PS115"
+    title = "a `type` statement cannot stand inside a staged function"
+    label = "makes a type alias"
+    help = "move it to the top of the module"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TemplateString(Diagnostic):
+    """t-strings (PEP 750)."""
+
+    code = "PS116"
+    title = "template strings cannot be staged"
+    label = "a t-string"
+    help = 'use an f-string: f"…"'
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneratorExpression(Diagnostic):
+    """A generator expression that is kept rather than consumed where it stands."""
+
+    code = "PS117"
+    title = "a generator expression can only be used where it is consumed at once"
+    label = "its elements would be computed later, when something asks for them"
+    help = (
+        "write a list, `[… for …]`; `sum(… for …)`, `max(… for …)` and `for x in (… for …):` with a "
+        "single `for` inside work as they are"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextOfGenerator(Diagnostic):
+    """`next(… for …)`: only the first element may be computed."""
+
+    code = "PS118"
+    title = "`next` of a generator expression cannot be staged"
+    label = "stops at the first element"
+    help = "write the search as a loop: `for x in xs:` / `if …: found = x` / `break`"
+
+
+@dataclass(frozen=True, kw_only=True)
+class JumpInFinally(Diagnostic):
+    """`return`, `break` or `continue` that leaves a `finally` block (it would swallow exceptions; PEP 765)."""
+
+    code = "PS119"
+    title = "`{keyword}` cannot leave a `finally` block"
+    label = "would drop an exception that is on its way"
+    help = "set a variable in the `finally` block, and put the `{keyword}` after the `try` statement"
+
+    keyword: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnsupportedImport(Diagnostic):
+    """`lazy import` (PEP 810) and `from m import *` inside a function."""
+
+    code = "PS120"
+    title = "`{form}` cannot be staged"
+    label = "what it binds is not known here"
+    help = "import by name at the top of the module: `import module` or `from module import name`"
+
+    form: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnpackingComprehension(Diagnostic):
+    """Comprehensions that unpack: `[*xs for xs in xss]` (PEP 798)."""
+
+    code = "PS121"
+    title = "a comprehension that unpacks with a star cannot be staged"
+    label = "unpacks here"
+    help = "use two loops: `[x for xs in xss for x in xs]`, or `{{k: v for d in ds for k, v in d.items()}}`"
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnknownSyntax(Diagnostic):
+    """A node of the syntax tree that this version of pystage has never heard of."""
+
+    code = "PS199"
+    title = "this syntax ({node}) is not known to pystage"
+    label = "here"
+    help = "write it with older syntax, and report this so that it can be added"
+
+    node: str

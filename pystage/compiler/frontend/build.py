@@ -1,0 +1,34 @@
+"""Syntax tree to stage IR: the door of the builder."""
+
+from __future__ import annotations
+
+from ..stage import ir
+from .build_calls import build_frame
+from .builder import Unit
+from .errors import FrontendError
+from .fence import TABLE
+from .parse import Parsed
+from .scope import analyse
+
+
+def build(parsed: Parsed, shadowed: frozenset[str]) -> ir.Function:
+    """Builds the stage IR of one function, jumps still in it; raises with everything that is wrong in it."""
+    code = parsed.source.code
+    class_name = class_of(code.co_qualname)
+    scopes = analyse(parsed.node, frozenset(code.co_freevars), class_name)
+    unit = Unit(parsed, scopes, TABLE, class_name, shadowed)
+    function = build_frame(unit, scopes[parsed.node], parsed.node, code.co_name, code.co_qualname)
+    if unit.diagnostics:
+        places = [(d.span.line, d.span.column) if d.span else (0, 0) for d in unit.diagnostics]
+        order = sorted(range(len(places)), key=places.__getitem__)
+        raise FrontendError(tuple(unit.diagnostics[i] for i in order))
+    return function
+
+
+def class_of(qualname: str) -> str:
+    """The class around a function, by its qualified name: that of `C` in `C.f.<locals>.g`; empty if none."""
+    parts = qualname.split(".")
+    for i in range(len(parts) - 2, -1, -1):
+        if parts[i] != "<locals>" and parts[i + 1] != "<locals>":
+            return parts[i]
+    return ""

@@ -1,0 +1,231 @@
+"""Comprehensions and generator expressions, as loops in the function around them (PEP 709).
+
+A generator expression computes its elements when they are asked for, so it is built only where that can
+be kept: fused into the loop that runs over it, stopped where `any` and `all` stop, or as a list where all
+of it is consumed at once. Anywhere else it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import libcst as cst
+
+from ..diagnostics.codes_syntax import GeneratorExpression, NextOfGenerator, UnpackingComprehension
+from ..stage import ir
+from .build_targets import assign_to
+from .builder import Builder
+from .scope import VariableScope
+
+_CONSUMERS = frozenset("sum min max list tuple set frozenset sorted dict".split())
+"""Builtins that take all elements before they return, and see no difference between a generator and a list."""
+
+_CONSUMING_METHODS = frozenset("join extend update fromiter prod fsum _make".split())
+"""Attributes that, when called with one generator, take all its elements at once."""
+
+_SIMPLE = (cst.Name, cst.Integer, cst.Float, cst.SimpleString, cst.Lambda, cst.UnaryOperation)
+"""Arguments whose evaluation before or after the elements is the same."""
+
+_NAMES = {cst.ListComp: "<listcomp>", cst.SetComp: "<setcomp>", cst.DictComp: "<dictcomp>"}
+
+
+def comprehension(b: Builder, node: Any) -> ir.Temp:
+    """`[… for …]`, `{… for …}`, `{…: … for …}`; also a generator expression that is consumed at once."""
+    scope = b.unit.scopes[node]
+    elements = (node.key, node.value) if isinstance(node, cst.DictComp) else (node.elt,)
+    for element in elements:
+        if isinstance(element, cst.StarredElement):
+            b.report(UnpackingComprehension(span=b.span(element)))
+            return b.constant(None, b.span(node))
+    if scope.captured:
+        return _as_function(b, node, scope)
+    result = _empty(b, node)
+    b.emit(_clause(b, node.for_in, scope, lambda: _append(b, node, result)))
+    return result
+
+
+def _empty(b: Builder, node: Any) -> ir.Temp:
+    span, dst = b.span(node), b.temp()
+    if isinstance(node, cst.DictComp):
+        b.emit(ir.BuildDict(span, dst, ()))
+    else:
+        kind = ir.Sequence.SET if isinstance(node, cst.SetComp) else ir.Sequence.LIST
+        b.emit(ir.Build(span, dst, kind, ()))
+    return dst
+
+
+def _append(b: Builder, node: Any, result: ir.Temp) -> None:
+    if isinstance(node, cst.DictComp):
+        key = b.expr(node.key)
+        b.emit(ir.Append(b.span(node), result, b.expr(node.value), key))
+    else:
+        b.emit(ir.Append(b.span(node.elt), result, b.expr(node.elt)))
+
+
+def _as_function(b: Builder, node: Any, scope: VariableScope) -> ir.Temp:
+    """A comprehension whose variables a nested function captures: a function of its first iterable."""
+    span = b.span(node)
+    name = _NAMES.get(type(node), "<genexpr>")
+    frame = Builder(b.unit, scope, f"{b.qualname}.<locals>.{name}")
+    frame.hidden.add(".0")
+    iterable = b.expr(node.for_in.iter)
+    result = _empty(frame, node)
+    source = frame.load_hidden(".0", span)
+    frame.emit(_clause(frame, node.for_in, scope, lambda: _append(frame, node, result), source))
+    frame.emit(ir.Return(span, result))
+    function = frame.finish(name, ir.Parameters(positional_only=(".0",)), span, frame.block)
+    b.nested.append(function)
+    made, dst = b.temp(), b.temp()
+    b.emit(ir.MakeFunction(span, made, function, (), ()))
+    b.emit(ir.Call(span, dst, made, (ir.Arg(ir.ArgKind.POSITIONAL, iterable),)))
+    return dst
+
+
+def _clause(
+    b: Builder,
+    clause: Any,
+    scope: VariableScope,
+    innermost: Callable[[], None],
+    source: ir.Temp | None = None,
+    stop: Callable[[], None] | None = None,
+) -> ir.For:
+    """The loop of `for target in iter if …` and what stands to its right. `stop` breaks out if it is time."""
+
+    def on_element(element: ir.Temp) -> None:
+        with b.within(scope):
+            assign_to(b, clause.target, element)
+            _filtered(b, clause.ifs, rest)
+
+    def rest() -> None:
+        if clause.inner_for_in is None:
+            innermost()
+            return
+        b.emit(_clause(b, clause.inner_for_in, scope, innermost, None, stop))
+        if stop is not None:
+            stop()
+
+    if source is None:
+        return loop_over(b, clause.iter, clause, on_element, stop)
+    return _loop(b, source, clause, on_element)
+
+
+def _filtered(b: Builder, conditions: Sequence[Any], then: Callable[[], None]) -> None:
+    if not conditions:
+        then()
+        return
+    test = conditions[0].test
+    branch = ir.If(b.span(test), b.expr(test), [], [])
+    with b.into(branch.then):
+        _filtered(b, conditions[1:], then)
+    b.emit(branch)
+
+
+def loop_over(
+    b: Builder,
+    iterable: Any,
+    at: Any,
+    on_element: Callable[[ir.Temp], None],
+    stop: Callable[[], None] | None = None,
+) -> ir.For:
+    """The loop over what `iterable` gives; a generator expression is fused into it, element by element."""
+    scope = b.unit.scopes.get(iterable)
+    if not isinstance(iterable, cst.GeneratorExp) or scope is None or scope.captured:
+        return _loop(b, b.expr(iterable), at, on_element)
+    outside = b.scope
+
+    def innermost() -> None:
+        element = b.expr(iterable.elt)
+        with b.within(outside):
+            on_element(element)
+
+    return _clause(b, iterable.for_in, scope, innermost, None, stop)
+
+
+def _loop(b: Builder, source: ir.Temp, at: Any, on_element: Callable[[ir.Temp], None]) -> ir.For:
+    loop = ir.For(b.span(at), source, b.temp(), [])
+    with b.into(loop.body):
+        on_element(loop.target)
+    return loop
+
+
+def generator(b: Builder, node: Any) -> ir.Temp:
+    """A generator expression where nothing is known to consume it."""
+    b.report(GeneratorExpression(span=b.span(node)))
+    return b.constant(None, b.span(node))
+
+
+def generator_call(b: Builder, node: Any) -> ir.Temp | None:
+    """A call whose first argument is a generator expression; None if it is an ordinary call."""
+    if (
+        not node.args
+        or not isinstance(node.args[0].value, cst.GeneratorExp)
+        or node.args[0].keyword is not None
+    ):
+        return None
+    if node.args[0].star:
+        return None
+    argument, others = node.args[0].value, node.args[1:]
+    name = node.func.value if isinstance(node.func, cst.Name) else ""
+    if name and not b.is_builtin(name):
+        return None
+    if name == "next":
+        b.report(NextOfGenerator(span=b.span(node)))
+        return b.constant(None, b.span(node))
+    if name in ("any", "all") and not others and not b.unit.scopes[argument].captured:
+        return _decided(b, node, argument, name)
+    consumed_method = isinstance(node.func, cst.Attribute) and node.func.attr.value in _CONSUMING_METHODS
+    if name in _CONSUMERS and all(isinstance(a.value, _SIMPLE) and not a.star for a in others):
+        return _consumed(b, node, argument, once=False)
+    if consumed_method and not others:
+        return _consumed(b, node, argument, once=True)
+    return None
+
+
+def _consumed(b: Builder, node: Any, argument: Any, *, once: bool) -> ir.Temp:
+    """The call with a list for the generator; `once`: as an iterator, which can be run through only once."""
+    func = b.expr(node.func)
+    elements = comprehension(b, argument)
+    span = b.span(argument)
+    if once:
+        maker, listed = b.constant(iter, span), elements
+        elements = b.temp()
+        b.emit(ir.Call(span, elements, maker, (ir.Arg(ir.ArgKind.POSITIONAL, listed),)))
+    args = [ir.Arg(ir.ArgKind.POSITIONAL, elements)]
+    for other in node.args[1:]:
+        kind = ir.ArgKind.POSITIONAL if other.keyword is None else ir.ArgKind.KEYWORD
+        args.append(ir.Arg(kind, b.expr(other.value), other.keyword.value if other.keyword else ""))
+    dst = b.temp()
+    b.emit(ir.Call(b.span(node), dst, func, tuple(args)))
+    return dst
+
+
+def _decided(b: Builder, node: Any, argument: Any, name: str) -> ir.Temp:
+    """`any(…)` and `all(…)`: a loop that ends at the first element that decides.
+
+    The builtin is still loaded, so that whoever guards the globals of this function guards it too.
+    """
+    span = b.span(node)
+    b.load(name, b.span(node.func))
+    found = b.hidden_local(name)
+    b.store_hidden(found, b.constant(name == "all", span), span)
+
+    def leave_if(value: ir.Temp, *, record: bool) -> None:
+        branch = ir.If(span, value, [], [])
+        with b.into(branch.then if name == "any" else branch.orelse):
+            if record:
+                b.store_hidden(found, b.constant(name == "any", span), span)
+            b.emit(ir.Break(span))
+        b.emit(branch)
+
+    b.emit(
+        _clause(
+            b,
+            argument.for_in,
+            b.unit.scopes[argument],
+            lambda: leave_if(b.expr(argument.elt), record=True),
+            None,
+            lambda: leave_if(b.load_hidden(found, span), record=False),
+        )
+    )
+    return b.load_hidden(found, span)

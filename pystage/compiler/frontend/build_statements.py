@@ -1,0 +1,239 @@
+"""Statements to stage IR. Jumps stay jumps here; `jumps.py` removes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from ..diagnostics.codes_syntax import AsyncCode, GeneratorExpression, JumpInFinally, UnsupportedImport
+from ..stage import ir
+from .build_comprehensions import comprehension, loop_over
+from .build_expressions import KEYWORDS
+from .build_targets import assign, assign_to
+from .builder import Builder, LoopElse
+from .flow import contains
+
+_CONSTANTS = (cst.SimpleString, cst.Integer, cst.Float, cst.Imaginary, cst.Ellipsis)
+
+
+def line(b: Builder, node: Any) -> None:
+    """Small statements on one line."""
+    for small in node.body:
+        b.statement(small)
+
+
+def nothing(b: Builder, node: Any) -> None:
+    """`pass`, `global`, `nonlocal`: no instruction."""
+
+
+def expression(b: Builder, node: Any) -> None:
+    """An expression for its effect; docstrings and other constants have none."""
+    value = node.value
+    if isinstance(value, _CONSTANTS) or (isinstance(value, cst.Name) and value.value in KEYWORDS):
+        return
+    b.expr(value)
+
+
+def assignment(b: Builder, node: Any) -> None:
+    """`a = b = value`; unpacking consumes a generator expression at once."""
+    unpacks = all(isinstance(t.target, (cst.Tuple, cst.List)) for t in node.targets)
+    if isinstance(node.value, cst.GeneratorExp) and unpacks and len(node.targets) == 1:
+        assign_to(b, node.targets[0].target, comprehension(b, node.value))
+    else:
+        assign(b, node)
+
+
+def return_(b: Builder, node: Any) -> None:
+    """`return value`"""
+    span = b.span(node)
+    if "finally" in b.surroundings:
+        b.report(JumpInFinally(keyword="return", span=span))
+    value = b.constant(None, span) if node.value is None else b.expr(node.value)
+    b.emit(ir.Return(span, value))
+
+
+def break_(b: Builder, node: Any) -> None:
+    """`break`"""
+    _leave_loop(b, node, "break", ir.Break(b.span(node)))
+
+
+def continue_(b: Builder, node: Any) -> None:
+    """`continue`"""
+    _leave_loop(b, node, "continue", ir.Continue(b.span(node)))
+
+
+def _leave_loop(b: Builder, node: Any, keyword: str, jump: ir.Instr) -> None:
+    nearest = next((s for s in reversed(b.surroundings) if s in ("loop", "finally")), "loop")
+    if nearest == "finally":
+        b.report(JumpInFinally(keyword=keyword, span=b.span(node)))
+    b.emit(jump)
+
+
+def if_(b: Builder, node: Any) -> None:
+    """`if … elif … else`, without recursion along the chain."""
+    outer = b.block
+    while True:
+        branch = ir.If(b.span(node), b.expr(node.test), [], [])
+        b.suite(node.body, branch.then)
+        b.emit(branch)
+        b.block = branch.orelse
+        if not isinstance(node.orelse, cst.If):
+            break
+        node = node.orelse
+    if node.orelse is not None:
+        b.suite(node.orelse.body, b.block)
+    b.block = outer
+
+
+def while_(b: Builder, node: Any) -> None:
+    """`while test: … else: …`"""
+    with b.into([]) as test:
+        cond = b.expr(node.test)
+    loop = ir.While(b.span(node), test, cond, [])
+    with b.inside("loop"):
+        b.suite(node.body, loop.body)
+    _emit_loop(b, node, loop)
+
+
+def for_(b: Builder, node: Any) -> None:
+    """`for target in iter: … else: …`"""
+    if node.asynchronous is not None:
+        b.report(AsyncCode(keyword="async for", span=b.span(node.asynchronous)))
+    if isinstance(node.iter, cst.GeneratorExp) and node.iter.for_in.inner_for_in is not None:
+        b.report(GeneratorExpression(span=b.span(node.iter)))
+
+    def on_element(element: ir.Temp) -> None:
+        assign_to(b, node.target, element)
+        with b.inside("loop"):
+            b.suite(node.body, b.block)
+
+    _emit_loop(b, node, loop_over(b, node.iter, node, on_element))
+
+
+def _emit_loop(b: Builder, node: Any, loop: ir.For | ir.While) -> None:
+    if node.orelse is None:
+        b.emit(loop)
+    else:
+        b.emit(LoopElse(b.span(node), loop, b.suite(node.orelse.body)))
+
+
+def with_(b: Builder, node: Any) -> None:
+    """`with a as x, b as y: …`: several managers nest."""
+    if node.asynchronous is not None:
+        b.report(AsyncCode(keyword="async with", span=b.span(node.asynchronous)))
+    outer = b.block
+    for item in node.items:
+        block = ir.With(b.span(item), b.expr(item.item), b.temp(), [])
+        b.emit(block)
+        b.block = block.body
+        if item.asname is not None:
+            assign_to(b, item.asname.name, block.entered)
+    b.suite(node.body, b.block)
+    b.block = outer
+
+
+def raise_(b: Builder, node: Any) -> None:
+    """`raise exc from cause`"""
+    exc = None if node.exc is None else b.expr(node.exc)
+    cause = None if node.cause is None else b.expr(node.cause.item)
+    b.emit(ir.Raise(b.span(node), exc, cause))
+
+
+def assert_(b: Builder, node: Any) -> None:
+    """`assert test, message`: the message is evaluated only if the test fails; nothing under `python -O`."""
+    if not __debug__:
+        return
+    span = b.span(node)
+    branch = ir.If(span, b.expr(node.test), [], [])
+    with b.into(branch.orelse):
+        error = b.constant(AssertionError, span)
+        if node.msg is not None:
+            message, error_class = b.expr(node.msg), error
+            error = b.temp()
+            b.emit(ir.Call(span, error, error_class, (ir.Arg(ir.ArgKind.POSITIONAL, message),)))
+        b.emit(ir.Raise(span, error))
+    b.emit(branch)
+
+
+def try_(b: Builder, node: Any) -> None:
+    """`try … except … else … finally`"""
+    instr = ir.Try(b.span(node), [], [], [], [])
+    has_final = node.finalbody is not None
+    with b.inside("try"):
+        b.suite(node.body, instr.body)
+    with b.inside("try" if has_final else "handler"):
+        instr.handlers = [_handler(b, handler) for handler in node.handlers]
+        if node.orelse is not None:
+            b.suite(node.orelse.body, instr.orelse)
+    if has_final:
+        with b.inside("finally"):
+            b.suite(node.finalbody.body, instr.final)
+    b.emit(instr)
+
+
+def _handler(b: Builder, node: Any) -> ir.Handler:
+    with b.into([]) as test:
+        kind = None if node.type is None else b.expr(node.type)
+    handler = ir.Handler(b.span(node), test, kind, b.temp(), [])
+    body = b.suite(node.body)
+    if node.name is None:
+        handler.body = body
+        return handler
+    name, span = b.mangle(node.name.name.value), b.span(node.name)
+    with b.into([]) as unbind:
+        b.store(name, b.constant(None, span), span)
+        kind_of_name, actual = b.scope.resolve(name)
+        b.emit(ir.Delete(span, actual, kind_of_name))
+    with b.into(handler.body):
+        b.store(name, handler.target, span)
+    if _outlives(b, body, kind_of_name):
+        handler.body.append(ir.Try(span, body, [], [], unbind))
+    else:
+        handler.body += [*body, *unbind]
+    return handler
+
+
+def _outlives(b: Builder, body: ir.Block, kind: ir.Scope) -> bool:
+    """Can anyone see, after the handler was left by a jump or an exception, whether its name was unbound?"""
+    if "try" in b.surroundings or contains(body, ir.Break, ir.Continue):
+        return True
+    return kind is not ir.Scope.LOCAL
+
+
+def import_(b: Builder, node: Any) -> None:
+    """`import a.b as c`: `Import` gives the package `a`; with `as`, its part `b` is fetched from it."""
+    for alias in node.names:
+        parts = _dotted(alias.name)
+        span = b.span(alias)
+        value = b.temp()
+        b.emit(ir.Import(span, value, ".".join(parts), ""))
+        if alias.asname is None:
+            b.store(b.mangle(parts[0]), value, span)
+            continue
+        for part in parts[1:]:
+            dst = b.temp()
+            b.emit(ir.GetAttr(span, dst, value, part))
+            value = dst
+        assign_to(b, alias.asname.name, value)
+
+
+def import_from(b: Builder, node: Any) -> None:
+    """`from module import name as other`"""
+    if isinstance(node.names, cst.ImportStar):
+        b.report(UnsupportedImport(form="from … import *", span=b.span(node)))
+        return
+    module = "" if node.module is None else ".".join(_dotted(node.module))
+    for alias in node.names:
+        value = b.temp()
+        b.emit(ir.Import(b.span(alias), value, module, alias.name.value, len(node.relative)))
+        target = alias.name if alias.asname is None else alias.asname.name
+        assign_to(b, target, value)
+
+
+def _dotted(node: Any) -> list[str]:
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute):
+        parts.insert(0, node.attr.value)
+        node = node.value
+    return [node.value, *parts]

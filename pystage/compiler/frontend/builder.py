@@ -1,0 +1,264 @@
+"""What all visitors share: the instructions built so far, fresh names, scopes, spans, diagnostics.
+
+One `Builder` per frame (function, lambda, or comprehension that stays a function); one `Unit` for all
+frames of one source. Which visitor builds which syntax node is not known here: the table (`fence.py`)
+comes in with the unit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+
+from ..diagnostics.codes_syntax import UnknownSyntax
+from ..diagnostics.diagnostic import Diagnostic
+from ..diagnostics.span import Span
+from ..stage import ir
+from .parse import Parsed
+from .scope import VariableScope, mangle
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A node that is executed: `build(builder, node)`."""
+
+    build: Callable[[Builder, Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A node that has a value: `build(builder, node)` gives its temporary."""
+
+    build: Callable[[Builder, Any], ir.Temp]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A pattern of `match`: `build(builder, node, subject)` gives a temporary that says whether it matches."""
+
+    build: Callable[[Builder, Any, ir.Temp], ir.Temp]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A node that is not staged: `diagnostic(node, span)` says why."""
+
+    diagnostic: Callable[[Any, Span], Diagnostic]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A node that the visitor of the node around it reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lexical:
+    """Punctuation, whitespace, abstract base classes: means nothing by itself."""
+
+
+Entry = Statement | Expression | Pattern | Refused | Part | Lexical
+Table = Mapping[type[Any], Entry]
+
+
+@dataclass(slots=True)
+class Unit:
+    """One source: its tree and scopes, the table of visitors, and what was found wrong.
+
+    `shadowed`: builtins that the module redefines, which therefore do not mean what they usually do.
+    """
+
+    parsed: Parsed
+    scopes: Mapping[cst.CSTNode, VariableScope]
+    table: Table
+    class_name: str
+    shadowed: frozenset[str]
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class LoopElse(ir.Instr):
+    """`for … else` and `while … else`; only between the builder and `jumps.py`."""
+
+    loop: ir.For | ir.While
+    orelse: ir.Block
+
+
+class Builder:
+    """Builds the instructions of one frame."""
+
+    def __init__(self, unit: Unit, scope: VariableScope, qualname: str) -> None:
+        self.unit = unit
+        self.scope = scope
+        self.qualname = qualname
+        self.block: ir.Block = []
+        self.nested: list[ir.Function] = []
+        self.hidden: set[str] = set()
+        self.surroundings: list[str] = []
+        self._temps = 0
+
+    # Names and places
+
+    def temp(self) -> ir.Temp:
+        """A fresh temporary."""
+        self._temps += 1
+        return f"%{self._temps}"
+
+    def hidden_local(self, purpose: str) -> str:
+        """A fresh local variable that no source can name."""
+        name = f".{purpose}{len(self.hidden) + 1}"
+        self.hidden.add(name)
+        return name
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """The place of a node, in this function."""
+        return self.unit.parsed.span(node, self.qualname)
+
+    def mangle(self, name: str) -> str:
+        """An identifier as Python stores it (`__x` in a class is private to it)."""
+        return mangle(name, self.unit.class_name)
+
+    def is_builtin(self, name: str) -> bool:
+        """Does `name` here mean Python's builtin of that name?"""
+        return self.scope.resolve(name)[0] is ir.Scope.GLOBAL and name not in self.unit.shadowed
+
+    # Instructions
+
+    def emit(self, instr: ir.Instr) -> None:
+        """Appends an instruction to the current block."""
+        self.block.append(instr)
+
+    def constant(self, value: object, span: Span) -> ir.Temp:
+        """A literal."""
+        dst = self.temp()
+        self.block.append(ir.Constant(span, dst, value))
+        return dst
+
+    def load(self, name: str, span: Span) -> ir.Temp:
+        """The value of a variable, named as in the source."""
+        kind, actual = self.scope.resolve(name)
+        dst = self.temp()
+        self.block.append(ir.Load(span, dst, actual, kind))
+        return dst
+
+    def store(self, name: str, src: ir.Temp, span: Span) -> None:
+        """Binds a variable, named as in the source."""
+        kind, actual = self.scope.resolve(name)
+        self.block.append(ir.Store(span, actual, src, kind))
+
+    def load_hidden(self, name: str, span: Span) -> ir.Temp:
+        """The value of a hidden local; it is assigned wherever it is read."""
+        dst = self.temp()
+        self.block.append(ir.Load(span, dst, name, ir.Scope.LOCAL, certain=True))
+        return dst
+
+    def store_hidden(self, name: str, src: ir.Temp, span: Span) -> None:
+        """Binds a hidden local."""
+        self.block.append(ir.Store(span, name, src, ir.Scope.LOCAL))
+
+    def join(self, dst: ir.Temp, src: ir.Temp, span: Span) -> None:
+        """`dst = src` at the end of an arm; the instruction that made `src` writes to `dst` if it is the last."""
+        last = self.block[-1] if self.block else None
+        if last is not None and getattr(last, "dst", None) == src:
+            last.dst = dst  # type: ignore[attr-defined]
+        else:
+            self.block.append(ir.Copy(span, dst, src))
+
+    @contextlib.contextmanager
+    def into(self, block: ir.Block) -> Iterator[ir.Block]:
+        """Appends to `block` meanwhile."""
+        outer, self.block = self.block, block
+        try:
+            yield block
+        finally:
+            self.block = outer
+
+    @contextlib.contextmanager
+    def within(self, scope: VariableScope) -> Iterator[None]:
+        """Resolves names in the scope of an inlined comprehension meanwhile."""
+        outer, self.scope = self.scope, scope
+        try:
+            yield
+        finally:
+            self.scope = outer
+
+    @contextlib.contextmanager
+    def inside(self, surrounding: str) -> Iterator[None]:
+        """Notes that what is built now stands in a `loop` or a `finally`."""
+        self.surroundings.append(surrounding)
+        try:
+            yield
+        finally:
+            self.surroundings.pop()
+
+    # Visiting
+
+    def expr(self, node: cst.CSTNode) -> ir.Temp:
+        """Builds an expression; a refused one is noted and stands for None."""
+        entry = self.unit.table.get(type(node))
+        if isinstance(entry, Expression):
+            return entry.build(self, node)
+        self.refuse(node, entry)
+        return self.constant(None, self.span(node))
+
+    def statement(self, node: cst.CSTNode) -> None:
+        """Builds a statement; a refused one is noted and skipped."""
+        entry = self.unit.table.get(type(node))
+        if isinstance(entry, Statement):
+            entry.build(self, node)
+        else:
+            self.refuse(node, entry)
+
+    def pattern(self, node: cst.CSTNode, subject: ir.Temp) -> ir.Temp:
+        """Builds the test whether `subject` matches a pattern."""
+        entry = self.unit.table.get(type(node))
+        if isinstance(entry, Pattern):
+            return entry.build(self, node, subject)
+        self.refuse(node, entry)
+        return self.constant(False, self.span(node))
+
+    def suite(self, node: Any, block: ir.Block | None = None) -> ir.Block:
+        """Builds the statements of a suite into a block."""
+        with self.into([] if block is None else block) as built:
+            for statement in node.body:
+                self.statement(statement)
+        return built
+
+    def refuse(self, node: cst.CSTNode, entry: Entry | None) -> None:
+        """Notes the diagnostic of a node that cannot be built here."""
+        span = self.span(node)
+        if isinstance(entry, Refused):
+            self.report(entry.diagnostic(node, span))
+        else:
+            self.report(UnknownSyntax(node=type(node).__name__, span=span))
+
+    def report(self, diagnostic: Diagnostic) -> None:
+        """Notes what is wrong; building goes on, so that all of it is found."""
+        self.unit.diagnostics.append(diagnostic)
+
+    def finish(
+        self,
+        name: str,
+        params: ir.Parameters,
+        span: Span,
+        body: Sequence[ir.Instr],
+        *,
+        is_lambda: bool = False,
+    ) -> ir.Function:
+        """The finished frame as a function."""
+        scope = self.scope
+        return ir.Function(
+            name=name,
+            qualname=self.qualname,
+            params=params,
+            body=list(body),
+            span=span,
+            locals=frozenset(scope.local_names()) | self.hidden,
+            cells=frozenset(scope.cells),
+            free=frozenset(scope.free),
+            is_lambda=is_lambda,
+            nested=self.nested,
+        )

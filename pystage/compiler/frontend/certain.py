@@ -1,0 +1,107 @@
+"""Definite assignment: marks the loads that can only be reached with their variable assigned.
+
+Java's rule (JLS 16) on structured code that still has its jumps. After `jumps.py` this could no longer be
+seen: `while True: x = …; if …: break` assigns `x` before the loop ends, but the loop on a flag that it
+becomes looks as if it might not run at all. What is not marked is not wrong, only not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ..stage import ir
+from .builder import LoopElse
+from .flow import instructions, is_endless
+
+_State = frozenset[str] | None
+"""The variables that are assigned; None where execution does not get to."""
+
+
+def mark_certain(function: ir.Function) -> None:
+    """Sets `certain` on the loads of `function`, and of the functions nested in it."""
+    for nested in function.nested:
+        mark_certain(nested)
+    finals = (i for t in instructions(function.body) if isinstance(t, ir.Try) for i in instructions(t.final))
+    unsure = _deleted(finals) | {name for nested in function.nested for name in _deleted_inside(nested)}
+    parameters = frozenset(function.params.names())
+    _Marker((function.locals | function.cells) - unsure).block(function.body, parameters - unsure)
+
+
+def _deleted(instrs: Iterable[ir.Instr]) -> frozenset[str]:
+    return frozenset(instr.name for instr in instrs if isinstance(instr, ir.Delete))
+
+
+def _deleted_inside(function: ir.Function) -> frozenset[str]:
+    inner = frozenset[str]().union(*map(_deleted_inside, function.nested))
+    return inner | _deleted(instructions(function.body))
+
+
+def _join(*states: _State) -> _State:
+    known = [state for state in states if state is not None]
+    return frozenset.intersection(*known) if known else None
+
+
+@dataclass(slots=True)
+class _Marker:
+    """Walks a function with the set of variables that are assigned. `breaks`: the states at each `break`."""
+
+    variables: frozenset[str]
+    breaks: list[list[_State]] = field(default_factory=list)
+
+    def block(self, block: ir.Block, state: _State) -> _State:
+        """The state after a block."""
+        for instr in block:
+            if state is None:
+                return None
+            state = self.instr(instr, state)
+        return state
+
+    def instr(self, instr: ir.Instr, state: frozenset[str]) -> _State:
+        """The state after an instruction."""
+        match instr:
+            case ir.Load(name=name, scope=scope):
+                instr.certain = instr.certain or (scope is not ir.Scope.GLOBAL and name in state)
+            case ir.Store(name=name, scope=scope):
+                return state | {name} if scope is not ir.Scope.GLOBAL and name in self.variables else state
+            case ir.Delete(name=name):
+                return state - {name}
+            case ir.Return() | ir.Raise() | ir.Continue():
+                return None
+            case ir.Break():
+                self.breaks[-1].append(state)
+                return None
+            case ir.If(then=then, orelse=orelse):
+                return _join(self.block(then, state), self.block(orelse, state))
+            case ir.For() | ir.While():
+                ended, broken = self.loop(instr, state)
+                return _join(ended, broken)
+            case LoopElse(loop=loop, orelse=orelse):
+                ended, broken = self.loop(loop, state)
+                return _join(self.block(orelse, ended), broken)
+            case ir.With(body=body):  # the manager may swallow an exception from anywhere in the body
+                return _join(self.block(body, state), state - _deleted(instructions(body)))
+            case ir.Try():
+                return self.try_(instr, state)
+        return state
+
+    def loop(self, loop: ir.For | ir.While, state: frozenset[str]) -> tuple[_State, _State]:
+        """The states after a loop: where it ended by itself, and where it was broken."""
+        self.breaks.append([])
+        head: _State = state - _deleted(instructions([loop]))
+        ended = head
+        if isinstance(loop, ir.While):
+            head = ended = self.block(loop.test, head)
+            if is_endless(loop):
+                ended = None
+        self.block(loop.body, head)
+        return ended, _join(*self.breaks.pop())
+
+    def try_(self, instr: ir.Try, state: frozenset[str]) -> _State:
+        """Handlers and `finally` may begin after any part of the body."""
+        anywhere = state - _deleted(instructions([instr]))
+        after = self.block(instr.orelse, self.block(instr.body, state))
+        for handler in instr.handlers:
+            after = _join(after, self.block(handler.body, self.block(handler.test, anywhere)))
+        final = self.block(instr.final, anywhere)
+        return None if after is None or final is None else after | final

@@ -1,0 +1,78 @@
+"""Source text to concrete syntax tree: one function, read by libcst, with the exact place of every node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import libcst as cst
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+
+from ..diagnostics.codes_syntax import CannotParse
+from ..diagnostics.span import Span
+from .errors import FrontendError
+from .source import FunctionSource
+
+_INDENTED = "if 1:\n"
+_PARENTHESIS = "("
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A `FunctionDef` or `Lambda` node and the places of all nodes in it."""
+
+    node: cst.CSTNode
+    source: FunctionSource
+    _ranges: Mapping[cst.CSTNode, CodeRange]
+    _line_shift: int
+    _first_column_shift: int
+
+    def span(self, node: cst.CSTNode, function: str) -> Span:
+        """The place of `node` in the file."""
+        found = self._ranges[node]
+        start, end = found.start, found.end
+        shift, column_shift = self._line_shift, self._first_column_shift
+        return Span(
+            self.source.file,
+            start.line + shift,
+            start.column + (column_shift if start.line == 1 else 0),
+            end.line + shift,
+            end.column + (column_shift if end.line == 1 else 0),
+            function,
+        )
+
+
+def parse(source: FunctionSource) -> Parsed:
+    """Reads the text of one function. Indented text becomes the body of an `if`, so that nothing moves in it."""
+    if source.is_lambda:
+        prefix, shift, column_shift = _PARENTHESIS, source.line - 1, source.column - len(_PARENTHESIS)
+    elif source.text[:1].isspace():
+        prefix, shift, column_shift = _INDENTED, source.line - 2, 0
+    else:
+        prefix, shift, column_shift = "", source.line - 1, 0
+    try:
+        module = cst.parse_module(prefix + source.text + (")" if source.is_lambda else ""))
+    except cst.ParserSyntaxError as error:
+        raise FrontendError((_cannot_parse(source, error, shift),)) from None
+    ranges = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
+    return Parsed(_definition(module.body[0]), source, ranges, shift, column_shift)
+
+
+def _definition(statement: Any) -> cst.CSTNode:
+    match statement:
+        case cst.FunctionDef():
+            return statement
+        case cst.If(body=cst.IndentedBlock(body=[inner])):
+            return inner
+        case cst.SimpleStatementLine(body=[cst.Expr(value=expression)]):
+            return expression
+    raise TypeError(f"internal error: the source of a function begins with {type(statement).__name__}")
+
+
+def _cannot_parse(source: FunctionSource, error: cst.ParserSyntaxError, shift: int) -> CannotParse:
+    line = max(source.line, error.raw_line + shift)
+    column = max(0, error.raw_column - 1)
+    name = source.code.co_qualname
+    span = Span(source.file, line, column, line, column + 1, name)
+    return CannotParse(function=name, message=error.message.splitlines()[0], span=span)

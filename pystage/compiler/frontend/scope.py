@@ -1,0 +1,368 @@
+"""Where every variable of a function lives: the rules of Python's own symbol table (PEP 227, 572, 709).
+
+`analyse` walks the syntax tree once. Each function, lambda and comprehension gets a `VariableScope`;
+`VariableScope.resolve` answers for a name used in it. A comprehension is inlined into the function around
+it, its variables renamed, as in PEP 709; unless a function made inside it captures one of them: then every
+run of the comprehension needs variables of its own, and it stays a function.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import libcst as cst
+
+from ..stage.ir import Scope
+
+COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
+KEYWORD_NAMES = frozenset({"None", "True", "False", "__debug__"})
+
+
+class Kind(enum.Enum):
+    """What a scope is the scope of."""
+
+    FUNCTION = "function"
+    COMPREHENSION = "comprehension"
+
+
+@dataclass(slots=True, eq=False)
+class VariableScope:
+    """The variables of one function or comprehension.
+
+    `bound`: names that something in it assigns; `used`: all names it mentions. `captured`: a comprehension
+    that stays a function. `cells`, `free`: as in `stage.ir.Function`, filled by `analyse`.
+    """
+
+    kind: Kind
+    parent: VariableScope | None
+    outer_free: frozenset[str] = frozenset()
+    parameters: tuple[str, ...] = ()
+    bound: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
+    globals: set[str] = field(default_factory=set)
+    nonlocals: set[str] = field(default_factory=set)
+    children: list[VariableScope] = field(default_factory=list)
+    captured: bool = False
+    cells: set[str] = field(default_factory=set)
+    free: set[str] = field(default_factory=set)
+    renamed: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_function(self) -> bool:
+        """Does it have a frame of its own?"""
+        return self.kind is Kind.FUNCTION or self.captured
+
+    @property
+    def function(self) -> VariableScope:
+        """The scope whose frame holds these variables."""
+        scope = self
+        while not scope.is_function:
+            assert scope.parent is not None
+            scope = scope.parent
+        return scope
+
+    def resolve(self, name: str) -> tuple[Scope, str]:
+        """Where `name`, used in this scope, lives, and what it is called in the stage IR."""
+        owner, found = self.owner(name)
+        if not found:
+            return Scope.GLOBAL, name
+        if owner is not None and not owner.is_function:
+            return Scope.LOCAL, owner.renamed[name]
+        frame = self.function
+        shared = name in frame.cells or name in frame.free
+        return (Scope.CELL if shared else Scope.LOCAL), name
+
+    def owner(self, name: str) -> tuple[VariableScope | None, bool]:
+        """The scope that holds `name`, and whether it is a variable of a function at all.
+
+        `(None, True)` is a variable of a function around the outermost one; `(None, False)` a global.
+        """
+        scope: VariableScope | None = self
+        while scope is not None:
+            if name in scope.globals:
+                return None, False
+            if name in scope.bound and name not in scope.nonlocals:
+                return scope, True
+            if scope.parent is None:
+                return None, name in scope.outer_free
+            scope = scope.parent
+        raise AssertionError("internal error: a scope without a root")
+
+    def local_names(self) -> Iterator[str]:
+        """The variables of this frame that no other frame shares, renamed ones of comprehensions included."""
+        yield from self.bound - self.globals - self.nonlocals - self.cells
+        yield from self._renamed_inside()
+
+    def _renamed_inside(self) -> Iterator[str]:
+        for child in self.children:
+            if not child.is_function:
+                yield from child.renamed.values()
+                yield from child._renamed_inside()
+
+    def tree(self) -> Iterator[VariableScope]:
+        """This scope and all inside it."""
+        yield self
+        for child in self.children:
+            yield from child.tree()
+
+
+def mangle(name: str, class_name: str) -> str:
+    """`__name` inside class `C` is `_C__name` (Python reference, 6.2.1)."""
+    if not class_name or not name.startswith("__") or name.endswith("__") or "." in name:
+        return name
+    stripped = class_name.lstrip("_")
+    return f"_{stripped}{name}" if stripped else name
+
+
+def analyse(
+    node: cst.CSTNode, outer_free: frozenset[str], class_name: str
+) -> dict[cst.CSTNode, VariableScope]:
+    """The scope of every function and comprehension in `node`, itself a `FunctionDef` or `Lambda`.
+
+    `outer_free` are the free variables of its code object: names of the functions around it.
+    """
+    collector = _Collector(class_name)
+    root = VariableScope(Kind.FUNCTION, None, outer_free)
+    collector.function(node, root)
+    _mark_captured(root)
+    _share(root)
+    return collector.scopes
+
+
+def _mark_captured(root: VariableScope) -> None:
+    """Finds the comprehensions whose variables a function inside them captures."""
+    changed = True
+    while changed:
+        changed = False
+        for scope in root.tree():
+            for name in scope.used | scope.bound:
+                owner, _ = scope.owner(name)
+                if owner is None or owner.is_function:
+                    continue
+                if scope.function is not owner.function and not owner.captured:
+                    owner.captured = changed = True
+
+
+def _share(root: VariableScope) -> None:
+    """Fills `cells` and `free` of every frame, and gives the variables of inlined comprehensions their names."""
+    counter = 0
+    for scope in root.tree():
+        if not scope.is_function:
+            counter += 1
+            scope.renamed = {name: f"{name}.{counter}" for name in scope.bound}
+    for scope in root.tree():
+        for name in scope.used | scope.bound:
+            owner, found = scope.owner(name)
+            if not found:
+                continue
+            home = owner.function if owner is not None else None
+            frame: VariableScope | None = scope.function
+            if home is not None and frame is not home:
+                home.cells.add(name)
+            while frame is not None and frame is not home:
+                frame.free.add(name)
+                frame = frame.parent.function if frame.parent is not None else None
+
+
+class _Collector:
+    """Walks a syntax tree and notes in each scope what it binds and uses."""
+
+    def __init__(self, class_name: str) -> None:
+        self.scopes: dict[cst.CSTNode, VariableScope] = {}
+        self.class_name = class_name
+        self.scope: VariableScope
+        self.visitors: dict[type, Callable[[Any], None]] = {
+            cst.Name: self.name,
+            cst.Attribute: lambda n: self.walk(n.value),
+            cst.Arg: lambda n: self.walk(n.value),
+            cst.Annotation: lambda n: None,
+            cst.AssignTarget: lambda n: self.target(n.target),
+            cst.AugAssign: self.assignment,
+            cst.AnnAssign: self.assignment,
+            cst.NamedExpr: self.named,
+            cst.CompFor: self.clause,
+            cst.For: self.for_loop,
+            cst.AsName: lambda n: self.target(n.name),
+            cst.Del: lambda n: self.target(n.target),
+            cst.ImportAlias: self.alias,
+            cst.ImportFrom: self.import_from,
+            cst.Global: lambda n: self.declare(n, self.scope.globals),
+            cst.Nonlocal: lambda n: self.declare(n, self.scope.nonlocals),
+            cst.ClassDef: lambda n: self.bind(n.name.value),
+            cst.FunctionDef: self.nested_function,
+            cst.Lambda: self.nested_function,
+            cst.MatchAs: self.match_as,
+            cst.MatchStar: self.match_name,
+            cst.MatchMapping: self.match_mapping,
+            cst.MatchKeywordElement: lambda n: self.walk(n.pattern),
+        } | dict.fromkeys(COMPREHENSIONS, self.comprehension)
+
+    def walk(self, node: cst.CSTNode) -> None:
+        """Visits `node`, or its children if nothing is to note of it."""
+        visit = self.visitors.get(type(node))
+        if visit is not None:
+            visit(node)
+            return
+        for child in children(node):
+            self.walk(child)
+
+    def bind(self, name: str) -> None:
+        self.scope.bound.add(mangle(name, self.class_name))
+
+    def name(self, node: Any) -> None:
+        name = node.value
+        if name not in KEYWORD_NAMES:
+            self.scope.used.add(mangle(name, self.class_name))
+            if name == "super":
+                self.scope.used.add("__class__")
+
+    def target(self, node: Any) -> None:
+        """What an assignment, a loop or `del` writes to."""
+        match node:
+            case cst.Name(value=name):
+                self.bind(name)
+            case cst.Tuple(elements=elements) | cst.List(elements=elements):
+                for element in elements:
+                    self.target(element.value)
+            case _:
+                self.walk(node)
+
+    def assignment(self, node: Any) -> None:
+        if node.value is not None:
+            self.walk(node.value)
+        self.target(node.target)
+
+    def named(self, node: Any) -> None:
+        """A walrus binds in the function around all comprehensions (PEP 572)."""
+        self.walk(node.value)
+        scope, name = self.scope, mangle(node.target.value, self.class_name)
+        scope.used.add(name)
+        while scope.kind is Kind.COMPREHENSION:
+            assert scope.parent is not None
+            scope = scope.parent
+        scope.bound.add(name)
+
+    def for_loop(self, node: Any) -> None:
+        self.walk(node.iter)
+        self.target(node.target)
+        self.walk(node.body)
+        if node.orelse is not None:
+            self.walk(node.orelse)
+
+    def clause(self, node: Any) -> None:
+        self.target(node.target)
+        for condition in node.ifs:
+            self.walk(condition)
+        if node.inner_for_in is not None:
+            self.walk(node.inner_for_in.iter)
+            self.walk(node.inner_for_in)
+
+    def comprehension(self, node: Any) -> None:
+        """The first iterable belongs to the scope around it; everything else is inside."""
+        self.walk(node.for_in.iter)
+        outer = self.scope
+        self.scope = self.enter(node, Kind.COMPREHENSION)
+        self.walk(node.for_in)
+        for part in (node.key, node.value) if isinstance(node, cst.DictComp) else (node.elt,):
+            self.walk(part)
+        self.scope = outer
+
+    def enter(self, node: cst.CSTNode, kind: Kind) -> VariableScope:
+        scope = VariableScope(kind, self.scope)
+        self.scope.children.append(scope)
+        self.scopes[node] = scope
+        return scope
+
+    def alias(self, node: Any) -> None:
+        if node.asname is not None:
+            self.target(node.asname.name)
+            return
+        name = node.name
+        while isinstance(name, cst.Attribute):
+            name = name.value
+        self.bind(name.value)
+
+    def import_from(self, node: Any) -> None:
+        if not isinstance(node.names, cst.ImportStar):
+            for alias in node.names:
+                self.alias(alias)
+
+    def declare(self, node: Any, names: set[str]) -> None:
+        declared = [mangle(item.name.value, self.class_name) for item in node.names]
+        names.update(declared)
+        self.scope.used.update(declared)
+
+    def match_as(self, node: Any) -> None:
+        if node.pattern is not None:
+            self.walk(node.pattern)
+        self.match_name(node)
+
+    def match_name(self, node: Any) -> None:
+        if node.name is not None:
+            self.bind(node.name.value)
+
+    def match_mapping(self, node: Any) -> None:
+        for element in node.elements:
+            self.walk(element.key)
+            self.walk(element.pattern)
+        if node.rest is not None:
+            self.bind(node.rest.value)
+
+    def nested_function(self, node: Any) -> None:
+        """Decorators and defaults belong to the scope around it."""
+        if isinstance(node, cst.FunctionDef):
+            self.bind(node.name.value)
+            for decorator in node.decorators:
+                self.walk(decorator.decorator)
+        for parameter in parameters(node.params):
+            if parameter.default is not None:
+                self.walk(parameter.default)
+        outer = self.scope
+        self.function(node, self.enter(node, Kind.FUNCTION))
+        self.scope = outer
+
+    def function(self, node: Any, scope: VariableScope) -> None:
+        """Walks the body of a function in its own scope."""
+        self.scopes[node] = self.scope = scope
+        names = [mangle(p.name.value, self.class_name) for p in parameters(node.params)]
+        scope.bound.update(names)
+        ordered = (*node.params.posonly_params, *node.params.params)
+        scope.parameters = tuple(mangle(p.name.value, self.class_name) for p in ordered)
+        self.walk(node.body)
+
+
+def parameters(node: Any) -> list[Any]:
+    """The `Param` nodes of a parameter list, in source order."""
+    star = [node.star_arg] if isinstance(node.star_arg, cst.Param) else []
+    last = [node.star_kwarg] if node.star_kwarg is not None else []
+    return [*node.posonly_params, *node.params, *star, *node.kwonly_params, *last]
+
+
+def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The child nodes that mean something, in field order (without whitespace, commas and parentheses)."""
+    for name in _child_fields(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, cst.CSTNode):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from value
+
+
+_LEXICAL_FIELDS = frozenset(
+    "lpar rpar lbracket rbracket lbrace rbrace comma colon semicolon dot equal header footer leading_lines "
+    "lines_after_decorators trailing_whitespace operator first_colon second_colon trailing_comma separator "
+    "posonly_ind relative star indent start end conversion".split()
+)
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def _child_fields(kind: Any) -> tuple[str, ...]:
+    found = _FIELDS.get(kind)
+    if found is None:
+        names = (f.name for f in fields(kind))
+        found = tuple(n for n in names if n not in _LEXICAL_FIELDS and "whitespace" not in n)
+        _FIELDS[kind] = found
+    return found

@@ -1,0 +1,221 @@
+"""Finds the source of a function: the file, and the piece of its text that defines exactly this function.
+
+In: a function or its code object. Out: a `FunctionSource`, or a `FrontendError` with one coded diagnostic
+(no text, changed on disk, lambdas that cannot be told apart). The standard library's `ast` serves here
+only to find the piece, since it is a hundred times faster than a concrete syntax tree of the whole file;
+what is compiled is read by libcst (`parse.py`).
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import threading
+import warnings
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+from ..diagnostics.codes_syntax import AmbiguousLambda, NotAPythonFunction, SourceChanged, SourceNotFound
+from ..diagnostics.diagnostic import Diagnostic
+from ..diagnostics.span import Span
+from .errors import FrontendError
+from .same_code import nested_codes, same_meaning
+
+_Node = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSource:
+    """The text that defines one function.
+
+    `text` is whole lines for a `def` (decorators included, indentation kept), and the bare expression
+    for a lambda; it begins in `file` at `line` (from 1) and `column` (from 0, in characters).
+    """
+
+    code: CodeType
+    file: str
+    text: str
+    line: int
+    column: int
+    is_lambda: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """A definition in a file: its node, and the top-level statement around it."""
+
+    node: _Node
+    top: ast.stmt
+
+    def contains(self, position: tuple[int, int, int, int]) -> bool:
+        """Does the body cover this range of text (line, end line, column, end column, as `co_positions`)?"""
+        body = self.node.body
+        assert isinstance(body, ast.expr)
+        line, end_line, column, end_column = position
+        start = (body.lineno, body.col_offset)
+        end = (body.end_lineno or 0, body.end_col_offset or 0)
+        return start <= (line, column) and (end_line, end_column) <= end
+
+    def extent(self) -> int:
+        """An order by size, for definitions nested in each other on one line."""
+        node = self.node
+        return ((node.end_lineno or 0) - node.lineno) * 100_000 + (node.end_col_offset or 0) - node.col_offset
+
+
+@dataclass(slots=True)
+class _File:
+    """The definitions of a file by first line and name; compiled top-level statements by place and flags."""
+
+    lines: list[str]
+    definitions: dict[tuple[int, str], list[_Definition]]
+    compiled: dict[tuple[int, int, int], CodeType] = field(default_factory=dict)
+
+
+_lock = threading.RLock()
+_files: dict[str, _File] = {}
+_MAX_FILES = 64
+
+
+def code_of(function: object) -> CodeType:
+    """The code object of a function, a bound method, or a code object itself; else a coded error."""
+    match function:
+        case CodeType():
+            return function
+        case FunctionType():
+            return function.__code__
+        case MethodType():
+            return code_of(function.__func__)
+    name = getattr(function, "__qualname__", None) or type(function).__qualname__
+    raise _error(NotAPythonFunction(function=name, kind=type(function).__name__))
+
+
+def find_source(function: FunctionType | MethodType | CodeType) -> FunctionSource:
+    """Finds the text that defines `function`; raises `FrontendError` if there is none that can be trusted."""
+    code = code_of(function)
+    module_globals = getattr(function, "__globals__", None)
+    with _lock:
+        file = _load(code, module_globals)
+        definition = _find(code, file)
+        if not _is_what_runs(code, definition, file):
+            raise _error(_changed(code))
+    return _cut(code, definition.node, file.lines)
+
+
+def _error(diagnostic: Diagnostic) -> FrontendError:
+    return FrontendError((diagnostic,))
+
+
+def _place(code: CodeType) -> Span:
+    line = code.co_firstlineno
+    return Span(code.co_filename, line, 0, line, 0, code.co_qualname)
+
+
+def _changed(code: CodeType) -> SourceChanged:
+    module = code.co_filename.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
+    return SourceChanged(function=code.co_qualname, module=module, span=_place(code))
+
+
+def _load(code: CodeType, module_globals: dict[str, Any] | None) -> _File:
+    """The parsed file of `code`, from the cache unless its text has changed."""
+    name = code.co_filename
+    linecache.checkcache(name)
+    lines = linecache.getlines(name, module_globals)
+    if not lines:
+        raise _error(SourceNotFound(function=code.co_qualname, span=_place(code)))
+    known = _files.get(name)
+    if known is not None and known.lines == lines:
+        return known
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the user's file, shown when Python compiled it
+            tree = ast.parse("".join(lines), name)
+    except SyntaxError:
+        raise _error(_changed(code)) from None
+    file = _File(list(lines), _index(tree))
+    while len(_files) >= _MAX_FILES:
+        del _files[next(iter(_files))]
+    _files[name] = file
+    return file
+
+
+def _index(tree: ast.Module) -> dict[tuple[int, str], list[_Definition]]:
+    """Every function definition of the file, by the first line and the name that its code object has."""
+    index: dict[tuple[int, str], list[_Definition]] = defaultdict(list)
+    for top in tree.body:
+        for node in ast.walk(top):
+            match node:
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    index[_first_line(node), node.name].append(_Definition(node, top))
+                case ast.Lambda():
+                    index[node.lineno, "<lambda>"].append(_Definition(node, top))
+    return dict(index)
+
+
+def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    return node.decorator_list[0].lineno if node.decorator_list else node.lineno
+
+
+def _find(code: CodeType, file: _File) -> _Definition:
+    """The definition of `code`; lambdas on one line are told apart by the columns of their instructions."""
+    candidates = file.definitions.get((code.co_firstlineno, code.co_name), [])
+    if not candidates:
+        raise _error(_changed(code))
+    if len(candidates) == 1:
+        return candidates[0]
+    positions = _positions(code)
+    covering = [c for c in candidates if positions and all(c.contains(p) for p in positions)]
+    if not covering:
+        raise _error(AmbiguousLambda(count=len(candidates), span=_place(code)))
+    return min(covering, key=_Definition.extent)
+
+
+def _positions(code: CodeType) -> list[tuple[int, int, int, int]]:
+    """Where the instructions of `code` stand; empty if Python keeps no columns (`-X no_debug_ranges`)."""
+    return [
+        (line, end_line, column, end_column)
+        for line, end_line, column, end_column in code.co_positions()
+        if line is not None
+        and end_line is not None
+        and column is not None
+        and end_column is not None
+        and (line, column) != (end_line, end_column)
+    ]
+
+
+def _is_what_runs(code: CodeType, definition: _Definition, file: _File) -> bool:
+    """Does the text mean what the function does? Compares with a fresh compilation of its top-level statement."""
+    flags = (code.co_flags & _FUTURE_FLAGS) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    key = (definition.top.lineno, definition.top.col_offset, flags)
+    whole = file.compiled.get(key)
+    if whole is None:
+        module = ast.Module([definition.top], [])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            whole = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
+        file.compiled[key] = whole
+    return any(
+        same_meaning(code, found)
+        for found in nested_codes(whole)
+        if found.co_firstlineno == code.co_firstlineno and found.co_name == code.co_name
+    )
+
+
+def _cut(code: CodeType, node: _Node, lines: Sequence[str]) -> FunctionSource:
+    """The text of `node`, with its place."""
+    end_line = node.end_lineno or node.lineno
+    if not isinstance(node, ast.Lambda):
+        first = _first_line(node)
+        text = "".join(lines[first - 1 : end_line])
+        return FunctionSource(code, code.co_filename, text, first, 0, False)
+    piece = [line.encode() for line in lines[node.lineno - 1 : end_line]]
+    column = len(piece[0][: node.col_offset].decode())
+    piece[-1] = piece[-1][: node.end_col_offset]
+    piece[0] = piece[0][node.col_offset :]
+    return FunctionSource(code, code.co_filename, b"".join(piece).decode(), node.lineno, column, True)
+
+
+_FUTURE_FLAGS = 0x1FE0000
+"""The bits of `co_flags` that `from __future__ import …` sets."""
