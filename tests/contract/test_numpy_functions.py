@@ -1,0 +1,535 @@
+"""NumPy: elementwise functions, reductions, searching, creation, shape manipulation, products."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from checking import Cases, check
+
+cases = Cases()
+
+X = np.array([[0.5, -1.5, 2.0], [-0.25, 3.0, 0.0]])
+POSITIVE = np.array([0.5, 1.5, 4.0])
+INTEGERS = np.array([[3, -1, 4], [1, 5, -9]])
+FLAGS = np.array([[True, False, True], [False, False, True]])
+A = np.arange(6.0).reshape(2, 3)
+B = np.arange(12.0).reshape(3, 4) - 5.0
+CUBE = np.arange(24.0).reshape(2, 3, 4)
+
+
+# ---------------------------------------------------------------- elementwise
+
+
+@cases.each((X,), (X.astype(np.float32),), (X[0],))
+def rounding_and_signs(x):
+    return (
+        np.abs(x),
+        np.floor(x),
+        np.ceil(x),
+        np.rint(x),
+        np.trunc(x),
+        np.round(x),
+        np.sign(x),
+        np.negative(x),
+    )
+
+
+@cases.each((X,), (X.astype(np.float32),))
+def exponentials(x):
+    return np.exp(x), np.expm1(x), np.exp2(x), np.log1p(np.abs(x)), np.tanh(x), np.logaddexp(x, 1.0)
+
+
+@cases.each((POSITIVE,), (POSITIVE.astype(np.float32),), (np.array([1, 2, 9]),))
+def roots_and_logarithms(x):
+    return np.sqrt(x), np.log(x), np.log2(x), np.log10(x), np.cbrt(x), np.square(x), np.reciprocal(x * 1.0)
+
+
+@cases.each((X / 4,), (X.astype(np.float32) / 4,))
+def trigonometry(x):
+    return (
+        (np.sin(x), np.cos(x), np.tan(x), np.arcsin(x), np.arccos(x), np.arctan(x)),
+        (np.sinh(x), np.cosh(x), np.arcsinh(x), np.arctanh(x), np.arctan2(x, 0.5), np.hypot(x, 2.0)),
+        (np.deg2rad(x), np.rad2deg(x), np.sinc(x)),
+    )
+
+
+@cases.each((X, A), (INTEGERS, INTEGERS.T.copy().T), (X, 1.0), (INTEGERS, 2))
+def two_arguments(x, y):
+    return (
+        (np.add(x, y), np.subtract(x, y), np.multiply(x, y), np.maximum(x, y), np.minimum(x, y)),
+        (np.equal(x, y), np.less(x, y), np.greater_equal(x, y), np.not_equal(x, y)),
+    )
+
+
+@cases(X, np.array([[2.0, -2.0, 0.5], [1.5, 1.0, 3.0]]))
+def divisions_and_powers(x, y):
+    return (
+        np.divide(x, y),
+        np.floor_divide(x, y),
+        np.mod(x, y),
+        np.remainder(x, y),
+        np.fmod(x, y),
+        np.power(np.abs(x), y),
+        np.copysign(x, y),
+        np.float_power(np.abs(x), 2),
+    )
+
+
+@cases(INTEGERS, 2)
+def integer_functions(n, k):
+    return (
+        np.power(n, k),
+        np.floor_divide(n, k),
+        np.mod(n, k),
+        np.bitwise_and(n, 3),
+        np.bitwise_or(n, 8),
+        np.left_shift(n, 1),
+        np.invert(n),
+        np.gcd(n, 6),
+        np.abs(n),
+        np.sign(n),
+    )
+
+
+@cases(FLAGS, X)
+def logic(flags, x):
+    return (
+        np.logical_and(flags, x > 0),
+        np.logical_or(flags, x),
+        np.logical_not(x),
+        np.logical_xor(flags, x < 0),
+        flags & (x > 0),
+        flags | True,
+        ~flags,
+        flags ^ flags,
+    )
+
+
+@cases(np.array([1.0, np.nan, np.inf, -np.inf, 0.0]))
+def special_values(x):
+    return (
+        (np.isnan(x), np.isinf(x), np.isfinite(x), np.nan_to_num(x), np.maximum(x, 1.0), np.minimum(x, 1.0)),
+        (np.fmax(x, 1.0), np.fmin(x, 1.0), np.signbit(x), np.abs(x), x == x, x > 0),
+    )
+
+
+@cases(X, FLAGS)
+def selection(x, flags):
+    return (
+        np.where(flags, x, 0.0),
+        np.where(x > 0, 1, -1),
+        np.where(flags, x, x[0]),
+        np.clip(x, -1.0, 1.0),
+        np.clip(x, None, 0.5),
+        x.clip(0, 1),
+        np.select([x > 1, x > 0], [x, -x], default=9.0),
+    )
+
+
+@cases(np.array([1 + 2j, -0.5j, 3.0]))
+def complex_numbers(z):
+    return (
+        (z.real, z.imag, z.conj(), np.abs(z), np.angle(z), z * z, z / (1 + 1j)),
+        (np.exp(z), np.sqrt(z), np.conjugate(z), np.real(z), np.imag(z), z == z, z.sum(), z.mean()),
+    )
+
+
+@cases(np.array([1, 2], np.int8), np.array([1.5, 2.5], np.float16))
+def dtype_argument(n, x):
+    return np.add(n, n, dtype=np.int32), np.multiply(x, x, dtype=np.float64), np.exp(x, dtype=np.float32)
+
+
+# ---------------------------------------------------------------- reductions
+
+
+@cases.each((X,), (INTEGERS,), (X.astype(np.float32),), (CUBE,))
+def reductions(x):
+    return (
+        (x.sum(), x.sum(axis=0), x.sum(axis=-1), x.sum(axis=(0, 1)), x.sum(0, keepdims=True)),
+        (x.mean(), np.mean(x, axis=1), np.mean(x, axis=1, keepdims=True)),
+        (x.max(), x.min(axis=0), np.max(x, axis=1), np.min(x), np.amax(x, axis=0)),
+    )
+
+
+@cases.each((X,), (INTEGERS,))
+def products_and_norms(x):
+    return x.prod(), np.prod(x, axis=0), x.var(), x.std(axis=0), np.var(x, axis=1, ddof=1), np.ptp(x, axis=0)
+
+
+@cases.each((X,), (INTEGERS,), (X.astype(np.float32),))
+def positions(x):
+    return x.argmax(), x.argmin(), np.argmax(x, axis=0), np.argmin(x, axis=1), x.argmax(axis=1, keepdims=True)
+
+
+@cases(np.array([3.0, 1.0, 3.0, 1.0]), np.array([1.0, np.nan, 0.0, np.nan]))
+def ties_and_nans(x, y):
+    return (
+        x.argmax(),
+        x.argmin(),
+        y.argmax(),
+        y.argmin(),
+        y.max(),
+        y.min(),
+        y.sum(),
+        np.nansum(y),
+        np.nanmax(y),
+    )
+
+
+@cases.each((FLAGS,), (X,))
+def any_all_count(x):
+    return x.any(), x.all(), np.any(x, axis=0), np.all(x, axis=1), np.count_nonzero(x), np.any(x > 1, axis=-1)
+
+
+@cases.each((X,), (INTEGERS,), (FLAGS,))
+def running_totals(x):
+    return np.cumsum(x), x.cumsum(axis=0), np.cumsum(x, axis=1), np.cumprod(x, axis=1), np.diff(x * 1, axis=1)
+
+
+@cases(X)
+def reductions_with_dtype_and_start(x):
+    return x.sum(dtype=np.float32), np.sum(x, initial=10.0), np.max(x, initial=5.0), x.mean(dtype=np.float32)
+
+
+@cases(np.zeros((0, 3)), np.zeros((2, 0)))
+def reductions_of_nothing(x, y):
+    return x.sum(), x.sum(axis=0), y.prod(axis=1), x.any(), y.all(), x.sum(axis=1)
+
+
+@cases(X, np.array([3.0, 1.0, 2.0]))
+def sorting(x, y):
+    return np.sort(y), np.argsort(y), np.sort(x, axis=0), np.argsort(x, axis=1), np.median(y), np.sort(-x)
+
+
+@cases(np.array([1.0, 3.0, 5.0]), np.array([0.0, 3.0, 4.0, 9.0]))
+def searching(edges, x):
+    return np.searchsorted(edges, x), np.searchsorted(edges, x, side="right"), np.interp(x, edges, edges * 2)
+
+
+@cases(X)
+def statistics(x):
+    return np.average(x, axis=0), np.average(x, axis=1, weights=np.array([1.0, 2.0, 3.0])), np.linalg.norm(x)
+
+
+# ---------------------------------------------------------------- creation
+
+
+@cases(3)
+def creation(n):
+    return (
+        (
+            np.zeros(3),
+            np.ones((2, 2)),
+            np.full(3, 2.5),
+            np.full((2,), 7),
+            np.eye(3),
+            np.identity(2),
+            np.eye(2, 3),
+        ),
+        (
+            np.arange(5),
+            np.arange(2, 8, 3),
+            np.arange(3.0),
+            np.arange(0.0, 1.0, 0.25),
+            np.arange(3, dtype=np.int8),
+        ),
+        (np.linspace(0.0, 1.0, 5), np.linspace(0, 10, 3, endpoint=False), np.logspace(0.0, 2.0, 3)),
+        n,
+    )
+
+
+@cases.each((3,), (5,))
+def creation_of_a_given_length(n):
+    x = np.zeros(n)
+    return x, np.ones((n, 2)), np.arange(n), x.shape, np.eye(n).sum(), [0.0] * n
+
+
+@cases(np.array([[1.0, 2.0]], np.float32))
+def creation_like(x):
+    return (
+        np.zeros_like(x),
+        np.ones_like(x, dtype=int),
+        np.full_like(x, 3),
+        np.zeros(x.shape, x.dtype),
+        np.zeros(x.shape[1]),
+        np.array(x),
+        x.copy(),
+        np.copy(x),
+    )
+
+
+@cases(2.0, 3)
+def arrays_from_scalars(x, n):
+    return (
+        np.array([x, 1.0, x * x]),
+        np.array([[x, n], [1, 2]]),
+        np.array([n, 1]),
+        np.array((x, x), np.float32),
+        np.array([x]),
+        np.array(x),
+        np.asarray([1, 2, 3]),
+        np.array([True, False]),
+    )
+
+
+@cases(np.array([1.0, 2.0]))
+def arrays_from_arrays(x):
+    return np.array([x, x * 2]), np.array([x[0], x[1], 5]), np.array([[x], [x]]), np.asarray([x.sum(), 1])
+
+
+@cases(np.array([1.0, 2.0]), np.array([3.0, 4.0, 5.0]))
+def grids(x, y):
+    a, b = np.meshgrid(x, y)
+    c, d = np.meshgrid(x, y, indexing="ij")
+    return a, b, c, d, np.outer(x, y), np.add.outer(x, y), np.tri(3), np.indices((2, 2))
+
+
+@cases(A)
+def triangles_and_diagonals(x):
+    return np.tril(x), np.triu(x, 1), np.diag(x).copy(), np.diag(x[0]), np.trace(x), np.diagonal(x).copy()
+
+
+# ---------------------------------------------------------------- shape manipulation: results are copies here
+
+
+@cases(CUBE)
+def reshaping(x):
+    return (
+        x.reshape(6, 4) + 0,
+        x.reshape((4, -1)) + 0,
+        np.reshape(x, -1) + 0,
+        x.ravel() + 0,
+        x.flatten(),
+        x.reshape(2, 3, 2, 2) + 0,
+        x.reshape(x.shape[0], -1) + 0,
+    )
+
+
+@cases(CUBE)
+def transposing(x):
+    return (
+        x.T + 0,
+        x.transpose(2, 0, 1) + 0,
+        np.transpose(x, (1, 0, 2)) + 0,
+        np.swapaxes(x, 0, 2) + 0,
+        np.moveaxis(x, 0, -1) + 0,
+        x.swapaxes(1, 2) + 0,
+    )
+
+
+@cases(A)
+def adding_and_dropping_axes(x):
+    y = np.expand_dims(x, 1)
+    return (
+        y + 0,
+        y.squeeze() + 0,
+        np.squeeze(y, axis=1) + 0,
+        x[:, None] + 0,
+        x[np.newaxis] + 0,
+        x[..., None] + 0,
+        np.expand_dims(x, (0, -1)) + 0,
+        np.atleast_2d(x[0]) + 0,
+        np.atleast_1d(2.0) + 0,
+    )
+
+
+@cases(A, A * 10)
+def joining(x, y):
+    return (
+        np.concatenate([x, y]),
+        np.concatenate((x, y), axis=1),
+        np.stack([x, y]),
+        np.stack([x, y], axis=-1),
+        np.vstack([x, y]),
+        np.hstack([x, y]),
+        np.append(x, y),
+        np.concatenate([x[0], [1.0, 2.0]]),
+        np.column_stack([x[0], y[0]]),
+    )
+
+
+@cases(np.arange(12.0).reshape(6, 2))
+def splitting(x):
+    a, b, c = np.split(x, 3)
+    d, e = np.array_split(x, [4])
+    return a + b * c, d.sum(), e + 0, [part.sum() for part in np.split(x, 2, axis=1)]
+
+
+@cases(A)
+def repeating(x):
+    return (
+        np.tile(x, 2),
+        np.tile(x, (2, 1)),
+        np.repeat(x, 2),
+        np.repeat(x, 3, axis=0),
+        np.broadcast_to(x, (2, 2, 3)) + 0,
+    )
+
+
+@cases(A)
+def reordering(x):
+    return (
+        np.flip(x) + 0,
+        np.flip(x, axis=0) + 0,
+        x[::-1] + 0,
+        np.roll(x, 1),
+        np.roll(x, -1, axis=1),
+        np.rot90(x) + 0,
+    )
+
+
+@cases(A, np.array([1, 2]))
+def padding(x, n):
+    return (
+        np.pad(x, 1),
+        np.pad(n, (1, 2)),
+        np.pad(x, ((0, 1), (2, 0)), constant_values=9.0),
+        np.pad(n, 1, mode="edge"),
+    )
+
+
+@cases(A, np.array([10.0, 20.0, 30.0]), np.array([[1.0], [2.0]]))
+def broadcasting(x, row, column):
+    return (
+        x + row,
+        x * column,
+        row + column,
+        x - 1.0,
+        column - column.T,
+        row[None, :] * x,
+        (x, row)[1] + column,
+    )
+
+
+@cases(np.float32(2.0), np.array(3.0), A)
+def functions_of_scalars_and_lists(s, z, x):
+    return (
+        np.sum([1.0, 2.0]),
+        np.max((3, 4)),
+        np.shape(x),
+        np.ndim(z),
+        np.size(x),
+        np.mean([s, s]),
+        np.sqrt([4.0, 9.0]),
+    )
+
+
+# ---------------------------------------------------------------- products
+
+
+@cases.each((A, B), (A.astype(np.float32), B.astype(np.float32)), (INTEGERS, INTEGERS.T.copy()))
+def matrix_products(x, y):
+    return x @ y, np.dot(x, y), np.matmul(x, y), x.dot(y), y.T @ x.T
+
+
+@cases(A, np.array([1.0, 2.0, 3.0]), CUBE, B)
+def products_of_other_ranks(m, v, t, b):
+    return (
+        m @ v,
+        v @ v,
+        v @ b,
+        t @ b.T[:, :3].T,
+        np.dot(v, 2.0),
+        np.dot(m, v),
+        np.inner(v, v),
+        np.vdot(v, v),
+        m[0] @ m.T,
+    )
+
+
+@cases(A, B, CUBE)
+def einsum(x, y, t):
+    return (
+        (
+            np.einsum("ij,jk->ik", x, y),
+            np.einsum("ij->ji", x) + 0,
+            np.einsum("ij->", x),
+            np.einsum("ij,ij->i", x, x),
+        ),
+        np.einsum("bij,bkj->bik", t, t),
+        np.einsum("bij->bj", t),
+        (np.einsum("ij,jk", x, y), np.einsum("i,j->ij", x[0], x[1]), np.einsum("...j->...", t)),
+        (np.einsum("ii->i", x[:, :2] + 0) + 0, np.einsum("ij,jk,kl->il", x, y, y.T)),
+    )
+
+
+@cases(CUBE, A)
+def tensor_products(t, x):
+    return (
+        np.tensordot(t, x, axes=([1, 0], [1, 0])),
+        np.tensordot(x, t, axes=([1], [1])),
+        np.kron(x, np.eye(2)),
+        np.matmul(t, t.transpose(0, 2, 1)),
+        np.cross(x[0], x[1]),
+        np.outer(x, x[0]),
+    )
+
+
+@cases(np.array([[4.0, 1.0], [1.0, 3.0]]), np.array([1.0, 2.0]))
+def linear_algebra(m, v):
+    return np.linalg.norm(v), np.linalg.norm(m, axis=1), np.linalg.cholesky(m), m @ np.linalg.cholesky(m)
+
+
+# ---------------------------------------------------------------- attributes and small programs
+
+
+@cases(CUBE, np.float32(1.0))
+def attributes(x, s):
+    return (
+        x.shape,
+        x.ndim,
+        x.size,
+        x.dtype,
+        len(x),
+        x.itemsize,
+        x.nbytes,
+        s.shape,
+        s.dtype,
+        s.ndim,
+        x.dtype == np.float64,
+    )
+
+
+@cases(np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.25, 0.125]))
+def polynomial(x, coefficients):
+    y = np.zeros_like(x)
+    for c in coefficients:
+        y = y * x + c
+    return y
+
+
+@cases(np.array([1.0, -2.0, 0.5]))
+def softmax(x):
+    e = np.exp(x - x.max())
+    return e / e.sum()
+
+
+@cases(np.array([[3.0, 2.0], [2.0, 6.0]]), np.array([2.0, -8.0]))
+def conjugate_gradient(a, b):
+    x = np.zeros_like(b)
+    r = b - a @ x
+    p = r.copy()
+    rounds = 0
+    while np.sqrt(r @ r) > 1e-6:
+        ap = a @ p
+        alpha = (r @ r) / (p @ ap)
+        x = x + alpha * p
+        new = r - alpha * ap
+        p = new + (new @ new) / (r @ r) * p
+        r = new
+        rounds += 1
+    return x, rounds
+
+
+@cases(np.array([[2.0, 1.0], [1.0, 3.0]]))
+def power_iteration(m):
+    v = np.ones(len(m))
+    for _ in range(50):
+        v = m @ v
+        v = v / np.linalg.norm(v)
+    return v @ m @ v
+
+
+@pytest.mark.parametrize("function, args, options", cases.params)
+def test_plain_and_staged_agree(function, args, options):
+    check(function, *args, **options)
