@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 from jax.extend.mlir.dialects import stablehlo
 
+from ..hlo.extents import scale
 from ..hlo.ir import Op
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import FLOAT32, INT32, ArrayType, DType, Extent, ShapeError, Symbol, known_equal
-from .dot import accumulator, check_precision, precision_config
-from .fitting import check_axes, check_length, check_same_dtype
+from .dot import accumulator, precision_config, require_precision
+from .operands import require, require_axes, require_per_axis, require_same_dtype
 from .window import WindowAxis, window_sources
 
 Ints = tuple[int, ...]
@@ -35,7 +35,7 @@ class Convolution(HloOp):
     result, that of the operands if None.
     """
 
-    opcode: ClassVar[str] = "convolution"
+    opcode = "convolution"
 
     window_strides: Ints
     padding: tuple[tuple[int, int], ...]
@@ -53,73 +53,70 @@ class Convolution(HloOp):
     def infer(self, *operands: ArrayType) -> ArrayType:
         """Batch, output features and one extent per spatial axis, placed as `out_spec` says."""
         lhs, rhs = operands
-        what = f"convolution of {lhs} with {rhs}"
-        check_same_dtype(what, lhs, rhs)
-        check_precision(what, self.precision)
+        require_same_dtype("convolution", operands)
+        require_precision("convolution", self.precision)
         if lhs.rank != rhs.rank or lhs.rank < 2:
             raise ShapeError(
-                f"{what}: both need the same number of axes, at least a batch and a feature axis"
+                f"convolution of {lhs} with {rhs}: both need batch, feature and the same other axes"
             )
         for spec in (self.lhs_spec, self.rhs_spec, self.out_spec):
-            check_length(what, "dimension numbers", spec, lhs.rank)
-            check_axes(what, spec, lhs.rank)
-        axes = self._axes(what, rhs.shape)
-        features = self._features(what, lhs, rhs)
+            require_per_axis("convolution", "dimension numbers", spec, lhs.rank)
+            require_axes("convolution", spec, lhs.rank)
+        axes = self._axes(rhs.shape)
         result: list[Extent] = [0] * lhs.rank
-        result[self.out_spec[0]] = self._batch(what, lhs.shape[self.lhs_spec[0]])
-        result[self.out_spec[1]] = features
+        result[self.out_spec[0]] = self._batch(lhs.shape[self.lhs_spec[0]])
+        result[self.out_spec[1]] = self._features(lhs, rhs)
         for axis, source, target in zip(axes, self.lhs_spec[2:], self.out_spec[2:], strict=True):
-            result[target] = axis.positions(what, lhs.shape[source])
+            result[target] = axis.places("convolution", lhs.shape[source])
         return ArrayType(self.preferred or lhs.dtype, tuple(result))
 
-    def _axes(self, what: str, rhs_shape: Sequence[Extent]) -> list[WindowAxis]:
+    def _axes(self, kernel: Sequence[Extent]) -> list[WindowAxis]:
+        """How the window slides along each spatial axis, for a kernel of this shape."""
         spatial = len(self.rhs_spec) - 2
         lhs_dilation, rhs_dilation = self.lhs_dilation or (1,) * spatial, self.rhs_dilation or (1,) * spatial
-        for name, values in (
+        for what, values in (
             ("window_strides", self.window_strides),
             ("padding", self.padding),
             ("lhs_dilation", lhs_dilation),
             ("rhs_dilation", rhs_dilation),
             ("window_reversal", self.window_reversal or (False,) * spatial),
         ):
-            check_length(what, name, values, spatial)
+            if len(values) != spatial:
+                raise ShapeError(f"convolution: {what} is {values}, for {spatial} spatial axes")
         axes = []
         for i, axis in enumerate(self.rhs_spec[2:]):
-            size = rhs_shape[axis]
+            size = kernel[axis]
             if not isinstance(size, int):
-                raise ShapeError(f"{what}: the extent {size} of the kernel is not known while compiling")
+                raise ShapeError(f"convolution: the kernel's extent {size} must be known while compiling")
             low, high = self.padding[i]
             axes.append(WindowAxis(size, self.window_strides[i], low, high, lhs_dilation[i], rhs_dilation[i]))
         return axes
 
-    def _features(self, what: str, lhs: ArrayType, rhs: ArrayType) -> Extent:
+    def _features(self, lhs: ArrayType, rhs: ArrayType) -> Extent:
         """Output features; checks that groups and input features fit."""
         groups, batches = self.feature_group_count, self.batch_group_count
-        if groups < 1 or batches < 1 or (groups > 1 and batches > 1):
-            raise ShapeError(f"{what}: group counts {groups} and {batches}: one of them must be 1")
+        if min(groups, batches) != 1:
+            raise ShapeError(f"convolution: group counts {groups} and {batches}: one of them must be 1")
         given, wanted = lhs.shape[self.lhs_spec[1]], rhs.shape[self.rhs_spec[1]]
-        fits = (
-            given == wanted * groups
-            if isinstance(wanted, int)
-            else known_equal(given, wanted) and groups == 1
-        )
-        if not fits:
+        if not known_equal(given, scale(wanted, groups)):
             times = f"{groups} × " if groups > 1 else ""
-            raise ShapeError(f"{what}: the input has {given} features, the kernel takes {times}{wanted}")
-        features = rhs.shape[self.rhs_spec[0]]
-        count = max(groups, batches)
-        if count > 1 and not (isinstance(features, int) and features % count == 0):
-            raise ShapeError(f"{what}: {features} output features do not divide into {count} groups")
+            raise ShapeError(
+                f"convolution of {lhs} with {rhs}: the input has {given} features, "
+                f"the kernel takes {times}{wanted}"
+            )
+        features, count = rhs.shape[self.rhs_spec[0]], max(groups, batches)
+        divides = count == 1 or (isinstance(features, int) and features % count == 0)
+        require(divides, f"convolution: {features} output features do not divide into {count} groups")
         return features
 
-    def _batch(self, what: str, batch: Extent) -> Extent:
-        if self.batch_group_count == 1:
+    def _batch(self, batch: Extent) -> Extent:
+        """The batch extent of the result."""
+        groups = self.batch_group_count
+        if groups == 1:
             return batch
-        if not isinstance(batch, int) or batch % self.batch_group_count:
-            raise ShapeError(
-                f"{what}: a batch of {batch} does not divide into {self.batch_group_count} groups"
-            )
-        return batch // self.batch_group_count
+        if not isinstance(batch, int) or batch % groups:
+            raise ShapeError(f"convolution: a batch of {batch} does not divide into {groups} groups")
+        return batch // groups
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         """One `stablehlo.convolution`."""
@@ -127,11 +124,12 @@ class Convolution(HloOp):
         attributes = {
             "dimension_numbers": stablehlo.ConvDimensionNumbers.get(n, f, spatial, i, o, kernel, on, of, out),
             "window_strides": e.i64s(self.window_strides),
-            "padding": e.matrix(self.padding),
             "feature_group_count": e.i64(self.feature_group_count),
             "batch_group_count": e.i64(self.batch_group_count),
             **precision_config(self.precision),
         }
+        if self.padding:
+            attributes["padding"] = e.matrix(self.padding)
         if self.lhs_dilation:
             attributes["lhs_dilation"] = e.i64s(self.lhs_dilation)
         if self.rhs_dilation:
@@ -143,26 +141,25 @@ class Convolution(HloOp):
     def reference(self, *operands: np.ndarray) -> np.ndarray:
         """For each place of the window and each of its elements, one product of matrices."""
         lhs, rhs = operands
-        dtype = np.dtype(self.preferred or lhs.dtype)
-        x = lhs.transpose(self.lhs_spec).astype(accumulator(dtype))
-        kernel = rhs.transpose(self.rhs_spec).astype(x.dtype)
+        type = self.infer(ArrayType(lhs.dtype, lhs.shape), ArrayType(rhs.dtype, rhs.shape))
+        wide = accumulator(type.dtype)
+        x: np.ndarray = lhs.transpose(_spatial_first(self.lhs_spec)).astype(wide)
+        kernel: np.ndarray = rhs.transpose(_spatial_first(self.rhs_spec)).astype(wide)
         for i, reverse in enumerate(self.window_reversal):
-            kernel = np.flip(kernel, 2 + i) if reverse else kernel
-        axes = self._axes("convolution", rhs.shape)
-        spatial = x.shape[2:]
-        places = [a.positions("convolution", n) for a, n in zip(axes, spatial, strict=True)]
+            kernel = np.flip(kernel, i) if reverse else kernel
+        axes = self._axes(rhs.shape)
+        order = _spatial_first(self.out_spec)
+        result: np.ndarray = np.zeros([type.static_shape[axis] for axis in order], wide)
         groups = self.batch_group_count * self.feature_group_count
-        outputs = np.split(kernel, groups)
-        inputs = np.split(x, groups, axis=0 if self.batch_group_count > 1 else 1)
-        result = np.zeros((len(inputs[0]), len(kernel), *places), x.dtype)
-        for place in np.ndindex(*places):
-            for offset, index in window_sources(axes, place, spatial):
+        kernels = np.split(kernel, groups, axis=-2)
+        inputs = np.split(x, groups, axis=-2 if self.batch_group_count > 1 else -1)
+        for place in np.ndindex(*result.shape[:-2]):
+            for offset, index in window_sources(axes, place, x.shape[:-2]):
                 parts = [
-                    part[(..., *index)] @ weight[(..., *offset)].T
-                    for part, weight in zip(inputs, outputs, strict=True)
+                    part[index] @ weights[offset].T for part, weights in zip(inputs, kernels, strict=True)
                 ]
-                result[(..., *place)] += np.concatenate(parts, axis=1)
-        return result.transpose(np.argsort(self.out_spec)).astype(dtype)
+                result[place] += np.concatenate(parts, axis=1)
+        return result.transpose(np.argsort(order)).astype(type.dtype)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -215,11 +212,18 @@ class Convolution(HloOp):
             ErrorSample(grouped, (x, k.with_shape((3, 3, 1, 4))), "4 output features do not divide into 3"),
             ErrorSample(batched, (x, k), "a batch of 2 does not divide into 4"),
             ErrorSample(cls(one, none, (), (), NHWC, HWIO, NHWC, 2, 2), (x, k), "one of them must be 1"),
-            ErrorSample(plain, (x, k.with_dtype(INT32)), "element types differ"),
-            ErrorSample(plain, (x, k.with_shape((3, 3))), "same number of axes"),
+            ErrorSample(plain, (x, k.with_dtype(INT32)), "one element type"),
+            ErrorSample(plain, (x, k.with_shape((3, 3))), "the same other axes"),
             ErrorSample(
-                cls((1,), none, (), (), NHWC, HWIO, NHWC), (x, k), "window_strides has 1 entries for 2"
+                cls((1,), none, (), (), NHWC, HWIO, NHWC),
+                (x, k),
+                "window_strides is (1,), for 2 spatial axes",
             ),
-            ErrorSample(cls(one, none, (), (), (0, 1, 1, 2), HWIO, NHWC), (x, k), "name an axis twice"),
-            ErrorSample(plain, (x, k.with_shape((Symbol("h"), 3, 3, 4))), "extent h of the kernel"),
+            ErrorSample(cls(one, none, (), (), (0, 1, 1, 2), HWIO, NHWC), (x, k), "axis 1 is named twice"),
+            ErrorSample(plain, (x, k.with_shape((Symbol("h"), 3, 3, 4))), "the kernel's extent h"),
         )
+
+
+def _spatial_first(spec: Ints) -> Ints:
+    """The axes of a specification with those of a matrix (batch and feature, or two features) last."""
+    return spec[2:] + spec[:2]

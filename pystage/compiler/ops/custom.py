@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
@@ -30,7 +30,7 @@ class CustomCall(HloOp):
     `has_side_effect` runs once and in order, even if its results are unused.
     """
 
-    opcode: ClassVar[str] = "custom_call"
+    opcode = "custom_call"
 
     target: str
     results: tuple[ArrayType, ...]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
@@ -13,17 +12,17 @@ from jax.extend.mlir.dialects import stablehlo
 from ..hlo.ir import Op
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
-from ..hlo.types import BOOL, FLOAT32, INT8, INT32, ArrayType, DType, ShapeError, Symbol, known_equal
-from .fitting import check_axes, check_same_dtype
+from ..hlo.types import BOOL, FLOAT32, INT8, INT32, ArrayType, DType, Shape, ShapeError, Symbol, known_equal
+from .operands import require, require_axes, require_same_dtype
 
 Axes = tuple[int, ...]
 PRECISIONS = ("DEFAULT", "HIGH", "HIGHEST")
 
 
-def check_precision(what: str, precision: str | None) -> None:
+def require_precision(name: str, precision: str | None) -> None:
     """`precision` is one of StableHLO's, or None for the backend's choice."""
     if precision is not None and precision not in PRECISIONS:
-        raise ShapeError(f"{what}: precision {precision!r} is none of {', '.join(PRECISIONS)}")
+        raise ShapeError(f"{name}: precision {precision!r} is none of {', '.join(PRECISIONS)}")
 
 
 def precision_config(precision: str | None) -> dict[str, mlir_ir.Attribute]:
@@ -42,7 +41,7 @@ class DotGeneral(HloOp):
     are sums in the sense of "or".
     """
 
-    opcode: ClassVar[str] = "dot_general"
+    opcode = "dot_general"
 
     lhs_batch: Axes
     rhs_batch: Axes
@@ -54,27 +53,25 @@ class DotGeneral(HloOp):
     def infer(self, *operands: ArrayType) -> ArrayType:
         """`(batch…, lhs free…, rhs free…)`; `ShapeError` where paired axes differ in length."""
         lhs, rhs = operands
-        what = f"product of {lhs} and {rhs}"
-        check_same_dtype(what, lhs, rhs)
-        check_precision(what, self.precision)
-        check_axes(what, self.lhs_batch + self.lhs_contract, lhs.rank)
-        check_axes(what, self.rhs_batch + self.rhs_contract, rhs.rank)
+        require_same_dtype("a product", operands)
+        require_precision("product", self.precision)
+        require_axes("product", self.lhs_batch + self.lhs_contract, lhs.rank)
+        require_axes("product", self.rhs_batch + self.rhs_contract, rhs.rank)
         for kind, ours, theirs in (
             ("contracted", self.lhs_contract, self.rhs_contract),
             ("batch", self.lhs_batch, self.rhs_batch),
         ):
-            if len(ours) != len(theirs):
-                raise ShapeError(f"{what}: {len(ours)} and {len(theirs)} {kind} axes do not pair up")
+            require(len(ours) == len(theirs), f"product: {len(ours)} {kind} axes pair with {len(theirs)}")
             for i, j in zip(ours, theirs, strict=True):
                 if not known_equal(lhs.shape[i], rhs.shape[j]):
                     raise ShapeError(
-                        f"{what}: {kind} axis {i} of the first has {lhs.shape[i]} elements, "
-                        f"axis {j} of the second has {rhs.shape[j]}"
+                        f"product of {lhs} and {rhs}: {kind} axis {i} of the first has {lhs.shape[i]} "
+                        f"elements, axis {j} of the second has {rhs.shape[j]}"
                     )
-        batch = tuple([lhs.shape[i] for i in self.lhs_batch])
-        ours = tuple([lhs.shape[i] for i in _free(lhs.rank, self.lhs_batch, self.lhs_contract)])
-        theirs = tuple([rhs.shape[i] for i in _free(rhs.rank, self.rhs_batch, self.rhs_contract)])
-        return ArrayType(self.preferred or lhs.dtype, batch + ours + theirs)
+        batch: Shape = tuple([lhs.shape[i] for i in self.lhs_batch])
+        left: Shape = tuple([lhs.shape[i] for i in _free(lhs.rank, self.lhs_batch, self.lhs_contract)])
+        right: Shape = tuple([rhs.shape[i] for i in _free(rhs.rank, self.rhs_batch, self.rhs_contract)])
+        return ArrayType(self.preferred or lhs.dtype, batch + left + right)
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         """One `stablehlo.dot_general`."""
@@ -87,14 +84,12 @@ class DotGeneral(HloOp):
     def reference(self, *operands: np.ndarray) -> np.ndarray:
         """Brings both to (batch, free, contracted) and sums the products in a wide element type."""
         lhs, rhs = operands
-        result = np.dtype(self.preferred or lhs.dtype)
-        wide = accumulator(result)
-        left = _matrix(lhs, self.lhs_batch, self.lhs_contract).astype(wide)
-        right = _matrix(rhs, self.rhs_batch, self.rhs_contract).astype(wide)
-        shape = [lhs.shape[i] for i in self.lhs_batch]
-        shape += [lhs.shape[i] for i in _free(lhs.ndim, self.lhs_batch, self.lhs_contract)]
-        shape += [rhs.shape[i] for i in _free(rhs.ndim, self.rhs_batch, self.rhs_contract)]
-        return np.einsum("bik,bjk->bij", left, right).reshape(shape).astype(result)
+        result = self.infer(ArrayType(lhs.dtype, lhs.shape), ArrayType(rhs.dtype, rhs.shape))
+        wide = accumulator(result.dtype)
+        left: np.ndarray = _matrix(lhs, self.lhs_batch, self.lhs_contract).astype(wide)
+        right: np.ndarray = _matrix(rhs, self.rhs_batch, self.rhs_contract).astype(wide)
+        product: np.ndarray = np.einsum("bik,bjk->bij", left, right)
+        return product.reshape(result.static_shape).astype(result.dtype)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -135,10 +130,10 @@ class DotGeneral(HloOp):
             ),
             ErrorSample(cls((0,), (0,), (1,), (1,)), (a, b), "axis 1 of the first has 4"),
             ErrorSample(cls((0,), (0,), (), ()), (a, b), "batch axis 0 of the first has 3 elements"),
-            ErrorSample(cls((), (), (2,), (0,)), (a, b), "axis 2 is out of bounds"),
-            ErrorSample(cls((), (), (1, 0), (0,)), (a, b), "2 and 1 contracted axes"),
-            ErrorSample(cls((0,), (0,), (0,), (0,)), (a, a), "name an axis twice"),
-            ErrorSample(matmul, (a, ArrayType(INT8, (4, 2))), "element types differ"),
+            ErrorSample(cls((), (), (2,), (0,)), (a, b), "there is no axis 2"),
+            ErrorSample(cls((), (), (1, 0), (0,)), (a, b), "2 contracted axes pair with 1"),
+            ErrorSample(cls((0,), (0,), (0,), (0,)), (a, a), "axis 0 is named twice"),
+            ErrorSample(matmul, (a, ArrayType(INT8, (4, 2))), "one element type"),
             ErrorSample(matmul, (a, ArrayType(FLOAT32, (Symbol("n"), 2))), "axis 0 of the second has n"),
             ErrorSample(cls((), (), (1,), (1,), "LOW"), (a, a), "precision 'LOW'"),
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
@@ -13,7 +12,8 @@ from jax.extend.mlir.dialects import stablehlo
 from ..hlo.ir import Op
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
-from ..hlo.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, ArrayType, ShapeError, known_equal
+from ..hlo.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, ArrayType, ShapeError
+from .operands import require_dtype, same_shape
 
 KINDS = ("FFT", "IFFT", "RFFT", "IRFFT")
 _COMPLEX = {FLOAT32: COMPLEX64, FLOAT64: COMPLEX128}
@@ -28,7 +28,7 @@ class Fft(HloOp):
     those and gives `n` real numbers. The inverse transforms divide by the number of elements.
     """
 
-    opcode: ClassVar[str] = "fft"
+    opcode = "fft"
 
     kind: str
     lengths: tuple[int, ...]
@@ -36,24 +36,20 @@ class Fft(HloOp):
     def infer(self, *operands: ArrayType) -> ArrayType:
         """The type of `x` with the last axis and the element type as the kind wants it."""
         (x,) = operands
-        what = f"{self.kind} of {x}"
         if self.kind not in KINDS:
-            raise ShapeError(f"{what}: the kind is none of {', '.join(KINDS)}")
-        if not 1 <= len(self.lengths) <= 3 or len(self.lengths) > x.rank:
-            raise ShapeError(f"{what}: cannot transform {len(self.lengths)} axes")
-        wanted = _COMPLEX if self.kind == "RFFT" else _REAL
-        if x.dtype not in wanted:
-            raise ShapeError(f"{what}: needs {' or '.join(map(str, wanted))} elements, not {x.dtype}")
-        *others, last = self.lengths
-        half = last // 2 + 1
-        given = (*others, half if self.kind == "IRFFT" else last)
-        if not all(map(known_equal, x.shape[-len(given) :], given)):
-            raise ShapeError(f"{what}: transforms of lengths {self.lengths} need last axes {given}")
+            raise ShapeError(f"fft: {self.kind!r} is none of {', '.join(KINDS)}")
+        if not 1 <= len(self.lengths) <= min(3, x.rank):
+            raise ShapeError(f"{self.kind} of {x}: cannot transform {len(self.lengths)} axes")
+        require_dtype(self.kind, x, frozenset(_COMPLEX if self.kind == "RFFT" else _REAL))
+        half = self.lengths[-1] // 2 + 1
+        given = (*self.lengths[:-1], half) if self.kind == "IRFFT" else self.lengths
+        if not same_shape(x.shape[-len(given) :], given):
+            raise ShapeError(f"{self.kind} of {x}: lengths {self.lengths} need last axes {given}")
         match self.kind:
             case "RFFT":
                 return ArrayType(_COMPLEX[x.dtype], (*x.shape[:-1], half))
             case "IRFFT":
-                return ArrayType(_REAL[x.dtype], (*x.shape[:-1], last))
+                return ArrayType(_REAL[x.dtype], (*x.shape[:-1], self.lengths[-1]))
             case _:
                 return x
 
@@ -104,10 +100,10 @@ class Fft(HloOp):
         x, z = ArrayType(FLOAT32, (4, 6)), ArrayType(COMPLEX64, (4, 6))
         return (
             ErrorSample(cls("DCT", (6,)), (z,), "none of FFT"),
-            ErrorSample(cls("FFT", (6,)), (x,), "needs complex64 or complex128 elements, not float32"),
-            ErrorSample(cls("RFFT", (6,)), (x.with_dtype(INT32),), "not int32"),
-            ErrorSample(cls("FFT", (5,)), (z,), r"lengths \(5,\) need last axes \(5,\)"),
-            ErrorSample(cls("IRFFT", (6,)), (z,), r"need last axes \(4,\)"),
+            ErrorSample(cls("FFT", (6,)), (x,), "takes complex numbers, not f32[4,6]"),
+            ErrorSample(cls("RFFT", (6,)), (x.with_dtype(INT32),), "not s32[4,6]"),
+            ErrorSample(cls("FFT", (5,)), (z,), "lengths (5,) need last axes (5,)"),
+            ErrorSample(cls("IRFFT", (6,)), (z,), "lengths (6,) need last axes (4,)"),
             ErrorSample(cls("FFT", ()), (z,), "cannot transform 0 axes"),
             ErrorSample(cls("FFT", (1, 4, 6)), (z,), "cannot transform 3 axes"),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, TypeVar
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
@@ -13,10 +13,16 @@ from jax.extend.mlir.dialects import stablehlo
 from ..hlo.ir import Op
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
-from ..hlo.types import FLOAT32, INT32, ArrayType, Extent, Shape, ShapeError, Symbol, is_integer, known_equal
-from .fitting import check_axes, check_length
+from ..hlo.types import FLOAT32, INT32, ArrayType, Extent, ShapeError, Symbol, is_integer, known_equal
+from .operands import require, require_axes, require_per_axis
 
 Axes = tuple[int, ...]
+_E = TypeVar("_E", bound=Extent)
+
+
+def require_ascending(name: str, axes: Axes) -> None:
+    """The axes stand in ascending order, as StableHLO wants those that it adds or removes."""
+    require(list(axes) == sorted(axes), f"{name}: axes {axes} must be in ascending order")
 
 
 @dataclass(frozen=True)
@@ -34,40 +40,42 @@ class IndexVectors:
     operand_batching: Axes = ()
     indices_batching: Axes = ()
 
-    def check(self, what: str, operand: ArrayType, indices: ArrayType) -> None:
-        """`ShapeError` if these indices cannot index that operand."""
+    def check(self, name: str, operand: ArrayType, indices: ArrayType) -> None:
+        """`ShapeError` if these indices cannot index that operand; `name` is the operation's."""
         if not is_integer(indices.dtype):
-            raise ShapeError(f"{what}: indices must be integers, not {indices.dtype}")
+            raise ShapeError(f"{name}: indices must be integers, not {indices.dtype}")
         if not 0 <= self.vector_dim <= indices.rank:
-            raise ShapeError(
-                f"{what}: no axis {self.vector_dim} of the indices {indices} can hold index vectors"
-            )
+            raise ShapeError(f"{name}: no axis {self.vector_dim} of {indices} can hold index vectors")
         length: Extent = indices.shape[self.vector_dim] if self.vector_dim < indices.rank else 1
         if not known_equal(length, len(self.index_map)):
-            raise ShapeError(f"{what}: index vectors of {length} components for {len(self.index_map)} axes")
-        check_axes(what, self.index_map + self.operand_batching, operand.rank)
-        check_axes(what, self.operand_batching, operand.rank, ascending=True)
-        check_axes(what, self.indices_batching, indices.rank)
-        check_length(what, "indices_batching_dims", self.indices_batching, len(self.operand_batching))
+            raise ShapeError(f"{name}: index vectors of {length} components for {len(self.index_map)} axes")
+        require_axes(name, self.index_map + self.operand_batching, operand.rank)
+        require_ascending(name, self.operand_batching)
+        require_axes(name, self.indices_batching, indices.rank)
+        if len(self.operand_batching) != len(self.indices_batching):
+            raise ShapeError(
+                f"{name}: batch axes {self.operand_batching} and {self.indices_batching} do not pair"
+            )
         if self.vector_dim in self.indices_batching:
-            raise ShapeError(f"{what}: axis {self.vector_dim} holds index vectors and cannot be a batch axis")
+            raise ShapeError(f"{name}: axis {self.vector_dim} holds index vectors and cannot be a batch axis")
         for i, j in zip(self.operand_batching, self.indices_batching, strict=True):
             if not known_equal(operand.shape[i], indices.shape[j]):
                 raise ShapeError(
-                    f"{what}: batch axis {i} of the array has {operand.shape[i]} elements, "
+                    f"{name}: batch axis {i} of the array has {operand.shape[i]} elements, "
                     f"axis {j} of the indices has {indices.shape[j]}"
                 )
 
-    def batch_shape(self, indices: Shape) -> Shape:
-        """The extents of the batch axes of `indices`."""
-        return indices[: self.vector_dim] + indices[self.vector_dim + 1 :]
+    def batch_axes(self, shape: tuple[_E, ...]) -> tuple[_E, ...]:
+        """The extents of the batch axes of indices of this shape."""
+        return shape[: self.vector_dim] + shape[self.vector_dim + 1 :]
 
     def starts(self, indices: np.ndarray, batch: tuple[int, ...], rank: int) -> list[int]:
         """Where the slice of one batch element starts, along every axis of the indexed array."""
-        vector = indices[(*batch[: self.vector_dim], slice(None), *batch[self.vector_dim :])]
+        place: tuple[Any, ...] = (*batch[: self.vector_dim], slice(None), *batch[self.vector_dim :])
+        vector = indices[place]
         starts = [0] * rank
-        for axis, place in zip(self.index_map, vector, strict=True):
-            starts[axis] = int(place)
+        for axis, start in zip(self.index_map, vector, strict=True):
+            starts[axis] = int(start)
         for axis, source in zip(self.operand_batching, self.indices_batching, strict=True):
             starts[axis] = batch[source - (source > self.vector_dim)]
         return starts
@@ -86,7 +94,7 @@ class Gather(HloOp):
     reach outside the array is moved inside: starts are clamped.
     """
 
-    opcode: ClassVar[str] = "gather"
+    opcode = "gather"
 
     offset_dims: Axes
     collapsed_slice_dims: Axes
@@ -109,23 +117,22 @@ class Gather(HloOp):
     def infer(self, *operands: ArrayType) -> ArrayType:
         """Batch axes and slice axes; `ShapeError` where slices are larger than the array."""
         operand, indices = operands
-        what = f"indexing {operand} with {indices}"
-        self._vectors.check(what, operand, indices)
+        self._vectors.check("gather", operand, indices)
         dropped = self.collapsed_slice_dims + self.operand_batching_dims
-        check_axes(what, dropped, operand.rank)
-        check_axes(what, self.collapsed_slice_dims, operand.rank, ascending=True)
-        check_length(what, "slice_sizes", self.slice_sizes, operand.rank)
-        check_length(what, "offset_dims", self.offset_dims, operand.rank - len(dropped))
+        require_axes("gather", dropped, operand.rank)
+        require_ascending("gather", self.collapsed_slice_dims)
+        require_per_axis("gather", "slice sizes", self.slice_sizes, operand.rank)
         for axis, (size, extent) in enumerate(zip(self.slice_sizes, operand.shape, strict=True)):
             if axis in dropped and size > 1:
-                raise ShapeError(f"{what}: axis {axis} is dropped but its slice has {size} elements")
-            if size < 0 or (isinstance(extent, int) and size > extent):
-                raise ShapeError(f"{what}: a slice of {size} elements along axis {axis}, which has {extent}")
-            if isinstance(extent, Symbol) and size > 1:
-                raise ShapeError(f"{what}: the extent {extent} is not known while compiling")
-        batch = list(self._vectors.batch_shape(indices.shape))
+                raise ShapeError(f"gather: axis {axis} is dropped, but its slice has {size} elements")
+            if not 0 <= size <= (extent if isinstance(extent, int) else 1):
+                raise ShapeError(f"gather from {operand}: a slice of {size} elements along axis {axis}")
+        batch = list(self._vectors.batch_axes(indices.shape))
         kept = [size for axis, size in enumerate(self.slice_sizes) if axis not in dropped]
-        check_axes(what, self.offset_dims, len(batch) + len(kept), ascending=True)
+        require_axes("gather", self.offset_dims, len(batch) + len(kept))
+        require_ascending("gather", self.offset_dims)
+        if len(self.offset_dims) != len(kept):
+            raise ShapeError(f"gather: {len(self.offset_dims)} offset axes for slices with {len(kept)} axes")
         shape: list[Extent] = [0] * (len(batch) + len(kept))
         for axis in range(len(shape)):
             shape[axis] = kept.pop(0) if axis in self.offset_dims else batch.pop(0)
@@ -153,12 +160,12 @@ class Gather(HloOp):
         operand, indices = operands
         vectors = self._vectors
         indices = vectors.with_vectors(indices)
-        batch_shape = vectors.batch_shape(indices.shape)
+        batch_shape = vectors.batch_axes(indices.shape)
         dropped = self.collapsed_slice_dims + self.operand_batching_dims
         kept = [size for axis, size in enumerate(self.slice_sizes) if axis not in dropped]
         rank = len(batch_shape) + len(kept)
         out = np.empty([*batch_shape, *kept], operand.dtype)
-        for batch in np.ndindex(*batch_shape):  # type: ignore[arg-type]
+        for batch in np.ndindex(*batch_shape):
             starts = vectors.starts(indices, batch, operand.ndim)
             clamped = [
                 min(max(start, 0), extent - size)
@@ -201,15 +208,17 @@ class Gather(HloOp):
         batched = cls((), (1,), (1,), 1, (1, 1), (0,), (0,))
         return (
             ErrorSample(
-                cls((1,), (0,), (0,), 1, (1, 6)), (x, i), "slice of 6 elements along axis 1, which has 5"
+                cls((1,), (0,), (0,), 1, (1, 6)),
+                (x, i),
+                "gather from f32[4,5]: a slice of 6 elements along axis 1",
             ),
-            ErrorSample(cls((1,), (0,), (0,), 1, (2, 5)), (x, i), "dropped but its slice has 2"),
+            ErrorSample(cls((1,), (0,), (0,), 1, (2, 5)), (x, i), "dropped, but its slice has 2"),
             ErrorSample(cls((1,), (0,), (0,), 1, (1, 5)), (x, i.with_dtype(FLOAT32)), "must be integers"),
-            ErrorSample(cls((1,), (0,), (0,), 2, (1, 5)), (x, i), "no axis 2 of the indices"),
+            ErrorSample(cls((1,), (0,), (0,), 2, (1, 5)), (x, i), "no axis 2 of s32[3]"),
             ErrorSample(cls((1,), (0,), (0,), 0, (1, 5)), (x, i), "vectors of 3 components for 1 axes"),
-            ErrorSample(cls((1,), (0,), (2,), 1, (1, 5)), (x, i), "axis 2 is out of bounds"),
-            ErrorSample(cls((), (0,), (0,), 1, (1, 5)), (x, i), "offset_dims has 0 entries for 1"),
-            ErrorSample(cls((2,), (0,), (0,), 1, (1, 5)), (x, i), "axis 2 is out of bounds"),
+            ErrorSample(cls((1,), (0,), (2,), 1, (1, 5)), (x, i), "there is no axis 2"),
+            ErrorSample(cls((), (0,), (0,), 1, (1, 5)), (x, i), "0 offset axes for slices with 1 axes"),
+            ErrorSample(cls((2,), (0,), (0,), 1, (1, 5)), (x, i), "there is no axis 2"),
             ErrorSample(cls((1, 0), (), (0,), 1, (1, 5)), (x, i), "ascending"),
             ErrorSample(
                 batched, (x, i), "batch axis 0 of the array has 4 elements, axis 0 of the indices has 3"
@@ -217,6 +226,6 @@ class Gather(HloOp):
             ErrorSample(
                 cls((1,), (0,), (0,), 1, (1, 5)),
                 (ArrayType(FLOAT32, (4, Symbol("n"))), i),
-                "extent n is not known",
+                "a slice of 5 elements along axis 1",
             ),
         )

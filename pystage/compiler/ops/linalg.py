@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
@@ -13,19 +12,8 @@ from jax.extend.mlir.dialects import stablehlo
 from ..hlo.ir import Op
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
-from ..hlo.types import (
-    BFLOAT16,
-    FLOAT16,
-    FLOAT32,
-    FLOAT64,
-    INT32,
-    ArrayType,
-    ShapeError,
-    is_complex,
-    is_floating,
-    known_equal,
-)
-from .fitting import check_same_dtype
+from ..hlo.types import FLOAT32, FLOAT64, INT32, ArrayType, ShapeError, known_equal
+from .operands import COMPLEXES, require_dtype, require_same_dtype, same_shape
 
 TRANSPOSES = ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
 
@@ -39,14 +27,14 @@ class Cholesky(HloOp):
     result is zero. A matrix that is not positive-definite gives NaN.
     """
 
-    opcode: ClassVar[str] = "cholesky"
+    opcode = "cholesky"
 
     lower: bool = True
 
     def infer(self, *operands: ArrayType) -> ArrayType:
         """The type of the operand; `ShapeError` unless it holds square matrices of floating point."""
         (a,) = operands
-        _check_square("cholesky", a)
+        _require_square("cholesky", a)
         return a
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
@@ -93,7 +81,7 @@ class Cholesky(HloOp):
         return (
             ErrorSample(cls(), (ArrayType(FLOAT32, (3, 4)),), "square matrices"),
             ErrorSample(cls(), (ArrayType(FLOAT32, (3,)),), "square matrices"),
-            ErrorSample(cls(), (ArrayType(INT32, (3, 3)),), "not int32"),
+            ErrorSample(cls(), (ArrayType(INT32, (3, 3)),), "not s32[3,3]"),
         )
 
 
@@ -106,7 +94,7 @@ class TriangularSolve(HloOp):
     not `left`, with the same leading axes.
     """
 
-    opcode: ClassVar[str] = "triangular_solve"
+    opcode = "triangular_solve"
 
     left: bool = True
     lower: bool = True
@@ -116,17 +104,16 @@ class TriangularSolve(HloOp):
     def infer(self, *operands: ArrayType) -> ArrayType:
         """The type of `b`; `ShapeError` where the systems do not match their right-hand sides."""
         a, b = operands
-        what = f"triangular solve of {a} for {b}"
-        _check_square(what, a)
-        check_same_dtype(what, a, b)
+        _require_square("triangular_solve", a)
+        require_same_dtype("triangular_solve", operands)
         if self.transpose not in TRANSPOSES:
-            raise ShapeError(f"{what}: transpose {self.transpose!r} is none of {', '.join(TRANSPOSES)}")
-        if a.rank != b.rank or not all(map(known_equal, a.shape[:-2], b.shape[:-2])):
-            raise ShapeError(f"{what}: both need the same leading axes")
-        side = -2 if self.left else -1
-        if not known_equal(a.shape[-1], b.shape[side]):
+            raise ShapeError(f"triangular_solve: {self.transpose!r} is none of {', '.join(TRANSPOSES)}")
+        if not same_shape(a.shape[:-2], b.shape[:-2]) or a.rank != b.rank:
+            raise ShapeError(f"triangular_solve of {a} for {b}: both need the same leading axes")
+        count, side = a.shape[-1], b.shape[-2 if self.left else -1]
+        if not known_equal(count, side):
             name = "rows" if self.left else "columns"
-            raise ShapeError(f"{what}: {a.shape[-1]} equations, but {b.shape[side]} {name} on the other side")
+            raise ShapeError(f"triangular_solve of {a} for {b}: {count} unknowns, but {side} {name}")
         return b
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
@@ -185,18 +172,18 @@ class TriangularSolve(HloOp):
         """Systems and right-hand sides that do not match."""
         a, b = ArrayType(FLOAT32, (2, 3, 3)), ArrayType(FLOAT32, (2, 4, 5))
         return (
-            ErrorSample(cls(), (a, b), "3 equations, but 4 rows"),
-            ErrorSample(cls(left=False), (a, b), "3 equations, but 5 columns"),
+            ErrorSample(cls(), (a, b), "3 unknowns, but 4 rows"),
+            ErrorSample(cls(left=False), (a, b), "3 unknowns, but 5 columns"),
             ErrorSample(cls(), (a, b.with_shape((3, 3, 5))), "same leading axes"),
             ErrorSample(cls(), (a, b.with_shape((3, 5))), "same leading axes"),
             ErrorSample(cls(), (b, b), "square matrices"),
-            ErrorSample(cls(), (a, a.with_dtype(FLOAT64)), "element types differ"),
+            ErrorSample(cls(), (a, a.with_dtype(FLOAT64)), "one element type"),
             ErrorSample(cls(transpose="CONJUGATE"), (a, a), "'CONJUGATE' is none of"),
         )
 
 
-def _check_square(what: str, a: ArrayType) -> None:
+def _require_square(name: str, a: ArrayType) -> None:
+    """The operand holds square matrices of an element type that XLA factorises."""
+    require_dtype(name, a, COMPLEXES | {FLOAT32, FLOAT64})
     if a.rank < 2 or not known_equal(a.shape[-1], a.shape[-2]):
-        raise ShapeError(f"{what}: {a} does not hold square matrices")
-    if not (is_floating(a.dtype) or is_complex(a.dtype)) or a.dtype in (FLOAT16, BFLOAT16):
-        raise ShapeError(f"{what}: needs float32, float64 or complex elements, not {a.dtype}")
+        raise ShapeError(f"{name} takes square matrices, not {a}")

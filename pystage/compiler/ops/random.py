@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
@@ -28,7 +27,7 @@ class RngBitGenerator(HloOp):
     what "DEFAULT" does is the backend's choice.
     """
 
-    opcode: ClassVar[str] = "rng_bit_generator"
+    opcode = "rng_bit_generator"
 
     algorithm: str
     type: ArrayType
@@ -86,8 +85,8 @@ class RngBitGenerator(HloOp):
         bits = ArrayType(UINT32, (4,))
         return (
             ErrorSample(cls("MERSENNE", bits), (state,), "none of DEFAULT"),
-            ErrorSample(cls("THREE_FRY", bits), (state.with_shape((3,)),), r"needs a state u64\[2\]"),
-            ErrorSample(cls("PHILOX", bits), (state.with_dtype(UINT32),), r"needs a state u64\[3\]"),
+            ErrorSample(cls("THREE_FRY", bits), (state.with_shape((3,)),), "needs a state u64[2]"),
+            ErrorSample(cls("PHILOX", bits), (state.with_dtype(UINT32),), "needs a state u64[3]"),
             ErrorSample(cls("PHILOX", bits.with_dtype(FLOAT32)), (state,), "not as float32"),
             ErrorSample(cls("PHILOX", bits.with_dtype(BOOL)), (state,), "not as bool"),
         )
@@ -115,7 +114,9 @@ def _three_fry(state: np.ndarray, shape: tuple[int, ...], bits: int) -> tuple[np
         blocks = (*shape[:axis], (shape[axis] + 1) // 2, *shape[axis + 1 :])
     count = int(np.prod(blocks, dtype=int))
     counters = counter + np.arange(count, dtype=np.uint64).reshape(blocks)
-    low, high = _three_fry_block(_split(counters), _split(np.atleast_1d(key)))
+    low, high = [
+        word.reshape(blocks) for word in _three_fry_block(_split(counters), _split(np.atleast_1d(key)))
+    ]
     following = np.array([key, (np.atleast_1d(counter) + np.uint64(count))[0]], np.uint64)
     if bits == 64:
         return following, _join(low, high)
@@ -143,7 +144,9 @@ def _philox(state: np.ndarray, shape: tuple[int, ...], bits: int) -> tuple[np.nd
     """Philox-4x32: one block gives four 32-bit words in a row, or two of 64 bits."""
     size = int(np.prod(shape, dtype=int))
     count = -(-size * bits // 128)
-    start = sum(int(word) << 64 * i for i, word in enumerate(state[1:]))
+    # without a high word of its own, the counter's high word is the key
+    low, high = int(state[1]), int(state[2] if len(state) == 3 else state[0])
+    start = low | high << 64
     counters = [start + i for i in range(count + 1)]
     words = [np.array([c >> 32 * i & 0xFFFFFFFF for c in counters], np.uint32) for i in range(4)]
     blocks = _philox_block(tuple([w[:count] for w in words]), _split(state[:1]))

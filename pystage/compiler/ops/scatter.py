@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
@@ -13,10 +12,11 @@ from jax.extend.mlir.dialects import stablehlo
 from ..hlo.ir import Op
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
-from ..hlo.types import FLOAT32, INT32, ArrayType, Extent, ShapeError, Symbol, known_equal
+from ..hlo.types import FLOAT32, INT32, ArrayType, ShapeError, Symbol, known_equal
 from .binary import Add, Maximum, Multiply
-from .fitting import check_axes, check_combiner, check_length, check_same_dtype
-from .gather import Axes, IndexVectors
+from .gather import Axes, IndexVectors, require_ascending
+from .operands import require, require_axes, require_same_dtype, same_shape
+from .reduce import STANDARD
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Scatter(HloOp):
     `inserted_window_dims` and `input_batching_dims`. A slice that would reach outside is skipped, whole.
     """
 
-    opcode: ClassVar[str] = "scatter"
+    opcode = "scatter"
 
     combine: HloOp | None
     update_window_dims: Axes
@@ -57,22 +57,31 @@ class Scatter(HloOp):
     def infer(self, *operands: ArrayType) -> ArrayType:
         """The type of `operand`; `ShapeError` where updates do not match the indices and the operand."""
         operand, indices, updates = operands
-        what = f"storing {updates} into {operand} at {indices}"
-        check_same_dtype(what, operand, updates)
+        require_same_dtype("scatter", (operand, updates))
         if self.combine is not None:
-            check_combiner(what, self.combine, operand)
-        self._vectors.check(what, operand, indices)
-        check_axes(what, self._dropped, operand.rank)
-        check_axes(what, self.inserted_window_dims, operand.rank, ascending=True)
-        check_axes(what, self.update_window_dims, updates.rank, ascending=True)
-        check_length(what, "update_window_dims", self.update_window_dims, operand.rank - len(self._dropped))
-        batch = self._vectors.batch_shape(indices.shape)
-        given = [n for axis, n in enumerate(updates.shape) if axis not in self.update_window_dims]
-        if len(given) != len(batch) or not all(map(known_equal, given, batch)):
-            raise ShapeError(f"{what}: updates for {tuple(given)} places, but the indices give {batch}")
+            require(
+                isinstance(self.combine, STANDARD), f"scatter cannot combine elements with {self.combine}"
+            )
+            self.combine.infer(ArrayType(operand.dtype), ArrayType(operand.dtype))
+        self._vectors.check("scatter", operand, indices)
+        require_axes("scatter", self._dropped, operand.rank)
+        require_ascending("scatter", self.inserted_window_dims)
+        require_axes("scatter", self.update_window_dims, updates.rank)
+        require_ascending("scatter", self.update_window_dims)
         kept = [axis for axis in range(operand.rank) if axis not in self._dropped]
+        if len(self.update_window_dims) != len(kept):
+            raise ShapeError(
+                f"scatter: {len(self.update_window_dims)} window axes for {len(kept)} axes of slices"
+            )
+        batch = self._vectors.batch_axes(indices.shape)
+        given = tuple([n for axis, n in enumerate(updates.shape) if axis not in self.update_window_dims])
+        if not same_shape(given, batch):
+            raise ShapeError(f"scatter: updates {updates} for {given} places, but the indices give {batch}")
         for axis, source in zip(kept, self.update_window_dims, strict=True):
-            _check_fits(what, axis, updates.shape[source], operand.shape[axis])
+            length, extent = updates.shape[source], operand.shape[axis]
+            fits = isinstance(length, int) and length <= (extent if isinstance(extent, int) else 1)
+            if not fits and not known_equal(length, extent):
+                raise ShapeError(f"scatter into {operand}: slices of {length} elements along axis {axis}")
         return operand
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
@@ -157,23 +166,17 @@ class Scatter(HloOp):
         rows = cls(Add(), (1,), (0,), (0,), 1)
         return (
             ErrorSample(
-                rows, (x, i, u.with_shape((2, 5))), r"updates for \(2,\) places, but the indices give \(3,\)"
+                rows,
+                (x, i, u.with_shape((2, 5))),
+                "updates f32[2,5] for (2,) places, but the indices give (3,)",
             ),
-            ErrorSample(rows, (x, i, u.with_shape((3, 6))), "6 elements long along axis 1, which has 5"),
-            ErrorSample(rows, (x, i, u.with_shape((3, Symbol("n")))), "n elements long along axis 1"),
-            ErrorSample(rows, (x, i, u.with_dtype(INT32)), "element types differ"),
-            ErrorSample(rows, (x, i.with_dtype(FLOAT32), u), "must be integers"),
             ErrorSample(
-                cls(Add(), (0, 1), (0,), (0,), 1), (x, i, u), "update_window_dims has 2 entries for 1"
+                rows, (x, i, u.with_shape((3, 6))), "scatter into f32[4,5]: slices of 6 elements along axis 1"
             ),
-            ErrorSample(cls(Add(), (1,), (2,), (0,), 1), (x, i, u), "axis 2 is out of bounds"),
+            ErrorSample(rows, (x, i, u.with_shape((3, Symbol("n")))), "slices of n elements along axis 1"),
+            ErrorSample(rows, (x, i, u.with_dtype(INT32)), "one element type"),
+            ErrorSample(rows, (x, i.with_dtype(FLOAT32), u), "must be integers"),
+            ErrorSample(cls(Add(), (0, 1), (0,), (0,), 1), (x, i, u), "2 window axes for 1 axes of slices"),
+            ErrorSample(cls(Add(), (1,), (2,), (0,), 1), (x, i, u), "there is no axis 2"),
             ErrorSample(cls(Add(), (1,), (0,), (0,), 0), (x, i, u), "vectors of 3 components for 1 axes"),
         )
-
-
-def _check_fits(what: str, axis: int, length: Extent, extent: Extent) -> None:
-    """A slice of `length` elements has room on an axis of `extent` elements (an unknown axis has one)."""
-    if isinstance(length, int) and length <= (extent if isinstance(extent, int) else 1):
-        return
-    if not known_equal(length, extent):
-        raise ShapeError(f"{what}: slices are {length} elements long along axis {axis}, which has {extent}")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
-from jax.extend.mlir.dialects import stablehlo
 
+from ..hlo.builder import Builder
 from ..hlo.extents import add, ceil_divide, scale
-from ..hlo.ir import Op
+from ..hlo.ir import Op, Region
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import (
@@ -22,11 +21,11 @@ from ..hlo.types import (
     ShapeError,
     Symbol,
     is_complex,
-    is_unsigned,
-    known_equal,
 )
-from .binary import Add, Maximum, Minimum
-from .fitting import check_combiner, check_length, check_same_dtype
+from .binary import Add, Maximum, Minimum, Power
+from .compare import Compare
+from .operands import require, require_per_axis, require_same_dtype, require_scalar, same_shape
+from .reduce import STANDARD
 
 Pairs = tuple[tuple[int, int], ...]
 Ints = tuple[int, ...]
@@ -48,34 +47,33 @@ class WindowAxis:
         """How many elements the window spans, holes included."""
         return (self.size - 1) * self.window_dilation + 1
 
-    def positions(self, what: str, extent: Extent) -> Extent:
+    def places(self, name: str, extent: Extent) -> Extent:
         """At how many places the window fits on an axis of `extent` elements."""
-        if self.size < 1:
-            raise ShapeError(f"{what}: a window of {self.size} elements")
+        require(self.size >= 1, f"{name}: a window of {self.size} elements")
         if min(self.stride, self.base_dilation, self.window_dilation) < 1:
-            raise ShapeError(f"{what}: strides and dilations must be at least 1")
+            raise ShapeError(f"{name}: strides and dilations must be at least 1")
         if isinstance(extent, Symbol):  # taken to be long enough for one window
             padded = add(scale(extent, self.base_dilation), 1 - self.base_dilation, self.low, self.high)
             return ceil_divide(add(padded, 1 - self.reach), self.stride)
         dilated = (extent - 1) * self.base_dilation + 1 if extent else 0
         padded = dilated + self.low + self.high
         if padded < 0:
-            raise ShapeError(f"{what}: padding {(self.low, self.high)} removes more than {dilated} elements")
+            raise ShapeError(f"{name}: padding {(self.low, self.high)} removes more than {dilated} elements")
         return (padded - self.reach) // self.stride + 1 if padded >= self.reach else 0
 
-    def source(self, position: int, offset: int, extent: int) -> int | None:
-        """The element under the window's `offset`th element at `position`; None in padding and holes."""
-        at = position * self.stride + offset * self.window_dilation - self.low
+    def source(self, place: int, offset: int, extent: int) -> int | None:
+        """The element under the window's `offset`th element at `place`; None in padding and holes."""
+        at = place * self.stride + offset * self.window_dilation - self.low
         index, hole = divmod(at, self.base_dilation)
         return None if hole or not 0 <= index < extent else index
 
 
 def window_sources(
-    axes: Sequence[WindowAxis], position: Sequence[int], shape: Sequence[int]
-) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """What lies under the window at `position`: pairs (offset in the window, index of the element)."""
+    axes: Sequence[WindowAxis], place: Sequence[int], shape: Sequence[int]
+) -> Iterator[tuple[Ints, Ints]]:
+    """What lies under the window at `place`: pairs (offset in the window, index of the element)."""
     for offset in np.ndindex(*[a.size for a in axes]):
-        found = [a.source(p, o, n) for a, p, o, n in zip(axes, position, offset, shape, strict=True)]
+        found = [a.source(p, o, n) for a, p, o, n in zip(axes, place, offset, shape, strict=True)]
         index = tuple([i for i in found if i is not None])
         if len(index) == len(axes):
             yield offset, index
@@ -83,14 +81,13 @@ def window_sources(
 
 @dataclass(frozen=True)
 class ReduceWindow(HloOp):
-    """Reduces each window of `x` with `combine`, beginning with the scalar `init`. StableHLO: reduce_window.
+    """Each window of the first operand reduced with `combine`, from the scalar second operand on.
 
-    Padding counts as `init`. `combine` is an elementwise binary operation, as `Add` or `Maximum`, of which
-    `init` is the neutral element.
+    `combine` is one of `reduce.STANDARD`, and the scalar its neutral element: what lies in the padding and
+    in the holes of a dilation counts as that. StableHLO: reduce_window.
     """
 
-    opcode: ClassVar[str] = "reduce_window"
-    regions: ClassVar[int] = 0  # the combiner's region is made by emission
+    opcode = "reduce_window"
 
     combine: HloOp
     window: Ints
@@ -99,16 +96,16 @@ class ReduceWindow(HloOp):
     base_dilation: Ints = ()
     window_dilation: Ints = ()
 
-    def _axes(self, what: str, rank: int) -> list[WindowAxis]:
+    def _axes(self, rank: int) -> list[WindowAxis]:
         base, dilation = self.base_dilation or (1,) * rank, self.window_dilation or (1,) * rank
-        for name, values in (
-            ("window", self.window),
+        for what, values in (
+            ("window extents", self.window),
             ("strides", self.strides),
-            ("padding", self.padding),
-            ("base_dilation", base),
-            ("window_dilation", dilation),
+            ("paddings", self.padding),
+            ("base dilations", base),
+            ("window dilations", dilation),
         ):
-            check_length(what, name, values, rank)
+            require_per_axis("reduce_window", what, values, rank)
         return [
             WindowAxis(size, stride, low, high, b, w)
             for size, stride, (low, high), b, w in zip(
@@ -118,22 +115,14 @@ class ReduceWindow(HloOp):
 
     def infer(self, *operands: ArrayType) -> ArrayType:
         """The number of places of the window along each axis; `ShapeError` where the window is malformed."""
-        x, init = operands
-        what = f"window {self.window} over {x}"
-        check_same_dtype(what, x, init)
-        check_combiner(what, self.combine, x)
-        if init.rank:
-            raise ShapeError(f"{what}: the initial value must be a scalar, not {init}")
-        axes = self._axes(what, x.rank)
-        return x.with_shape(tuple([a.positions(what, n) for a, n in zip(axes, x.shape, strict=True)]))
+        x, _ = operands
+        _require_combiner("reduce_window", self.combine, operands)
+        axes = self._axes(x.rank)
+        return x.with_shape(tuple([a.places("reduce_window", n) for a, n in zip(axes, x.shape, strict=True)]))
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         """One `stablehlo.reduce_window`."""
-        attributes = {
-            "window_dimensions": e.i64s(self.window),
-            "window_strides": e.i64s(self.strides),
-            "padding": e.matrix(self.padding),
-        }
+        attributes = _window_attributes(e, self.window, self.strides, self.padding)
         if self.base_dilation:
             attributes["base_dilations"] = e.i64s(self.base_dilation)
         if self.window_dilation:
@@ -144,14 +133,14 @@ class ReduceWindow(HloOp):
 
     def reference(self, *operands: np.ndarray) -> np.ndarray:
         """Goes through every window, element by element."""
-        x, init = operands
-        axes = self._axes("window", x.ndim)
-        result = np.empty([a.positions("window", n) for a, n in zip(axes, x.shape, strict=True)], x.dtype)
-        for position in np.ndindex(*result.shape):
-            total = init
-            for _, index in window_sources(axes, position, x.shape):
+        x, start = operands
+        axes = self._axes(x.ndim)
+        result = np.empty(self.infer(ArrayType(x.dtype, x.shape), ArrayType(x.dtype)).static_shape, x.dtype)
+        for place in np.ndindex(*result.shape):
+            total = start
+            for _, index in window_sources(axes, place, x.shape):
                 total = self.combine.reference(total, x[index])
-            result[position] = total
+            result[place] = total
         return result
 
     @classmethod
@@ -170,8 +159,8 @@ class ReduceWindow(HloOp):
             Sample(cls(Minimum(), (3,), (1,), ((-2, -1),)), (ints, np.asarray(np.int32(99)))),
             Sample(cls(Add(), (10,), (1,), ((9, 0),)), (ints, np.asarray(np.int32(0)))),
             Sample(cls(Add(), (11,), (1,), no), (ints, np.asarray(np.int32(0)))),
-            Sample(cls(Add(), (2,), (1,), ((1, 1),)), (ints[:0], np.asarray(np.int32(7)))),
-            Sample(cls(Add(), (), (), ()), (np.asarray(np.float32(3)), np.asarray(np.float32(4)))),
+            Sample(cls(Add(), (2,), (1,), ((1, 1),)), (ints[:0], np.asarray(np.int32(0)))),
+            Sample(cls(Add(), (), (), ()), (np.asarray(np.float32(3)), np.asarray(zero))),
         )
 
     @classmethod
@@ -180,9 +169,10 @@ class ReduceWindow(HloOp):
         x, init = ArrayType(FLOAT32, (6, 5)), ArrayType(FLOAT32)
         no = ((0, 0), (0, 0))
         return (
-            ErrorSample(cls(Add(), (2,), (1, 1), no), (x, init), "window has 1 entries for 2 axes"),
-            ErrorSample(cls(Add(), (2, 2), (1, 1), no), (x, x), "must be a scalar"),
-            ErrorSample(cls(Add(), (2, 2), (1, 1), no), (x, ArrayType(INT32)), "element types differ"),
+            ErrorSample(cls(Compare("LT"), (2, 2), (1, 1), no), (x, init), "cannot combine elements with"),
+            ErrorSample(cls(Add(), (2,), (1, 1), no), (x, init), "1 window extents for an array with 2 axes"),
+            ErrorSample(cls(Add(), (2, 2), (1, 1), no), (x, x), "takes a scalar as the value to begin with"),
+            ErrorSample(cls(Add(), (2, 2), (1, 1), no), (x, ArrayType(INT32)), "one element type"),
             ErrorSample(cls(Add(), (2, 0), (1, 1), no), (x, init), "a window of 0 elements"),
             ErrorSample(cls(Add(), (2, 2), (1, 0), no), (x, init), "at least 1"),
             ErrorSample(cls(Add(), (1, 1), (1, 1), ((-3, -4), (0, 0))), (x, init), "removes more than 6"),
@@ -191,15 +181,16 @@ class ReduceWindow(HloOp):
 
 @dataclass(frozen=True)
 class SelectAndScatter(HloOp):
-    """Adds each element of `source` at the element of `operand` that its window selects.
+    """Each element of the second operand stored where its window over the first operand selects an element.
 
-    The gradient of max-pooling. The window keeps its first element until `direction` ("GE" or "LE")
-    between it and a later one is false; elements in the padding are never selected. What several windows
-    send to one place is joined with `combine`, beginning with the scalar `init`. StableHLO:
-    select_and_scatter.
+    The gradient of max-pooling. Operands are the array, the source with one element per window, and the
+    scalar that the result holds elsewhere. A window keeps its first element until `select` ("GE" or "LE")
+    between it and a later one is false; what lies in the padding is never selected. What several windows
+    send to one place is joined with `combine`, one of `reduce.STANDARD`, and with the scalar.
+    StableHLO: select_and_scatter.
     """
 
-    opcode: ClassVar[str] = "select_and_scatter"
+    opcode = "select_and_scatter"
 
     select: str
     combine: HloOp
@@ -207,71 +198,56 @@ class SelectAndScatter(HloOp):
     strides: Ints
     padding: Pairs
 
-    def _axes(self, what: str, rank: int) -> list[WindowAxis]:
-        for name, values in (("window", self.window), ("strides", self.strides), ("padding", self.padding)):
-            check_length(what, name, values, rank)
+    def _axes(self, rank: int) -> list[WindowAxis]:
+        for what, values in (
+            ("window extents", self.window),
+            ("strides", self.strides),
+            ("paddings", self.padding),
+        ):
+            require_per_axis("select_and_scatter", what, values, rank)
         return [
             WindowAxis(size, stride, low, high)
             for size, stride, (low, high) in zip(self.window, self.strides, self.padding, strict=True)
         ]
 
     def infer(self, *operands: ArrayType) -> ArrayType:
-        """The type of `operand`; `ShapeError` where `source` has not one element per window."""
-        operand, source, init = operands
-        what = f"selection by window {self.window} in {operand}"
-        check_same_dtype(what, operand, source, init)
-        check_combiner(what, self.combine, operand)
+        """The type of the array; `ShapeError` where the source has not one element per window."""
+        array, source, _ = operands
+        _require_combiner("select_and_scatter", self.combine, operands)
         if self.select not in ("GE", "LE"):
-            raise ShapeError(f"{what}: cannot select by {self.select!r}, only by 'GE' or 'LE'")
-        if is_complex(operand.dtype):
-            raise ShapeError(f"{what}: complex numbers have no order")
-        if init.rank:
-            raise ShapeError(f"{what}: the initial value must be a scalar, not {init}")
-        if source.rank != operand.rank:
-            raise ShapeError(f"{what}: the source {source} has {source.rank} axes")
-        for axis, a in enumerate(self._axes(what, operand.rank)):
-            places = a.positions(what, operand.shape[axis])
-            if not known_equal(places, source.shape[axis]):
-                raise ShapeError(
-                    f"{what}: axis {axis} has {places} windows, but the source has {source.shape[axis]}"
-                )
-        return operand
+            raise ShapeError(f"select_and_scatter: selects by 'GE' or 'LE', not by {self.select!r}")
+        require(not is_complex(array.dtype), "select_and_scatter: complex numbers have no order")
+        axes = self._axes(array.rank)
+        places = tuple([a.places("select_and_scatter", n) for a, n in zip(axes, array.shape, strict=True)])
+        if not same_shape(places, source.shape):
+            raise ShapeError(f"select_and_scatter: windows at {places} places, but a source {source}")
+        return array
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         """One `stablehlo.select_and_scatter`."""
-        attributes = {
-            "window_dimensions": e.i64s(self.window),
-            "window_strides": e.i64s(self.strides),
-            "padding": e.matrix(self.padding),
-        }
+        attributes = _window_attributes(e, self.window, self.strides, self.padding)
         made = e.create(self.opcode, op.results, operands, attributes, regions=2)
-        scalar = ArrayType(op.results[0].type.dtype)
-        self._emit_select(e, scalar, made.regions[0])
+        scalar = op.operands[2].type
+        selector = Region((scalar, scalar))
+        selector.results = (Builder(selector).op(Compare(self.select), *selector.params),)
+        e.emit_region(selector, made.regions[0])
         e.emit_reducer(self.combine.opcode, [scalar], made.regions[1])
         return made
 
-    def _emit_select(self, e: Emitter, scalar: ArrayType, into: mlir_ir.Region) -> None:
-        block = into.blocks.append(e.type(scalar), e.type(scalar), arg_locs=None)
-        with mlir_ir.InsertionPoint(block):
-            chosen = emit_compare(e, self.select, scalar, block.arguments[0], block.arguments[1])
-            mlir_ir.Operation.create("stablehlo.return", [], [chosen], loc=e.location)
-
     def reference(self, *operands: np.ndarray) -> np.ndarray:
         """Goes through every window, element by element."""
-        operand, source, init = operands
-        axes = self._axes("selection", operand.ndim)
-        result = np.full(operand.shape, init, operand.dtype)
-        for position in np.ndindex(*source.shape):
-            chosen: tuple[int, ...] | None = None
-            for _, index in window_sources(axes, position, operand.shape):
-                if chosen is None or not self._keeps(operand[chosen], operand[index]):
+        array, source, start = operands
+        axes = self._axes(array.ndim)
+        keeps = Compare(self.select).reference
+        result = np.full(array.shape, start, array.dtype)
+        for place in np.ndindex(*source.shape):
+            chosen: Ints | None = None
+            for _, index in window_sources(axes, place, array.shape):
+                if chosen is None or not keeps(array[chosen], array[index]):
                     chosen = index
             if chosen is not None:
-                result[chosen] = self.combine.reference(result[chosen], source[position])
+                result[chosen] = self.combine.reference(result[chosen], source[place])
         return result
-
-    def _keeps(self, chosen: np.generic, other: np.generic) -> bool:
-        return bool(chosen >= other) if self.select == "GE" else bool(chosen <= other)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -303,26 +279,33 @@ class SelectAndScatter(HloOp):
         none = ((0, 0), (0, 0))
         pool = cls("GE", Add(), (2, 2), (2, 2), none)
         return (
-            ErrorSample(pool, (x, x, init), "axis 0 has 3 windows, but the source has 6"),
-            ErrorSample(pool, (x, ArrayType(FLOAT32, (3,)), init), "has 1 axes"),
-            ErrorSample(pool, (x, source, source), "must be a scalar"),
-            ErrorSample(pool, (x, source.with_dtype(INT32), init), "element types differ"),
-            ErrorSample(cls("EQ", Add(), (2, 2), (2, 2), none), (x, source, init), "only by 'GE' or 'LE'"),
-            ErrorSample(cls("GE", Add(), (2,), (2, 2), none), (x, source, init), "window has 1 entries"),
+            ErrorSample(pool, (x, x, init), "windows at (3, 2) places, but a source f32[6,4]"),
+            ErrorSample(pool, (x, ArrayType(FLOAT32, (3,)), init), "but a source f32[3]"),
+            ErrorSample(pool, (x, source, source), "takes a scalar"),
+            ErrorSample(pool, (x, source.with_dtype(INT32), init), "one element type"),
+            ErrorSample(
+                cls("EQ", Add(), (2, 2), (2, 2), none), (x, source, init), "by 'GE' or 'LE', not by 'EQ'"
+            ),
+            ErrorSample(
+                cls("GE", Power(), (2, 2), (2, 2), none), (x, source, init), "cannot combine elements with"
+            ),
+            ErrorSample(cls("GE", Add(), (2,), (2, 2), none), (x, source, init), "1 window extents"),
         )
 
 
-def emit_compare(
-    e: Emitter, direction: str, scalar: ArrayType, a: mlir_ir.Value, b: mlir_ir.Value
-) -> mlir_ir.Value:
-    """Compares two scalars inside a region that emission makes; floating point by IEEE's rules."""
-    dtype = scalar.dtype
-    if dtype.kind == "b" or is_unsigned(dtype):
-        order = "UNSIGNED"
-    else:
-        order = "SIGNED" if dtype.kind == "i" else "FLOAT"
-    attributes = {
-        "comparison_direction": stablehlo.ComparisonDirectionAttr.get(direction),
-        "compare_type": stablehlo.ComparisonTypeAttr.get(order),
-    }
-    return e.create("compare", [ArrayType(np.dtype(np.bool_))], (a, b), attributes).results[0]
+def _require_combiner(name: str, combine: HloOp, operands: Sequence[ArrayType]) -> None:
+    """`combine` is standard and takes the element type that all operands have; the last one is a scalar."""
+    if not isinstance(combine, STANDARD):
+        raise ShapeError(f"{name} cannot combine elements with {combine}")
+    require_same_dtype(name, operands)
+    require_scalar(name, "the value to begin with", operands[-1])
+    combine.infer(operands[-1], operands[-1])
+
+
+def _window_attributes(
+    e: Emitter, window: Ints, strides: Ints, padding: Pairs
+) -> dict[str, mlir_ir.Attribute]:
+    attributes = {"window_dimensions": e.i64s(window), "window_strides": e.i64s(strides)}
+    if padding:
+        attributes["padding"] = e.matrix(padding)
+    return attributes
