@@ -188,7 +188,7 @@ class NextOfGenerator(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class JumpInFinally(Diagnostic):
-    """`return`, `break` or `continue` that leaves a `finally` block (it would swallow exceptions; PEP 765)."""
+    """`return`, `break` or `continue` that leaves a `finally` block (it would drop exceptions; PEP 765)."""
 
     code = "PS119"
     title = "`{keyword}` cannot leave a `finally` block"

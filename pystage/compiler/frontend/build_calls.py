@@ -16,7 +16,7 @@ _KINDS = {"": ir.ArgKind.POSITIONAL, "*": ir.ArgKind.STAR, "**": ir.ArgKind.DOUB
 
 
 def call(b: Builder, node: Any) -> ir.Temp:
-    """`func(…)`: the function, then positional arguments, then keyword arguments, as CPython evaluates them."""
+    """`func(…)`: the function, then positional, then keyword arguments, as CPython evaluates them."""
     special = generator_call(b, node)
     if special is not None:
         return special
@@ -68,7 +68,7 @@ def lambda_(b: Builder, node: Any) -> ir.Temp:
 
 
 def function_def(b: Builder, node: Any) -> None:
-    """`def` inside a function: decorators and defaults are evaluated now, the decorators called from the last."""
+    """`def` inside a function: decorators and defaults are evaluated now, the last decorator called first."""
     decorators = [b.expr(decorator.decorator) for decorator in node.decorators]
     value = _make(b, node, node.name.value)
     for decorator, at in zip(reversed(decorators), reversed(node.decorators)):

@@ -18,10 +18,10 @@ from .build_targets import assign_to
 from .builder import Builder
 from .scope import VariableScope
 
-_CONSUMERS = frozenset("sum min max list tuple set frozenset sorted dict".split())
-"""Builtins that take all elements before they return, and see no difference between a generator and a list."""
+_CONSUMERS = frozenset(["sum", "min", "max", "list", "tuple", "set", "frozenset", "sorted", "dict"])
+"""Builtins that take all elements before they return; to them a list is as good as a generator."""
 
-_CONSUMING_METHODS = frozenset("join extend update fromiter prod fsum _make".split())
+_CONSUMING_METHODS = frozenset(["join", "extend", "update", "fromiter", "prod", "fsum", "_make"])
 """Attributes that, when called with one generator, take all its elements at once."""
 
 _SIMPLE = (cst.Name, cst.Integer, cst.Float, cst.SimpleString, cst.Lambda, cst.UnaryOperation)

@@ -110,8 +110,13 @@ def _decide(b: Builder, node: Any, operands: Sequence[Any], conjunction: bool) -
     left = b.expr(operands[0])
     if len(operands) == 1:
         return left
-    go_on: Callable[[], ir.Temp] = lambda: _decide(b, node, operands[1:], conjunction)
-    stop: Callable[[], ir.Temp] = lambda: left
+
+    def go_on() -> ir.Temp:
+        return _decide(b, node, operands[1:], conjunction)
+
+    def stop() -> ir.Temp:
+        return left
+
     return choose(b, node, left, *((go_on, stop) if conjunction else (stop, go_on)))
 
 
@@ -291,4 +296,4 @@ def _self_documenting(part: Any) -> str:
     """The text that `{expression=}` shows before the value: the source up to and with the `=`."""
     code = cst.Module([]).code_for_node
     before, after = part.whitespace_before_expression, part.whitespace_after_expression
-    return code(before) + code(part.expression) + code(after) + code(part.equal)
+    return "".join(map(code, (before, part.expression, after, part.equal)))

@@ -127,7 +127,10 @@ def as_pattern(b: Builder, node: Any, subject: ir.Temp) -> ir.Temp:
 
     if node.pattern is None:
         return bind()
-    inner: Test = lambda: b.pattern(node.pattern, subject)
+
+    def inner() -> ir.Temp:
+        return b.pattern(node.pattern, subject)
+
     return _all(b, node, [inner] if node.name is None else [inner, bind])
 
 

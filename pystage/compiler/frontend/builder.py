@@ -38,7 +38,7 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A pattern of `match`: `build(builder, node, subject)` gives a temporary that says whether it matches."""
+    """A pattern of `match`: `build(builder, node, subject)` says in a temporary whether it matches."""
 
     build: Callable[[Builder, Any, ir.Temp], ir.Temp]
 
@@ -160,7 +160,7 @@ class Builder:
         self.block.append(ir.Store(span, name, src, ir.Scope.LOCAL))
 
     def join(self, dst: ir.Temp, src: ir.Temp, span: Span) -> None:
-        """`dst = src` at the end of an arm; the instruction that made `src` writes to `dst` if it is the last."""
+        """`dst = src` at the end of an arm; the last instruction writes to `dst` itself if it made `src`."""
         last = self.block[-1] if self.block else None
         if last is not None and getattr(last, "dst", None) == src:
             last.dst = dst  # type: ignore[attr-defined]

@@ -17,7 +17,23 @@ from .jumps import remove_jumps
 from .parse import parse
 from .source import code_of, find_source
 
-_CONSIDERED = frozenset("any all next sum min max list tuple set frozenset sorted dict super".split())
+_CONSIDERED = frozenset(
+    [
+        "any",
+        "all",
+        "next",
+        "sum",
+        "min",
+        "max",
+        "list",
+        "tuple",
+        "set",
+        "frozenset",
+        "sorted",
+        "dict",
+        "super",
+    ]
+)
 """Builtins that the builder knows by name, unless the module redefines them."""
 
 _Key = frozenset[str]

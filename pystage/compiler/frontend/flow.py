@@ -1,4 +1,4 @@
-"""Facts about control flow that the front end's passes share: blocks, jumps that leave them, what completes."""
+"""What the passes of the front end ask of control flow: blocks, the jumps that leave them, what completes."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Parsed:
 
 
 def parse(source: FunctionSource) -> Parsed:
-    """Reads the text of one function. Indented text becomes the body of an `if`, so that nothing moves in it."""
+    """Reads the text of one function. Indented text becomes the body of an `if`: nothing in it moves."""
     if source.is_lambda:
         prefix, shift, column_shift = _PARENTHESIS, source.line - 1, source.column - len(_PARENTHESIS)
     elif source.text[:1].isspace():

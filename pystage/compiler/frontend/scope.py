@@ -147,7 +147,7 @@ def _mark_captured(root: VariableScope) -> None:
 
 
 def _share(root: VariableScope) -> None:
-    """Fills `cells` and `free` of every frame, and gives the variables of inlined comprehensions their names."""
+    """Fills `cells` and `free` of every frame, and names the variables of inlined comprehensions."""
     counter = 0
     for scope in root.tree():
         if not scope.is_function:
@@ -351,18 +351,19 @@ def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
             yield from value
 
 
-_LEXICAL_FIELDS = frozenset(
-    "lpar rpar lbracket rbracket lbrace rbrace comma colon semicolon dot equal header footer leading_lines "
-    "lines_after_decorators trailing_whitespace operator first_colon second_colon trailing_comma separator "
-    "posonly_ind relative star indent start end conversion".split()
-)
+_LEXICAL_FIELDS = """
+    lpar rpar lbracket rbracket lbrace rbrace comma colon semicolon dot equal header footer leading_lines
+    lines_after_decorators operator first_colon second_colon trailing_comma separator posonly_ind relative
+    star indent start end conversion
+"""
 _FIELDS: dict[type, tuple[str, ...]] = {}
 
 
 def _child_fields(kind: Any) -> tuple[str, ...]:
     found = _FIELDS.get(kind)
     if found is None:
+        lexical = _LEXICAL_FIELDS.split()
         names = (f.name for f in fields(kind))
-        found = tuple(n for n in names if n not in _LEXICAL_FIELDS and "whitespace" not in n)
+        found = tuple(n for n in names if n not in lexical and "whitespace" not in n)
         _FIELDS[kind] = found
     return found

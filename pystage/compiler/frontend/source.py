@@ -186,7 +186,7 @@ def _positions(code: CodeType) -> list[tuple[int, int, int, int]]:
 
 
 def _is_what_runs(code: CodeType, definition: _Definition, file: _File) -> bool:
-    """Does the text mean what the function does? Compares with a fresh compilation of its top-level statement."""
+    """Does the text mean what the function does? Compares with a fresh compilation."""
     flags = (code.co_flags & _FUTURE_FLAGS) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     key = (definition.top.lineno, definition.top.col_offset, flags)
     whole = file.compiled.get(key)

@@ -1,0 +1,7 @@
+"""Errors as data: every diagnostic is a frozen dataclass with a code, a place and reasons.
+
+span.py        where something stands          render.py        a diagnostic as text
+diagnostic.py  what every diagnostic has       errors.py        the exception that carries them
+codes_*.py     the diagnostics, by family: PS1xx syntax, PS2xx types and shapes, PS3xx control flow,
+               PS4xx needs a constant, PS5xx mutation, PS6xx calls, PS7xx differentiation, PS8xx runtime
+"""
