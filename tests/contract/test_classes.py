@@ -318,8 +318,8 @@ def property_on_a_new_object(x):
     return lazy.x + 1
 
 
-@cases(4.0)
-def class_with_nested_function_state(x):
+@cases(4.0, refused="PS112")
+def class_defined_inside(x):
     class Local:
         factor = 3.0
 

@@ -12,6 +12,8 @@ from checking import Cases, check
 
 cases = Cases()
 
+Pair = collections.namedtuple("Pair", ["first", "second"])
+
 
 # ---------------------------------------------------------------- lists
 
@@ -264,7 +266,6 @@ def builtins_on_structure(x):
 
 @cases(2.0)
 def other_containers(x):
-    Pair = collections.namedtuple("Pair", ["first", "second"])
     p = Pair(x, 1.0)
     return p.first + p.second, range(3)[1], len(range(2, 10, 3)), slice(1, 2).stop
 

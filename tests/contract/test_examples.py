@@ -1,0 +1,108 @@
+"""The examples agree with their plain runs, and no line of them runs while they are staged."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import Any
+
+import numpy as np
+import pystage
+import pytest
+from checking import check
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py"))
+
+
+def load(name: str) -> ModuleType:
+    """The example as a module; it runs nothing when imported."""
+    if (module := sys.modules.get(f"examples_{name}")) is not None:
+        return module
+    spec = importlib.util.spec_from_file_location(f"examples_{name}", EXAMPLES / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+PROGRAMS = [
+    pytest.param(function, make_args, id=f"{name}-{function.__name__}-{index}")
+    for name in NAMES
+    for index, (function, make_args) in enumerate(load(name).PROGRAMS)
+]
+
+
+@contextmanager
+def watched(file: str) -> Iterator[list[str]]:
+    """The names of the functions of `file` that this thread runs meanwhile, collected as they start."""
+    ran: list[str] = []
+
+    def profile(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_filename == file:
+            ran.append(frame.f_code.co_qualname)
+
+    sys.setprofile(profile)
+    try:
+        yield ran
+    finally:
+        sys.setprofile(None)
+
+
+def test_there_are_examples():
+    assert {"kmeans_digits", "mandelbrot", "newton", "ode", "vgg19"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("function, make_args", PROGRAMS)
+def test_plain_and_staged_agree(function, make_args):
+    check(function, *make_args(), tolerance=1e-5 if "vgg19" in function.__module__ else 1e-9)
+
+
+@pytest.mark.parametrize("function, make_args", PROGRAMS)
+def test_no_code_of_the_program_runs_while_it_is_staged(function, make_args):
+    args = make_args()
+    staged = pystage.compile(function)
+    with watched(function.__code__.co_filename) as ran:
+        staged(*args)
+    assert ran == []
+
+
+@pytest.mark.parametrize("function, make_args", PROGRAMS)
+def test_the_watch_sees_a_plain_run(function, make_args):
+    args = make_args()
+    with watched(function.__code__.co_filename) as ran:
+        function(*args)
+    assert function.__qualname__ in ran
+
+
+def test_the_digits_are_clustered_alike():
+    example = load("kmeans_digits")
+    points = example.load_digits().data
+    starts = example.choose_starts(points, restarts=2, k=10)
+    labels, inertia, rounds = pystage.compile(example.kmeans)(points, starts)
+    plain_labels, plain_inertia, plain_rounds = example.kmeans(points, starts)
+    np.testing.assert_array_equal(labels, plain_labels)
+    assert (rounds, inertia) == (plain_rounds, pytest.approx(plain_inertia, rel=1e-9))
+
+
+def test_instructions_are_counted_by_their_lines():
+    example = load("kmeans_digits")
+    points, starts = example.few_digits()
+    text = pystage.compile(example.kmeans).lower(points, starts).compile().as_text()
+    lines = example.instructions_by_line(text, example.__file__)
+    source = Path(example.__file__).read_text(encoding="utf-8").splitlines()
+    busy = {source[number - 1].strip() for number in lines}
+    assert "distances = ((centres - points[i]) ** 2).sum(axis=1)" in busy
+    assert "counts[labels[i]] += 1.0" in busy
+
+
+def test_vgg19_has_the_arrays_of_the_paper():
+    example = load("vgg19")
+    model, images = example.small()
+    assert len(example.weights(model)) == 38
+    assert example.forward(model, images).shape == (2, 10)
