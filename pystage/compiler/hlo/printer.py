@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 
 import numpy as np
 
@@ -99,10 +99,14 @@ class _Printer:
         yield f"{indent}}}"
 
     def _kind(self, kind: HloOp) -> str:
-        """An operation with its static operands: `reduce(combine=add, axes=(0,))`."""
+        """An operation with its static operands, `reduce(combine=add, axes=(0,))`; defaults are left out."""
         name = kind.opcode.rpartition(".")[2] or type(kind).__name__
-        static = [f"{f.name}={self._static(getattr(kind, f.name))}" for f in fields(kind)]
-        return f"{name}({', '.join(static)})" if static else name
+        declared = fields(kind)
+        if len(declared) == 1 and declared[0].default is MISSING:
+            return f"{name}({self._static(getattr(kind, declared[0].name))})"
+        static = {f.name: getattr(kind, f.name) for f in declared if getattr(kind, f.name) is not f.default}
+        shown = [f"{field}={self._static(value)}" for field, value in static.items()]
+        return f"{name}({', '.join(shown)})" if shown else name
 
     def _static(self, value: object) -> str:
         """One static operand."""
@@ -115,7 +119,7 @@ class _Printer:
                 return _array(value)
             case np.dtype():
                 return SHORT_NAMES.get(value, str(value))
-            case ArrayType() | Symbol():
+            case ArrayType() | Symbol() | str():
                 return str(value)
             case tuple():
                 inner = ", ".join(map(self._static, value))
