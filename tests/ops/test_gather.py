@@ -32,7 +32,7 @@ class Axes:
 
 
 def random_axes(rng: np.random.Generator) -> Axes:
-    """Up to four axes; each is a batch axis, dropped, or sliced; some are indexed, some inside, some outside."""
+    """Up to four axes, each a batch axis, dropped or sliced; indices lie inside and outside."""
     rank = int(rng.integers(1, 5))
     kinds = rng.integers(0, 3, rank)
     extents = [int(n) for n in rng.integers(2, 5, rank)]
