@@ -1,0 +1,151 @@
+"""`x[…]` and `x[…] = v` on arrays: the doors that the engine calls.
+
+Basic indexing of an ndarray gives a reference to the same memory (or a NumPy scalar), fancy indexing a copy;
+of a `jax.Array` both compute a new value. A store makes a new array for the cell that owns the memory.
+Indices that the program computes are taken to lie inside: a load outside is moved inside, as XLA does it.
+"""
+
+from __future__ import annotations
+
+from ..diagnostics.codes_types import NotNumeric
+from ..hlo.ir import Value
+from ..values.boundary import Form
+from ..values.lattice import Abstract, Array, Const, Ref
+from ..values.views import read_path
+from .at import At, AtIndex
+from .context import Context, Raw
+from .gathering import basic_views, fancy, gather, scatter
+from .indices import Indices, parse
+from .masks import Masked, masked_choice, only_mask, refuse
+from .rules import numpy_constant
+from .stores import dtype_of, fit, shape_of, store_through, stored_value
+
+_IMMUTABLE = (
+    "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, use "
+    "x = x.at[idx].set(y) or another .at[] method: "
+    "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html"
+)
+
+
+def array_getitem(ctx: Context, obj: Abstract, index: Raw) -> Abstract:
+    """`obj[index]` of an ndarray, a `jax.Array`, a NumPy scalar, or of `x.at`."""
+    if isinstance(obj, At):
+        return AtIndex(obj.array, index)
+    if isinstance(obj, Masked):
+        refuse(ctx, "indexing")
+    if ctx.is_ndarray(obj):
+        assert isinstance(obj, Ref)
+        return _load_ndarray(ctx, obj, index)
+    read = ctx.read(obj)
+    if isinstance(read, Array) and read.form is Form.JAX:
+        return _load_jax(ctx, read, index)
+    if isinstance(read, Const):
+        read = Array(numpy_constant(ctx, read.value, "indexing"), Form.SCALAR)
+    return _load_scalar(ctx, read, index)
+
+
+def array_setitem(ctx: Context, obj: Abstract, index: Raw, value: Raw) -> None:
+    """`obj[index] = value`; a `jax.Array` raises JAX's TypeError in the program."""
+    if not ctx.is_ndarray(obj):
+        if isinstance(obj, Array) and obj.form is Form.JAX:
+            ctx.raise_(TypeError(_IMMUTABLE))
+        if isinstance(obj, Masked):
+            refuse(ctx, "a store into a copy")
+        ctx.raise_(TypeError("object does not support item assignment"))
+    assert isinstance(obj, Ref)
+    shape = shape_of(ctx, obj)
+    indices = parse(ctx, index, shape, jax=False)
+    target = Ref(obj.cell, (*obj.path, *basic_views(indices.items, shape)))
+    if isinstance(value, Ref) and value.cell == target.cell and value.path == target.path:
+        return  # x[i] += v has changed the memory already; NumPy then stores it onto itself
+    if indices.masks:
+        _store_masked(ctx, target, indices, value)
+    elif isinstance(value, Masked):
+        refuse(ctx, "a store elsewhere")
+    elif indices.is_basic:
+        _store_basic(ctx, target, value, indices.elements)
+    else:
+        at = fancy(ctx, indices)
+        whole = ctx.contents(target)
+        new = stored_value(ctx, value, dtype_of(ctx, obj), "the stored value")
+        new = _fit_fancy(ctx, new, at.result_shape(whole.type.static_shape))
+        store_through(ctx, target, scatter(ctx, whole, at, new))
+
+
+# ---------------------------------------------------------------- loads
+
+
+def _load_ndarray(ctx: Context, obj: Ref, index: Raw) -> Abstract:
+    shape = shape_of(ctx, obj)
+    indices = parse(ctx, index, shape, jax=False)
+    view = Ref(obj.cell, (*obj.path, *basic_views(indices.items, shape)))
+    if indices.masks:
+        return _masked(ctx, ctx.contents(view), indices, Form.NDARRAY, False)
+    if not indices.is_basic:
+        return ctx.new(gather(ctx, ctx.contents(view), fancy(ctx, indices)))
+    if indices.elements or indices.copies:
+        return ctx.new(ctx.contents(view))
+    return view
+
+
+def _load_jax(ctx: Context, array: Array, index: Raw) -> Abstract:
+    indices = parse(ctx, index, array.shape, jax=True)
+    views = basic_views(indices.items, array.shape, clamp=True)
+    value = read_path(ctx.b, array.value, views)
+    if indices.masks:
+        return _masked(ctx, value, indices, Form.JAX, array.weak)
+    if not indices.is_basic:
+        value = gather(ctx, value, fancy(ctx, indices))
+    return ctx.jax(value, array.weak)
+
+
+def _load_scalar(ctx: Context, array: Array, index: Raw) -> Abstract:
+    """A NumPy scalar takes `()`, `...` and `None`; a Python number takes no index."""
+    if array.form is Form.PYTHON:
+        ctx.fail(NotNumeric(span=ctx.span, what="indexing", kind="a Python number"))
+    if isinstance(index, Const) and index.value == ():
+        return array
+    indices = parse(ctx, index, (), jax=False)
+    return ctx.ndarray(read_path(ctx.b, array.value, basic_views(indices.items, ())))
+
+
+def _masked(ctx: Context, value: Value, indices: Indices, form: Form, weak: bool) -> Masked:
+    """The lazy result of a load with a computed mask."""
+    mask, axis = only_mask(ctx, indices)
+    return Masked(value, mask.value, axis, form, weak)
+
+
+# ---------------------------------------------------------------- stores
+
+
+def _store_basic(ctx: Context, target: Ref, value: Raw, element: bool) -> None:
+    """A store into a view; into one element only a number may be stored."""
+    new = stored_value(ctx, value, dtype_of(ctx, target), "the stored value")
+    if element and new.type.rank:
+        ctx.raise_(ValueError("setting an array element with a sequence."))
+    store_through(ctx, target, new)
+
+
+def _fit_fancy(ctx: Context, new: Value, shape: tuple[int, ...]) -> Value:
+    """A value in the shape of what a fancy index selects."""
+    own = new.type.static_shape
+    extra = max(len(own) - len(shape), 0)
+    fits = all(n in (1, m) for n, m in zip(own[::-1], shape[::-1])) and all(n == 1 for n in own[:extra])
+    if not fits:
+        texts = [str(s).replace(", ", ",") for s in (own, shape)]
+        text = "shape mismatch: value array of shape"
+        ctx.raise_(
+            ValueError(f"{text} {texts[0]} could not be broadcast to indexing result of shape {texts[1]}")
+        )
+    return fit(ctx, new, shape)
+
+
+def _store_masked(ctx: Context, target: Ref, indices: Indices, value: Raw) -> None:
+    """`x[mask] = value`: what the mask selects is chosen from the value."""
+    mask, axis = only_mask(ctx, indices)
+    whole = ctx.contents(target)
+    chosen = masked_choice(ctx, whole, mask.value, axis, value, dtype_of(ctx, target))
+    store_through(ctx, target, chosen)
+
+
+__all__ = ["array_getitem", "array_setitem", "store_through"]

@@ -1,0 +1,339 @@
+"""Whose rules a function follows: NumPy's or `jax.numpy`'s.
+
+Most functions exist in both libraries and differ in element types, in weak types and in the kind of object
+that they give back, and in nothing else. So they are written once, against `Rules`, and declared for both
+with `twins`.
+"""
+
+from __future__ import annotations
+
+import abc
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..diagnostics.codes_types import ArgumentNotStaged, DTypeNotStaged, NoSuchOperation, PathDependentType
+from ..hlo.ir import Value
+from ..hlo.types import (
+    FLOAT64,
+    INT64,
+    SHORT_NAMES,
+    DType,
+    is_complex,
+    is_floating,
+)
+from ..values.boundary import Form
+from ..values.lattice import Abstract, Array, Const, Ref, Tuple
+from ..values.views import View, read_path
+from .context import Context, Raw
+from .jaxvalues import canonical, index_dtype, is_none, jax_array, known_dtype
+from .promote import Kind, jax_common
+from .registry import meaning
+from .stores import store_out
+
+MISSING: Any = object()
+"""No value: what `plain` gives for what is not known now."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayArgument:
+    """An array argument: its value, JAX's weak type, and the kind of object that it was."""
+
+    value: Value
+    weak: bool = False
+    form: Form = Form.NDARRAY
+
+    @property
+    def dtype(self) -> DType:
+        """Element type."""
+        return self.value.type.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape; known integers."""
+        return self.value.type.static_shape
+
+    @property
+    def rank(self) -> int:
+        """Number of axes."""
+        return len(self.value.type.shape)
+
+    def of(self, value: Value) -> ArrayArgument:
+        """Another value with the weak type and form of this one."""
+        return ArrayArgument(value, self.weak, self.form)
+
+
+class Rules(abc.ABC):
+    """What differs between NumPy and `jax.numpy`."""
+
+    name: str
+    is_jax: bool
+
+    @abc.abstractmethod
+    def operand(self, ctx: Context, raw: Raw, function: str) -> ArrayArgument:
+        """An array argument as the library converts it (`np.asarray`, `jnp.asarray`)."""
+
+    @abc.abstractmethod
+    def result(self, ctx: Context, value: Value, weak: bool = False) -> Abstract:
+        """A result: NumPy gives a scalar where the rank is 0."""
+
+    @abc.abstractmethod
+    def array(self, ctx: Context, value: Value, weak: bool = False) -> Abstract:
+        """A result that is an array in NumPy also where its rank is 0."""
+
+    @abc.abstractmethod
+    def dtype(self, ctx: Context, raw: Raw, function: str) -> DType:
+        """A dtype argument; PS211 where XLA has no such element type."""
+
+    @abc.abstractmethod
+    def index_dtype(self, ctx: Context) -> DType:
+        """The type of indices and counts."""
+
+    @abc.abstractmethod
+    def default_float(self, ctx: Context) -> DType:
+        """The type of floats that nothing else decides."""
+
+    @abc.abstractmethod
+    def common_dtype(self, ctx: Context, operands: Sequence[ArrayArgument]) -> tuple[DType, bool]:
+        """The element type that arrays are brought to, and whether it is weak."""
+
+    def common(self, ctx: Context, operands: Sequence[ArrayArgument]) -> tuple[list[Value], bool]:
+        """The operands in their common element type, and whether it is weak."""
+        dtype, weak = self.common_dtype(ctx, operands)
+        return [ctx.convert(o.value, dtype) for o in operands], weak
+
+    def inexact(self, ctx: Context, dtype: DType) -> DType:
+        """The floating-point type in which a mean of `dtype` is computed."""
+        return dtype if is_floating(dtype) or is_complex(dtype) else self.default_float(ctx)
+
+    def like(self, ctx: Context, operand: ArrayArgument, value: Value) -> Abstract:
+        """A result of the same elements as `operand`: a NumPy scalar stays one, a 0-d array too."""
+        if operand.form is Form.SCALAR:
+            return self.result(ctx, value, operand.weak)
+        return self.array(ctx, value, operand.weak)
+
+
+class NumpyRules(Rules):
+    """NumPy 2: 64-bit defaults, scalars, ndarrays that are cells."""
+
+    name = "np"
+    is_jax = False
+
+    def operand(self, ctx: Context, raw: Raw, function: str) -> ArrayArgument:
+        read = ctx.read(raw)
+        if isinstance(read, Const):
+            return ArrayArgument(numpy_constant(ctx, read.value, function), False, _form_of(read.value))
+        if read.kinds:
+            types = {dtype for dtype, _ in read.kinds}
+            if len(types) != 1:
+                kinds = " or ".join(f"{form.value} {dtype}" for dtype, form in read.kinds)
+                ctx.fail(PathDependentType(span=ctx.span, operation=function, kinds=kinds))
+            return ArrayArgument(ctx.convert(read.value, types.pop()), False, read.form)
+        return ArrayArgument(read.value, False, read.form)
+
+    def result(self, ctx: Context, value: Value, weak: bool = False) -> Abstract:
+        return ctx.new(value)
+
+    def array(self, ctx: Context, value: Value, weak: bool = False) -> Abstract:
+        return ctx.ndarray(value)
+
+    def dtype(self, ctx: Context, raw: Raw, function: str) -> DType:
+        given = ctx.known(raw, f"the dtype of {function}")
+        try:
+            dtype: DType = np.dtype(given)
+        except TypeError as error:
+            ctx.raise_(error)
+        if dtype not in SHORT_NAMES:
+            ctx.fail(DTypeNotStaged(span=ctx.span, what=function, dtype=str(dtype)))
+        return dtype
+
+    def index_dtype(self, ctx: Context) -> DType:
+        return INT64
+
+    def default_float(self, ctx: Context) -> DType:
+        return FLOAT64
+
+    def common_dtype(self, ctx: Context, operands: Sequence[ArrayArgument]) -> tuple[DType, bool]:
+        dtype: DType = np.result_type(*[o.dtype for o in operands])
+        return dtype, False
+
+
+class JaxRules(Rules):
+    """`jax.numpy` under the user's `jax_enable_x64`: weak types, immutable results."""
+
+    name = "jnp"
+    is_jax = True
+
+    def operand(self, ctx: Context, raw: Raw, function: str) -> ArrayArgument:
+        array = jax_array(ctx, raw, function)
+        return ArrayArgument(array.value, array.weak, Form.JAX)
+
+    def result(self, ctx: Context, value: Value, weak: bool = False) -> Abstract:
+        return ctx.jax(value, weak)
+
+    def array(self, ctx: Context, value: Value, weak: bool = False) -> Abstract:
+        return ctx.jax(value, weak)
+
+    def dtype(self, ctx: Context, raw: Raw, function: str) -> DType:
+        return known_dtype(ctx, raw, f"the dtype of {function}")
+
+    def index_dtype(self, ctx: Context) -> DType:
+        return index_dtype(ctx)
+
+    def default_float(self, ctx: Context) -> DType:
+        return canonical(FLOAT64, ctx.x64)
+
+    def common_dtype(self, ctx: Context, operands: Sequence[ArrayArgument]) -> tuple[DType, bool]:
+        return jax_common(ctx, tuple([Kind(o.dtype, Form.JAX, o.weak) for o in operands]))
+
+
+NUMPY = NumpyRules()
+JAX = JaxRules()
+
+
+def rules_of(ctx: Context, *values: Raw) -> Rules:
+    """JAX's rules if one of the values is a `jax.Array`, else NumPy's."""
+    return JAX if any(isinstance(v, Array) and v.form is Form.JAX for v in values) else NUMPY
+
+
+def _form_of(value: object) -> Form:
+    return Form.SCALAR if isinstance(value, np.generic) else Form.PYTHON
+
+
+def numpy_constant(ctx: Context, value: object, function: str) -> Value:
+    """A known number (or a tuple of numbers) as `np.asarray` makes an array of it."""
+    array = np.asarray(value)
+    if array.dtype not in SHORT_NAMES:
+        kind = f"the type {type(value).__name__}"
+        ctx.fail(NoSuchOperation(span=ctx.span, operation=function, types=kind))
+    return ctx.constant(array, array.dtype)
+
+
+# ---------------------------------------------------------------- what is known now
+
+
+def plain(ctx: Context, raw: Raw) -> Any:
+    """The Python object that `raw` is where all of it is known now, else `MISSING`; lists are not."""
+    match raw:
+        case Const(value=value):
+            return value
+        case Tuple(items=items, cls=cls):
+            parts = [plain(ctx, item) for item in items]
+            if cls is not tuple or any(p is MISSING for p in parts):
+                return MISSING
+            return tuple(parts)
+        case Abstract():
+            return MISSING
+        case _:
+            return raw
+
+
+def lifted(ctx: Context, value: Any) -> Abstract:
+    """What a real function gave, as an abstract value: arrays are constants of the program."""
+    match value:
+        case np.ndarray():
+            return ctx.ndarray(ctx.constant(value, value.dtype))
+        case tuple():
+            return Tuple(tuple([lifted(ctx, v) for v in value]))
+        case _:
+            return Const(value)
+
+
+def integer_bounds(raw: Raw) -> tuple[int | None, int | None]:
+    """The least and the greatest value that an integer may have, where known."""
+    if isinstance(raw, Const):
+        return int(raw.value), int(raw.value)
+    if isinstance(raw, Array):
+        lower = 0 if raw.lower is None and raw.dtype.kind == "u" else raw.lower
+        return lower, raw.upper
+    return None, None
+
+
+# ---------------------------------------------------------------- views
+
+
+def with_views(ctx: Context, rules: Rules, raw: Raw, views: Sequence[View], function: str) -> Abstract:
+    """`raw` seen through `views`: a view of an ndarray is a reference to its memory, other values are new."""
+    if not rules.is_jax and ctx.is_ndarray(raw):
+        assert isinstance(raw, Ref)
+        return Ref(raw.cell, (*raw.path, *views))
+    operand = rules.operand(ctx, raw, function)
+    return rules.like(ctx, operand, read_path(ctx.b, operand.value, tuple(views)))
+
+
+# ---------------------------------------------------------------- declaring
+
+Body = Callable[..., Abstract]
+StoreResult = Callable[[Context, Raw, Abstract, str], Abstract]
+
+
+def under(rules: Rules, function: Body, name: str, delegates: bool = False, fold: Any = None) -> Body:
+    """`function(ctx, rules, …)` as a meaning `(ctx, …)`.
+
+    `delegates`: NumPy's function calls the method of the same name, so that a `jax.Array` goes by JAX's
+    rules. `fold`: the real function, to be called where all arguments are known numbers.
+    """
+    whole = inspect.signature(function)
+    parameters = list(whole.parameters.values())
+    takes_out = "out" in whole.parameters
+
+    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+        if fold is not None:
+            known = [plain(ctx, a) for a in (*args, *kwargs.values())]
+            if known and not any(k is MISSING for k in known):
+                return _folded(ctx, fold, known[: len(args)], dict(zip(kwargs, known[len(args) :])))
+        chosen = rules
+        if delegates and args and isinstance(args[0], Array) and args[0].form is Form.JAX:
+            chosen = JAX
+        if not takes_out:
+            return function(ctx, chosen, *args, **kwargs)
+        bound = whole.bind(ctx, chosen, *args, **kwargs)
+        out = bound.arguments.pop("out", None)
+        result = function(**bound.arguments)
+        return result if is_none(out) else _into(ctx, chosen, out, result, name)
+
+    call.__name__ = name
+    call.__doc__ = function.__doc__
+    call.__signature__ = whole.replace(parameters=[parameters[0], *parameters[2:]])  # type: ignore[attr-defined]
+    return call
+
+
+def _folded(ctx: Context, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Abstract:
+    """A real function on known arguments; what it raises, the program raises."""
+    try:
+        with np.errstate(all="ignore"):
+            return lifted(ctx, function(*args, **kwargs))
+    except (TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError) as error:
+        ctx.raise_(error)
+
+
+def _into(ctx: Context, rules: Rules, out: Raw, result: Abstract, name: str) -> Abstract:
+    """A result stored into the `out` argument, which is what the call gives back."""
+    if rules.is_jax or not ctx.is_ndarray(out):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.{name}", argument="out"))
+    read = NUMPY.operand(ctx, result, name)
+    store_out(ctx, out, read.value, name)
+    return out  # type: ignore[no-any-return]
+
+
+def twins(
+    numpy_function: Any, jax_function: Any, *, delegates: bool = True, fold: bool = False
+) -> Callable[[Body], Body]:
+    """Declares `(ctx, rules, …)` as the meaning of a NumPy function and of its twin in `jax.numpy`.
+
+    Either may be None. See `under` for `delegates` and `fold`.
+    """
+
+    def declare(function: Body) -> Body:
+        if numpy_function is not None:
+            name = numpy_function.__name__
+            folded = numpy_function if fold else None
+            meaning(numpy_function)(under(NUMPY, function, name, delegates, folded))
+        if jax_function is not None:
+            meaning(jax_function)(under(JAX, function, getattr(jax_function, "__name__", "?")))
+        return function
+
+    return declare

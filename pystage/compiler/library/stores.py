@@ -1,0 +1,144 @@
+"""Stores into ndarrays: a new array for the cell that owns the memory, through all views in between.
+
+In: a reference to an ndarray, and the value that it is to hold. Out: the cell in `ctx.state` replaced.
+Values are cast as NumPy's assignment casts them, which is without regard to what is lost.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+from ..diagnostics.codes_types import NoCast, NotNumeric, PathDependentType
+from ..hlo.ir import Value
+from ..hlo.types import BOOL, COMPLEX64, FLOAT32, FLOAT64, SHORT_NAMES, DType, is_complex
+from ..ops import Constant, Real
+from ..values.lattice import ArrayCell, Const, Ref
+from ..values.views import Flipped, Part, Permuted, Reshaped, write_path
+from .context import Context, Raw
+
+
+def store_through(ctx: Context, ref: Ref, new: Value) -> None:
+    """The ndarray `ref` (a view or an owner) holds `new`, broadcast to its shape and cast to its dtype.
+
+    Raises NumPy's ValueError in the program where the memory is read-only or `new` has another shape.
+    """
+    cell = ctx.state.get(ref.cell)
+    assert isinstance(cell, ArrayCell)
+    if not cell.writable:
+        ctx.raise_(ValueError("assignment destination is read-only"))
+    shape = path_shape(ref, cell.value)
+    fitted = fit(ctx, cast(ctx, new, dtype_of(ctx, ref)), shape)
+    path = ref.path
+    while path and isinstance(path[-1], Reshaped | Permuted | Flipped):  # these write blindly
+        last, path = path[-1], path[:-1]
+        if isinstance(last, Reshaped):
+            fitted = ctx.reshape(fitted, path_shape(Ref(ref.cell, path), cell.value))
+        else:
+            fitted = last.write(ctx.b, fitted, fitted)
+    ctx.state.set(ref.cell, replace(cell, value=write_path(ctx.b, cell.value, path, fitted)))
+
+
+def path_shape(ref: Ref, base: Value) -> tuple[int, ...]:
+    """The shape of the view that `ref` is, without an operation."""
+    type = base.type
+    for view in ref.path:
+        type = type.with_shape(view.shape(type))
+    return type.static_shape
+
+
+def shape_of(ctx: Context, ref: Ref) -> tuple[int, ...]:
+    """The shape of the ndarray that `ref` stands for, without an operation."""
+    return path_shape(ref, ctx.state.get(ref.cell).value)
+
+
+def dtype_of(ctx: Context, ref: Ref) -> DType:
+    """The element type of the ndarray that `ref` stands for (a part of a complex array included)."""
+    dtype: DType = ctx.state.get(ref.cell).value.type.dtype
+    if any(isinstance(view, Part) for view in ref.path) and is_complex(dtype):
+        return FLOAT32 if dtype == COMPLEX64 else FLOAT64
+    return dtype
+
+
+def fit(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
+    """`value` broadcast to the shape of what it is stored into; leading axes of one element are dropped."""
+    own = value.type.static_shape
+    extra = max(len(own) - len(shape), 0)
+    trimmed = own[extra:]
+    fits = all(n == 1 for n in own[:extra])
+    if not fits or any(n not in (1, m) for n, m in zip(trimmed[::-1], shape[::-1])):
+        ctx.raise_(
+            ValueError(f"could not broadcast input array from shape {_text(own)} into shape {_text(shape)}")
+        )
+    return ctx.broadcast(ctx.reshape(value, trimmed), shape)
+
+
+def _text(shape: tuple[int, ...]) -> str:
+    """A shape as NumPy's errors write it."""
+    return "(" + ",".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
+
+
+def cast(ctx: Context, value: Value, dtype: DType) -> Value:
+    """`value` in another element type, as `astype` casts: complex numbers lose their imaginary part."""
+    if is_complex(value.type.dtype) and not is_complex(dtype) and dtype != BOOL:
+        value = ctx.op(Real(), value)
+    return ctx.convert(value, dtype)
+
+
+def stored_value(ctx: Context, raw: Raw, dtype: DType, what: str, jax: bool = False) -> Value:
+    """The value of an assignment to elements of `dtype`, cast to it.
+
+    A known number that does not fit (300 into uint8, nan into int64) raises in the program what NumPy raises;
+    with `jax`, it is cast as JAX casts.
+    """
+    read = ctx.read(raw)
+    if isinstance(read, Const):
+        return ctx.constant(_cast_known(ctx, read.value, dtype, what, jax), dtype)
+    if read.kinds and any(is_complex(d) for d, _ in read.kinds) and not is_complex(dtype):
+        kinds = " or ".join(f"{form.value} {kind}" for kind, form in read.kinds)
+        ctx.fail(PathDependentType(span=ctx.span, operation=what, kinds=kinds))
+    if is_complex(read.dtype) and not is_complex(dtype) and not read.shape and not jax:
+        ctx.raise_(TypeError("float() argument must be a string or a real number, not 'complex'"))
+    return cast(ctx, read.value, dtype)
+
+
+def _cast_known(ctx: Context, value: object, dtype: DType, what: str, jax: bool) -> np.ndarray:
+    """A known number, or a tuple of numbers, as an array of `dtype`."""
+    source = np.asarray(value)
+    if source.dtype not in SHORT_NAMES and source.dtype.kind not in "iuO":
+        ctx.fail(NotNumeric(span=ctx.span, what=what, kind=type(value).__name__))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        if jax:
+            return source.astype(dtype)
+        target = np.zeros(source.shape, dtype)
+        try:
+            target[...] = value  # type: ignore[assignment]
+        except (TypeError, ValueError, OverflowError) as error:
+            ctx.raise_(error)
+    return target
+
+
+def store_out(ctx: Context, out: Ref, value: Value, function: str) -> None:
+    """A result stored into an `out` argument: the same shape, and a cast of kind same_kind."""
+    target = dtype_of(ctx, out)
+    shape = shape_of(ctx, out)
+    if value.type.shape != shape:
+        ctx.raise_(
+            ValueError(
+                f"output parameter for reduction operation {function} has the wrong shape "
+                f"{_text(shape)}, expected {_text(value.type.static_shape)}"
+            )
+        )
+    source = value.type.dtype
+    if not np.can_cast(source, target, "same_kind"):
+        ctx.fail(NoCast(span=ctx.span, operation=f"np.{function}", source=str(source), target=str(target)))
+    store_through(ctx, out, value)
+
+
+def known_array(value: Value) -> np.ndarray | None:
+    """The elements of a value that is a constant of the program, else None."""
+    kind = getattr(value.owner, "kind", None)
+    return kind.data if isinstance(kind, Constant) else None
