@@ -24,7 +24,8 @@ class Cholesky(HloOp):
 
     Operand and result are `(…, n, n)`. With `lower` the operand is `L @ L.conj().T` of the result, and only
     its lower triangle is read; else it is `U.conj().T @ U`, and the upper one is. The other triangle of the
-    result is zero. A matrix that is not positive-definite gives NaN.
+    result is zero. A matrix that is not positive-definite gives NaN
+    everywhere.
     """
 
     opcode = "cholesky"
@@ -52,7 +53,7 @@ class Cholesky(HloOp):
             try:
                 factor = np.linalg.cholesky(lower + np.tril(lower, -1).conj().T)
             except np.linalg.LinAlgError:
-                factor = np.tril(np.full_like(lower, np.nan))
+                factor = np.full_like(lower, np.nan)
             out[place] = factor if self.lower else factor.conj().T
         return out
 
