@@ -15,6 +15,8 @@ import jax
 import numpy as np
 
 from ..diagnostics.codes_types import BadAxis, DTypeNotStaged, NotNumeric, PathDependentType, ShapeMismatch
+from ..hlo.ir import Value
+from ..hlo.op import HloOp
 from ..hlo.types import (
     BOOL,
     COMPLEX64,
@@ -27,6 +29,7 @@ from ..hlo.types import (
     UINT32,
     UINT64,
     DType,
+    ShapeError,
 )
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Tuple
@@ -150,6 +153,14 @@ def items(ctx: Context, raw: Raw, what: str) -> list[Abstract]:
     if listed is None:
         ctx.fail(NotNumeric(span=ctx.span, what=what, kind="something other than a list of arrays"))
     return listed
+
+
+def checked(ctx: Context, op: HloOp, *operands: Value) -> Value:
+    """`ctx.op`, with PS206 where the operation does not take operands of these shapes and types."""
+    try:
+        return ctx.op(op, *operands)
+    except ShapeError as error:
+        ctx.fail(ShapeMismatch(span=ctx.span, text=str(error)))
 
 
 def all_weak(arrays: Sequence[Array]) -> bool:
