@@ -7,7 +7,7 @@ from .render import render_all
 
 
 class StagingError(Exception):
-    """A program that cannot be staged. `diagnostics` holds every reason; the text of the error shows them all."""
+    """A program that cannot be staged. `diagnostics` holds every reason; its text shows them all."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         super().__init__(*(f"{d.code}: {d.headline}" for d in diagnostics))

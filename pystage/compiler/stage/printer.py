@@ -79,7 +79,7 @@ def _block(block: ir.Block, depth: int) -> Iterator[_Line]:
 def _instr(instr: ir.Instr, depth: int) -> Iterator[_Line]:
     line = instr.span.line
     match instr:
-        case ir.If(cond=cond, then=[], orelse=orelse):
+        case ir.If(cond=cond, then=[], orelse=orelse) if orelse:
             yield depth, f"if not {cond}:", line
             yield from _block(orelse, depth + 1)
         case ir.If(cond=cond, then=then, orelse=orelse):
@@ -173,7 +173,7 @@ def _value(instr: ir.Instr) -> str:
         case ir.Binary(op=op, left=left, right=right) | ir.Compare(op=op, left=left, right=right):
             return f"{left} {op} {right}"
         case ir.Inplace(op=op, left=left, right=right):
-            return f"{left} {op}= {right}"
+            return f"{left} {op} {right} in place"
         case ir.Build():
             return _display(instr)
         case ir.BuildDict(entries=entries):
