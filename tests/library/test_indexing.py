@@ -130,6 +130,9 @@ def test_basic_stores(index: Any) -> None:
     check(put, plain_put, M.astype(float).reshape(1, 3, 4) * 2, Known((0, 1, 2)), 0.5)
 
 
+INTEGERS: list[Any] = [0, -1, (0, 1), (0, 1, 2), (-1, 3, -5), (1, Ellipsis), (1, Ellipsis, -1)]
+
+
 @pytest.mark.parametrize("index", INTEGERS, ids=str)
 @pytest.mark.parametrize("kind", [int, np.int64, np.int8, np.uint16])
 def test_staged_integers(index: Any, kind: type) -> None:
