@@ -71,6 +71,13 @@ def test_an_effect_is_seen_through_regions_and_calls() -> None:
     assert is_pure(function.body.ops[0])
 
 
+def test_an_effect_is_seen_through_a_call_in_a_region() -> None:
+    function = branch()
+    conditional = function.body.ops[2]
+    Builder(conditional.regions[1]).op(Call(announcing()), function.body.params[0])
+    assert not is_pure(conditional)
+
+
 def test_purity_of_a_chain_of_calls_takes_linear_time() -> None:
     function = square()
     for _ in range(40):

@@ -152,11 +152,7 @@ class ShiftLeft(Shift):
     """`x << y`; 0 where `y` is not less than the width. StableHLO: shift_left."""
 
     opcode = "shift_left"
-
-    def reference(self, *operands: np.ndarray) -> Any:
-        left, right = operands
-        inside, distance = _distance(right)
-        return np.where(inside, left << distance, 0).astype(left.dtype)
+    numpy = np.left_shift
 
 
 class ShiftRightLogical(Shift):
@@ -165,10 +161,7 @@ class ShiftRightLogical(Shift):
     opcode = "shift_right_logical"
 
     def reference(self, *operands: np.ndarray) -> Any:
-        left, right = operands
-        inside, distance = _distance(right)
-        bits = left.view(f"u{left.itemsize}") >> distance.view(f"u{left.itemsize}")
-        return np.where(inside, bits, 0).astype(bits.dtype).view(left.dtype)
+        return _shifted_right("u", *operands)
 
 
 class ShiftRightArithmetic(Shift):
@@ -180,11 +173,7 @@ class ShiftRightArithmetic(Shift):
     opcode = "shift_right_arithmetic"
 
     def reference(self, *operands: np.ndarray) -> Any:
-        left, right = operands
-        signed = left.view(f"i{left.itemsize}")
-        inside, distance = _distance(right.view(signed.dtype))
-        fill = np.where(signed < 0, -1, 0).astype(signed.dtype)
-        return np.where(inside, signed >> distance, fill).astype(signed.dtype).view(left.dtype)
+        return _shifted_right("i", *operands)
 
 
 class Complex(Binary):
@@ -228,8 +217,8 @@ def _truncated_quotient(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return truncated.astype(left.dtype)
 
 
-def _distance(right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where a shift's distance is within the width, and the distance, 0 elsewhere."""
-    width = right.itemsize * 8
-    inside = (right >= 0) & (right < width)
-    return inside, np.where(inside, right, 0).astype(right.dtype)
+def _shifted_right(kind: str, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """`left >> right` of the bits read as signed ("i") or unsigned ("u") integers."""
+    dtype = f"{kind}{left.itemsize}"
+    shifted: np.ndarray = np.right_shift(left.view(dtype), right.view(dtype))
+    return np.asarray(shifted).view(left.dtype)
