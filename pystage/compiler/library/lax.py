@@ -86,10 +86,11 @@ from ..ops import (
     Xor,
 )
 from ..ops.operands import ALL, BOOLS, COMPLEXES, FLOATS, INTEGERS, UNSIGNED, describe
-from ..values.lattice import Abstract, Array
+from ..values.boundary import Form
+from ..values.lattice import Abstract, Array, Const
 from .context import Context, Raw
 from .jaxtail import jax_call
-from .jaxvalues import all_weak, integer, is_none, jax_array, known_dtype
+from .jaxvalues import all_weak, checked, integer, is_none, jax_array, known_dtype
 from .pytrees import flatten, unflatten
 from .registry import meaning
 
@@ -217,7 +218,6 @@ _BINARY: tuple[tuple[Any, HloOp, DTypes], ...] = (
     (lax.sub, Subtract(), NUMBERS),
     (lax.div, Divide(), NUMBERS),
     (lax.rem, Remainder(), NUMBERS - COMPLEXES),
-    (lax.atan2, Atan2(), INEXACT),
     (lax.nextafter, NextAfter(), FLOATS),
     (lax.bitwise_and, And(), LOGICAL),
     (lax.bitwise_or, Or(), LOGICAL),
@@ -282,6 +282,15 @@ def _extreme(ctx: Context, function: Any, op: HloOp, x: Raw, y: Raw) -> Abstract
     if is_complex(left.dtype):
         return jax_call(ctx, function, [left, right])
     return apply(ctx, f"lax.{function.__name__}", op, (left, right), ORDERED)
+
+
+@meaning(lax.atan2)
+def atan2(ctx: Context, x: Raw, y: Raw) -> Abstract:
+    """The angle of the point `(y, x)`; of complex numbers, JAX's own."""
+    left, right = jax_array(ctx, x, "lax.atan2"), jax_array(ctx, y, "lax.atan2")
+    if is_complex(left.dtype):
+        return jax_call(ctx, lax.atan2, [left, right])
+    return apply(ctx, "lax.atan2", Atan2(), (left, right), FLOATS)
 
 
 @meaning(lax.mul)
@@ -461,7 +470,9 @@ def bitcast_convert_type(ctx: Context, operand: Raw, new_dtype: Raw) -> Abstract
     if BOOL in (array.dtype, dtype) and array.dtype != dtype:
         types = f"{array.type} to {dtype}"
         ctx.fail(NoSuchOperation(span=ctx.span, operation="lax.bitcast_convert_type", types=types))
-    return ctx.jax(ctx.op(BitcastConvert(dtype), array.value) if dtype != array.dtype else array.value)
+    if dtype == array.dtype:
+        return ctx.jax(array.value)
+    return ctx.jax(checked(ctx, BitcastConvert(dtype), array.value))
 
 
 @meaning(lax.stop_gradient)
@@ -472,6 +483,8 @@ def stop_gradient(ctx: Context, x: Raw) -> Abstract:
 
 
 def _stopped(ctx: Context, leaf: Abstract) -> Abstract:
+    if isinstance(leaf, Const) or (isinstance(leaf, Array) and leaf.form is Form.PYTHON):
+        return leaf
     read = ctx.read(leaf)
     dtype = read.dtype if isinstance(read, Array) else np.asarray(read.value).dtype
     return jax_array(ctx, leaf, "lax.stop_gradient") if dtype in INEXACT else leaf

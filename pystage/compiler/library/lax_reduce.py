@@ -118,11 +118,12 @@ def _named(function: Any, op: HloOp, dtypes: frozenset[DType]) -> Callable[..., 
 
     def reduce_named(ctx: Context, operand: Raw, axes: Raw) -> Abstract:
         array = jax_array(ctx, operand, name)
+        chosen = _axes(ctx, axes, array.rank, name)
         if is_complex(array.dtype) and isinstance(op, Maximum | Minimum):
-            return jax_call(ctx, function, [array, axes])
+            return jax_call(ctx, function, [array, chosen])
         if array.dtype not in dtypes:
             ctx.fail(NoSuchOperation(span=ctx.span, operation=name, types=str(array.type)))
-        return ctx.jax(reduced(ctx, op, array, _axes(ctx, axes, array.rank, name)), array.weak)
+        return ctx.jax(reduced(ctx, op, array, chosen), array.weak)
 
     return reduce_named
 
@@ -225,13 +226,13 @@ def reduce_window(
     name = "lax.reduce_window"
     array = jax_array(ctx, operand, name)
     window = ints(ctx, window_dimensions, f"the window of {name}")
-    strides = optional_ints(ctx, window_strides, f"the strides of {name}") or (1,) * len(window)
+    strides = optional_ints(ctx, window_strides, f"the strides of {name}")
     base = optional_ints(ctx, base_dilation, f"base_dilation of {name}") or ()
     spread = optional_ints(ctx, window_dilation, f"window_dilation of {name}") or ()
     pads = ctx.known(padding, f"the padding of {name}")
     if isinstance(pads, str):
         reach = [(n - 1) * d + 1 for n, d in zip(window, spread or (1,) * len(window), strict=True)]
-        pads = padding_of(ctx, array.shape, reach, strides, pads)
+        pads = padding_of(ctx, array.shape, reach, strides or (), pads)
     start = init_value if isinstance(init_value, Abstract) else Const(init_value)
     op = _monoid(ctx, computation, start)
     plain = isinstance(op, Add | Maximum | Minimum)
@@ -243,7 +244,7 @@ def reduce_window(
         same_dtypes(ctx, name, [array, first])
         op = _one_operation(ctx, computation, first)
     pairs = tuple([(int(low), int(high)) for low, high in pads])
-    made = ReduceWindow(op, window, strides, pairs, base, spread)
+    made = ReduceWindow(op, window, strides or (1,) * len(window), pairs, base, spread)
     return ctx.jax(checked(ctx, made, array.value, first.value), array.weak and plain)
 
 
@@ -307,7 +308,7 @@ def fft(ctx: Context, x: Raw, fft_type: Raw, fft_lengths: Raw) -> Abstract:
     given = ctx.known(fft_type, "the type of lax.fft")
     kind = given.upper() if isinstance(given, str) else given.name
     lengths = ints(ctx, fft_lengths, "the lengths of lax.fft")
-    wanted = _transformed_dtype(ctx, array.dtype)
+    wanted = _transformed_dtype(array.dtype)
     if kind == "RFFT":
         if is_complex(array.dtype):
             ctx.fail(NoSuchOperation(span=ctx.span, operation="lax.fft of type RFFT", types=str(array.type)))
@@ -317,8 +318,9 @@ def fft(ctx: Context, x: Raw, fft_type: Raw, fft_lengths: Raw) -> Abstract:
     return ctx.jax(checked(ctx, Fft(kind, lengths), value) if lengths else value)
 
 
-def _transformed_dtype(ctx: Context, dtype: DType) -> DType:
+def _transformed_dtype(dtype: DType) -> DType:
     """The inexact type that JAX transforms in."""
     if is_complex(dtype) or dtype in (FLOAT32, FLOAT64):
         return dtype
-    return FLOAT32 if is_floating(dtype) else canonical(FLOAT64, ctx.x64)
+    wide = not is_floating(dtype) and dtype.itemsize == 8
+    return FLOAT64 if wide else FLOAT32

@@ -158,6 +158,7 @@ def _starts(ctx: Context, raw: Raw, array: Array, wrap: Raw, function: str) -> l
     if len(listed) != array.rank:
         text = f"{function}: {len(listed)} start indices for {array.type}"
         ctx.fail(ShapeMismatch(span=ctx.span, text=text))
+    same_dtypes(ctx, function, [jax_array(ctx, start, function) for start in listed])
     allowed = bool(ctx.known(wrap, f"allow_negative_indices of {function}"))
     return start_values(ctx, listed, array.shape, allowed)
 
