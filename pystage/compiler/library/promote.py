@@ -34,11 +34,11 @@ from ..hlo.types import (
     is_integer,
     is_unsigned,
 )
+from ..ops import Compare, Convert
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const
 from .context import Context, Raw
 from .jaxvalues import canonical
-from .stores import cast
 
 Operand = Array | Const
 """One number, or the contents of an array; a `Const` holds a Python number or a NumPy scalar."""
@@ -162,11 +162,15 @@ def _staged(ctx: Context, operation: str, loop: Loop) -> Loop:
 
 
 @functools.cache
-def numpy_loop(ufunc: np.ufunc, kinds: tuple[Kind, ...]) -> Loop | None:
-    """NumPy's loop: Python scalars are weak, `jax.Array`s count as arrays of their element type."""
+def numpy_loop(ufunc: np.ufunc, kinds: tuple[Kind, ...], dtype: DType | None = None) -> Loop | None:
+    """NumPy's loop: Python scalars are weak, `jax.Array`s count as arrays of their element type.
+
+    `dtype` is the ufunc's argument of that name.
+    """
     tokens = [_token(k) for k in kinds]
+    options = {} if dtype is None else {"signature": (*[None] * ufunc.nin, *[dtype] * ufunc.nout)}
     try:
-        types = ufunc.resolve_dtypes((*tokens, *[None] * ufunc.nout))
+        types = ufunc.resolve_dtypes((*tokens, *[None] * ufunc.nout), **options)
     except TypeError:
         return None
     return Loop(types[: ufunc.nin], types[ufunc.nin :], Form.NDARRAY)
@@ -214,7 +218,8 @@ def _jax_common(kinds: tuple[Kind, ...], x64: bool, mode: str) -> tuple[DType, b
         try:
             found, weak = jax.dtypes.result_type(*samples, return_weak_type_flag=True)
         except jax.dtypes.TypePromotionError as error:
-            return error
+            failure: Exception = error
+            return failure
     if len(kinds) == 1 and kinds[0].form is not Form.PYTHON:
         dtype: DType = canonical(kinds[0].dtype, x64)
     else:
@@ -252,7 +257,7 @@ def broadcast_shape(ctx: Context, operation: str, *shapes: tuple[int, ...]) -> t
 def fits(value: int, dtype: DType) -> bool:
     """True if an integer type holds `value`."""
     bits = int(dtype.itemsize) * 8
-    return 0 <= value < 2**bits if is_unsigned(dtype) else -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)
+    return 0 <= value < 1 << bits if is_unsigned(dtype) else -(1 << bits - 1) <= value < 1 << bits - 1
 
 
 def value_of(ctx: Context, operand: Operand, dtype: DType, form: Form = Form.NDARRAY) -> Value:
@@ -263,8 +268,18 @@ def value_of(ctx: Context, operand: Operand, dtype: DType, form: Form = Form.NDA
     if isinstance(operand, Const):
         return ctx.constant(_known_array(ctx, operand.value, dtype, form), dtype)
     if form is Form.JAX and operand.form is not Form.JAX:
-        return cast(ctx, cast(ctx, operand.value, canonical(operand.dtype, ctx.x64)), dtype)
-    return cast(ctx, operand.value, dtype)
+        return convert(ctx, convert(ctx, operand.value, canonical(operand.dtype, ctx.x64)), dtype)
+    return convert(ctx, operand.value, dtype)
+
+
+def convert(ctx: Context, value: Value, dtype: DType) -> Value:
+    """`value` in another element type, as `astype` converts real numbers; to a boolean: is it not 0?"""
+    source = value.type.dtype
+    if source == dtype:
+        return value
+    if dtype == BOOL:
+        return ctx.op(Compare("NE"), value, ctx.broadcast(ctx.constant(0, source), value.type.static_shape))
+    return ctx.op(Convert(dtype), value)
 
 
 def _known_array(ctx: Context, value: Any, dtype: DType, form: Form) -> np.ndarray:

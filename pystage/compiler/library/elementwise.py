@@ -1,0 +1,240 @@
+"""Functions that work element by element: how they are applied, for NumPy's ufuncs and their twins in JAX.
+
+In: an `Elementwise` (what is declared of each function, in `ufuncs.py`) and abstract operands. Out: abstract
+results, in the element types that NumPy or JAX would give. `out=`, `where=` and `dtype=` of NumPy are served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..diagnostics.codes_types import ArgumentNotStaged, NoCast, NotNumeric
+from ..hlo.ir import Value
+from ..hlo.types import BOOL, INT64, UINT64, DType, is_integer
+from ..values.boundary import Form
+from ..values.lattice import Abstract, Array, Const, Ref, Tuple, is_number
+from .arithmetic import select
+from .context import Context, Raw
+from .promote import (
+    Kind,
+    Loop,
+    Operand,
+    broadcast_shape,
+    fits,
+    jax_common,
+    numpy_loop,
+    resolve,
+    result,
+    shape_of,
+    value_of,
+)
+from .rules import MISSING, lifted, plain
+from .stores import cast, dtype_of, store_through
+from .stores import shape_of as target_shape
+
+DTypeMap = Callable[[DType], DType]
+
+
+def same(dtype: DType) -> DType:
+    """The same type."""
+    return dtype
+
+
+def boolean(dtype: DType) -> DType:
+    """Booleans, whatever the operands are."""
+    return BOOL
+
+
+@dataclass(frozen=True, eq=False)
+class Elementwise:
+    """A function of NumPy and JAX that works element by element.
+
+    `kernel` computes it on values of the loop's types. For JAX: `inputs` makes the computation's type of the
+    operands' common one, `output` the result's type of that, and `domain` are the kinds of type it takes
+    (`b` boolean, `i` signed, `u` unsigned, `f` floating, `c` complex).
+    """
+
+    name: str
+    ufunc: np.ufunc
+    kernel: Callable[..., Value | tuple[Value, ...]]
+    inputs: DTypeMap = same
+    output: DTypeMap = same
+    domain: str = "biufc"
+    comparison: bool = False
+
+    def jax_loop(self, ctx: Context, kinds: tuple[Kind, ...]) -> Loop | None:
+        """The loop by JAX's rules."""
+        dtype, weak = jax_common(ctx, kinds)
+        dtype = self.inputs(dtype)
+        if _kind_letter(dtype) not in self.domain:
+            return None
+        output = self.output(dtype)
+        return Loop((dtype,) * len(kinds), (output,) * self.ufunc.nout, Form.JAX, weak and output != BOOL)
+
+    def numpy_loop(self, kinds: tuple[Kind, ...]) -> Loop | None:
+        """The loop by NumPy's rules. Python integers are compared exactly, whatever the other type is."""
+        loop = numpy_loop(self.ufunc, kinds)
+        if loop is None or not self.comparison or not any(map(_is_python_int, kinds)):
+            return loop
+        if not all(is_integer(k.dtype) or k.dtype == BOOL for k in kinds):
+            return loop
+        inputs = tuple([k.dtype if k.dtype == UINT64 else INT64 for k in kinds])
+        return Loop(inputs, loop.outputs, loop.form)
+
+
+def _kind_letter(dtype: DType) -> str:
+    return "f" if dtype.kind == "V" else dtype.kind
+
+
+def _is_python_int(kind: Kind) -> bool:
+    return kind.form is Form.PYTHON and kind.dtype == INT64
+
+
+# ---------------------------------------------------------------- applying
+
+
+def compute(
+    ctx: Context, function: Elementwise, operands: Sequence[Operand], loop: Loop
+) -> tuple[Value, ...]:
+    """The values of the results, in the loop's types."""
+    shape = broadcast_shape(ctx, function.name, *[shape_of(o) for o in operands])
+    values = [
+        ctx.broadcast(value_of(ctx, operand, dtype, loop.form), shape)
+        for operand, dtype in zip(operands, loop.inputs, strict=True)
+    ]
+    made = function.kernel(ctx, loop.form, *values)
+    results = made if isinstance(made, tuple) else (made,)
+    return tuple([cast(ctx, r, dtype) for r, dtype in zip(results, loop.outputs, strict=True)])
+
+
+def apply_loop(ctx: Context, function: Elementwise, operands: Sequence[Operand], loop: Loop) -> Abstract:
+    """The results as the objects that the loop's form makes of them; several are a tuple."""
+    values = compute(ctx, function, operands, loop)
+    made = tuple([result(ctx, v, loop) for v in values])
+    return made[0] if len(made) == 1 else Tuple(made)
+
+
+def apply_numpy(ctx: Context, function: Elementwise, operands: Sequence[Operand]) -> Abstract:
+    """The ufunc on numbers and arrays."""
+    decided = known_comparison(ctx, function, operands)
+    if decided is not None:
+        return decided
+    return apply_loop(ctx, function, operands, resolve(ctx, function.name, operands, function.numpy_loop))
+
+
+def apply_jax(ctx: Context, function: Elementwise, operands: Sequence[Operand]) -> Abstract:
+    """The function of `jax.numpy` on numbers and arrays."""
+    loop = resolve(ctx, function.name, operands, lambda kinds: function.jax_loop(ctx, kinds))
+    return apply_loop(ctx, function, operands, loop)
+
+
+def known_comparison(ctx: Context, function: Elementwise, operands: Sequence[Operand]) -> Abstract | None:
+    """A comparison with a known Python integer that the other operand's type does not hold."""
+    if not function.comparison:
+        return None
+    for number, other in (tuple(operands), tuple(operands)[::-1]):
+        if not (isinstance(number, Const) and type(number.value) is int and isinstance(other, Array)):
+            continue
+        if other.kinds or not is_integer(other.dtype) or other.form is Form.PYTHON:
+            continue
+        if not fits(number.value, other.dtype):
+            sample = Const(other.dtype.type(0))
+            sides = (number, sample) if number is operands[0] else (sample, number)
+            flag = function.ufunc(*[s.value for s in sides])
+            return ctx.new(ctx.broadcast(ctx.constant(bool(flag), BOOL), other.shape))
+    return None
+
+
+# ---------------------------------------------------------------- as meanings
+
+
+def call_numpy(
+    ctx: Context, function: Elementwise, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw
+) -> Abstract:
+    """A call of the ufunc: on known numbers it runs now."""
+    options = [_default(o) for o in (out, where, dtype)]
+    if options == [True, True, True]:
+        known = [plain(ctx, a) for a in args]
+        if not any(k is MISSING for k in known):
+            return _call_now(ctx, function.ufunc, known)
+        return apply_numpy(ctx, function, [ctx.read(a) for a in args])
+    operands = [ctx.read(a) for a in args]
+    loop = _loop_with_dtype(ctx, function, operands, dtype)
+    if options[0]:
+        if not options[1]:
+            name = f"np.{function.name}"
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="where without out"))
+        return apply_loop(ctx, function, operands, loop)
+    return _into(ctx, function, operands, loop, out, where)
+
+
+def _default(option: Raw) -> bool:
+    value = option.value if isinstance(option, Const) else option
+    return value is None or value is True
+
+
+def _call_now(ctx: Context, function: Callable[..., Any], known: Sequence[Any]) -> Abstract:
+    try:
+        with np.errstate(all="ignore"):
+            return lifted(ctx, function(*known))
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError) as error:
+        ctx.raise_(error)
+
+
+def _loop_with_dtype(ctx: Context, function: Elementwise, operands: Sequence[Operand], dtype: Raw) -> Loop:
+    if _default(dtype):
+        return resolve(ctx, function.name, operands, function.numpy_loop)
+    wanted = np.dtype(ctx.known(dtype, f"the dtype of np.{function.name}"))
+
+    def rule(kinds: tuple[Kind, ...]) -> Loop | None:
+        loop = numpy_loop(function.ufunc, kinds, wanted)
+        fitting = loop is not None and all(
+            np.can_cast(k.dtype, d, "same_kind") or k.form is Form.PYTHON for k, d in zip(kinds, loop.inputs)
+        )
+        return loop if fitting else None
+
+    return resolve(ctx, function.name, operands, rule)
+
+
+def _into(
+    ctx: Context, function: Elementwise, operands: Sequence[Operand], loop: Loop, out: Raw, where: Raw
+) -> Abstract:
+    """The result stored into `out`, where `where` holds."""
+    target = out.items[0] if isinstance(out, Tuple) and len(out.items) == 1 else out
+    name = f"np.{function.name}"
+    if not isinstance(target, Ref) or not ctx.is_ndarray(target) or len(loop.outputs) != 1:
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="out"))
+    (value,) = compute(ctx, function, operands, loop)
+    mask = None if _default(where) else ctx.read(where)
+    store_result(ctx, target, value, name, mask)
+    return target
+
+
+def store_result(ctx: Context, target: Ref, value: Value, name: str, mask: Operand | None = None) -> None:
+    """An elementwise result into an ndarray's memory: broadcast to its shape, cast of kind same_kind."""
+    dtype = dtype_of(ctx, target)
+    if not np.can_cast(value.type.dtype, dtype, "same_kind"):
+        ctx.fail(NoCast(span=ctx.span, operation=name, source=str(value.type.dtype), target=str(dtype)))
+    shape = target_shape(ctx, target)
+    masks = [] if mask is None else [shape_of(mask)]
+    if broadcast_shape(ctx, name, shape, value.type.static_shape, *masks) != shape:
+        text = f"non-broadcastable output operand with shape {shape}"
+        ctx.raise_(ValueError(text))
+    value = ctx.broadcast(cast(ctx, value, dtype), shape)
+    if mask is not None:
+        condition = ctx.broadcast(value_of(ctx, mask, BOOL), shape)
+        value = select(ctx, condition, value, ctx.contents(target))
+    store_through(ctx, target, value)
+
+
+def jax_operands(ctx: Context, name: str, args: Sequence[Raw]) -> list[Operand]:
+    """The operands of a `jax.numpy` function, which takes numbers and arrays, and no lists."""
+    for arg in args:
+        if isinstance(arg, Abstract) and not is_number(arg) and not ctx.is_ndarray(arg):
+            kind = type(arg.value).__name__ if isinstance(arg, Const) else "a sequence"
+            ctx.fail(NotNumeric(span=ctx.span, what=f"jnp.{name}", kind=kind))
+    return [ctx.read(a) for a in args]

@@ -1,0 +1,277 @@
+"""The operators of Python on abstract values: the doors that inference calls.
+
+In: an operator's symbol and abstract operands. Out: the abstract result that the plain run would give, in
+kind, element type and shape. Operators that a user's class defines are dispatched before.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..diagnostics.codes_types import NoSuchOperation
+from ..hlo.types import BOOL, INT64, is_floating, is_integer
+from ..ops import Negate, Not
+from ..values.boundary import Form
+from ..values.lattice import Abstract, Array, Const, Ref, is_number
+from . import arithmetic as a
+from . import structure_operators as structure
+from . import ufuncs as u
+from .context import Context, Raw
+from .elementwise import (
+    Elementwise,
+    apply_loop,
+    apply_numpy,
+    compute,
+    known_comparison,
+    store_result,
+)
+from .promote import Kind, Loop, Operand, kinds_of, numeric, resolve, value_of
+from .python_numbers import PYTHON_OPERATORS, apply_python, bounds_of, negated, python_loop
+from .structures import MISSING, abstract, known_object, lift, sequence_items, type_name
+
+FUNCTIONS: dict[str, Elementwise] = {
+    "+": u.ADD,
+    "-": u.SUBTRACT,
+    "*": u.MULTIPLY,
+    "/": u.DIVIDE,
+    "//": u.FLOOR_DIVIDE,
+    "%": u.REMAINDER,
+    "**": u.POWER,
+    "<<": u.LEFT_SHIFT,
+    ">>": u.RIGHT_SHIFT,
+    "&": u.BITWISE_AND,
+    "|": u.BITWISE_OR,
+    "^": u.BITWISE_XOR,
+    "==": u.EQUAL,
+    "!=": u.NOT_EQUAL,
+    "<": u.LESS,
+    "<=": u.LESS_EQUAL,
+    ">": u.GREATER,
+    ">=": u.GREATER_EQUAL,
+}
+"""What an operator computes on arrays."""
+
+_UNARY: dict[str, tuple[Callable[[Any], Any], Elementwise]] = {
+    "-": (operator.neg, u.NEGATIVE),
+    "+": (operator.pos, u.POSITIVE),
+    "~": (operator.invert, u.INVERT),
+}
+
+
+# ---------------------------------------------------------------- doors
+
+
+def binary(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
+    """`left op right` for an arithmetic operator: `+ - * / // % ** @ << >> & | ^`."""
+    left, right = abstract(left), abstract(right)
+    if isinstance(left, Const) and isinstance(right, Const):
+        return call_now(ctx, PYTHON_OPERATORS[op], left.value, right.value)
+    if _numeric_pair(ctx, op, left, right):
+        return _matmul(ctx, left, right) if op == "@" else numeric_binary(ctx, op, left, right)
+    made = structure.binary(ctx, op, left, right)
+    return made if made is not None else no_such(ctx, op, left, right)
+
+
+def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
+    """`left op= right`: what the name on the left stands for afterwards.
+
+    An ndarray is changed in its memory, with NumPy's casting of kind same_kind; a list, set or dict is
+    extended; everything else is rebound to `left op right`. (An ndarray with a `jax.Array` too.)
+    """
+    left, right = abstract(left), abstract(right)
+    if not ctx.is_ndarray(left):
+        made = structure.inplace(ctx, op, left, right)
+        return made if made is not None else binary(ctx, op, left, right)
+    if isinstance(right, Array) and right.form is Form.JAX:
+        return binary(ctx, op, left, right)
+    assert isinstance(left, Ref)
+    if op == "@":
+        product = ctx.read(_matmul(ctx, left, right))
+        store_result(ctx, left, value_of(ctx, product, kinds_of(product)[0].dtype), "np.matmul")
+        return left
+    function = FUNCTIONS[op]
+    operands = [ctx.read(left), ctx.read(right)]
+    _check_power(ctx, op, operands)
+    loop = resolve(ctx, f"{op}=", operands, function.numpy_loop)
+    (value,) = compute(ctx, function, operands, loop)
+    store_result(ctx, left, value, f"{op}=")
+    return left
+
+
+def unary(ctx: Context, op: str, x: Raw) -> Abstract:
+    """`-x`, `+x` or `~x`."""
+    x = abstract(x)
+    plain, function = _UNARY[op]
+    if isinstance(x, Const):
+        return call_now(ctx, plain, x.value)
+    if not is_number(x) and not ctx.is_ndarray(x):
+        known = known_object(ctx, x)
+        if known is not MISSING:
+            return call_now(ctx, plain, known)
+        ctx.fail(NoSuchOperation(span=ctx.span, operation=f"unary {op}", types=type_name(ctx, x)))
+    operand = ctx.read(x)
+
+    def rule(kinds: tuple[Kind, ...]) -> Loop | None:
+        (kind,) = kinds
+        if kind.form is Form.JAX:
+            return function.jax_loop(ctx, kinds)
+        if kind.form is not Form.PYTHON:
+            return function.numpy_loop(kinds)
+        dtype = INT64 if kind.dtype == BOOL else kind.dtype
+        return Loop((dtype,), (dtype,), Form.PYTHON) if op != "~" or dtype == INT64 else None
+
+    loop = resolve(ctx, f"unary {op}", [operand], rule)
+    if loop.form is Form.PYTHON and loop.outputs[0] == INT64:
+        value = value_of(ctx, operand, INT64, Form.PYTHON)
+        bounds = bounds_of(operand)
+        match op:
+            case "-":
+                return ctx.python(ctx.op(Negate(), value), *negated(bounds))
+            case "+":
+                return ctx.python(value, *bounds)
+            case _:
+                return ctx.python(ctx.op(Not(), value))
+    return apply_loop(ctx, function, [operand], loop)
+
+
+def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
+    """`left op right` for `== != < <= > >=`."""
+    left, right = abstract(left), abstract(right)
+    if isinstance(left, Const) and isinstance(right, Const):
+        return call_now(ctx, PYTHON_OPERATORS[op], left.value, right.value)
+    if _numeric_pair(ctx, op, left, right):
+        return numeric_binary(ctx, op, left, right)
+    made = structure.compare(ctx, op, left, right, lambda o, x, y: compare(ctx, o, x, y))
+    return made if made is not None else no_such(ctx, op, left, right)
+
+
+def contains(ctx: Context, item: Raw, container: Raw) -> Abstract:
+    """`item in container`."""
+    item, container = abstract(item), abstract(container)
+    known_item, known_container = known_object(ctx, item), known_object(ctx, container)
+    if known_item is not MISSING and known_container is not MISSING:
+        return call_now(ctx, operator.contains, known_container, known_item)
+    if is_number(container) or ctx.is_ndarray(container):
+        found = compare(ctx, "==", container, item)
+        return ctx.truth(ctx.call(Const(jnp.any if _is_jax(container) else np.any), [found]))
+    return structure.contains(ctx, item, container, lambda x, y: compare(ctx, "==", x, y))
+
+
+def is_(ctx: Context, left: Raw, right: Raw) -> Abstract:
+    """`left is right`, where inference knows the objects apart."""
+    return structure.is_(ctx, abstract(left), abstract(right))
+
+
+# ---------------------------------------------------------------- numbers and arrays
+
+
+def call_now(ctx: Context, function: Callable[..., Any], *args: Any) -> Abstract:
+    """A pure function of known objects, computed now; what it raises, the program raises."""
+    try:
+        with np.errstate(all="ignore"):
+            return lift(ctx, function(*args))
+    except Exception as error:
+        ctx.raise_(error)
+
+
+def no_such(ctx: Context, op: str, left: Abstract, right: Abstract) -> Any:
+    """Fails: the operator is not defined for these types."""
+    types = f"{type_name(ctx, left)} and {type_name(ctx, right)}"
+    ctx.fail(NoSuchOperation(span=ctx.span, operation=f"the operator {op}", types=types))
+
+
+def _is_jax(x: Abstract) -> bool:
+    return isinstance(x, Array) and (x.form is Form.JAX or any(f is Form.JAX for _, f in x.kinds))
+
+
+def _is_array(ctx: Context, x: Abstract) -> bool:
+    """True for what makes NumPy read a sequence on the other side as an array."""
+    if ctx.is_ndarray(x):
+        return True
+    if isinstance(x, Const):
+        return isinstance(x.value, np.generic)
+    return isinstance(x, Array) and x.form is Form.SCALAR
+
+
+def _numeric_pair(ctx: Context, op: str, left: Abstract, right: Abstract) -> bool:
+    """True if the operator is one of numbers and arrays: NumPy reads tuples and lists as arrays, JAX does not."""
+    sides = []
+    for x, other in ((left, right), (right, left)):
+        if is_number(x) or ctx.is_ndarray(x):
+            sides.append(True)
+        elif sequence_items(ctx, x) is not None:
+            repeats = op == "*" and not ctx.is_ndarray(other)
+            sides.append(_is_array(ctx, other) and not repeats)
+        else:
+            sides.append(False)
+    return all(sides)
+
+
+def numeric_binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract:
+    """An operator on numbers and arrays: by JAX's rules if one is a `jax.Array`, Python's if both are Python
+    numbers, else NumPy's."""
+    function = FUNCTIONS[op]
+    operands = [ctx.read(left), ctx.read(right)]
+    special = _special_power(ctx, operands) if op == "**" else None
+    if special is not None:
+        return special
+
+    def rule(kinds: tuple[Kind, ...]) -> Loop | None:
+        if any(k.form is Form.JAX for k in kinds):
+            return function.jax_loop(ctx, kinds)
+        if all(k.form is Form.PYTHON for k in kinds):
+            return python_loop(op, kinds)
+        return function.numpy_loop(kinds)
+
+    loop = resolve(ctx, f"the operator {op}", operands, rule)
+    if loop.form is Form.PYTHON:
+        return apply_python(ctx, op, function, operands, loop)
+    decided = known_comparison(ctx, function, operands) if loop.form is Form.NDARRAY else None
+    return decided if decided is not None else apply_loop(ctx, function, operands, loop)
+
+
+def _matmul(ctx: Context, left: Abstract, right: Abstract) -> Abstract:
+    function = jnp.matmul if _is_jax(left) or _is_jax(right) else np.matmul
+    return ctx.call(Const(function), [left, right])
+
+
+# ---------------------------------------------------------------- powers
+
+
+def _check_power(ctx: Context, op: str, operands: Sequence[Operand]) -> None:
+    """NumPy's error for an integer array to a known negative integer power."""
+    left, right = operands
+    if op != "**" or not isinstance(right, Const) or isinstance(right.value, float | complex):
+        return
+    left_dtype = kinds_of(left)[0].dtype
+    if int(right.value) < 0 and is_integer(left_dtype):
+        ctx.raise_(ValueError("Integers to negative integer powers are not allowed."))
+
+
+def _special_power(ctx: Context, operands: list[Operand]) -> Abstract | None:
+    """What `**` does for some known exponents other than calling `power`."""
+    left, right = operands
+    if not isinstance(left, Array) or not isinstance(right, Const) or left.kinds:
+        return None
+    exponent = right.value
+    if left.form is Form.JAX:
+        return _jax_integer_power(ctx, left, exponent) if type(exponent) is int else None
+    if left.form is not Form.PYTHON:
+        _check_power(ctx, "**", operands)
+    if left.form is Form.NDARRAY and exponent == 0.5 and type(exponent) is float and is_floating(left.dtype):
+        return apply_numpy(ctx, u.SQRT, [left])
+    return None
+
+
+def _jax_integer_power(ctx: Context, left: Array, exponent: int) -> Abstract:
+    """JAX multiplies for a Python integer exponent, and keeps the type of the base."""
+    dtype = numeric(left.dtype)
+    if exponent < 0 and is_integer(dtype):
+        ctx.raise_(TypeError(f"Integers cannot be raised to negative powers, got integer_pow({exponent})"))
+    value = a.integer_power(ctx, value_of(ctx, left, dtype, Form.JAX), exponent)
+    return ctx.jax(value, left.weak)

@@ -1,0 +1,78 @@
+"""Order: sorting structure whose comparisons are known, and a few staged numbers without knowing them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+from ..values.lattice import Abstract, Array, Const
+from .arithmetic import select
+from .context import Context, Raw
+from .operators import compare
+from .structures import abstract
+
+NETWORK_LIMIT = 16
+"""The greatest number of staged numbers that are sorted by exchanging neighbours."""
+
+
+def in_order(ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw) -> list[Abstract]:
+    """The items as `sorted` puts them. Which goes first must be known, except for a few numbers of one type."""
+    backwards = bool(ctx.known(reverse, "the order of a sort"))
+    function = abstract(key)
+    plain = isinstance(function, Const) and function.value is None
+    keys = list(items) if plain else [ctx.call(function, [item]) for item in items]
+    if plain and 1 < len(items) <= NETWORK_LIMIT and _alike(items):
+        return _exchanged(ctx, items, backwards)
+
+    def before(i: int, j: int) -> int:
+        for sign, (x, y) in ((-1, (i, j)), (1, (j, i))):
+            if ctx.known(ctx.truth(compare(ctx, "<", keys[x], keys[y])), "the order of a sort"):
+                return sign
+        return 0
+
+    order = sorted(range(len(items)), key=functools.cmp_to_key(before), reverse=backwards)
+    return [items[i] for i in order]
+
+
+def _alike(items: Sequence[Abstract]) -> bool:
+    """True for staged scalars of one kind."""
+    first = items[0]
+    return isinstance(first, Array) and all(
+        isinstance(i, Array) and i.type == first.type and i.form is first.form and not i.kinds and not i.rank
+        for i in items
+    )
+
+
+def _exchanged(ctx: Context, items: Sequence[Abstract], backwards: bool) -> list[Abstract]:
+    """Numbers sorted by exchanging neighbours, each exchange a selection (a sort that is stable)."""
+    result = list(items)
+    for end in range(len(result) - 1, 0, -1):
+        for i in range(end):
+            first, second = result[i], result[i + 1]
+            swap = compare(ctx, "<", first, second) if backwards else compare(ctx, "<", second, first)
+            result[i] = choose(ctx, swap, second, first)
+            result[i + 1] = choose(ctx, swap, first, second)
+    return result
+
+
+def choose(ctx: Context, condition: Abstract, on_true: Abstract, on_false: Abstract) -> Abstract:
+    """`on_true if condition else on_false`; scalars of one type without a branch."""
+    truth = ctx.truth(condition)
+    if isinstance(truth, Const):
+        return on_true if truth.value else on_false
+    if isinstance(on_true, Array) and isinstance(on_false, Array) and _alike([on_true, on_false]):
+        assert isinstance(truth, Array)
+        return select_alike(ctx, truth, on_true, on_false)
+    return ctx.branch(truth, lambda: on_true, lambda: on_false)
+
+
+def select_alike(ctx: Context, condition: Array, on_true: Array, on_false: Array) -> Array:
+    """A selection between scalars of one kind, with the bounds of both."""
+    lows, highs = (on_true.lower, on_false.lower), (on_true.upper, on_false.upper)
+    return Array(
+        select(ctx, condition.value, on_true.value, on_false.value),
+        on_true.form,
+        on_true.weak and on_false.weak,
+        min([b for b in lows if b is not None]) if None not in lows else None,
+        max([b for b in highs if b is not None]) if None not in highs else None,
+    )

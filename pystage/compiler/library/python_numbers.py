@@ -1,0 +1,255 @@
+"""Arithmetic of Python's own numbers: bool, int, float and complex, staged.
+
+In: operands that are all Python scalars. Out: Python scalars, of the type that CPython gives. Integers are
+64 bits wide and keep the bounds that are known of them; bounds prove indices non-negative, choose the cheaper
+division, and decide comparisons.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..hlo.ir import Value
+from ..hlo.types import BOOL, COMPLEX128, FLOAT64, INT64, DType
+from ..ops import Compare, Divide, Power, Remainder
+from ..values.boundary import Form
+from ..values.lattice import Abstract, Array, Const
+from . import arithmetic as a
+from .context import Context
+from .elementwise import Elementwise, compute
+from .promote import Kind, Loop, Operand, fits, python_type, value_of
+
+Bounds = tuple[int | None, int | None]
+"""The least and the greatest value, None where not known."""
+
+PYTHON_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "@": operator.matmul,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+_RANK = {BOOL: 0, INT64: 1, FLOAT64: 2, COMPLEX128: 3}
+_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_INTEGRAL = frozenset({"<<", ">>"})
+_BITWISE = frozenset({"&", "|", "^"})
+
+
+def common(kinds: Sequence[Kind]) -> DType:
+    """The widest of Python's number types among the kinds."""
+    return max([k.dtype for k in kinds], key=_RANK.__getitem__)
+
+
+def python_loop(symbol: str, kinds: tuple[Kind, ...]) -> Loop | None:
+    """What CPython's operator computes with; None where it raises TypeError."""
+    widest = common(kinds)
+    if symbol in _COMPARISONS:
+        if widest == COMPLEX128 and symbol not in ("==", "!="):
+            return None
+        return _loop(widest, BOOL)
+    if symbol in _BITWISE:
+        return _loop(widest, widest) if widest in (BOOL, INT64) else None
+    if symbol in _INTEGRAL:
+        return _loop(INT64, INT64) if widest in (BOOL, INT64) else None
+    if symbol in ("//", "%") and widest == COMPLEX128:
+        return None
+    least = FLOAT64 if symbol == "/" else INT64
+    widest = max(widest, least, key=_RANK.__getitem__)
+    return _loop(widest, widest)
+
+
+def _loop(inputs: DType, output: DType) -> Loop:
+    return Loop((inputs, inputs), (output,), Form.PYTHON)
+
+
+def apply_python(
+    ctx: Context, symbol: str, function: Elementwise, operands: Sequence[Operand], loop: Loop
+) -> Abstract:
+    """The operator on two Python scalars, in the loop's types."""
+    left, right = operands
+    decided = _decided(symbol, bounds_of(left), bounds_of(right)) if _integers(operands) else None
+    if decided is not None:
+        return Const(decided)
+    if symbol in ("/", "//", "%", "<<", ">>") and isinstance(right, Const):
+        _check_known(ctx, symbol, left, right)
+    if symbol == "**":
+        return _power(ctx, left, right, loop)
+    if symbol in ("//", "%") and loop.outputs[0] == INT64 and _plain_division(left, right):
+        values = [value_of(ctx, o, INT64, Form.PYTHON) for o in operands]
+        value = ctx.op(Divide() if symbol == "//" else Remainder(), *values)
+    else:
+        (value,) = compute(ctx, function, operands, loop)
+    if loop.outputs[0] != INT64:
+        return ctx.python(value)
+    lower, upper = _result_bounds(symbol, bounds_of(left), bounds_of(right))
+    return ctx.python(value, lower, upper)
+
+
+def _integers(operands: Sequence[Operand]) -> bool:
+    return all(
+        type(o.value) is int if isinstance(o, Const) else o.dtype == INT64 and not o.kinds for o in operands
+    )
+
+
+def _check_known(ctx: Context, symbol: str, left: Operand, right: Const) -> None:
+    """What CPython raises for this right operand whatever the left one is (division by zero)."""
+    sample = python_type(left.dtype)(1) if isinstance(left, Array) else left.value
+    try:
+        PYTHON_OPERATORS[symbol](sample, right.value if symbol not in ("<<", ">>") else min(right.value, 0))
+    except (ZeroDivisionError, ValueError) as error:
+        ctx.raise_(error)
+
+
+def _plain_division(left: Operand, right: Operand) -> bool:
+    """True if truncated division is floor division: nothing is negative, and the divisor is not 0."""
+    low, divisor = bounds_of(left)[0], bounds_of(right)[0]
+    return low is not None and low >= 0 and divisor is not None and divisor > 0
+
+
+def _power(ctx: Context, left: Operand, right: Operand, loop: Loop) -> Abstract:
+    """`left ** right`. A negative integral exponent gives a float, so its sign must be known."""
+    if loop.outputs[0] == INT64:
+        low = bounds_of(right)[0]
+        if low is None or (low < 0 and not isinstance(right, Const)):
+            right = Const(ctx.known(right, "the exponent of an integer power"))
+            low = int(right.value)
+        if low < 0:
+            loop = _loop(FLOAT64, FLOAT64)
+    dtype = loop.outputs[0]
+    x, y = [value_of(ctx, o, dtype, Form.PYTHON) for o in (left, right)]
+    value: Value = a.power(ctx, Form.PYTHON, x, y) if dtype != INT64 else _integer_power(ctx, x, y)
+    if dtype != INT64:
+        return ctx.python(value)
+    return ctx.python(value, *_result_bounds("**", bounds_of(left), bounds_of(right)))
+
+
+def _integer_power(ctx: Context, x: Value, y: Value) -> Value:
+    exponent = a.known_number(y)
+    return a.integer_power(ctx, x, int(exponent)) if exponent is not None else ctx.op(Power(), x, y)
+
+
+# ---------------------------------------------------------------- bounds
+
+
+def bounds_of(x: Operand) -> Bounds:
+    """What is known of an integer's value; nothing of other numbers."""
+    if isinstance(x, Const):
+        value = x.value
+        return (int(value), int(value)) if isinstance(value, int) else (None, None)
+    if x.dtype == BOOL:
+        return 0, 1
+    return x.lower, x.upper
+
+
+def _result_bounds(symbol: str, x: Bounds, y: Bounds) -> Bounds:
+    """Bounds of an operator's result; None where they are not cheap to know or leave 64 bits."""
+    low: int | None = None
+    high: int | None = None
+    match symbol:
+        case "+":
+            low, high = _sum(x[0], y[0]), _sum(x[1], y[1])
+        case "-":
+            low, high = _sum(x[0], _negated(y[1])), _sum(x[1], _negated(y[0]))
+        case "*":
+            low, high = _product(x, y)
+        case "//" if y[0] is not None and y[0] > 0:
+            low, high = _quotient(x, y)
+        case "%" if y[0] is not None and y[0] > 0:
+            low, high = _rest(x, y)
+        case "**" if x[0] is not None and x[0] >= 0:
+            low = 0
+        case "&" if x[0] is not None and y[0] is not None and x[0] >= 0 and y[0] >= 0:
+            low = 0
+            high = min([b for b in (x[1], y[1]) if b is not None], default=None)
+        case "|" | "^" | "<<" | ">>" if x[0] is not None and y[0] is not None and x[0] >= 0 and y[0] >= 0:
+            low = 0
+    return _within(low), _within(high)
+
+
+def _within(bound: int | None) -> int | None:
+    return bound if bound is not None and fits(bound, INT64) else None
+
+
+def _sum(x: int | None, y: int | None) -> int | None:
+    return None if x is None or y is None else x + y
+
+
+def _negated(x: int | None) -> int | None:
+    return None if x is None else -x
+
+
+def negated(bounds: Bounds) -> Bounds:
+    """Bounds of `-x`."""
+    return _negated(bounds[1]), _negated(bounds[0])
+
+
+def _product(x: Bounds, y: Bounds) -> Bounds:
+    if x[0] is not None and x[1] is not None and y[0] is not None and y[1] is not None:
+        corners = [i * j for i in (x[0], x[1]) for j in (y[0], y[1])]
+        return min(corners), max(corners)
+    if x[0] is not None and y[0] is not None and x[0] >= 0 and y[0] >= 0:
+        return x[0] * y[0], None
+    return None, None
+
+
+def _quotient(x: Bounds, y: Bounds) -> Bounds:
+    """`x // y` for positive `y`: monotonous in `x`, and towards zero in `y`."""
+    low = (
+        None if x[0] is None else (x[0] // y[0] if x[0] < 0 and y[0] else 0 if y[1] is None else x[0] // y[1])
+    )
+    high = None if x[1] is None or not y[0] else (x[1] // y[0] if x[1] >= 0 else -1)
+    return low, high
+
+
+def _rest(x: Bounds, y: Bounds) -> Bounds:
+    high = None if y[1] is None else y[1] - 1
+    if x[0] is not None and x[0] >= 0 and x[1] is not None:
+        high = x[1] if high is None else min(high, x[1])
+    return 0, high
+
+
+def _decided(symbol: str, x: Bounds, y: Bounds) -> bool | None:
+    """A comparison that the bounds decide."""
+    below = x[1] is not None and y[0] is not None and x[1] < y[0]
+    above = x[0] is not None and y[1] is not None and x[0] > y[1]
+    not_above = x[1] is not None and y[0] is not None and x[1] <= y[0]
+    not_below = x[0] is not None and y[1] is not None and x[0] >= y[1]
+    match symbol:
+        case "<":
+            return True if below else False if not_below else None
+        case "<=":
+            return True if not_above else False if above else None
+        case ">":
+            return True if above else False if not_above else None
+        case ">=":
+            return True if not_below else False if below else None
+        case "==":
+            return False if below or above else None
+        case "!=":
+            return True if below or above else None
+        case _:
+            return None
+
+
+def truth_of(ctx: Context, value: Value) -> Value:
+    """Whether a scalar is not 0."""
+    if value.type.dtype == BOOL:
+        return value
+    return ctx.op(Compare("NE"), value, ctx.constant(0, value.type.dtype))

@@ -1,0 +1,240 @@
+"""Python structure as abstract values: taking containers apart, and making them of what is inside.
+
+In: abstract tuples, lists, dicts, sets, ranges and iterators, or constants of those types. Out: lists of
+abstract values, or new containers. What a container holds is known in number, if not in value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..values.lattice import (
+    Abstract,
+    Const,
+    DictCell,
+    DictView,
+    Enumerate,
+    IteratorCell,
+    ListCell,
+    Mapped,
+    Range,
+    Ref,
+    Reversed,
+    SetCell,
+    Slice,
+    Tuple,
+    Zip,
+)
+from .context import Context, Raw
+
+LISTED = 1 << 16
+"""The greatest length of a range that is written out as a list of numbers."""
+
+MISSING: Any = object()
+"""What `known_object` gives for what is not known now."""
+
+
+def abstract(value: Raw) -> Abstract:
+    """An argument as an abstract value; plain objects are defaults, which are constants."""
+    return value if isinstance(value, Abstract) else Const(value)
+
+
+def lift(ctx: Context, value: Any) -> Abstract:
+    """A Python object that was computed now, as an abstract value; containers are new ones."""
+    match value:
+        case np.ndarray():
+            return ctx.ndarray(ctx.constant(value, value.dtype))
+        case tuple():
+            return Tuple(tuple([lift(ctx, v) for v in value]), type(value))
+        case list():
+            return new_list(ctx, [lift(ctx, v) for v in value])
+        case dict() if type(value) is dict:
+            return new_dict(ctx, {k: lift(ctx, v) for k, v in value.items()})
+        case set():
+            return Ref(ctx.state.new_cell(SetCell(frozenset(value))))
+        case range():
+            return Range(Const(value.start), Const(value.stop), Const(value.step))
+        case slice():
+            return Slice(lift(ctx, value.start), lift(ctx, value.stop), lift(ctx, value.step))
+        case _:
+            return Const(value)
+
+
+def new_list(ctx: Context, items: Iterable[Abstract]) -> Ref:
+    """A new list."""
+    return Ref(ctx.state.new_cell(ListCell(tuple(items))))
+
+
+def new_dict(ctx: Context, entries: Mapping[Any, Abstract]) -> Ref:
+    """A new dict."""
+    return Ref(ctx.state.new_cell(DictCell(dict(entries))))
+
+
+def new_set(ctx: Context, items: Iterable[Any]) -> Ref:
+    """A new set of known elements."""
+    return Ref(ctx.state.new_cell(SetCell(frozenset(items))))
+
+
+def new_iterator(ctx: Context, items: Iterable[Abstract]) -> Ref:
+    """A new iterator over known structure."""
+    return Ref(ctx.state.new_cell(IteratorCell(tuple(items))))
+
+
+def cell_of(ctx: Context, value: Raw) -> Any:
+    """The contents of the cell that `value` refers to, or None."""
+    return ctx.state.get(value.cell) if isinstance(value, Ref) else None
+
+
+def known_object(ctx: Context, value: Raw) -> Any:
+    """The immutable Python object that `value` is where all of it is known now, else `MISSING`.
+
+    Demands nothing of the arguments of the program, unlike `ctx.known`.
+    """
+    match value:
+        case Const(value=known):
+            return known
+        case Tuple(items=items, cls=cls):
+            parts = [known_object(ctx, i) for i in items]
+            if any(p is MISSING for p in parts):
+                return MISSING
+            return tuple(parts) if cls is tuple else cls(*parts)
+        case Slice(start, stop, step):
+            return _known_parts(ctx, slice, (start, stop, step))
+        case Range(start, stop, step):
+            return _known_parts(ctx, range, (start, stop, step))
+        case Abstract():
+            return MISSING
+        case _:
+            return value
+
+
+def _known_parts(ctx: Context, make: Any, parts: tuple[Abstract, ...]) -> Any:
+    known = [known_object(ctx, p) for p in parts]
+    return MISSING if any(p is MISSING for p in known) else make(*known)
+
+
+def sequence_items(ctx: Context, value: Raw) -> tuple[Abstract, ...] | None:
+    """The elements of a tuple or list; None for anything else."""
+    if isinstance(value, Tuple):
+        return value.items
+    if isinstance(value, Const) and isinstance(value.value, tuple | list):
+        return tuple([lift(ctx, v) for v in value.value])
+    cell = cell_of(ctx, value)
+    return cell.items if isinstance(cell, ListCell) else None
+
+
+def container_elements(ctx: Context, value: Raw) -> list[Abstract] | None:
+    """What iterating over a container or an iterator gives, in order; None where it cannot be listed.
+
+    Taking the elements of an iterator does not use it up: that is up to the caller.
+    """
+    match value:
+        case Tuple(items=items):
+            return list(items)
+        case Const(value=known):
+            return _known_elements(ctx, known)
+        case Ref():
+            return _cell_elements(ctx.state.get(value.cell))
+        case DictView(kind=kind, cell=cell):
+            entries = ctx.state.get(cell).entries
+            return [view_element(kind, k, v) for k, v in entries.items()]
+        case Range():
+            known = known_object(ctx, value)
+            listed = known is not MISSING and len(known) <= LISTED
+            return [Const(i) for i in known] if listed else None
+        case Enumerate() | Zip() | Reversed() | Mapped():
+            return _iterator_elements(ctx, value)
+        case _:
+            return None
+
+
+def view_element(kind: str, key: Any, value: Abstract) -> Abstract:
+    """An element of `d.keys()`, `d.values()` or `d.items()`."""
+    match kind:
+        case "keys":
+            return Const(key)
+        case "values":
+            return value
+        case _:
+            return Tuple((Const(key), value))
+
+
+def _known_elements(ctx: Context, known: Any) -> list[Abstract] | None:
+    if isinstance(known, str | bytes | tuple | list | dict | frozenset | set | range):
+        return [lift(ctx, v) for v in known] if len(known) <= LISTED else None
+    if isinstance(known, type) and hasattr(known, "__members__"):  # an enum class
+        return [Const(v) for v in known.__members__.values()]
+    return None
+
+
+def _cell_elements(cell: Any) -> list[Abstract] | None:
+    match cell:
+        case ListCell(items=items) | IteratorCell(rest=items):
+            return list(items)
+        case DictCell(entries=entries):
+            return [Const(k) for k in entries]
+        case SetCell(items=known):
+            return [Const(v) for v in known]
+        case _:
+            return None
+
+
+def _iterator_elements(ctx: Context, value: Enumerate | Zip | Reversed | Mapped) -> list[Abstract] | None:
+    match value:
+        case Enumerate(inner, start):
+            items = ctx.iterate(inner)
+            first = known_object(ctx, start)
+            if items is None or first is MISSING:
+                return None
+            return [Tuple((Const(first + i), item)) for i, item in enumerate(items)]
+        case Reversed(inner):
+            items = ctx.iterate(inner)
+            return None if items is None else items[::-1]
+        case Zip(inners, strict):
+            rows = _rows(ctx, inners, strict)
+            return None if rows is None else [Tuple(row) for row in rows]
+        case Mapped(function, inners):
+            rows = _rows(ctx, inners, False)
+            return None if rows is None else [ctx.call(function, row) for row in rows]
+
+
+def _rows(ctx: Context, inners: tuple[Abstract, ...], strict: bool) -> list[tuple[Abstract, ...]] | None:
+    """What `zip` gives for iterables, None where one of them cannot be listed."""
+    columns = []
+    for inner in inners:
+        items = ctx.iterate(inner)
+        if items is None:
+            return None
+        columns.append(items)
+    try:
+        return list(zip(*columns, strict=strict))
+    except ValueError as error:
+        ctx.raise_(error)
+
+
+def type_name(ctx: Context, value: Raw) -> str:
+    """The name of a value's Python type, for error texts."""
+    match value:
+        case Const(value=known):
+            return type(known).__name__
+        case Tuple(cls=cls):
+            return cls.__name__
+        case Ref():
+            match ctx.state.get(value.cell):
+                case ListCell():
+                    return "list"
+                case DictCell():
+                    return "dict"
+                case SetCell():
+                    return "set"
+                case IteratorCell():
+                    return "iterator"
+                case cell:
+                    return cell.cls.__name__ if hasattr(cell, "cls") else "ndarray"
+        case Abstract():
+            return type(value).__name__.lower()
+        case _:
+            return type(value).__name__
