@@ -43,6 +43,15 @@ class Builder:
         finally:
             self._open.pop()
 
+    @contextmanager
+    def isolated(self, body: Region) -> Iterator[Region]:
+        """Builds a function of its own: nothing built outside is shared with it."""
+        outer, self._open = self._open, [(body, {})]
+        try:
+            yield body
+        finally:
+            self._open = outer
+
     def op(self, kind: HloOp, *operands: Value) -> Value:
         """Applies `kind`, which has one result and no regions, and returns the result."""
         return self.apply(kind, operands).results[0]

@@ -164,13 +164,14 @@ class Guard:
 class Output:
     """The `index`-th result of the program, as a Python object of `form`.
 
-    `scalar`: for `Form.PYTHON`, the Python type: bool, int, float or complex.
+    `scalar`: for `Form.PYTHON`, the Python type: bool, int, float or complex. `weak`: JAX's weak type.
     """
 
     index: int
     form: Form
     scalar: type | None = None
     key_impl: str | None = None
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -275,10 +275,14 @@ class SetCell(Cell):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObjectCell(Cell):
-    """An instance: its class and its own attributes."""
+    """An instance: its class and its own attributes.
+
+    `origin` finds the attributes of an object of the caller's world that are not in `fields` yet.
+    """
 
     cls: type
     fields: dict[str, Abstract]
+    origin: Callable[[str], Abstract | None] | None = None
     sources: tuple[tuple[int, Cell], ...] = ()
 
 

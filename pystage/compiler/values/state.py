@@ -11,33 +11,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .lattice import (
-    Abstract,
-    Array,
-    ArrayCell,
-    Cell,
-    Closure,
-    Const,
-    DictCell,
-    DictView,
-    Enumerate,
-    IteratorCell,
-    ListCell,
-    Mapped,
-    MaybeUndef,
-    Method,
-    ObjectCell,
-    Partial,
-    Range,
-    Ref,
-    Reversed,
-    SetCell,
-    Slice,
-    Super,
-    Tuple,
-    VariableCell,
-    Zip,
-)
+from .lattice import Abstract, Cell
+from .traverse import cells_of
 
 Slot = int | tuple[int, str]
 Content = Abstract | Cell
@@ -55,6 +30,8 @@ class State:
     def __init__(self) -> None:
         self.slots: dict[Slot, Content] = {}
         self._journals: list[dict[Slot, Any]] = []
+        self.apart: dict[int, object] = {}
+        """Merged cells that one loop carries, by loop: distinct objects in every trip."""
         self._next_cell = 0
         self._next_frame = 0
 
@@ -72,16 +49,25 @@ class State:
                 journal[slot] = self.slots.get(slot, MISSING)
         self.slots[slot] = content
 
+    def define(self, slot: Slot, content: Content) -> None:
+        """Gives a slot its contents from the beginning of the program on: no fork takes them away."""
+        self.slots[slot] = content
+
     def new_frame(self) -> int:
         """The number of a new frame."""
         self._next_frame += 1
         return self._next_frame
 
+    def cell_number(self) -> int:
+        """A number for a heap cell that is not there yet."""
+        self._next_cell += 1
+        return self._next_cell
+
     def new_cell(self, content: Cell) -> int:
         """Allocates a heap cell."""
-        self._next_cell += 1
-        self.set(self._next_cell, content)
-        return self._next_cell
+        cell = self.cell_number()
+        self.set(cell, content)
+        return cell
 
     # -- forks
 
@@ -106,85 +92,29 @@ class State:
 
     # -- reachability
 
-    def reachable(self, roots: Iterable[Abstract]) -> dict[int, None]:
-        """The cells that `roots` reach, in the order of a depth-first walk."""
+    def reachable(self, roots: Iterable[Abstract | Cell]) -> dict[int, None]:
+        """The cells that `roots` reach, in the order of a breadth-first walk."""
         found: dict[int, None] = {}
-        stack = list(roots)[::-1]
-        while stack:
-            value = stack.pop()
-            if isinstance(value, Ref | DictView):
-                if value.cell in found:
-                    continue
-                found[value.cell] = None
-                if value.cell in self.slots:
-                    stack.extend(list(parts(self.slots[value.cell]))[::-1])
-            elif isinstance(value, Closure):
-                for _, cell in value.cells:
-                    if cell not in found:
-                        found[cell] = None
-                        if cell in self.slots:
-                            stack.extend(list(parts(self.slots[cell]))[::-1])
-                stack.extend(parts(value))
-            else:
-                stack.extend(list(parts(value))[::-1])
+        pending: list[Abstract | Cell] = list(roots)
+        for content in pending:
+            for cell in cells_of(content):
+                if cell not in found:
+                    found[cell] = None
+                    if cell in self.slots:
+                        pending.append(self.slots[cell])
         return found
 
     def held_elsewhere(self, cell: int, by: int) -> bool:
-        """True if a variable or a cell other than `by` refers to `cell`; temporaries do not count."""
+        """True if a variable or a cell other than `by` refers to `cell`; temporaries do not count.
+
+        A merged cell that may stand for `cell` counts, unless it is one that the loop keeps apart from `by`.
+        """
         for slot, content in self.slots.items():
             if slot == by or (isinstance(slot, tuple) and slot[1].startswith("%")):
                 continue
-            for part in parts(content):
-                if refers(part, cell):
-                    return True
-            if isinstance(content, Ref) and content.cell == cell:
+            if cell in cells_of(content):
+                return True
+            group = self.apart.get(slot, slot) if isinstance(slot, int) else slot
+            if group != self.apart.get(by) and any(c == cell for c, _ in getattr(content, "sources", ())):
                 return True
         return False
-
-
-def refers(value: Abstract, cell: int) -> bool:
-    """True if `value` refers to `cell` without going through another cell."""
-    if isinstance(value, Ref | DictView):
-        return value.cell == cell
-    if isinstance(value, Closure) and any(c == cell for _, c in value.cells):
-        return True
-    return any(refers(part, cell) for part in parts(value))
-
-
-def parts(content: Content) -> Iterator[Abstract]:
-    """The abstract values directly inside a value or a cell."""
-    match content:
-        case Const() | Array() | Ref() | ArrayCell() | SetCell():
-            return
-        case Tuple(items=items) | ListCell(items=items) | IteratorCell(rest=items):
-            yield from items
-        case Slice(start, stop, step) | Range(start, stop, step):
-            yield from (start, stop, step)
-        case Enumerate(inner, start):
-            yield from (inner, start)
-        case Zip(inners=inners):
-            yield from inners
-        case Reversed(inner):
-            yield inner
-        case Mapped(function, inners):
-            yield function
-            yield from inners
-        case Closure(defaults=defaults, kw_defaults=kw_defaults):
-            yield from defaults
-            for _, value in kw_defaults:
-                yield value
-        case Method(function, receiver):
-            yield from (function, receiver)
-        case Partial(function, args, kwargs):
-            yield function
-            yield from args
-            for _, value in kwargs:
-                yield value
-        case Super(receiver=receiver):
-            yield receiver
-        case MaybeUndef(value=value) | VariableCell(value=value):
-            yield value
-        case DictCell(entries=entries):
-            yield from entries.values()
-        case ObjectCell(fields=fields):
-            yield from fields.values()

@@ -1,0 +1,84 @@
+"""PS6xx: calls, attributes and classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .diagnostic import Diagnostic
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnknownCallable(Diagnostic):
+    """A call to something whose meaning pystage does not know and whose source it cannot stage."""
+
+    code = "PS601"
+    title = "the call to {name} cannot be staged: {why}"
+    label = "called here"
+    help = "use functions of Python, NumPy or JAX that docs/support.md lists, or functions with Python source"
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndlessRecursion(Diagnostic):
+    """A function that calls itself in a way that is not finite while compiling."""
+
+    code = "PS602"
+    title = "the recursion of {name} does not end while compiling"
+    label = "calls itself again here"
+    help = "write it as a loop; recursion is staged only where constants end it within {limit} levels"
+
+    name: str
+    limit: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoSuchAttribute(Diagnostic):
+    """An attribute that staged code cannot read."""
+
+    code = "PS603"
+    title = "the attribute {attribute!r} of {what} is not staged"
+    label = "read here"
+    help = "use an attribute or method that NumPy, JAX or the class defines and docs/support.md lists"
+
+    what: str
+    attribute: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrongArguments(Diagnostic):
+    """A call whose arguments a library function does not take in staged code."""
+
+    code = "PS604"
+    title = "{name} is not staged with these arguments: {why}"
+    label = "called here"
+    help = "leave the argument out, or call the function outside staged code"
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnsupportedClass(Diagnostic):
+    """A class whose instances staged code cannot make or take apart."""
+
+    code = "PS605"
+    title = "the class {name} cannot be staged: {why}"
+    label = "used here"
+    help = "use a plain class, a dataclass or a NamedTuple"
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class InternalError(Diagnostic):
+    """A mistake in pystage itself."""
+
+    code = "PS699"
+    title = "internal error of pystage: {text}"
+    label = "while staging this"
+    help = "please report it with this program; fallback='python' runs the function without staging"
+
+    text: str

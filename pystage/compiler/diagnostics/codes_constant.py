@@ -1,0 +1,44 @@
+"""PS4xx: a value must be known while compiling, and is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .diagnostic import Diagnostic
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotKnown(Diagnostic):
+    """A shape, axis, index or the like depends on values that the program computes."""
+
+    code = "PS401"
+    title = "{what} must be known while compiling, and this value is computed by the program"
+    label = "{what}"
+    help = "compute it from shapes, constants or integer arguments, not from the elements of arrays"
+
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TooManyToUnroll(Diagnostic):
+    """A loop that would have to be written out trip by trip, with too many trips."""
+
+    code = "PS402"
+    title = "this loop would have to be unrolled {trips} times; the limit is {limit}"
+    label = "each trip needs its own code"
+    help = "loop over an array or a range, and keep lists and tuples out of what changes in each trip"
+
+    trips: int
+    limit: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntegerTooLarge(Diagnostic):
+    """A Python integer that does not fit into 64 bits meets values of the program."""
+
+    code = "PS403"
+    title = "the integer {value} does not fit into 64 bits"
+    label = "used with values of the program here"
+    help = "use a float, or keep the integer out of staged arithmetic"
+
+    value: int

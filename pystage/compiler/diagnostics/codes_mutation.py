@@ -1,0 +1,53 @@
+"""PS5xx: mutation and aliasing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .diagnostic import Diagnostic
+
+
+@dataclass(frozen=True, kw_only=True)
+class UncertainAlias(Diagnostic):
+    """A store through a name that stands for one object on one path and for another on another path."""
+
+    code = "PS501"
+    title = "this changes an object that, depending on the path taken, is one of several"
+    label = "which {what} is changed is known only at run time"
+    help = "copy it before changing it (x = x.copy()), or change it inside each branch"
+
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaleAlias(Diagnostic):
+    """A read through a name that stands for one of several objects, one of which has changed since."""
+
+    code = "PS502"
+    title = "this reads an object that, depending on the path taken, is one of several, and one of them changed"
+    label = "whether the change shows here is known only at run time"
+    help = "copy it where the paths part (x = y.copy()), or read it before the change"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CannotStore(Diagnostic):
+    """A store into something that staged code cannot change."""
+
+    code = "PS503"
+    title = "staged code cannot store into {what}"
+    label = "stored here"
+    help = "build a new value instead, or keep the store outside the staged function"
+
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CannotReturn(Diagnostic):
+    """A result that has no Python object outside the program."""
+
+    code = "PS504"
+    title = "{what} cannot be handed back from a staged function"
+    label = "returned, or stored where the caller sees it"
+    help = "return arrays, numbers, and lists, tuples, dicts or objects of these"
+
+    what: str

@@ -1,0 +1,302 @@
+"""Attributes, items, operators and lengths of any value: user classes first, then the library."""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING, Any, cast
+
+from ..diagnostics.codes_mutation import CannotStore
+from ..diagnostics.diagnostic import DiagnosticError
+from ..library import operators
+from ..library.array_attributes import array_attribute
+from ..library.containers import (
+    attribute_of_container,
+    container_delitem,
+    container_getitem,
+    container_setitem,
+)
+from ..library.indexing import array_getitem, array_setitem
+from ..values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Const,
+    DictCell,
+    ListCell,
+    Method,
+    ObjectCell,
+    Ref,
+    Super,
+    Tuple,
+    Undef,
+    Unknown,
+)
+from . import objects
+from .describe import describe
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+_BINARY = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "**": "pow",
+    "@": "matmul",
+    "&": "and",
+    "|": "or",
+    "^": "xor",
+    "<<": "lshift",
+    ">>": "rshift",
+}
+_COMPARE = {
+    "==": ("eq", "eq"),
+    "!=": ("ne", "ne"),
+    "<": ("lt", "gt"),
+    "<=": ("le", "ge"),
+    ">": ("gt", "lt"),
+    ">=": ("ge", "le"),
+}
+_UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
+
+
+def is_array(engine: Engine, value: Abstract) -> bool:
+    """True for arrays and NumPy or Python numbers."""
+    if isinstance(value, Ref):
+        return isinstance(engine.state.get(value.cell), ArrayCell)
+    return isinstance(value, Array)
+
+
+def getattr_(engine: Engine, value: Abstract, name: str) -> Abstract:
+    """`value.name`."""
+    found: Abstract | None = None
+    match value:
+        case Unknown(reason):
+            raise DiagnosticError(reason)
+        case Const(v) if isinstance(v, type):
+            return objects.class_getattr(engine, v, name)
+        case Const(v):
+            return _constant_attribute(engine, value, v, name)
+        case Super():
+            return objects.super_getattr(engine, value, name)
+        case Tuple() if value.cls is not tuple:
+            found = objects.namedtuple_getattr(engine, value, name)
+        case Ref():
+            cell = engine.cell(value)
+            if isinstance(cell, ObjectCell):
+                return objects.instance_getattr(engine, value, cell, name)
+    if found is None and is_array(engine, value):
+        found = array_attribute(engine, value, name)
+    elif found is None:
+        found = attribute_of_container(engine, value, name)
+    if found is None and name == "__class__":
+        found = class_of(engine, value)
+    if found is None and isinstance(value, Method) and name in ("__self__", "__func__"):
+        found = value.receiver if name == "__self__" else value.function
+    if found is None:
+        raise objects.no_attribute(engine, value, name)
+    return found
+
+
+def _constant_attribute(engine: Engine, value: Const, v: Any, name: str) -> Abstract:
+    found = attribute_of_container(engine, value, name)
+    if (found is None and isinstance(v, bool | int | float | complex)) or hasattr(v, "dtype"):
+        found = array_attribute(engine, value, name) or found
+    if found is not None:
+        return found
+    if isinstance(v, types.ModuleType):
+        if not hasattr(v, name):
+            engine.raise_(AttributeError(f"module {v.__name__!r} has no attribute {name!r}"))
+        return engine.module_attribute(v, name)
+    if engine.is_opaque(v) or isinstance(v, types.FunctionType | types.BuiltinFunctionType):
+        if hasattr(v, name):
+            return engine.constant_object(getattr(v, name))
+    elif hasattr(v, name) and not isinstance(getattr(type(v), name, None), types.FunctionType | property):
+        return engine.constant_object(getattr(v, name))
+    elif hasattr(type(v), name):
+        raw = objects.lookup_class(type(v), name)
+        if isinstance(raw, property):
+            return engine.call(objects.class_member(engine, type(v), name, raw.fget), [value])
+        if objects.found(raw):
+            return objects.bind_member(engine, type(v), name, raw, value)
+    raise objects.no_attribute(engine, value, name)
+
+
+def class_of(engine: Engine, value: Abstract) -> Const:
+    """`type(value)`."""
+    return cast(Const, operators.type_of(engine, value))
+
+
+def setattr_(engine: Engine, value: Abstract, name: str, new: Abstract) -> None:
+    """`value.name = new`."""
+    if isinstance(value, Ref):
+        cell = engine.cell(value)
+        if isinstance(cell, ObjectCell):
+            objects.instance_setattr(engine, value, cell, name, new)
+            return
+    if isinstance(value, Tuple) and value.cls is not tuple:
+        engine.raise_(AttributeError("can't set attribute"))
+    raise DiagnosticError(
+        CannotStore(span=engine.b.span, what=f"the attribute {name!r} of {describe(value, engine.state)}")
+    )
+
+
+def delattr_(engine: Engine, value: Abstract, name: str) -> None:
+    """`del value.name`."""
+    if isinstance(value, Ref):
+        cell = engine.cell(value)
+        if (
+            isinstance(cell, ObjectCell)
+            and objects.lookup_class(cell.cls, "__delattr__") is object.__delattr__
+        ):
+            if objects.field(cell, name) in (None,) or isinstance(objects.field(cell, name), Undef):
+                engine.raise_(AttributeError(f"{cell.cls.__name__!r} object has no attribute {name!r}"))
+            objects.set_field(engine, value, name, Undef(engine.b.span))
+            return
+    raise DiagnosticError(
+        CannotStore(span=engine.b.span, what=f"the attribute {name!r} of {describe(value, engine.state)}")
+    )
+
+
+# ---------------------------------------------------------------- items
+
+
+def getitem(engine: Engine, obj: Abstract, index: Abstract) -> Abstract:
+    """`obj[index]`."""
+    method = objects.special_method(engine, obj, "__getitem__")
+    if method is not None:
+        return engine.call(method, [index])
+    if is_array(engine, obj) or (isinstance(obj, Const) and hasattr(obj.value, "dtype")):
+        return array_getitem(engine, obj, index)
+    if isinstance(obj, Const) and isinstance(obj.value, type | types.GenericAlias):
+        return Const(obj.value[engine.known(index, "a type argument")])  # type: ignore[index]
+    return container_getitem(engine, obj, index)
+
+
+def setitem(engine: Engine, obj: Abstract, index: Abstract, value: Abstract) -> None:
+    """`obj[index] = value`."""
+    method = objects.special_method(engine, obj, "__setitem__")
+    if method is not None:
+        engine.call(method, [index, value])
+    elif is_array(engine, obj):
+        if isinstance(obj, Ref):
+            engine.settle(obj)
+        array_setitem(engine, obj, index, value)
+    else:
+        if isinstance(obj, Ref):
+            engine.settle(obj)
+        container_setitem(engine, obj, index, value)
+
+
+def delitem(engine: Engine, obj: Abstract, index: Abstract) -> None:
+    """`del obj[index]`."""
+    method = objects.special_method(engine, obj, "__delitem__")
+    if method is not None:
+        engine.call(method, [index])
+        return
+    if isinstance(obj, Ref):
+        engine.settle(obj)
+    container_delitem(engine, obj, index)
+
+
+# ---------------------------------------------------------------- operators
+
+
+def _not_implemented(value: Abstract) -> bool:
+    return isinstance(value, Const) and value.value is NotImplemented
+
+
+def _try(engine: Engine, value: Abstract, name: str, other: Abstract) -> Abstract | None:
+    method = objects.special_method(engine, value, name)
+    if method is None:
+        return None
+    result = engine.call(method, [other])
+    return None if _not_implemented(result) else result
+
+
+def _user_class(engine: Engine, value: Abstract) -> type | None:
+    if isinstance(value, Ref):
+        cell = engine.state.get(value.cell)
+        return cell.cls if isinstance(cell, ObjectCell) else None
+    return value.cls if isinstance(value, Tuple) and value.cls is not tuple else None
+
+
+def _dispatch(engine: Engine, name: str, reflected: str, left: Abstract, right: Abstract) -> Abstract | None:
+    """Python's rule for two operands: the right one first if its class is a proper subclass that overrides."""
+    cls_left, cls_right = _user_class(engine, left), _user_class(engine, right)
+    if cls_left is None and cls_right is None:
+        return None
+    order = [(left, name, right), (right, reflected, left)]
+    if cls_left is not None and cls_right is not None:
+        overrides = objects.lookup_class(cls_right, reflected) is not objects.lookup_class(
+            cls_left, reflected
+        )
+        if cls_left is not cls_right and issubclass(cls_right, cls_left) and overrides:
+            order.reverse()
+        elif cls_left is cls_right and name != reflected and not name.startswith("__l") and name[2] != "g":
+            order = order[:1]
+    for value, method, other in order:
+        found = _try(engine, value, method, other)
+        if found is not None:
+            return found
+    return None
+
+
+def binary(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abstract:
+    """`left op right`."""
+    name = _BINARY[op]
+    found = _dispatch(engine, f"__{name}__", f"__r{name}__", left, right)
+    return found if found is not None else operators.binary(engine, op, left, right)
+
+
+def inplace(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abstract:
+    """`left op= right`: what the target is bound to afterwards."""
+    found = _try(engine, left, f"__i{_BINARY[op]}__", right) if _user_class(engine, left) else None
+    if found is not None:
+        return found
+    found = _dispatch(engine, f"__{_BINARY[op]}__", f"__r{_BINARY[op]}__", left, right)
+    if found is not None:
+        return found
+    if isinstance(left, Ref) and isinstance(engine.state.get(left.cell), ArrayCell | ListCell | DictCell):
+        engine.settle(left)
+    return operators.inplace(engine, op, left, right)
+
+
+def compare_method(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abstract | None:
+    """The comparison as the special methods of user classes answer it; None if they do not."""
+    name, reflected = _COMPARE[op]
+    found = _dispatch(engine, f"__{name}__", f"__{reflected}__", left, right)
+    if found is None and op == "!=" and (_user_class(engine, left) or _user_class(engine, right)):
+        equal = _dispatch(engine, "__eq__", "__eq__", left, right)
+        if equal is not None:
+            return engine.negate(equal)
+    if found is None and op in ("==", "!=") and _user_class(engine, left) and _user_class(engine, right):
+        same = isinstance(left, Ref) and isinstance(right, Ref) and left.cell == right.cell
+        if isinstance(left, Ref) and isinstance(right, Ref):
+            return Const(same == (op == "=="))
+    return found
+
+
+def contains(engine: Engine, item: Abstract, container: Abstract) -> Abstract:
+    """`item in container`."""
+    method = objects.special_method(engine, container, "__contains__")
+    if method is not None:
+        return engine.truth(engine.call(method, [item]))
+    return operators.contains(engine, item, container)
+
+
+def unary(engine: Engine, op: str, value: Abstract) -> Abstract:
+    """`-x`, `+x`, `~x`."""
+    method = objects.special_method(engine, value, _UNARY[op])
+    return engine.call(method, []) if method is not None else operators.unary(engine, op, value)
+
+
+def length(engine: Engine, value: Abstract) -> Abstract:
+    """`len(value)`."""
+    method = objects.special_method(engine, value, "__len__")
+    if method is not None:
+        return engine.call(method, [])
+    return engine.call(Const(len), [value])

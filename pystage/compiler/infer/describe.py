@@ -1,0 +1,92 @@
+"""Abstract values in words, for messages."""
+
+from __future__ import annotations
+
+from ..hlo.types import ArrayType
+from ..values.boundary import Form
+from ..values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Closure,
+    Const,
+    DictCell,
+    ListCell,
+    MaybeUndef,
+    Method,
+    ObjectCell,
+    Range,
+    Ref,
+    Tuple,
+    Undef,
+    Unknown,
+)
+from ..values.state import State
+
+
+def describe_type(type: ArrayType, form: Form) -> str:
+    """A type as a NumPy user says it: `a float32 array of shape (3, 4)`."""
+    match form:
+        case Form.PYTHON:
+            name = {"b": "bool", "i": "int", "f": "float", "c": "complex"}[type.dtype.kind]
+            return f"a Python {name}"
+        case Form.SCALAR:
+            return f"a NumPy scalar of type {type.dtype}"
+        case Form.NDARRAY:
+            return f"a {type.dtype} ndarray of shape {_shape(type)}"
+        case Form.JAX:
+            return f"a {type.dtype} jax.Array of shape {_shape(type)}"
+
+
+def _shape(type: ArrayType) -> str:
+    inner = ", ".join(map(str, type.shape))
+    return f"({inner},)" if len(type.shape) == 1 else f"({inner})"
+
+
+def describe(value: Abstract, state: State) -> str:
+    """What `value` is, in a few words."""
+    match value:
+        case Const(v):
+            if v is None or isinstance(v, bool | int | float | complex | str | bytes):
+                return repr(v) if len(repr(v)) <= 40 else f"a {type(v).__name__}"
+            name = getattr(v, "__qualname__", None) or getattr(v, "__name__", None)
+            return f"{type(v).__name__} {name}" if name else f"a {type(v).__name__}"
+        case Array():
+            return describe_type(value.type, value.form)
+        case Tuple():
+            return f"a {value.cls.__name__} of {len(value.items)}"
+        case Ref():
+            cell = state.slots.get(value.cell)
+            match cell:
+                case ArrayCell():
+                    return describe_type(
+                        ArrayType(cell.value.type.dtype, view_shape(value, cell)), Form.NDARRAY
+                    )
+                case ListCell():
+                    return f"a list of {len(cell.items)}"
+                case DictCell():
+                    return f"a dict of {len(cell.entries)}"
+                case ObjectCell():
+                    return f"an instance of {cell.cls.__qualname__}"
+                case _:
+                    return "a set"
+        case Closure():
+            return f"the function {value.function.name}"
+        case Method():
+            return "a method"
+        case Range():
+            return "a range"
+        case Undef() | MaybeUndef():
+            return "not assigned"
+        case Unknown():
+            return "something that cannot be staged"
+        case _:
+            return f"a {type(value).__name__.lower()}"
+
+
+def view_shape(ref: Ref, cell: ArrayCell) -> tuple[int, ...]:
+    """The shape of the array at the end of a reference's path."""
+    shape = cell.value.type
+    for view in ref.path:
+        shape = ArrayType(shape.dtype, view.shape(shape))
+    return shape.static_shape

@@ -1,0 +1,499 @@
+"""The engine of inference: the state, the builder, and what every instruction does to them.
+
+`Engine` is the `Context` of library functions. `instructions.py` says what each stage instruction means,
+`attributes.py`, `objects.py` and `calls.py` what attributes, classes and calls do, `branches.py` and `loops.py` how
+control flow is joined; `entry.py` builds a whole program.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn, cast
+
+import numpy as np
+
+from ..diagnostics.codes_calls import InternalError
+from ..diagnostics.codes_control import AmbiguousTruth, RaiseAtRunTime
+from ..diagnostics.codes_mutation import StaleAlias, UncertainAlias
+from ..diagnostics.codes_types import NotNumeric
+from ..diagnostics.diagnostic import Diagnostic, DiagnosticError, Note
+from ..hlo.builder import Builder
+from ..hlo.ir import Region, Value
+from ..hlo.types import BOOL, ShapeError
+from ..library import operators
+from ..library.context import Context, Raw
+from ..library.creation import stack_nested
+from ..ops import Compare, Constant, Convert, Not, Reshape
+from ..stage import ir as stage
+from ..values.boundary import CellVariable, Form, Path
+from ..values.lattice import (
+    NONE,
+    Abstract,
+    Array,
+    ArrayCell,
+    Cell,
+    Const,
+    DictCell,
+    DictView,
+    ListCell,
+    MaybeUndef,
+    ObjectCell,
+    Range,
+    Ref,
+    SetCell,
+    Tuple,
+    Undef,
+    Unknown,
+)
+from ..values.state import State
+from ..values.views import read_path
+from . import attributes, objects
+from .branches import infer_choice
+from .calls import Replay
+from .constants import Origins, known
+from .describe import describe
+from .externals import Externals
+from .frame import Frame, PythonRaise
+from .invoke import call, closure_variable, is_opaque
+from .iteration import elements
+from .join import is_stale
+from .loops import Loop, infer_loop
+
+LIBRARY_MODULES = ("numpy", "jax", "jaxlib", "scipy", "ml_dtypes", "optax", "equinox", "flax")
+"""Packages whose module attributes are taken for constants."""
+
+
+@dataclass(slots=True)
+class Scope:
+    """A callee being inferred. `crossed`: it used what it knows of this very call, so no other may share it."""
+
+    body: Region
+    crossed: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Errors:
+    """The diagnostics found so far, each once."""
+
+    found: list[Diagnostic] = field(default_factory=list)
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        """Records a diagnostic."""
+        if not any(d.code == diagnostic.code and d.span == diagnostic.span for d in self.found):
+            self.found.append(diagnostic)
+
+
+class Engine(Context):
+    """One inference of one program."""
+
+    def __init__(self, x64: bool, unrolled: frozenset[stage.Instr] = frozenset()) -> None:
+        self.root = Region()
+        self.b = Builder(self.root)
+        self.state = State()
+        self.x64 = x64
+        self.unrolled = unrolled
+        self.errors = Errors()
+        self.origins = Origins()
+        self.externals = Externals(self)
+        self.frame: Frame | None = None
+        self.replays: dict[object, list[Replay]] = {}
+        self.in_progress: set[object] = set()
+        self.keep: list[Any] = []  # objects whose identity is part of a key
+        self.depth = 0
+        self.conditions = 0
+        self.body_passes: dict[stage.Instr, int] = {}
+        self._names: dict[str, int] = {}
+        self._scopes: list[Scope] = []
+        self._namespaces: dict[int, int] = {}
+        self.global_names: dict[int, dict[str, Any]] = {}
+        self.closure_cells: dict[int, tuple[int, Any]] = {}
+
+    # -- errors
+
+    def mark_errors(self) -> int:
+        """How many diagnostics there are."""
+        return len(self.errors.found)
+
+    def forget_errors(self, mark: int) -> None:
+        """Drops what a pass found that is thrown away."""
+        del self.errors.found[mark:]
+
+    def report(self, diagnostic: Diagnostic) -> Unknown:
+        """Records a diagnostic with its place and the calls that led to it."""
+        if diagnostic.span is None:
+            diagnostic = replace(diagnostic, span=self.b.span)
+        frame = self.frame
+        notes: list[Note] = []
+        while frame is not None and frame.caller is not None and len(notes) < 12:
+            notes.append(Note(f"{frame.function.name} is called here", frame.call))
+            frame = frame.caller
+        known_notes = set(diagnostic.notes)
+        diagnostic = replace(
+            diagnostic, notes=diagnostic.notes + tuple([n for n in notes if n not in known_notes])
+        )
+        self.errors.add(diagnostic)
+        return Unknown(diagnostic)
+
+    def raise_(self, exception: BaseException) -> NoReturn:
+        raise PythonRaise(exception, self.b.span)
+
+    # -- scopes
+
+    @contextmanager
+    def under_condition(self, loop: bool = False) -> Iterator[None]:
+        """What is inferred here may not run; a certain exception in it is one at run time."""
+        outer = self.conditions
+        self.conditions += 1
+        span, frame = self.b.span, self.frame
+        try:
+            yield
+        except PythonRaise as error:
+            text = f"{type(error.exception).__name__}: {error.exception}"
+            self.report(RaiseAtRunTime(span=error.span or span, exception=text))
+        finally:
+            self.conditions = outer
+            self.b.span, self.frame = span, frame
+
+    @contextmanager
+    def inside_callee(self, body: Region) -> Iterator[Scope]:
+        """Inferring the function whose body is `body`."""
+        scope = Scope(body)
+        self._scopes.append(scope)
+        self.depth += 1
+        outer, self.conditions = self.conditions, 0
+        try:
+            yield scope
+        finally:
+            self.conditions = outer
+            self.depth -= 1
+            self._scopes.pop()
+
+    def fresh_name(self, name: str) -> str:
+        """A name for a private function."""
+        name = "".join(c if c.isalnum() or c == "_" else "_" for c in name).strip("_") or "lambda"
+        count = self._names.get(name, 0)
+        self._names[name] = count + 1
+        return f"{name}_{count}" if count else name
+
+    def written_globals(self) -> list[tuple[int, str]]:
+        """The module variables that the program has assigned."""
+        if not self._namespaces:
+            return []
+        return [s for s in self.state.slots if isinstance(s, tuple) and s[0] < 0]
+
+    def namespace_number(self, namespace: dict[str, Any], create: bool = False) -> int | None:
+        """The frame number under which a module's assigned variables stand; None if none was assigned."""
+        if create:
+            self.keep.append(namespace)
+            self._namespaces.setdefault(id(namespace), -len(self._namespaces) - 1)
+        return self._namespaces.get(id(namespace))
+
+    # -- running
+
+    def run_frame(self, frame: Frame) -> Abstract:
+        """Infers the body of a function; its result."""
+        outer, self.frame = self.frame, frame
+        try:
+            self.run_block(frame.function.body)
+            return self.result_of(frame)
+        finally:
+            self.frame = outer
+
+    def result_of(self, frame: Frame) -> Abstract:
+        """What the `Return` at the end of the body left."""
+        return cast(Abstract, self.state.slots.get((frame.id, "%return"), NONE))
+
+    def run_block(self, block: stage.Block) -> None:
+        """Infers instructions in order; one that cannot be staged is reported and gives `Unknown`."""
+        handlers = self.handlers
+        b = self.b
+        for instr in block:
+            b.span = instr.span
+            try:
+                handlers[type(instr)](self, instr)
+            except DiagnosticError as error:
+                self._refused(instr, error.diagnostic)
+            except ShapeError as error:
+                self._refused(instr, shape_diagnostic(self, str(error)))
+
+    handlers: dict[type[stage.Instr], Callable[[Any, Any], None]] = {}
+    """What each kind of instruction does; filled by `instructions.py`."""
+
+    def _refused(self, instr: stage.Instr, diagnostic: Diagnostic) -> None:
+        already = any(d is diagnostic for d in self.errors.found)
+        unknown = Unknown(diagnostic) if already else self.report(diagnostic)
+        assert self.frame is not None
+        targets = getattr(instr, "dsts", None) or ([instr.dst] if hasattr(instr, "dst") else [])
+        for dst in targets:
+            self.state.set((self.frame.id, dst), unknown)
+
+    def get(self, temp: stage.Temp) -> Abstract:
+        """The value of a temporary of the current frame."""
+        assert self.frame is not None
+        value = self.state.slots[(self.frame.id, temp)]
+        if isinstance(value, Unknown):
+            raise DiagnosticError(value.reason)
+        return cast(Abstract, value)
+
+    def put(self, temp: stage.Temp, value: Abstract) -> None:
+        """Gives a temporary of the current frame its value."""
+        assert self.frame is not None
+        self.state.set((self.frame.id, temp), value)
+
+    # -- cells
+
+    def settle(self, ref: Ref) -> Cell:
+        """The contents of a cell about to be changed: it certainly is one object.
+
+        PS501 where paths joined and left open which object it is, and another name for one of them exists.
+        """
+        cell = cast(Cell, self.state.get(ref.cell))
+        sources = getattr(cell, "sources", ())
+        if not sources:
+            return cell
+        for source, _ in sources:
+            if source in self.externals.initial or self.state.held_elsewhere(source, ref.cell):
+                raise DiagnosticError(
+                    UncertainAlias(
+                        span=self.b.span, what=describe(Ref(ref.cell), self.state).partition(" of ")[0]
+                    )
+                )
+        cell = cast(Cell, replace(cast(ArrayCell, cell), sources=()))
+        self.state.set(ref.cell, cell)
+        return cell
+
+    def cell(self, ref: Ref) -> Cell:
+        """The contents of a cell about to be read; PS502 where they are not certain."""
+        cell = cast(Cell, self.state.get(ref.cell))
+        for source, content in getattr(cell, "sources", ()):
+            if is_stale(self.state, source, content):
+                raise DiagnosticError(StaleAlias(span=self.b.span))
+        return cell
+
+    def contents(self, ref: Ref) -> Value:
+        cell = self.cell(ref)
+        assert isinstance(cell, ArrayCell)
+        return read_path(self.b, cell.value, ref.path)
+
+    # -- what library functions use
+
+    def read(self, value: Raw) -> Array | Const:
+        if isinstance(value, Array):
+            return value
+        if not isinstance(value, Abstract):
+            return self.read(self.constant_object(value))
+        if isinstance(value, Const):
+            return self._read_constant(value)
+        if isinstance(value, Ref):
+            cell = self.cell(value)
+            if isinstance(cell, ArrayCell):
+                return Array(read_path(self.b, cell.value, value.path), Form.NDARRAY)
+            if isinstance(cell, ListCell):
+                return stack_nested(self, value)
+        if isinstance(value, Tuple):
+            return stack_nested(self, value)
+        if isinstance(value, Range):
+            listed = self.iterate(value)
+            if listed is not None:
+                return stack_nested(self, Tuple(tuple(listed)))
+        if isinstance(value, Unknown):
+            raise DiagnosticError(value.reason)
+        raise DiagnosticError(NotNumeric(span=self.b.span, what="this", kind=describe(value, self.state)))
+
+    def _read_constant(self, value: Const) -> Array | Const:
+        v = value.value
+        if isinstance(v, bool | int | float | complex | np.generic):
+            return value
+        if isinstance(v, np.ndarray):
+            return Array(self.b.op(Constant(v)), Form.NDARRAY)
+        raise DiagnosticError(NotNumeric(span=self.b.span, what="this", kind=describe(value, self.state)))
+
+    def call(
+        self, function: Abstract, args: Sequence[Abstract], kwargs: Mapping[str, Abstract] = {}
+    ) -> Abstract:
+        return call(self, function, args, kwargs)
+
+    def getattr(self, value: Abstract, name: str) -> Abstract:
+        return attributes.getattr_(self, value, name)
+
+    def compare(self, op: str, left: Abstract, right: Abstract) -> Abstract:
+        """`left op right`, user classes included."""
+        return operators_with_classes(self, op, left, right)
+
+    def constant_object(self, value: Any) -> Abstract:
+        """A plain Python object as an abstract value: tuples by their items, everything else `Const`."""
+        if isinstance(value, Abstract):
+            return value
+        if type(value) is tuple:
+            return Tuple(tuple([self.constant_object(v) for v in value]))
+        if type(value) is list:
+            return Ref(self.state.new_cell(ListCell(tuple([self.constant_object(v) for v in value]))))
+        self.keep.append(value)
+        return Const(value)
+
+    def negate(self, value: Abstract) -> Abstract:
+        """`not value`."""
+        truth = self.truth(value)
+        if isinstance(truth, Const):
+            return Const(not truth.value)
+        return Array(self.b.op(Not(), self.predicate(truth)), Form.PYTHON)
+
+    def module_attribute(self, module: Any, name: str) -> Abstract:
+        """An attribute of a module: a constant for a library's, the module variable for a user's."""
+        value = getattr(module, name)
+        if isinstance(value, types.ModuleType):
+            return Const(value)
+        top = module.__name__.partition(".")[0]
+        if top in LIBRARY_MODULES or top in sys.stdlib_module_names:
+            return self.constant_object(value)
+        return self.externals.global_variable(module.__dict__, name) or NONE
+
+    def assign_global(self, namespace: dict[str, Any], name: str, value: Abstract) -> None:
+        """`global name; name = value`."""
+        number = self.namespace_number(namespace, create=True)
+        assert number is not None
+        self.global_names[number] = namespace
+        self.state.set((number, name), value)
+
+    def closure_cell(self, name: str, cell: Any) -> int:
+        """The heap cell of a real closure cell."""
+        found = self.closure_cells.get(id(cell))
+        if found is None:
+            number = self.state.cell_number()
+            found = self.closure_cells[id(cell)] = (number, cell)
+            content = closure_variable(self, name, cell)
+            self.state.define(number, content)
+            self.externals.initial[number] = (Path(CellVariable(cell, name)), content)
+        return found[0]
+
+    def new_list(self, items: Sequence[Abstract]) -> Ref:
+        """A new list."""
+        return Ref(self.state.new_cell(ListCell(tuple(items))))
+
+    def new_dict(self, entries: Mapping[Any, Abstract]) -> Ref:
+        """A new dict."""
+        return Ref(self.state.new_cell(DictCell(dict(entries))))
+
+    def known(self, value: Raw, what: str) -> Any:
+        before = self.origins.crossings
+        result = known(self.state, self.origins, value, what, self.b.span)
+        if self.origins.crossings != before:
+            for scope in self._scopes:
+                scope.crossed = True
+        return result
+
+    def truth(self, value: Raw) -> Abstract:
+        if not isinstance(value, Abstract):
+            return Const(bool(value))
+        match value:
+            case Const(v):
+                return Const(bool(v))
+            case Array():
+                return self._array_truth(value)
+            case Tuple(items):
+                method = objects.special_method(self, value, "__bool__")
+                return self.truth(self.call(method, [])) if method is not None else Const(bool(items))
+            case Ref():
+                return self._cell_truth(value)
+            case DictView():
+                return Const(bool(cast(DictCell, self.state.get(value.cell)).entries))
+            case Range():
+                return self.truth(attributes.length(self, value))
+            case Unknown(reason):
+                raise DiagnosticError(reason)
+            case Undef() | MaybeUndef():
+                raise DiagnosticError(AmbiguousTruth(span=self.b.span, what=describe(value, self.state)))
+            case _:
+                return Const(True)
+
+    def _array_truth(self, value: Array) -> Array:
+        size = value.type.size
+        if size != 1:
+            noun = "an array with more than one element" if size > 1 else "an empty array"
+            self.raise_(
+                ValueError(f"The truth value of {noun} is ambiguous. Use a.any() or a.all()")
+                if value.form is not Form.JAX or size > 1
+                else ValueError("The truth value of an empty array is ambiguous.")
+            )
+        scalar = value.value if not value.shape else self.b.op(Reshape(()), value.value)
+        if scalar.type.dtype != BOOL:
+            zero = self.b.op(Constant(np.zeros((), scalar.type.dtype)))
+            scalar = self.b.op(Compare("NE"), scalar, zero)
+        return Array(scalar, Form.PYTHON)
+
+    def _cell_truth(self, value: Ref) -> Abstract:
+        match self.cell(value):
+            case ArrayCell():
+                return self._array_truth(cast(Array, self.read(value)))
+            case ListCell(items):
+                return Const(bool(items))
+            case DictCell(entries):
+                return Const(bool(entries))
+            case SetCell(members):
+                return Const(bool(members))
+            case ObjectCell():
+                for name in ("__bool__", "__len__"):
+                    method = objects.special_method(self, value, name)
+                    if method is not None:
+                        return self.truth(self.call(method, []))
+        return Const(True)
+
+    def predicate(self, condition: Abstract) -> Value:
+        """A staged condition as a scalar bool of the program."""
+        assert isinstance(condition, Array)
+        value = condition.value
+        return value if value.type.dtype == BOOL else self.b.op(Convert(BOOL), value)
+
+    def branch(
+        self, condition: Abstract, then: Callable[[], Abstract], orelse: Callable[[], Abstract]
+    ) -> Abstract:
+        truth = self.truth(condition)
+        if isinstance(truth, Const):
+            return then() if truth.value else orelse()
+        return infer_choice(self, self.predicate(truth), then, orelse)
+
+    def while_loop(
+        self,
+        condition: Callable[[Abstract], Abstract],
+        body: Callable[[Abstract], Abstract],
+        initial: Abstract,
+        trip_count: int | None = None,
+    ) -> Abstract:
+        frame = self.state.new_frame()
+        slot = (frame, "carried")
+        self.state.set(slot, initial)
+
+        def current() -> Abstract:
+            return cast(Abstract, self.state.get(slot))
+
+        loop = Loop(
+            test=lambda: condition(current()),
+            body=lambda: self.state.set(slot, body(current())),
+            frame=frame,
+            trips=trip_count,
+            certain=bool(trip_count),
+        )
+        infer_loop(self, loop)
+        return current()
+
+    def iterate(self, value: Abstract) -> list[Abstract] | None:
+        return elements(self, value)
+
+    def is_opaque(self, obj: Any) -> bool:
+        """True for objects of the world that are constants: functions of libraries, and the like."""
+        return is_opaque(obj)
+
+
+def shape_diagnostic(engine: Engine, text: str) -> Diagnostic:
+    """What a transfer function refused: a mistake of the library layer, since it checks before."""
+    return InternalError(span=engine.b.span, text=text)
+
+
+def operators_with_classes(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abstract:
+    """A comparison, special methods of user classes first."""
+    found = attributes.compare_method(engine, op, left, right)
+    return found if found is not None else operators.compare(engine, op, left, right)

@@ -1,0 +1,273 @@
+"""What leaves a program: templates for its results, mutations of the caller's objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..diagnostics.codes_control import NoCommonType
+from ..diagnostics.codes_mutation import CannotReturn, CannotStore
+from ..diagnostics.diagnostic import DiagnosticError
+from ..hlo.ir import Value
+from ..values.boundary import (
+    CellVariable,
+    Container,
+    Form,
+    Global,
+    Known,
+    Mutation,
+    Output,
+    Path,
+    Same,
+    Template,
+    Write,
+)
+from ..values.boundary import View as ViewTemplate
+from ..values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Const,
+    DictCell,
+    ListCell,
+    MaybeUndef,
+    ObjectCell,
+    Range,
+    Ref,
+    SetCell,
+    Slice,
+    Tuple,
+    Undef,
+    Unknown,
+    VariableCell,
+)
+from ..values.views import Flipped, Part, Permuted, Reshaped, Strided, View, Window
+from .describe import describe
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+_PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
+
+
+class Exit:
+    """Collects the results of a program while templates and mutations are made."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.results: list[Value] = []
+        self._index: dict[Value, int] = {}
+        self._made: dict[int, Template] = {}
+
+    def output(self, value: Value, form: Form, key_impl: str | None = None) -> Output:
+        """A result of the program."""
+        index = self._index.get(value)
+        if index is None:
+            index = self._index[value] = len(self.results)
+            self.results.append(value)
+        scalar = _PYTHON[value.type.dtype.kind] if form is Form.PYTHON else None
+        return Output(index, form, scalar, key_impl)
+
+    def template(self, value: Abstract) -> Template:
+        """How `value` becomes a Python object after the run."""
+        match value:
+            case Const(v):
+                return Known(v)
+            case Array():
+                return self.number(value)
+            case Tuple(items, cls):
+                children = tuple([self.template(i) for i in items])
+                return Container(cls, tuple(range(len(items))), children, 0)
+            case Ref():
+                return self.reference(value)
+            case Range(start, stop, step) | Slice(start, stop, step):
+                parts = [
+                    self.engine.known(p, "a part of a range or slice that is returned")
+                    for p in (start, stop, step)
+                ]
+                return Known((range if isinstance(value, Range) else slice)(*parts))
+            case Unknown(reason):
+                raise DiagnosticError(reason)
+            case _:
+                raise DiagnosticError(
+                    CannotReturn(span=self.engine.b.span, what=describe(value, self.engine.state))
+                )
+
+    def number(self, value: Array) -> Template:
+        """A number or a `jax.Array`."""
+        if len({d.kind == "b" for d, _ in value.kinds}) > 1 or any(
+            np.result_type(d, value.dtype) != value.dtype for d, _ in value.kinds
+        ):
+            first, second = [f"{form.value} of {dtype}" for dtype, form in value.kinds[:2]]
+            raise DiagnosticError(
+                NoCommonType(span=self.engine.b.span, what="the result", first=first, second=second)
+            )
+        return self.output(value.value, value.form, value.key_impl)
+
+    def reference(self, ref: Ref) -> Template:
+        """A container, an object, an ndarray: the caller's own, or a new one, each made once."""
+        engine = self.engine
+        initial = engine.externals.initial.get(ref.cell)
+        if ref.path:
+            return self.view(ref)
+        if initial is not None:
+            return Same(initial[0])
+        found = self._made.get(ref.cell)
+        if found is not None:
+            return found
+        cell = engine.cell(ref)
+        template: Template
+        match cell:
+            case ArrayCell(value):
+                template = self.output(value, Form.NDARRAY)
+                template = ViewTemplate(template, (), ref.cell)
+            case ListCell(items):
+                template = Container(
+                    list, tuple(range(len(items))), tuple([self.template(i) for i in items]), ref.cell
+                )
+            case DictCell(entries):
+                children = tuple([self.template(v) for v in entries.values()])
+                template = Container(dict, tuple(entries), children, ref.cell)
+            case SetCell(members):
+                template = Known(set(members))
+            case ObjectCell():
+                fields = {k: v for k, v in cell.fields.items() if not isinstance(v, Undef)}
+                children = tuple([self.template(v) for v in fields.values()])
+                template = Container(cell.cls, tuple(fields), children, ref.cell)
+            case _:
+                raise DiagnosticError(CannotReturn(span=engine.b.span, what=describe(ref, engine.state)))
+        self._made[ref.cell] = template
+        return template
+
+    def view(self, ref: Ref) -> Template:
+        """A view: of the caller's array, or of a result."""
+        engine = self.engine
+        steps: list[tuple[str, tuple[Any, ...]]] = []
+        base = self.reference(Ref(ref.cell))
+        for view in ref.path:
+            step = _view_step(view)
+            if step is None:
+                raise DiagnosticError(
+                    CannotReturn(
+                        span=engine.b.span, what="a view that begins at a position known only at run time"
+                    )
+                )
+            steps.append(step)
+        return ViewTemplate(base, tuple(steps), 0)
+
+    # -- mutations
+
+    def mutations(self) -> list[Mutation]:
+        """What the caller sees changed: every object of its own whose contents differ from the start."""
+        engine = self.engine
+        found: list[Mutation] = []
+        for cell, (path, before) in list(engine.externals.initial.items()):
+            after = engine.state.slots.get(cell, before)
+            if after is not before:
+                found.extend(self.mutation(path, before, after))
+        for slot in engine.written_globals():
+            namespace = engine.global_names[slot[0]]
+            value = engine.state.get(slot)
+            path = Path(Global(namespace, slot[1]))
+            if isinstance(value, Undef | MaybeUndef):
+                raise DiagnosticError(
+                    CannotStore(span=None, what=f"a global {slot[1]!r} that may be deleted")
+                )
+            found.append(Mutation(Write.GLOBAL, path, slot[1], self.template(value), None))
+        return found
+
+    def mutation(self, path: Path, before: Any, after: Any) -> list[Mutation]:
+        """The mutations of one object."""
+        match before, after:
+            case ArrayCell(), ArrayCell():
+                if before.value is after.value:
+                    return []
+                return [Mutation(Write.ARRAY, path, None, self.output(after.value, Form.NDARRAY), None)]
+            case ListCell(), ListCell():
+                if _same_items(before.items, after.items):
+                    return []
+                children = tuple([self.template(i) for i in after.items])
+                value = Container(list, tuple(range(len(children))), children, 0)
+                return [Mutation(Write.LIST, path, None, value, None)]
+            case DictCell(), DictCell():
+                same = list(before.entries) == list(after.entries)
+                if same and _same_items(tuple(before.entries.values()), tuple(after.entries.values())):
+                    return []
+                children = tuple([self.template(v) for v in after.entries.values()])
+                return [
+                    Mutation(Write.DICT, path, None, Container(dict, tuple(after.entries), children, 0), None)
+                ]
+            case ObjectCell(), ObjectCell():
+                return self.attributes(path, before, after)
+            case VariableCell(), VariableCell():
+                if not isinstance(path.root, CellVariable):
+                    return []
+                if isinstance(after.value, Undef | MaybeUndef):
+                    raise DiagnosticError(
+                        CannotStore(span=None, what=f"a variable {path} that may be deleted")
+                    )
+                return [Mutation(Write.CELL, path, None, self.template(after.value), None)]
+        raise DiagnosticError(CannotStore(span=None, what=f"the captured object {path}"))
+
+    def attributes(self, path: Path, before: ObjectCell, after: ObjectCell) -> list[Mutation]:
+        """The attributes of an instance that were set or deleted."""
+        found: list[Mutation] = []
+        for name, value in after.fields.items():
+            old = before.fields.get(name) or (before.origin(name) if before.origin else None)
+            if old is value or (old is not None and _same_items((old,), (value,))):
+                continue
+            if isinstance(value, MaybeUndef):
+                raise DiagnosticError(
+                    CannotStore(span=None, what=f"the attribute {name!r} that may be deleted")
+                )
+            if isinstance(value, Undef):
+                found.append(Mutation(Write.DELETE_ATTRIBUTE, path, name, Known(None), None))
+            else:
+                found.append(Mutation(Write.ATTRIBUTE, path, name, self.template(value), None))
+        return found
+
+
+def _same_items(before: tuple[Abstract, ...], after: tuple[Abstract, ...]) -> bool:
+    """True if these are the same objects, so that nothing needs to be written back."""
+    if len(before) != len(after):
+        return False
+    for old, new in zip(before, after):
+        if old is new:
+            continue
+        if isinstance(old, Ref) and isinstance(new, Ref) and old.cell == new.cell and old.path == new.path:
+            continue
+        if (
+            isinstance(old, Array)
+            and isinstance(new, Array)
+            and old.value is new.value
+            and old.form is new.form
+        ):
+            continue
+        if (
+            isinstance(old, Tuple)
+            and isinstance(new, Tuple)
+            and old.cls is new.cls
+            and _same_items(old.items, new.items)
+        ):
+            continue
+        return False
+    return True
+
+
+def _view_step(view: View) -> tuple[str, tuple[Any, ...]] | None:
+    """A view as the runtime makes it, by name and arguments; None for one that only the program knows."""
+    match view:
+        case Window(starts, sizes) if view.static:
+            return "index", (tuple([slice(int(s), int(s) + n) for s, n in zip(starts, sizes)]),)  # type: ignore[arg-type]
+        case Strided(starts, limits, strides):
+            return "index", (tuple([slice(a, e, s) for a, e, s in zip(starts, limits, strides)]),)
+        case Flipped(axes):
+            return "flip", axes
+        case Permuted(permutation):
+            return "transpose", permutation
+        case Reshaped(new_shape):
+            return "reshape", new_shape
+        case Part(imaginary):
+            return ("imag" if imaginary else "real"), ()
+    return None

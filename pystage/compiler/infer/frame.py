@@ -1,0 +1,45 @@
+"""The frame of a function being inferred, and the Python exceptions that its program raises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..diagnostics.span import Span
+from ..stage import ir as stage
+from ..values.lattice import Abstract
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """One activation of a staged function: `id` numbers its variables in the state.
+
+    `cells` are the heap cells of the variables that it shares with the functions around and inside it;
+    `call` is where it was called.
+    """
+
+    id: int
+    function: stage.Function
+    namespace: dict[str, Any]
+    module: str
+    cells: dict[str, int] = field(default_factory=dict)
+    call: Span | None = None
+    caller: Frame | None = None
+    handled: list[Abstract] = field(default_factory=list)
+
+
+class PythonRaise(Exception):
+    """The staged program certainly raises `exception` at the instruction at hand."""
+
+    def __init__(self, exception: BaseException, span: Span | None) -> None:
+        super().__init__(exception)
+        self.exception = exception
+        self.span = span
+
+
+class Restart(Exception):
+    """Inference must begin again, with one more loop written out trip by trip."""
+
+    def __init__(self, loop: stage.Instr) -> None:
+        super().__init__(loop)
+        self.loop = loop

@@ -1,0 +1,255 @@
+"""What a call does, by the kind of thing that is called."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import jax
+import numpy as np
+
+from ..diagnostics.codes_calls import UnknownCallable, WrongArguments
+from ..diagnostics.diagnostic import DiagnosticError
+from ..frontend import FrontendError, stage_function
+from ..library.jaxtail import is_jax_callable, jax_call
+from ..library.registry import meaning_of, signature_of
+from ..values.boundary import CellVariable, Owned, Path, Step
+from ..values.lattice import (
+    Abstract,
+    Closure,
+    Const,
+    Meaning,
+    Method,
+    ObjectCell,
+    Partial,
+    Ref,
+    Undef,
+    Unknown,
+    VariableCell,
+)
+from . import objects
+from .calls import Callee, bind, call_function
+from .describe import describe
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+Args = Sequence[Abstract]
+Kwargs = Mapping[str, Abstract]
+
+
+def call(engine: Engine, function: Abstract, args: Args, kwargs: Kwargs) -> Abstract:
+    """`function(*args, **kwargs)`."""
+    match function:
+        case Meaning(name, meaning):
+            return call_meaning(engine, name, meaning, args, kwargs)
+        case Const(value):
+            return _call_constant(engine, value, args, kwargs)
+        case Closure():
+            return _call_closure(engine, function, args, kwargs)
+        case Method(inner, receiver):
+            return call(engine, inner, [receiver, *args], kwargs)
+        case Partial(inner, first, named):
+            return call(engine, inner, [*first, *args], {**dict(named), **kwargs})
+        case Unknown(reason):
+            raise DiagnosticError(reason)
+    method = objects.special_method(engine, function, "__call__")
+    if method is not None:
+        return call(engine, method, args, kwargs)
+    engine.raise_(TypeError(f"{_type_name(engine, function)!r} object is not callable"))
+
+
+def _type_name(engine: Engine, value: Abstract) -> str:
+    from_class = getattr(engine.state.get(value.cell), "cls", None) if isinstance(value, Ref) else None
+    return from_class.__name__ if from_class is not None else describe(value, engine.state)
+
+
+def call_meaning(
+    engine: Engine, name: str, meaning: Callable[..., Abstract], args: Args, kwargs: Kwargs
+) -> Abstract:
+    """Calls a library function; an argument that it does not name is refused."""
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, Unknown):
+            raise DiagnosticError(value.reason)
+    try:
+        bound = signature_of(meaning).bind(*args, **kwargs)
+    except TypeError as error:
+        raise DiagnosticError(WrongArguments(span=engine.b.span, name=name, why=str(error))) from None
+    return meaning(engine, *bound.args, **bound.kwargs)
+
+
+def callable_name(value: Any) -> str:
+    """How a user calls this callable."""
+    module = getattr(value, "__module__", None)
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None) or type(value).__name__
+    return f"{module}.{name}" if module not in (None, "builtins", "__main__") else name
+
+
+def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Abstract:
+    meaning = meaning_of(value)
+    if meaning is not None:
+        return call_meaning(engine, callable_name(value), meaning, args, kwargs)
+    staged = getattr(value, "__pystage_function__", None)
+    if staged is not None:
+        return call(engine, engine.constant_object(staged), args, kwargs)
+    if isinstance(value, type):
+        if objects.is_library_class(value) and not issubclass(value, BaseException):
+            return _library_class(engine, value, args, kwargs)
+        return objects.construct(engine, value, args, kwargs)
+    if isinstance(value, functools.partial):
+        inner = engine.externals.value(Path(Owned(value, "partial"), ((Step.ATTRIBUTE, "func"),)), value.func)
+        first = [
+            engine.externals.value(
+                Path(Owned(value, "partial"), ((Step.ATTRIBUTE, "args"), (Step.ITEM, i))), a
+            )
+            for i, a in enumerate(value.args)
+        ]
+        named = {
+            k: engine.externals.value(
+                Path(Owned(value, "partial"), ((Step.ATTRIBUTE, "keywords"), (Step.ITEM, k))), a
+            )
+            for k, a in value.keywords.items()
+        }
+        return call(engine, inner, [*first, *args], {**named, **kwargs})
+    if is_jax_callable(value):
+        return jax_call(engine, value, list(args), dict(kwargs))
+    if isinstance(value, types.FunctionType):
+        return _call_python(engine, value, args, kwargs)
+    if isinstance(value, types.MethodType):
+        return call(
+            engine,
+            engine.constant_object(value.__func__),
+            [engine.constant_object(value.__self__), *args],
+            kwargs,
+        )
+    wrapped = getattr(value, "__wrapped__", None)
+    if isinstance(wrapped, types.FunctionType) and isinstance(value, functools._lru_cache_wrapper):
+        return _call_python(engine, wrapped, args, kwargs)
+    if callable(value):
+        raise DiagnosticError(
+            UnknownCallable(span=engine.b.span, name=callable_name(value), why="its meaning is not known")
+        )
+    engine.raise_(TypeError(f"{type(value).__name__!r} object is not callable"))
+
+
+def _library_class(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Abstract:
+    if is_jax_callable(value):
+        return jax_call(engine, value, list(args), dict(kwargs))
+    if all(isinstance(a, Const) for a in (*args, *kwargs.values())):
+        constants = [cast(Const, a).value for a in args]
+        named = {k: cast(Const, v).value for k, v in kwargs.items()}
+        try:
+            return engine.constant_object(value(*constants, **named))
+        except Exception as error:
+            engine.raise_(error)
+    raise DiagnosticError(
+        UnknownCallable(span=engine.b.span, name=callable_name(value), why="its meaning is not known")
+    )
+
+
+def _call_python(engine: Engine, function: types.FunctionType, args: Args, kwargs: Kwargs) -> Abstract:
+    if objects.is_generated(function):
+        found = objects.dataclass_method(engine, function, args)
+        if found is not None:
+            return found
+    if is_library_function(function):
+        raise DiagnosticError(
+            UnknownCallable(
+                span=engine.b.span,
+                name=callable_name(function),
+                why="it is not among the functions that pystage stages",
+            )
+        )
+    callee, defaults = python_callee(engine, function)
+    bound = bind(callee.function.params, function.__qualname__, args, kwargs, defaults, engine)
+    return call_function(engine, callee, bound)
+
+
+def is_library_function(function: Any) -> bool:
+    """True for functions of NumPy, SciPy and Python's own library, whose source is not user code."""
+    top = (getattr(function, "__module__", None) or "").partition(".")[0]
+    return top in ("numpy", "scipy", "jax", "jaxlib")
+
+
+def python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee, dict[str, Abstract]]:
+    """A real Python function as a callee, and its defaults as values of the world."""
+    try:
+        staged = stage_function(function)
+    except FrontendError as error:
+        for diagnostic in error.diagnostics[1:]:
+            engine.errors.add(diagnostic)
+        raise DiagnosticError(error.diagnostics[0]) from None
+    engine.keep.append(function)
+    cells: dict[str, int] = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        cells[name] = engine.closure_cell(name, cell)
+    defaults: dict[str, Abstract] = {}
+    params = staged.params
+    ordered = [*params.positional_only, *params.positional]
+    values = function.__defaults__ or ()
+    for i, value in enumerate(values):
+        path = Path(
+            Owned(function, function.__qualname__), ((Step.ATTRIBUTE, "__defaults__"), (Step.ITEM, i))
+        )
+        defaults[ordered[len(ordered) - len(values) + i]] = engine.externals.value(path, value)
+    for name, value in (function.__kwdefaults__ or {}).items():
+        path = Path(
+            Owned(function, function.__qualname__), ((Step.ATTRIBUTE, "__kwdefaults__"), (Step.ITEM, name))
+        )
+        defaults[name] = engine.externals.value(path, value)
+    identity = (staged, id(function.__globals__))
+    return Callee(staged, function.__globals__, function.__module__ or "", cells, identity), defaults
+
+
+def _call_closure(engine: Engine, closure: Closure, args: Args, kwargs: Kwargs) -> Abstract:
+    params = closure.function.params
+    ordered = [*params.positional_only, *params.positional]
+    defaults = dict(zip(ordered[len(ordered) - len(closure.defaults) :], closure.defaults))
+    defaults.update(closure.kw_defaults)
+    bound = bind(params, closure.function.name, args, kwargs, defaults, engine)
+    callee = Callee(
+        closure.function, closure.namespace, closure.module, dict(closure.cells), closure.function
+    )
+    return call_function(engine, callee, bound)
+
+
+def closure_variable(engine: Engine, name: str, cell: Any) -> VariableCell:
+    """What a real closure cell holds, as a value of the world."""
+    try:
+        contents = cell.cell_contents
+    except ValueError:
+        return VariableCell(Undef())
+    return VariableCell(engine.externals.value(Path(CellVariable(cell, name)), contents))
+
+
+_OPAQUE_PACKAGES = (
+    "jax", "jaxlib", "numpy", "functools", "operator", "itertools", "contextlib", "ml_dtypes",
+    "warnings", "_thread", "threading", "logging", "re", "random", "time", "scipy", "optax", "abc",
+)  # fmt: skip
+
+
+def is_opaque(obj: Any) -> bool:
+    """True for an object that staged code handles as a constant: it is known to the library, or callable
+    from a library, or a value of a library's own class."""
+    if meaning_of(obj) is not None or hasattr(obj, "__pystage_function__") or is_jax_callable(obj):
+        return True
+    if isinstance(obj, functools.partial):
+        return False
+    return (type(obj).__module__ or "").partition(".")[0] in _OPAQUE_PACKAGES and not isinstance(
+        obj, np.ndarray | np.generic | jax.Array
+    )
+
+
+def has_call(engine: Engine, value: Abstract) -> bool:
+    """`callable(value)`."""
+    match value:
+        case Const(v):
+            return callable(v)
+        case Closure() | Method() | Partial() | Meaning():
+            return True
+        case Ref():
+            cell = engine.state.get(value.cell)
+            return isinstance(cell, ObjectCell) and objects.found(objects.lookup_class(cell.cls, "__call__"))
+    return False

@@ -1,0 +1,268 @@
+"""Iteration: what the elements of an iterable are, and whether a loop over it can be rolled.
+
+`elements` lists an iterable whose structure is known now. `rolled` gives the length and the element at a
+staged position of one that a single `While` can go over: a range, an array's first axis, and `zip`,
+`enumerate` and `reversed` of these.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ..diagnostics.codes_constant import TooManyToUnroll
+from ..diagnostics.codes_control import NotIterable
+from ..diagnostics.diagnostic import DiagnosticError
+from ..library import operators
+from ..library.indexing import array_getitem
+from ..values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Const,
+    DictCell,
+    DictView,
+    Enumerate,
+    IteratorCell,
+    ListCell,
+    Mapped,
+    ObjectCell,
+    Range,
+    Ref,
+    Reversed,
+    SetCell,
+    Tuple,
+    Unknown,
+    Zip,
+)
+from . import objects
+from .constants import UNROLL_LIMIT
+from .describe import describe
+from .join import bounds
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Rolled:
+    """An iterable that a rolled loop goes over: its length (known or staged), and the element at a position."""
+
+    length: Abstract
+    element: Callable[[Abstract], Abstract]
+
+
+def elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
+    """The elements, where the structure is known now; None for what is not (an unknown range)."""
+    match value:
+        case Tuple(items):
+            return list(items)
+        case Const(v):
+            return _constant_elements(engine, value, v)
+        case Range():
+            return _range_elements(engine, value)
+        case Ref():
+            return _cell_elements(engine, value)
+        case DictView():
+            return _view_elements(engine, value)
+        case Enumerate(inner, start):
+            parts = elements(engine, inner)
+            if parts is None:
+                return None
+            return [
+                Tuple((operators.binary(engine, "+", start, Const(i)) if i else start, part))
+                for i, part in enumerate(parts)
+            ]
+        case Zip():
+            return _zip_elements(engine, value)
+        case Reversed(inner):
+            parts = elements(engine, inner)
+            return None if parts is None else parts[::-1]
+        case Mapped(function, inners):
+            lists = [elements(engine, i) for i in inners]
+            if any(part is None for part in lists):
+                return None
+            return [engine.call(function, list(args)) for args in zip(*cast("list[list[Abstract]]", lists))]
+        case Array():
+            return _array_elements(engine, value)
+        case _:
+            return None
+
+
+def _constant_elements(engine: Engine, value: Abstract, v: Any) -> list[Abstract]:
+    if isinstance(v, (str | bytes | range | frozenset | tuple, type)):
+        _check_count(engine, len(v) if hasattr(v, "__len__") else 0)
+        return [engine.constant_object(x) for x in v]  # type: ignore[union-attr]
+    if v is None or isinstance(v, bool | int | float | complex | np.generic):
+        engine.raise_(TypeError(f"{type(v).__name__!r} object is not iterable"))
+    raise DiagnosticError(NotIterable(span=engine.b.span, what=describe(value, engine.state)))
+
+
+def _check_count(engine: Engine, count: int) -> None:
+    if count > UNROLL_LIMIT:
+        raise DiagnosticError(TooManyToUnroll(span=engine.b.span, trips=count, limit=UNROLL_LIMIT))
+
+
+def known_range(value: Range) -> range | None:
+    """The Python range, if all parts are known."""
+    parts = (value.start, value.stop, value.step)
+    if all(isinstance(p, Const) for p in parts):
+        return range(*[int(cast(Const, p).value) for p in parts])
+    return None
+
+
+def _range_elements(engine: Engine, value: Range) -> list[Abstract] | None:
+    whole = known_range(value)
+    if whole is None:
+        return None
+    _check_count(engine, len(whole))
+    return [Const(i) for i in whole]
+
+
+def _cell_elements(engine: Engine, value: Ref) -> list[Abstract] | None:
+    cell = engine.cell(value)
+    match cell:
+        case ListCell(items):
+            return list(items)
+        case DictCell(entries):
+            return [engine.constant_object(k) for k in entries]
+        case SetCell(members):
+            return [engine.constant_object(m) for m in members]
+        case IteratorCell(rest):
+            engine.state.set(value.cell, IteratorCell(()))
+            return list(rest)
+        case ArrayCell():
+            return _array_elements(engine, value)
+        case ObjectCell():
+            method = objects.special_method(engine, value, "__iter__")
+            if method is not None:
+                return elements(engine, engine.call(method, []))
+    return None
+
+
+def _view_elements(engine: Engine, value: DictView) -> list[Abstract]:
+    cell = cast(DictCell, engine.cell(Ref(value.cell)))
+    match value.kind:
+        case "keys":
+            return [engine.constant_object(k) for k in cell.entries]
+        case "values":
+            return list(cell.entries.values())
+        case _:
+            return [Tuple((engine.constant_object(k), v)) for k, v in cell.entries.items()]
+
+
+def _zip_elements(engine: Engine, value: Zip) -> list[Abstract] | None:
+    lists: list[list[Abstract]] = []
+    for inner in value.inners:
+        parts = elements(engine, inner)
+        if parts is None:
+            return None
+        lists.append(parts)
+    if value.strict and len({len(part) for part in lists}) > 1:
+        engine.raise_(ValueError("zip() arguments have different lengths"))
+    return [Tuple(tuple(items)) for items in zip(*lists)]
+
+
+def _array_elements(engine: Engine, value: Abstract) -> list[Abstract]:
+    array = cast(Array, engine.read(value))
+    if not array.shape:
+        engine.raise_(TypeError("iteration over a 0-d array"))
+    _check_count(engine, array.shape[0])
+    return [array_getitem(engine, value, Const(i)) for i in range(array.shape[0])]
+
+
+# ---------------------------------------------------------------- rolled
+
+
+def rolled(engine: Engine, value: Abstract) -> Rolled | None:
+    """How a rolled loop goes over `value`; None where it must be unrolled over structure."""
+    match value:
+        case Range():
+            return _rolled_range(engine, value)
+        case Const(v) if isinstance(v, range):
+            return _rolled_range(engine, Range(Const(v.start), Const(v.stop), Const(v.step)))
+        case Array() if value.shape:
+            return Rolled(Const(value.shape[0]), lambda i: array_getitem(engine, value, i))
+        case Ref() if isinstance(engine.state.get(value.cell), ArrayCell):
+            shape = cast(Array, engine.read(value)).shape
+            if not shape:
+                engine.raise_(TypeError("iteration over a 0-d array"))
+            return Rolled(Const(shape[0]), lambda i: array_getitem(engine, value, i))
+        case Enumerate(inner, start):
+            parts = rolled(engine, inner)
+            if parts is None:
+                return None
+            return Rolled(
+                parts.length,
+                lambda i: Tuple((operators.binary(engine, "+", start, i), parts.element(i))),
+            )
+        case Zip(inners, strict):
+            return _rolled_zip(engine, inners, strict)
+        case Reversed(inner):
+            parts = rolled(engine, inner)
+            if parts is None:
+                return None
+            last, element = operators.binary(engine, "-", parts.length, Const(1)), parts.element
+            return Rolled(parts.length, lambda i: element(operators.binary(engine, "-", last, i)))
+        case Unknown(reason):
+            raise DiagnosticError(reason)
+        case _:
+            return None
+
+
+def _rolled_range(engine: Engine, value: Range) -> Rolled:
+    whole = known_range(value)
+    start, step = value.start, value.step
+    if whole is not None:
+        length: Abstract = Const(len(whole))
+    else:
+        length = _range_length(engine, value)
+
+    def element(i: Abstract) -> Abstract:
+        scaled = i if isinstance(step, Const) and step.value == 1 else operators.binary(engine, "*", i, step)
+        if isinstance(start, Const) and start.value == 0:
+            return scaled
+        return operators.binary(engine, "+", start, scaled)
+
+    return Rolled(length, element)
+
+
+def _range_length(engine: Engine, value: Range) -> Abstract:
+    """`len(range(start, stop, step))` of staged integers: 0, or the rounded-up quotient."""
+
+    def op(name: str, x: Abstract, y: Abstract) -> Abstract:
+        return operators.binary(engine, name, x, y)
+
+    step = value.step
+    if not isinstance(step, Const):
+        step = Const(engine.known(step, "the step of range()"))
+    if step.value == 0:
+        engine.raise_(ValueError("range() arg 3 must not be zero"))
+    up = step.value > 0
+    span = op("-", value.stop, value.start) if up else op("-", value.start, value.stop)
+    size = abs(step.value)
+    trips = span if size == 1 else op("//", op("+", span, Const(size - 1)), Const(size))
+    low, _ = bounds(trips)
+    if low is not None and low >= 0:
+        return trips
+    return engine.call(Const(max), [trips, Const(0)])
+
+
+def _rolled_zip(engine: Engine, inners: tuple[Abstract, ...], strict: bool) -> Rolled | None:
+    parts = [rolled(engine, inner) for inner in inners]
+    if not parts or any(p is None for p in parts):
+        return None
+    known = cast("list[Rolled]", parts)
+    lengths = [p.length for p in known]
+    if all(isinstance(n, Const) for n in lengths):
+        counts = [cast(Const, n).value for n in lengths]
+        if strict and len(set(counts)) > 1:
+            engine.raise_(ValueError("zip() arguments have different lengths"))
+        length: Abstract = Const(min(counts))
+    else:
+        length = engine.call(Const(min), lengths)
+    return Rolled(length, lambda i: Tuple(tuple([p.element(i) for p in known])))

@@ -1,0 +1,604 @@
+"""Joining two states: what is known where two paths of control meet.
+
+`Join` compares the two contents that each slot has and gives a *pattern*: what they have in common, with
+a `Hole` in place of every program value in which they differ. `fill` then computes, on either side, the
+values for the holes, and `rebuild` puts the results of an `If`, or the carried values of a `While`, into
+them. Cells that the two sides created separately, and that are the same object afterwards, are merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+
+from ..diagnostics.codes_control import NoCommonType
+from ..diagnostics.span import Span
+from ..hlo.builder import Builder
+from ..hlo.ir import Region, Value
+from ..hlo.types import ArrayType, DType
+from ..ops import Constant, Convert
+from ..values.boundary import Form
+from ..values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Cell,
+    Closure,
+    Const,
+    DictCell,
+    DictView,
+    IteratorCell,
+    ListCell,
+    MaybeUndef,
+    ObjectCell,
+    Ref,
+    SetCell,
+    Tuple,
+    Undef,
+    Unknown,
+    VariableCell,
+    is_number,
+    same_constant,
+)
+from ..values.state import MISSING, Content, Slot, State
+from ..values.traverse import cells_of, rebuild, values_of
+from ..values.views import View, Window
+from .describe import describe
+
+Lookup = Callable[[Slot], Content]
+"""The contents of a slot at the end of one side; MISSING if it does not exist there."""
+
+_NOWHERE = Region()
+
+
+class Hole(Value):
+    """A place in a pattern that each side fills with a value of its own."""
+
+    __slots__ = ()
+
+    def __init__(self, type: ArrayType) -> None:
+        super().__init__(type, _NOWHERE, 0)
+
+
+def python_dtype(value: object) -> DType:
+    """The element type in which the program holds a Python or NumPy number."""
+    if isinstance(value, np.generic):
+        return value.dtype
+    if isinstance(value, bool):
+        return np.dtype(np.bool_)
+    if isinstance(value, int):
+        return np.dtype(np.int64)
+    return np.dtype(np.float64 if isinstance(value, float) else np.complex128)
+
+
+def number_type(x: Abstract) -> tuple[DType, Form, tuple[int, ...]]:
+    """Element type, form and shape of a number."""
+    if isinstance(x, Const):
+        return python_dtype(x.value), Form.SCALAR if isinstance(x.value, np.generic) else Form.PYTHON, ()
+    assert isinstance(x, Array)
+    return x.dtype, x.form, x.shape
+
+
+class Join:
+    """The join of two sides, `a` and `b`; with `loop`, of the entry of a loop and the end of its body.
+
+    `entries` maps every slot that the joined state changes to its pattern and its two contents.
+    """
+
+    def __init__(self, state: State, a: Lookup, b: Lookup, span: Span | None, loop: bool = False) -> None:
+        self.state = state
+        self.a = a
+        self.b = b
+        self.span = span
+        self.loop = loop
+        self.entries: dict[Slot, tuple[Content, Content, Content]] = {}
+        self.conflicts: list[Unknown] = []
+        self.owned: set[int] = set()  # cells that stand for a loop-carried object
+        self.merged: dict[tuple[int, int], int] = {}
+        self._name = "a value"
+
+    def slot(self, slot: Slot) -> None:
+        """Joins the contents of one slot."""
+        a, b = self.a(slot), self.b(slot)
+        self._name = f"the variable {slot[1]!r}" if isinstance(slot, tuple) else "a value"
+        if isinstance(slot, tuple):
+            a = Undef() if a is MISSING else a
+            b = Undef() if b is MISSING else b
+            self.entries[slot] = (self.join(cast(Abstract, a), cast(Abstract, b)), a, b)
+        elif slot not in self.entries:
+            self.cell(slot, a, b)
+
+    # -- values
+
+    def join(self, a: Abstract, b: Abstract) -> Abstract:
+        """The least abstract value that covers both."""
+        if a is b:
+            return a
+        if isinstance(a, Unknown):
+            return a
+        if isinstance(b, Unknown):
+            return b
+        if isinstance(a, Const) and isinstance(b, Const) and same_constant(a.value, b.value):
+            return a
+        if isinstance(a, Undef | MaybeUndef) or isinstance(b, Undef | MaybeUndef):
+            return self._maybe(a, b)
+        if is_number(a) and is_number(b):
+            return self._number(a, b)
+        if isinstance(a, Ref) and isinstance(b, Ref):
+            return self._ref(a, b)
+        if isinstance(a, DictView) and isinstance(b, DictView) and a.kind == b.kind:
+            return DictView(a.kind, self._cells(a.cell, b.cell))
+        if isinstance(a, Closure) and isinstance(b, Closure) and a.function is b.function:
+            cells = tuple([(n, self._cells(c, d)) for (n, c), (_, d) in zip(a.cells, b.cells)])
+            return replace(self._structure(a, b), cells=cells)  # type: ignore[type-var]
+        if type(a) is type(b) and not isinstance(a, Const | Array | Ref):
+            return self._structure(a, b)
+        return self.conflict(a, b)
+
+    def conflict(self, a: Abstract, b: Abstract) -> Unknown:
+        """No common meaning: an error only where the value is used."""
+        first, second = describe(a, self.state), describe(b, self.state)
+        found = Unknown(NoCommonType(span=self.span, what=self._name, first=first, second=second))
+        self.conflicts.append(found)
+        return found
+
+    def _maybe(self, a: Abstract, b: Abstract) -> Abstract:
+        if isinstance(a, Undef) and isinstance(b, Undef):
+            return a
+        if isinstance(a, Undef) or isinstance(b, Undef):
+            value = b if isinstance(a, Undef) else a
+            inner = value.value if isinstance(value, MaybeUndef) else value
+            return MaybeUndef(self.alone(inner, b if isinstance(a, Undef) else a), self.span)
+        inner_a = a.value if isinstance(a, MaybeUndef) else a
+        inner_b = b.value if isinstance(b, MaybeUndef) else b
+        return MaybeUndef(self.join(inner_a, inner_b), self.span)
+
+    def alone(self, value: Abstract, side: Abstract) -> Abstract:
+        """The pattern of a value that only one side has: every program value is a hole."""
+        lookup = self.b if side is value or not self._has(self.a, value) else self.a
+        for cell in self._reach(value, lookup):
+            if cell in self.state.slots or cell in self.entries:
+                continue
+            content = lookup(cell)
+            a, b = (content, MISSING) if lookup is self.a else (MISSING, content)
+            self.entries[cell] = (rebuild(content, _hole), a, b)
+        return rebuild(value, _hole)
+
+    def _has(self, lookup: Lookup, value: Abstract) -> bool:
+        return all(lookup(c) is not MISSING for c in cells_of(value))
+
+    def _reach(self, value: Abstract, lookup: Lookup) -> list[int]:
+        found = dict.fromkeys(cells_of(value))
+        pending = list(found)
+        for cell in pending:
+            content = lookup(cell)
+            if content is MISSING:
+                continue
+            for inner in cells_of(content):
+                if inner not in found:
+                    found[inner] = None
+                    pending.append(inner)
+        return pending
+
+    def _number(self, a: Abstract, b: Abstract) -> Abstract:
+        (dtype_a, form_a, shape_a), (dtype_b, form_b, shape_b) = number_type(a), number_type(b)
+        if shape_a != shape_b:
+            return self.conflict(a, b)
+        key_a = a.key_impl if isinstance(a, Array) else None
+        if key_a != (b.key_impl if isinstance(b, Array) else None):
+            return self.conflict(a, b)
+        kinds_a = a.kinds if isinstance(a, Array) and a.kinds else ((dtype_a, form_a),)
+        kinds_b = b.kinds if isinstance(b, Array) and b.kinds else ((dtype_b, form_b),)
+        if kinds_a == kinds_b:
+            weak = isinstance(a, Array) and a.weak and isinstance(b, Array) and b.weak
+            lower, upper = self._bounds(a, b)
+            if isinstance(a, Array) and isinstance(b, Array) and a.value is b.value:
+                return Array(a.value, form_a, weak, lower, upper, a.kinds, key_a)
+            hole = Hole(ArrayType(dtype_a, shape_a))
+            kinds = kinds_a if len(kinds_a) > 1 else ()
+            return Array(hole, form_a, weak, lower, upper, kinds, key_a)
+        if self.loop:
+            return self._widen(a, b)
+        common = np.result_type(dtype_a, dtype_b)
+        if form_a is Form.JAX or form_b is Form.JAX or {dtype_a.kind, dtype_b.kind} == {"b", common.kind}:
+            return self.conflict(a, b)
+        kinds = tuple(dict.fromkeys(kinds_a + kinds_b))
+        form = Form.SCALAR if Form.SCALAR in (form_a, form_b) else Form.PYTHON
+        return Array(Hole(ArrayType(common, shape_a)), form, kinds=kinds)
+
+    def _widen(self, a: Abstract, b: Abstract) -> Abstract:
+        """In a loop: the entry takes the type of the end where it loses nothing by it."""
+        (dtype_a, form_a, shape), (dtype_b, form_b, _) = number_type(a), number_type(b)
+        if isinstance(b, Array) and b.kinds:
+            return self._settle_kinds(a, b)
+        if form_a is Form.PYTHON and dtype_a.kind != "b" and _holds(a, dtype_a, dtype_b):
+            weak = isinstance(b, Array) and b.weak
+            return Array(Hole(ArrayType(dtype_b, shape)), form_b, weak)
+        if form_b is Form.PYTHON and form_a is Form.PYTHON and _holds(b, dtype_b, dtype_a):
+            return Array(Hole(ArrayType(dtype_a, shape)), form_a)
+        if dtype_a == dtype_b and {form_a, form_b} == {Form.PYTHON, Form.SCALAR}:
+            return Array(Hole(ArrayType(dtype_a, shape)), Form.SCALAR)
+        return self.conflict(a, b)
+
+    def _settle_kinds(self, a: Abstract, b: Array) -> Abstract:
+        dtype_a, form_a, shape = number_type(a)
+        strongest = [k for k in b.kinds if k != (dtype_a, form_a)]
+        if len(strongest) == 1 and _holds(a, dtype_a, strongest[0][0]):
+            dtype, form = strongest[0]
+            if not (form is Form.PYTHON and form_a is Form.SCALAR):
+                return Array(Hole(ArrayType(dtype, shape)), form)
+        if isinstance(a, Array) and set(b.kinds) <= set(a.kinds or ((dtype_a, form_a),)):
+            return Array(Hole(a.type), form_a, kinds=a.kinds)
+        return self.conflict(a, b)
+
+    def _bounds(self, a: Abstract, b: Abstract) -> tuple[int | None, int | None]:
+        low_a, high_a = bounds(a)
+        low_b, high_b = bounds(b)
+        if low_a is None or low_b is None or (self.loop and low_b < low_a and low_b < 0):
+            low = None
+        else:
+            low = min(low_a, low_b, 0) if self.loop and low_b < low_a else min(low_a, low_b)
+        if high_a is None or high_b is None or (self.loop and high_b > high_a):
+            high = None
+        else:
+            high = max(high_a, high_b)
+        return low, high
+
+    def _structure(self, a: Abstract, b: Abstract) -> Abstract:
+        """Two values of one class of structure, joined part by part."""
+        parts_a, parts_b = structure_parts(a), structure_parts(b)
+        if parts_a is None or parts_b is None or len(parts_a) != len(parts_b):
+            return self.conflict(a, b)
+        if structure_head(a) != structure_head(b):
+            return self.conflict(a, b)
+        joined = [self.join(x, y) for x, y in zip(parts_a, parts_b)]
+        for part in joined:
+            if isinstance(part, Unknown):
+                return part
+        return with_parts(a, joined)
+
+    def _ref(self, a: Ref, b: Ref) -> Abstract:
+        if a.cell == b.cell and a.path == b.path:
+            return a
+        if a.cell == b.cell and len(a.path) == len(b.path):
+            path = [_join_view(v, w) for v, w in zip(a.path, b.path)]
+            if all(v is not None for v in path):
+                return Ref(a.cell, tuple(cast("list[View]", path)))
+        if a.path or b.path:
+            return self.conflict(a, b)
+        kind_a, kind_b = self.a(a.cell), self.b(b.cell)
+        if type(kind_a) is not type(kind_b):
+            return self.conflict(a, b)
+        merged = self._cells(a.cell, b.cell)
+        pattern = self.entries.get(merged)
+        if pattern is not None and isinstance(pattern[0], Unknown):
+            return pattern[0]
+        return Ref(merged)
+
+    # -- cells
+
+    def _cells(self, a: int, b: int) -> int:
+        """The cell that stands for `a` on one side and `b` on the other."""
+        if a == b:
+            if a not in self.entries and self.a(a) is not self.b(b):
+                self.cell(a, self.a(a), self.b(b))
+            return a
+        found = self.merged.get((a, b))
+        if found is not None:
+            return found
+        merged = a if a in self.owned else self.state.cell_number()
+        self.merged[(a, b)] = merged
+        self.cell(merged, self.a(a), self.b(b))
+        if merged not in self.owned:
+            pattern = self.entries[merged][0]
+            if isinstance(pattern, ArrayCell | ListCell | DictCell | ObjectCell):
+                cells = (a,) if self.loop else (a, b)
+                sources = tuple([(c, UNSEALED) for c in cells])
+                self.entries[merged] = (replace(pattern, sources=sources), *self.entries[merged][1:])
+        return merged
+
+    def note_rivals(self) -> None:
+        """Carried objects that the end of the body gives one cell are rivals: a store into one is uncertain."""
+        by_end: dict[int, list[int]] = {}
+        for (_, b), merged in self.merged.items():
+            by_end.setdefault(b, []).append(merged)
+        for rivals in by_end.values():
+            for cell in rivals if len(rivals) > 1 else ():
+                pattern, first, second = self.entries[cell]
+                if isinstance(pattern, ArrayCell | ListCell | DictCell | ObjectCell):
+                    sources = pattern.sources + tuple([(c, RIVAL) for c in rivals if c != cell])
+                    self.entries[cell] = (replace(pattern, sources=tuple(dict.fromkeys(sources))), first, second)
+
+    def cell(self, cell: int, a: Content, b: Content) -> None:
+        """Joins the contents of a cell; the entry is there while its parts are joined (cycles)."""
+        self.entries[cell] = (a if a is not MISSING else b, a, b)
+        self.entries[cell] = (self._contents(a, b), a, b)
+
+    def _contents(self, a: Content, b: Content) -> Content:
+        if a is b:
+            return a
+        if a is MISSING or b is MISSING:
+            return rebuild(b if a is MISSING else a, _hole)
+        match a, b:
+            case ArrayCell(), ArrayCell():
+                if a.value.type != b.value.type:
+                    return self.conflict(Array(a.value, Form.NDARRAY), Array(b.value, Form.NDARRAY))
+                value = a.value if a.value is b.value else Hole(a.value.type)
+                return ArrayCell(
+                    value, a.writable and b.writable, tuple(dict.fromkeys(a.sources + b.sources))
+                )
+            case ListCell(), ListCell():
+                if len(a.items) != len(b.items):
+                    return self._conflict_text(f"a list of {len(a.items)}", f"a list of {len(b.items)}")
+                return replace(a, items=tuple([self.join(x, y) for x, y in zip(a.items, b.items)]))
+            case DictCell(), DictCell():
+                if list(a.entries) != list(b.entries):
+                    return self._conflict_text("a dict with some keys", "a dict with others")
+                return replace(a, entries={k: self.join(v, b.entries[k]) for k, v in a.entries.items()})
+            case ObjectCell(), ObjectCell():
+                if a.cls is not b.cls:
+                    return self._conflict_text(f"an instance of {a.cls.__name__}", f"one of {b.cls.__name__}")
+                return replace(a, fields=self._fields(a, b))
+            case SetCell(), SetCell() if a.items == b.items:
+                return a
+            case VariableCell(), VariableCell():
+                return VariableCell(self.join(a.value, b.value))
+            case IteratorCell(), IteratorCell() if len(a.rest) == len(b.rest):
+                return IteratorCell(tuple([self.join(x, y) for x, y in zip(a.rest, b.rest)]))
+            case _:
+                return self._conflict_text("one thing", "another")
+
+    def _fields(self, a: ObjectCell, b: ObjectCell) -> dict[str, Abstract]:
+        joined: dict[str, Abstract] = {}
+        for name in dict.fromkeys([*a.fields, *b.fields]):
+            own_a = a.fields.get(name) or (a.origin(name) if a.origin else None) or Undef()
+            own_b = b.fields.get(name) or (b.origin(name) if b.origin else None) or Undef()
+            joined[name] = self.join(own_a, own_b)
+        return joined
+
+    def _conflict_text(self, first: str, second: str) -> Unknown:
+        found = Unknown(NoCommonType(span=self.span, what=self._name, first=first, second=second))
+        self.conflicts.append(found)
+        return found
+
+
+UNSEALED: Cell = SetCell(frozenset())
+"""Stands for the contents of a source until the joined state is complete (see `seal`)."""
+
+RIVAL: Cell = SetCell(frozenset())
+"""Stands for the contents of a source that only matters to stores."""
+
+STALE: Cell = SetCell(frozenset())
+"""Stands for the contents of a source that has changed since: the merged cell cannot be read."""
+
+
+def seal(state: State, slots: Iterable[Slot]) -> None:
+    """Notes, in the merged cells among `slots`, what the cells they may stand for hold now."""
+    for slot in slots:
+        content = state.slots.get(slot)
+        if isinstance(content, ArrayCell | ListCell | DictCell | ObjectCell) and content.sources:
+            sources = tuple(
+                [(c, k if k is RIVAL or k is STALE else state.slots.get(c, k)) for c, k in content.sources]
+            )
+            state.set(slot, replace(content, sources=cast("tuple[tuple[int, Cell], ...]", sources)))
+
+
+def is_stale(state: State, source: int, content: Cell) -> bool:
+    """True if a source of a merged cell has changed since the paths joined."""
+    now = state.slots.get(source)
+    if content is STALE or now is None or now is content or content is RIVAL:
+        return content is STALE
+    if isinstance(now, ArrayCell) and isinstance(content, ArrayCell):
+        return now.value is not content.value
+    return True
+
+
+def note_stale(state: State, slots: Iterable[Slot]) -> None:
+    """Marks the sources that have changed, before their contents are forgotten."""
+    for slot in slots:
+        content = state.slots.get(slot)
+        if isinstance(content, ArrayCell | ListCell | DictCell | ObjectCell) and content.sources:
+            sources = tuple([(c, STALE if is_stale(state, c, k) else k) for c, k in content.sources])
+            state.set(slot, replace(content, sources=sources))
+
+
+def without_source(content: Content, cell: int) -> Content:
+    """The contents of a merged cell that certainly is not `cell` any more."""
+    if isinstance(content, ArrayCell | ListCell | DictCell | ObjectCell):
+        return replace(content, sources=tuple([(c, k) for c, k in content.sources if c != cell]))
+    return content
+
+
+def _hole(value: Value) -> Value:
+    return Hole(value.type)
+
+
+def _join_view(a: View, b: View) -> View | None:
+    if a == b:
+        return a
+    if isinstance(a, Window) and isinstance(b, Window) and a.sizes == b.sizes:
+        starts = [x if x == y else Hole(ArrayType(np.dtype(np.int64))) for x, y in zip(a.starts, b.starts)]
+        return Window(tuple(starts), a.sizes)
+    return None
+
+
+def _holds(x: Abstract, source: DType, target: DType) -> bool:
+    """True if the number `x`, of element type `source`, loses nothing in `target`."""
+    if isinstance(x, Const):
+        if target.kind == "b" or (source.kind in "fc" and target.kind in "iu"):
+            return False
+        with np.errstate(all="ignore"):
+            try:
+                return bool(target.type(x.value) == x.value) or x.value != x.value
+            except (OverflowError, TypeError):
+                return False
+    return target.kind != "b" and np.can_cast(source, target, "safe")
+
+
+def bounds(x: Abstract) -> tuple[int | None, int | None]:
+    """What is known of the least and the greatest value of an integer."""
+    if isinstance(x, Const):
+        return (x.value, x.value) if isinstance(x.value, int) else (None, None)
+    return (x.lower, x.upper) if isinstance(x, Array) else (None, None)
+
+
+def structure_parts(x: Abstract) -> list[Abstract] | None:
+    """The parts of a structure that has only parts (no cells of its own); None for anything else."""
+    match x:
+        case Tuple(items):
+            return list(items)
+        case Closure():
+            return [*x.defaults, *[v for _, v in x.kw_defaults]]
+        case Unknown() | Const() | Array() | Ref() | DictView():
+            return None
+        case _:
+            return _field_parts(x)
+
+
+def _field_parts(x: Abstract) -> list[Abstract] | None:
+    found: list[Abstract] = []
+    for name in getattr(x, "__slots__", ()):
+        value = getattr(x, name)
+        if isinstance(value, Abstract):
+            found.append(value)
+        elif isinstance(value, tuple):
+            for item in value:
+                inner = item[1] if isinstance(item, tuple) else item
+                if isinstance(inner, Abstract):
+                    found.append(inner)
+    return found
+
+
+def structure_head(x: Abstract) -> object:
+    """What two structures must have equal to be joined part by part."""
+    match x:
+        case Tuple(cls=cls):
+            return cls
+        case Closure(function=function):
+            return function
+        case _:
+            return tuple(
+                [
+                    v
+                    for n in getattr(x, "__slots__", ())
+                    if not isinstance(v := getattr(x, n), Abstract | tuple)
+                ]
+            )
+
+
+def with_parts(x: Abstract, parts: list[Abstract]) -> Abstract:
+    """The structure `x` with other parts, in the order of `structure_parts`."""
+    if isinstance(x, Tuple):
+        return Tuple(tuple(parts), x.cls)
+    rest = iter(parts)
+    changes: dict[str, object] = {}
+    for name in getattr(x, "__slots__", ()):
+        value = getattr(x, name)
+        if isinstance(value, Abstract):
+            changes[name] = next(rest)
+        elif isinstance(value, tuple):
+            changes[name] = tuple([_with_part(item, rest) for item in value])
+    return replace(x, **changes)  # type: ignore[type-var]
+
+
+def _with_part(item: object, rest: object) -> object:
+    parts = cast("list[Abstract]", rest)
+    if isinstance(item, Abstract):
+        return next(parts)  # type: ignore[call-overload]
+    if isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], Abstract):
+        return (item[0], next(parts))  # type: ignore[call-overload]
+    return item
+
+
+# ---------------------------------------------------------------- filling
+
+
+def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> None:
+    """Appends to `into` the values that `content` gives for the holes of `pattern`, in order.
+
+    Values are converted to the hole's type; where `content` has nothing (a variable that is not assigned
+    on this side), zeros stand in, which no certain read ever sees.
+    """
+    if pattern is content or isinstance(pattern, Unknown):
+        return
+    if content is MISSING or isinstance(content, Undef | Unknown):
+        for value in values_of(pattern):
+            if isinstance(value, Hole):
+                into.append(zeros(b, value.type))
+        return
+    if isinstance(pattern, MaybeUndef):
+        fill(b, pattern.value, content.value if isinstance(content, MaybeUndef) else content, into)
+        return
+    if isinstance(content, MaybeUndef):
+        content = content.value
+    match pattern:
+        case Array(value=value):
+            if isinstance(value, Hole):
+                into.append(materialise(b, cast(Abstract, content), value.type))
+        case Ref(path=path):
+            assert isinstance(content, Ref)
+            for view, same in zip(path, content.path):
+                _fill_view(view, same, into, b)
+        case ArrayCell(value=value):
+            if isinstance(value, Hole):
+                assert isinstance(content, ArrayCell)
+                into.append(content.value)
+        case ListCell(items=items) | IteratorCell(rest=items):
+            assert isinstance(content, ListCell | IteratorCell)
+            others = content.items if isinstance(content, ListCell) else content.rest
+            for item, other in zip(items, others, strict=True):
+                fill(b, item, other, into)
+        case DictCell(entries=entries):
+            assert isinstance(content, DictCell)
+            for key, item in entries.items():
+                fill(b, item, content.entries[key], into)
+        case ObjectCell(fields=fields):
+            assert isinstance(content, ObjectCell)
+            for name, item in fields.items():
+                own = content.fields.get(name) or (content.origin(name) if content.origin else None)
+                fill(b, item, own or Undef(), into)
+        case VariableCell(value=item):
+            assert isinstance(content, VariableCell)
+            fill(b, item, content.value, into)
+        case Abstract():
+            parts = structure_parts(pattern)
+            others_ = structure_parts(cast(Abstract, content))
+            if parts is not None and others_ is not None:
+                for part, other in zip(parts, others_, strict=True):
+                    fill(b, part, other, into)
+
+
+def _fill_view(pattern: View, content: View, into: list[Value], b: Builder) -> None:
+    if not isinstance(pattern, Window):
+        return
+    assert isinstance(content, Window)
+    for start, other in zip(pattern.starts, content.starts):
+        if isinstance(start, Hole):
+            into.append(
+                b.op(Constant(np.asarray(other, np.int64))) if isinstance(other, int) else _i64(b, other)
+            )
+
+
+def _i64(b: Builder, value: Value) -> Value:
+    return value if value.type.dtype == np.int64 else b.op(Convert(np.dtype(np.int64)), value)
+
+
+def zeros(b: Builder, type: ArrayType) -> Value:
+    """An array of zeros."""
+    return b.op(Constant(np.zeros(type.static_shape, type.dtype)))
+
+
+def materialise(b: Builder, x: Abstract, type: ArrayType) -> Value:
+    """A number as a program value of `type`."""
+    if isinstance(x, Const):
+        return b.op(Constant(np.asarray(x.value).astype(type.dtype)))
+    assert isinstance(x, Array)
+    return x.value if x.dtype == type.dtype else b.op(Convert(type.dtype), x.value)
+
+
+def holes_of(content: Content) -> list[Hole]:
+    """The holes of a pattern, in the order in which `fill` fills them."""
+    return [v for v in values_of(content) if isinstance(v, Hole)]

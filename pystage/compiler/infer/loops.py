@@ -1,0 +1,292 @@
+"""Loops: unrolled over structure, rolled into one `While` over everything else.
+
+The carried slots of a `While` are found by fixpoint: the body is inferred on the entry state; what it
+changes is carried, with a type that covers the entry and the end; and again, until nothing changes.
+What a pass built is thrown away unless it was the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from ..diagnostics.codes_control import NeverSettles
+from ..diagnostics.diagnostic import DiagnosticError
+from ..hlo.ir import Region, Value
+from ..hlo.types import BOOL
+from ..ops import Constant, Convert, While
+from ..stage import ir as stage
+from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, MaybeUndef, Ref, Undef, Unknown
+from ..values.state import MISSING, Changes, Content, Slot
+from ..values.traverse import rebuild
+from .branches import infer_if, lookup
+from .join import Hole, Join, fill, seal, without_source
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+PASS_LIMIT = 12
+"""Passes after which a loop that still changes its types is given up."""
+
+
+@dataclass(slots=True)
+class Loop:
+    """A loop as the fixpoint sees it: `test` gives the condition, `body` runs one trip.
+
+    `frame` is the frame whose variables it changes. `instruction` and `trips` are those of a counted
+    loop of the source, which could be unrolled; `certain`: it runs at least once.
+    """
+
+    test: Callable[[], Abstract]
+    body: Callable[[], None]
+    frame: int
+    instruction: stage.Instr | None = None
+    trips: int | None = None
+    certain: bool = False
+
+
+@dataclass(slots=True)
+class _Pass:
+    """What one pass over the body left: the regions, the changes, the conditions."""
+
+    cond: Region
+    body: Region
+    changes: Changes
+    condition: Abstract
+    pure_test: bool
+
+
+def infer_loop(engine: Engine, loop: Loop) -> None:
+    """Infers the loop and makes the state what it is after it."""
+    before = dict(engine.state.slots)
+    patterns: dict[Slot, Content] = {}
+    owned: dict[int, int] = {}  # a merged cell that stands for a carried object -> the entry's cell
+    for _ in range(PASS_LIMIT):
+        mark = engine.mark_errors()
+        result = _one_pass(engine, loop, patterns)
+        if result is None:
+            return  # the condition is false on entry: the loop does not run
+        join = _join(engine, loop, patterns, owned, result.changes, before)
+        settled = {slot: entry[0] for slot, entry in join.entries.items()}
+        if _same(patterns, settled):
+            _finish(engine, loop, patterns, owned, result, before)
+            return
+        certain = loop.certain or (not patterns and isinstance(result.condition, Const))
+        if certain and not loop.certain:
+            loop = replace(loop, certain=True)
+        if join.conflicts and loop.certain:
+            engine.forget_errors(mark)
+            _peel(engine, loop)
+            return
+        engine.forget_errors(mark)
+        patterns = {**patterns, **settled}
+    raise DiagnosticError(
+        NeverSettles(span=engine.b.span, what=f"after {PASS_LIMIT} passes its variables still change type")
+    )
+
+
+def _peel(engine: Engine, loop: Loop) -> None:
+    """Runs the first trip before the loop; the rest of it then begins with settled types."""
+    condition = engine.truth(loop.test())
+    if isinstance(condition, Const):
+        if not condition.value:
+            return
+        loop.body()
+        infer_loop(engine, replace(loop, certain=False))
+        return
+
+    def rest() -> None:
+        loop.body()
+        infer_loop(engine, replace(loop, certain=False))
+
+    infer_if(engine, cast(Array, condition).value, loop.frame, rest, lambda: None)
+
+
+def _one_pass(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> _Pass | None:
+    """Infers test and body once, from the patterns; None if the test is false at once."""
+    state, b = engine.state, engine.b
+    cond, body = Region(), Region()
+    with state.fork() as tested, b.region(cond), engine.under_condition(loop=True):
+        _enter(engine, patterns, cond)
+        condition = engine.truth(loop.test())
+        if isinstance(condition, Const) and not condition.value and not patterns:
+            return None
+        value = (
+            b.op(Constant(np.asarray(bool(condition.value))))
+            if isinstance(condition, Const)
+            else cast(Array, condition).value
+        )
+        cond.results = (value if value.type.dtype == BOOL else b.op(Convert(BOOL), value),)
+    heads = set(patterns)
+    pure_test = not any(
+        slot not in heads and (isinstance(slot, int) or not slot[1].startswith("%")) and slot in state.slots
+        for slot in tested
+    )
+    if loop.instruction is not None and loop.trips is not None:
+        engine.origins.loops[body] = (loop.instruction, loop.trips)
+    with state.fork() as changes, b.region(body), engine.under_condition(loop=True):
+        _enter(engine, patterns, body)
+        loop.test()
+        loop.body()
+    return _Pass(cond, body, changes, condition, pure_test)
+
+
+def _enter(engine: Engine, patterns: dict[Slot, Content], region: Region) -> None:
+    """Puts the patterns into the state, with the region's parameters in their holes."""
+    for slot, pattern in patterns.items():
+        engine.state.set(slot, rebuild(pattern, lambda v: _param(region, v)))
+    seal(engine.state, patterns)
+
+
+def _param(region: Region, value: Value) -> Value:
+    return region.add_param(value.type) if isinstance(value, Hole) else value
+
+
+def _join(
+    engine: Engine,
+    loop: Loop,
+    patterns: dict[Slot, Content],
+    owned: dict[int, int],
+    changes: Changes,
+    before: dict[Slot, Content],
+) -> Join:
+    def head(slot: Slot) -> Content:
+        found = patterns.get(slot)
+        return found if found is not None else before.get(slot, cast(Content, MISSING))
+
+    join = Join(engine.state, head, lookup(changes, before), engine.b.span, loop=True)
+    join.owned = set(owned)
+    for slot in list(patterns) + [s for s in changes if s not in patterns]:
+        if isinstance(slot, int):
+            if slot in before:
+                join.slot(slot)
+        elif (slot[0] == loop.frame or slot[0] < 0) and not slot[1].startswith("%"):
+            join.slot(slot)
+    for (a, _), merged in join.merged.items():
+        if merged not in owned:
+            owned[merged] = a
+            engine.state.apart[merged] = loop
+    join.note_rivals()
+    return join
+
+
+def _same(old: dict[Slot, Content], new: dict[Slot, Content]) -> bool:
+    """True if the two sets of patterns have the same holes and the same structure."""
+    return all(slot in old and _same_pattern(old[slot], pattern) for slot, pattern in new.items())
+
+
+def _same_pattern(old: object, new: object) -> bool:
+    if old is new:
+        return True
+    if type(old) is not type(new):
+        return False
+    if isinstance(old, Value):
+        return isinstance(old, Hole) and old.type == cast(Value, new).type
+    if isinstance(old, Unknown):
+        return True
+    if isinstance(old, Abstract | Cell) or hasattr(old, "__dataclass_fields__"):
+        names = [n for n in type(old).__dataclass_fields__ if n not in ("sources", "span", "origin")]  # type: ignore[union-attr]
+        return all(_same_pattern(getattr(old, n), getattr(new, n)) for n in names)
+    if isinstance(old, tuple | list):
+        return len(old) == len(cast("tuple[object]", new)) and all(
+            map(_same_pattern, old, cast("tuple[object]", new))
+        )
+    if isinstance(old, dict):
+        return list(old) == list(cast("dict[object, object]", new)) and all(
+            _same_pattern(v, cast("dict[object, object]", new)[k]) for k, v in old.items()
+        )
+    return bool(old == new)
+
+
+def _finish(
+    engine: Engine,
+    loop: Loop,
+    patterns: dict[Slot, Content],
+    owned: dict[int, int],
+    result: _Pass,
+    before: dict[Slot, Content],
+) -> None:
+    """Makes the `While` from the last pass and puts its results into the state."""
+    b = engine.b
+    initial: list[Value] = []
+    for slot, pattern in patterns.items():
+        fill(b, pattern, _entry(slot, owned, before), initial)
+    end = lookup(result.changes, before)
+    carried: list[Value] = []
+    ends = _ends(patterns, owned, end)
+    with b.region(result.body):
+        for slot, pattern in patterns.items():
+            fill(b, pattern, ends[slot], carried)
+    result.body.results = tuple(carried)
+    op = b.apply(While(loop.trips), initial, (result.cond, result.body))
+    results = iter(op.results)
+    for slot, pattern in patterns.items():
+        content = rebuild(pattern, lambda v: next(results) if isinstance(v, Hole) else v)
+        assigned = not isinstance(end(slot), MaybeUndef | Undef | Cell)
+        if loop.certain and isinstance(content, MaybeUndef) and assigned:
+            content = content.value
+        if loop.certain and isinstance(slot, int) and slot in owned:
+            content = without_source(content, owned[slot])
+        engine.state.set(slot, content)
+    seal(engine.state, patterns)
+    if not result.pure_test:
+        loop.test()  # what the last, failing test does to the state
+    if loop.instruction is not None and loop.trips is not None:
+        engine.origins.loops[result.body] = (loop.instruction, loop.trips)
+
+
+def _entry(slot: Slot, owned: dict[int, int], before: dict[Slot, Content]) -> Content:
+    """What a carried slot holds when the loop begins."""
+    while isinstance(slot, int) and slot not in before and slot in owned:
+        slot = owned[slot]
+    return before.get(slot, cast(Content, MISSING))
+
+
+def _ends(
+    patterns: dict[Slot, Content], owned: dict[int, int], end: Callable[[Slot], Content]
+) -> dict[Slot, Content]:
+    """What each carried slot holds at the end of the body; carried objects through what refers to them."""
+    found: dict[Slot, Content] = {}
+    pairs: list[tuple[object, object]] = []
+    for slot, pattern in patterns.items():
+        if not isinstance(slot, int) or slot not in owned:
+            found[slot] = end(slot)
+            pairs.append((pattern, found[slot]))
+    for expected, given in pairs:
+        for a, b in _refs(expected, given):
+            if a in patterns and a in owned and a not in found:
+                found[a] = end(b)
+                pairs.append((patterns[a], found[a]))
+    for slot in patterns:
+        if slot not in found:
+            found[slot] = end(slot)
+    return found
+
+
+def _refs(pattern: object, content: object) -> Iterator[tuple[int, int]]:
+    """Cells that stand at the same place in a pattern and in the contents for it."""
+    if isinstance(pattern, MaybeUndef):
+        pattern = pattern.value
+    if isinstance(content, MaybeUndef):
+        content = content.value
+    if isinstance(pattern, Ref):
+        if isinstance(content, Ref):
+            yield pattern.cell, content.cell
+    elif isinstance(pattern, dict):
+        if isinstance(content, dict):
+            for key in pattern:
+                if key in content:
+                    yield from _refs(pattern[key], content[key])
+    elif isinstance(pattern, tuple):
+        if isinstance(content, tuple):
+            for x, y in zip(pattern, content):
+                yield from _refs(x, y)
+    elif isinstance(pattern, Abstract | Cell) and type(pattern) is type(content):
+        for name in type(pattern).__dataclass_fields__:  # type: ignore[union-attr]
+            if name not in ("sources", "span", "origin", "value") or not isinstance(
+                pattern, Array | ArrayCell
+            ):
+                yield from _refs(getattr(pattern, name), getattr(content, name))

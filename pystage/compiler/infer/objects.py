@@ -1,0 +1,358 @@
+"""Attributes, classes and instances: Python's object model on abstract values.
+
+Looks attributes up through the real MRO as `object.__getattribute__` does, without running user code:
+properties and methods are called as staged functions, instances are cells.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+import inspect
+import types
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..diagnostics.codes_calls import NoSuchAttribute, UnsupportedClass
+from ..diagnostics.codes_mutation import CannotStore
+from ..diagnostics.diagnostic import DiagnosticError
+from ..values.boundary import Owned, Path, Step
+from ..values.lattice import (
+    NONE,
+    Abstract,
+    Const,
+    Exc,
+    Meaning,
+    Method,
+    ObjectCell,
+    Ref,
+    Super,
+    Tuple,
+    Undef,
+)
+from .describe import describe
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+_FUNCTIONS = (types.FunctionType,)
+_SENTINEL: Any = object()
+
+
+def lookup_class(cls: type, name: str, after: type | None = None) -> Any:
+    """The raw attribute `name` in the MRO of `cls` (behind `after`, for `super`), or the sentinel."""
+    mro = cls.__mro__
+    if after is not None:
+        mro = mro[mro.index(after) + 1 :]
+    for base in mro:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return _SENTINEL
+
+
+def found(raw: Any) -> bool:
+    """True if `lookup_class` found something."""
+    return raw is not _SENTINEL
+
+
+def instance_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> Abstract:
+    """`instance.name`."""
+    cls = cell.cls
+    if name == "__class__":
+        return Const(cls)
+    if lookup_class(cls, "__getattribute__") is not object.__getattribute__:
+        raise DiagnosticError(
+            UnsupportedClass(span=engine.b.span, name=cls.__qualname__, why="it defines __getattribute__")
+        )
+    raw = lookup_class(cls, name)
+    if isinstance(raw, property | functools.cached_property):
+        if isinstance(raw, property):
+            if raw.fget is None:
+                engine.raise_(AttributeError(f"property {name!r} of {cls.__name__!r} object has no getter"))
+            return engine.call(class_member(engine, cls, name, raw.fget), [ref])
+        own = field(cell, name)
+        if own is None:
+            own = engine.call(class_member(engine, cls, name, raw.func), [ref])
+            set_field(engine, ref, name, own)
+        return own
+    own = field(cell, name)
+    if own is not None and not isinstance(own, Undef):
+        return own
+    if found(raw) and not isinstance(raw, types.MemberDescriptorType):
+        return bind_member(engine, cls, name, raw, ref)
+    getter = lookup_class(cls, "__getattr__")
+    if found(getter):
+        return engine.call(class_member(engine, cls, "__getattr__", getter), [ref, Const(name)])
+    engine.raise_(AttributeError(f"{cls.__name__!r} object has no attribute {name!r}"))
+
+
+def field(cell: ObjectCell, name: str) -> Abstract | None:
+    """The instance's own attribute, if it has it."""
+    own = cell.fields.get(name)
+    if own is None and cell.origin is not None:
+        own = cell.origin(name)
+    return own
+
+
+def bind_member(engine: Engine, cls: type, name: str, raw: Any, receiver: Abstract | None) -> Abstract:
+    """What a class attribute gives when read through an instance (`receiver`) or through the class."""
+    if isinstance(raw, staticmethod):
+        return class_member(engine, cls, name, raw.__func__)
+    if isinstance(raw, classmethod):
+        return Method(class_member(engine, cls, name, raw.__func__), Const(cls))
+    if receiver is not None and (isinstance(raw, _FUNCTIONS) or hasattr(raw, "__pystage_function__")):
+        return Method(class_member(engine, cls, name, raw), receiver)
+    if isinstance(raw, functools.partialmethod | functools.singledispatchmethod):
+        raise DiagnosticError(NoSuchAttribute(span=engine.b.span, what=cls.__qualname__, attribute=name))
+    if receiver is not None and isinstance(raw, types.WrapperDescriptorType | types.MethodDescriptorType):
+        return Method(Const(raw), receiver)
+    return class_member(engine, cls, name, raw)
+
+
+def class_member(engine: Engine, cls: type, name: str, raw: Any) -> Abstract:
+    """A class attribute as a value of the world, under a guard."""
+    if isinstance(raw, _FUNCTIONS) or hasattr(raw, "__pystage_function__"):
+        engine.keep.append(raw)
+        return Const(raw)
+    return engine.externals.value(Path(Owned(cls, cls.__qualname__), ((Step.ATTRIBUTE, name),)), raw)
+
+
+def class_getattr(engine: Engine, cls: type, name: str) -> Abstract:
+    """`cls.name` for a class of the user or of the library."""
+    if name in ("__name__", "__qualname__", "__module__", "__doc__", "__mro__", "__bases__"):
+        return Const(getattr(cls, name))
+    raw = lookup_class(cls, name)
+    if not found(raw):
+        if hasattr(cls, name):
+            return engine.externals.value(
+                Path(Owned(cls, cls.__qualname__), ((Step.ATTRIBUTE, name),)), getattr(cls, name)
+            )
+        engine.raise_(AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}"))
+    if issubclass(cls, enum.Enum) or is_library_class(cls):
+        return Const(getattr(cls, name))
+    if name == "__dataclass_fields__":
+        return Const(raw)
+    return bind_member(engine, cls, name, raw, None)
+
+
+def is_library_class(cls: type) -> bool:
+    """True for classes of Python, NumPy and JAX themselves."""
+    return cls.__module__.partition(".")[0] in ("builtins", "numpy", "jax", "jaxlib", "ml_dtypes")
+
+
+def super_getattr(engine: Engine, value: Super, name: str) -> Abstract:
+    """`super().name`."""
+    receiver = value.receiver
+    if isinstance(receiver, Ref):
+        cls = engine.state.get(receiver.cell).cls
+    elif isinstance(receiver, Const) and isinstance(receiver.value, type):
+        cls = receiver.value
+    else:
+        assert isinstance(receiver, Tuple)
+        cls = receiver.cls
+    raw = lookup_class(cls, name, value.cls)
+    if not found(raw):
+        engine.raise_(AttributeError(f"'super' object has no attribute {name!r}"))
+    if raw is object.__init__:
+        return Meaning("object.__init__", lambda ctx: NONE)
+    if isinstance(raw, property):
+        return engine.call(class_member(engine, cls, name, raw.fget), [receiver])
+    return bind_member(engine, cls, name, raw, receiver)
+
+
+def set_field(engine: Engine, ref: Ref, name: str, value: Abstract) -> None:
+    """`object.__setattr__(instance, name, value)`."""
+    cell = engine.settle(ref)
+    assert isinstance(cell, ObjectCell)
+    engine.state.set(ref.cell, dataclasses.replace(cell, fields={**cell.fields, name: value}))
+
+
+def instance_setattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str, value: Abstract) -> None:
+    """`instance.name = value`."""
+    cls = cell.cls
+    setter = lookup_class(cls, "__setattr__")
+    if setter is not object.__setattr__:
+        params = getattr(cls, "__dataclass_params__", None)
+        if params is not None and params.frozen and is_generated(setter):
+            engine.raise_(dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}"))
+        engine.call(class_member(engine, cls, "__setattr__", setter), [ref, Const(name), value])
+        return
+    raw = lookup_class(cls, name)
+    if isinstance(raw, property):
+        if raw.fset is None:
+            engine.raise_(AttributeError(f"property {name!r} of {cls.__name__!r} object has no setter"))
+        engine.call(class_member(engine, cls, name, raw.fset), [ref, value])
+        return
+    plain = isinstance(raw, types.MemberDescriptorType | functools.cached_property)
+    if found(raw) and hasattr(raw, "__set__") and not plain:
+        raise DiagnosticError(CannotStore(span=engine.b.span, what=f"the descriptor {name!r}"))
+    if not has_dict(cls) and not isinstance(raw, types.MemberDescriptorType):
+        engine.raise_(AttributeError(f"{cls.__name__!r} object has no attribute {name!r}"))
+    set_field(engine, ref, name, value)
+
+
+def has_dict(cls: type) -> bool:
+    """True if instances take any attribute."""
+    return cls.__dictoffset__ != 0
+
+
+def is_generated(function: Any) -> bool:
+    """True for a method that `dataclasses` wrote."""
+    code = getattr(inspect.unwrap(function) if callable(function) else function, "__code__", None)
+    return code is not None and code.co_filename.startswith("<")
+
+
+def construct(
+    engine: Engine, cls: type, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
+) -> Abstract:
+    """`cls(*args, **kwargs)` for a class of the user."""
+    if issubclass(cls, BaseException):
+        return Exc(cls, tuple(args))
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return _construct_namedtuple(engine, cls, args, kwargs)
+    if issubclass(cls, enum.Enum):
+        return Const(cls(engine.known(args[0], f"the value of {cls.__name__}")))
+    why = unsupported(cls)
+    if why:
+        raise DiagnosticError(UnsupportedClass(span=engine.b.span, name=cls.__qualname__, why=why))
+    ref = Ref(engine.state.new_cell(ObjectCell(cls, {})))
+    init = lookup_class(cls, "__init__")
+    if init is object.__init__:
+        if args or kwargs:
+            engine.raise_(TypeError(f"{cls.__name__}() takes no arguments"))
+    elif is_generated(init) and dataclasses.is_dataclass(cls):
+        _dataclass_init(engine, cls, ref, args, kwargs)
+    else:
+        engine.call(class_member(engine, cls, "__init__", init), [ref, *args], kwargs)
+    return ref
+
+
+def unsupported(cls: type) -> str:
+    """Why instances of a class cannot be cells; empty if they can."""
+    if type(cls) is not type and type(cls).__call__ is not type.__call__:
+        return f"its metaclass {type(cls).__name__} defines how it is called"
+    if lookup_class(cls, "__new__") is not object.__new__ and not issubclass(cls, tuple):
+        new = lookup_class(cls, "__new__")
+        generic = getattr(new, "__module__", "") == "typing" or "Generic" in getattr(new, "__qualname__", "")
+        if not generic:
+            return "it defines __new__"
+    for base in cls.__mro__[1:]:
+        if base.__module__ == "builtins" and base is not object:
+            return f"it inherits from {base.__name__}"
+    return ""
+
+
+def _construct_namedtuple(
+    engine: Engine, cls: Any, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
+) -> Abstract:
+    names = list(cls._fields)
+    values = dict(zip(names, args))
+    values.update(kwargs)
+    if len(args) > len(names) or any(k not in names for k in kwargs):
+        engine.raise_(TypeError(f"{cls.__name__}() got unexpected arguments"))
+    for name in names:
+        if name not in values:
+            if name not in cls._field_defaults:
+                engine.raise_(TypeError(f"{cls.__name__}() missing the argument {name!r}"))
+            values[name] = class_member(engine, cls, "_field_defaults", cls._field_defaults[name])
+    return Tuple(tuple([values[n] for n in names]), cls)
+
+
+def _dataclass_init(
+    engine: Engine, cls: Any, ref: Ref, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
+) -> None:
+    signature = inspect.signature(cls)
+    try:
+        bound = signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        engine.raise_(TypeError(f"{cls.__name__}.__init__() {error}"))
+    post: list[Abstract] = []
+    for name, item in {**cls.__dataclass_fields__}.items():
+        kind = item._field_type.name
+        if kind == "_FIELD_CLASSVAR":
+            continue
+        if name in bound:
+            value = bound[name]
+        elif item.default is not dataclasses.MISSING:
+            value = engine.externals.value(
+                Path(Owned(cls, cls.__qualname__), ((Step.ATTRIBUTE, name),)), item.default
+            )
+        elif item.default_factory is not dataclasses.MISSING:
+            value = engine.call(engine.constant_object(item.default_factory), [])
+        else:
+            continue
+        if kind == "_FIELD_INITVAR":
+            post.append(value)
+        else:
+            set_field(engine, ref, name, value)
+    hook = lookup_class(cls, "__post_init__")
+    if found(hook):
+        engine.call(class_member(engine, cls, "__post_init__", hook), [ref, *post])
+
+
+def dataclass_method(engine: Engine, function: Any, args: Sequence[Abstract]) -> Abstract | None:
+    """The meaning of a method that `dataclasses` wrote (`__eq__`, order, `__repr__`); None for others."""
+    name = function.__name__
+    receiver = args[0] if args else None
+    if not isinstance(receiver, Ref) or not isinstance(engine.state.get(receiver.cell), ObjectCell):
+        return None
+    cell = engine.state.get(receiver.cell)
+    compared = [f.name for f in dataclasses.fields(cell.cls) if f.compare]
+    operators = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
+    if name not in operators or len(args) != 2:
+        return None
+    other = args[1]
+    if not isinstance(other, Ref) or getattr(engine.state.get(other.cell), "cls", None) is not cell.cls:
+        return Const(NotImplemented)
+    sides = [Tuple(tuple([engine.getattr(side, n) for n in compared])) for side in (receiver, other)]
+    return engine.compare(operators[name], *sides)
+
+
+def special_method(engine: Engine, value: Abstract, name: str) -> Abstract | None:
+    """The special method `name` bound to an instance of a user class, or None."""
+    if isinstance(value, Ref):
+        cell = engine.state.get(value.cell)
+        if isinstance(cell, ObjectCell):
+            raw = lookup_class(cell.cls, name)
+            if found(raw) and raw is not None and not hasattr(object, name):
+                return bind_member(engine, cell.cls, name, raw, value)
+            if found(raw) and raw is not None and raw is not getattr(object, name, None):
+                return bind_member(engine, cell.cls, name, raw, value)
+    if isinstance(value, Tuple) and value.cls is not tuple:
+        raw = lookup_class(value.cls, name)
+        if found(raw) and isinstance(raw, types.FunctionType) and not is_generated(raw):
+            return bind_member(engine, value.cls, name, raw, value)
+    return None
+
+
+def namedtuple_getattr(engine: Engine, value: Tuple, name: str) -> Abstract | None:
+    """`value.name` for an instance of a NamedTuple class; None if the class does not have it."""
+    fields = getattr(value.cls, "_fields", ())
+    if name in fields:
+        return value.items[fields.index(name)]
+    if name == "_fields":
+        return Const(fields)
+    if name == "_replace":
+
+        def replace(ctx: Any, **changes: Abstract) -> Abstract:
+            return Tuple(tuple([changes.get(n, v) for n, v in zip(fields, value.items)]), value.cls)
+
+        return Meaning("_replace", replace)
+    if name == "_asdict":
+        return Meaning("_asdict", lambda ctx: engine.new_dict(dict(zip(fields, value.items))))
+    if name == "__class__":
+        return Const(value.cls)
+    raw = lookup_class(value.cls, name)
+    if found(raw) and isinstance(raw, property):
+        return engine.call(class_member(engine, value.cls, name, raw.fget), [value])
+    if found(raw) and isinstance(raw, types.FunctionType | classmethod | staticmethod):
+        return bind_member(engine, value.cls, name, raw, value)
+    return None
+
+
+def no_attribute(engine: Engine, value: Abstract, name: str) -> DiagnosticError:
+    """PS603 for `value.name`."""
+    return DiagnosticError(
+        NoSuchAttribute(span=engine.b.span, what=describe(value, engine.state), attribute=name)
+    )
