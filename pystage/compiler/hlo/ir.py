@@ -73,14 +73,18 @@ class Region:
 
 
 class Function:
-    """A function: a region that uses no outer values, a name, and where it was defined."""
+    """A function: a region that uses no outer values, a name, and where it was defined.
 
-    __slots__ = ("body", "name", "span")
+    `fence`: its calls stay calls down to the machine code, so that XLA fuses nothing across them.
+    """
 
-    def __init__(self, name: str, body: Region, span: Span | None = None) -> None:
+    __slots__ = ("body", "fence", "name", "span")
+
+    def __init__(self, name: str, body: Region, span: Span | None = None, fence: bool = False) -> None:
         self.name = name
         self.body = body
         self.span = span
+        self.fence = fence
 
     @property
     def param_types(self) -> tuple[ArrayType, ...]:

@@ -30,10 +30,12 @@ if TYPE_CHECKING:
 class Branching(HloOp):
     """One of several regions runs, chosen by the operand; they have no parameters and equal results."""
 
+    def infer(self, *operands: ArrayType) -> ResultTypes:
+        raise ShapeError(f"{self.opcode} without branches")
+
     def infer_regions(self, operands: Sequence[ArrayType], regions: Sequence[Region]) -> ResultTypes:
         (selector,) = operands
         self.check_selector(selector)
-        require(bool(regions), f"{self.opcode} without branches")
         first = [r.type for r in regions[0].results]
         for region in regions:
             require(not region.params, f"a branch of {self.opcode} takes no arguments")
@@ -133,6 +135,7 @@ class Case(Branching):
         return [
             ErrorSample(cls(), (ArrayType(BOOL),), "to choose a branch, not pred[]", build),
             ErrorSample(cls(), (ArrayType(INT32),), "the branches of case give", build),
+            ErrorSample(cls(), (ArrayType(INT32),), "case without branches", build_none),
         ]
 
 
@@ -237,7 +240,10 @@ class Call(HloOp):
         return self.function.result_types
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
-        return e.create(self.opcode, op.results, operands, {"callee": e.symbol(self.function)})
+        attributes = {"callee": e.symbol(self.function)}
+        if self.function.fence:
+            attributes["mhlo.frontend_attributes"] = e.parse('{inlineable = "false"}')
+        return e.create(self.opcode, op.results, operands, attributes)
 
     def reference_regions(
         self, run: RunRegion, operands: Sequence[np.ndarray], regions: Sequence[Region]

@@ -1,0 +1,125 @@
+"""PS8xx: what can be wrong with a call: its arguments, their memory, and where it is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .diagnostic import Diagnostic
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnsupportedArgument(Diagnostic):
+    """An argument, or something inside one, that is neither an array, a number, a structure nor a constant."""
+
+    code = "PS801"
+    title = "`{path}` is a {kind}, which cannot enter a compiled program"
+    label = "called with it"
+    help = "pass arrays, numbers, strings, lists, tuples, dicts or plain objects; convert `{path}` before the call"
+
+    path: str
+    kind: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnsupportedElements(Diagnostic):
+    """An array whose elements XLA has no type for."""
+
+    code = "PS802"
+    title = "the array `{path}` has {problem}, which cannot be compiled"
+    label = "called with it"
+    help = "convert it before the call, as in `{path}.astype(np.float64)`"
+
+    path: str
+    problem: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntegerTooLarge(Diagnostic):
+    """A Python integer that does not fit in 64 bits."""
+
+    code = "PS803"
+    title = "the integer `{path}` does not fit in 64 bits"
+    label = "called with {value}"
+    help = "pass it as a float, or keep what needs it outside the compiled function"
+
+    path: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CyclicArgument(Diagnostic):
+    """A structure that contains itself."""
+
+    code = "PS804"
+    title = "`{path}` is the object that it is part of: a cyclic structure cannot enter a compiled program"
+    label = "called with it"
+    help = "pass the parts that the function needs, or replace the reference back by an index or a name"
+
+    path: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NestedTooDeeply(Diagnostic):
+    """A structure nested deeper than Python's own recursion goes."""
+
+    code = "PS805"
+    title = "`{path}` is nested deeper than {depth} levels"
+    label = "called with it"
+    help = "keep the elements in a list or in one array instead of a chain of objects"
+
+    path: str
+    depth: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverlappingMemory(Diagnostic):
+    """A program that stores into an array whose memory another array of the call shares."""
+
+    code = "PS806"
+    title = "`{stored}` shares memory with `{other}`, and the function stores into it"
+    label = "called with both"
+    help = "pass the array that owns the memory and slice it inside, or pass `{other}.copy()`"
+
+    stored: str
+    other: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MutationUnderTransformation(Diagnostic):
+    """A function that changes its arguments or the world, called inside `jax.jit`, `jax.grad` or `jax.vmap`."""
+
+    code = "PS807"
+    title = "`{function}` changes `{target}`, which a JAX transformation around the call would not see"
+    label = "changed here"
+    help = "return the new value instead of changing `{target}`, or call `{function}` outside of `jax.{transformation}`"
+
+    function: str
+    target: str
+    transformation: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoTransformationRule(Diagnostic):
+    """A compiled function differentiated or vectorised by JAX."""
+
+    code = "PS808"
+    title = "`{function}` is compiled by pystage, which has no rule for `{transformation}`"
+    label = "compiled here"
+    help = "apply `{transformation}` to the function before it is compiled"
+
+    function: str
+    transformation: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueNotGiven(Diagnostic):
+    """Only the type of an argument was given (in `lower`, or under `jax.jit`), and the program needs its value."""
+
+    code = "PS809"
+    title = "the value of `{path}` must be known for {reason}, but {given}"
+    label = "needed here"
+    help = "pass a Python number for `{path}`"
+
+    path: str
+    reason: str
+    given: str

@@ -1,0 +1,1 @@
+"""From HLO IR to StableHLO inside a module of JAX: `simplify`, then `stablehlo`."""

@@ -1,0 +1,192 @@
+"""What of a program is needed: the questions that `simplify` asks before it rewrites.
+
+In: a function and all that it calls. Out: which functions are called from one place only, which values are
+other names of a value (`aliases`: what a loop carries unchanged, what both arms of a branch pass through), and
+which operations and values are needed for the results and for what must run (`Liveness`). Everything is
+linear in the size of the program.
+"""
+
+from __future__ import annotations
+
+from ..hlo.ir import Function, Op, Region, Value
+from ..hlo.walk import callees, functions
+from ..ops import Call, Case, If, While
+
+
+class Census:
+    """Where things stand: what holds each region, and from where each function is called."""
+
+    def __init__(self, entry: Function) -> None:
+        self.entry = entry
+        self.functions = functions(entry)
+        self.holder: dict[Region, Op | Function] = {f.body: f for f in self.functions}
+        self.within: dict[Op, Region] = {}
+        self.sites: dict[Function, list[Op]] = {f: [] for f in self.functions}
+        self.opaque: set[Function] = {entry}
+        """Functions whose parameters and results all stay: what is not called by a `Call`."""
+        for function in self.functions:
+            self._region(function.body)
+        self.inlined = {
+            f for f, sites in self.sites.items() if len(sites) == 1 and f not in self.opaque and not f.fence
+        }
+
+    def _region(self, region: Region) -> None:
+        for op in region.ops:
+            self.within[op] = region
+            if isinstance(op.kind, Call):
+                self.sites[op.kind.function].append(op)
+            else:
+                self.opaque.update(callees(op))
+            for inner in op.regions:
+                self.holder[inner] = op
+                self._region(inner)
+
+
+class Aliases:
+    """Values that are certainly another value, which is visible wherever they are once calls are inlined."""
+
+    def __init__(self, census: Census) -> None:
+        self._of: dict[Value, Value] = {}
+        # Callees first, as what they pass through may make a loop of the caller carry a value unchanged.
+        for function in reversed(census.functions):
+            self._region(function.body, census)
+
+    def __call__(self, value: Value) -> Value:
+        """The value that `value` is another name of; itself if there is none."""
+        found = self._of.get(value)
+        while found is not None:
+            value, found = found, self._of.get(found)
+        return value
+
+    def _region(self, region: Region, census: Census) -> None:
+        for op in region.ops:
+            for inner in op.regions:
+                self._region(inner, census)
+            if isinstance(op.kind, While):
+                self._loop(op)
+            elif isinstance(op.kind, If | Case):
+                self._branch(op)
+            elif isinstance(op.kind, Call) and op.kind.function in census.inlined:
+                self._call(op, op.kind.function)
+
+    def _loop(self, op: Op) -> None:
+        condition, body = op.regions
+        for i, result in enumerate(body.results):
+            if self(result) is body.params[i]:
+                for name in (condition.params[i], body.params[i], op.results[i]):
+                    self._of[name] = op.operands[i]
+
+    def _branch(self, op: Op) -> None:
+        for i, result in enumerate(op.results):
+            given = {self(region.results[i]) for region in op.regions}
+            # One value in all arms can only come from outside of them.
+            if len(given) == 1 and len(op.regions) > 1:
+                self._of[result] = given.pop()
+
+    def _call(self, op: Op, function: Function) -> None:
+        for param, operand in zip(function.body.params, op.operands, strict=True):
+            self._of[param] = operand
+        for result, value in zip(op.results, function.body.results, strict=True):
+            self._of[result] = value
+
+
+class Liveness:
+    """The operations and values that the program needs; `ops` and `values` hold them."""
+
+    def __init__(self, census: Census, aliases: Aliases) -> None:
+        self.ops: set[Op] = set()
+        self.values: set[Value] = set()
+        self._census = census
+        self._aliases = aliases
+        self._work: list[Value] = []
+        for function in census.opaque:
+            self._mark_all(function.body.results)
+            if function is not census.entry:
+                self._mark_all(function.body.params)
+        for function in census.functions:
+            for op in function.body.walk():
+                if not op.kind.pure:
+                    self._must_run(op)
+        while self._work:
+            self._needed(self._work.pop())
+
+    def carried(self, op: Op) -> list[int]:
+        """Which of the values that a `While` carries are needed."""
+        return [i for i, p in enumerate(op.regions[1].params) if p in self.values]
+
+    def _mark(self, value: Value) -> None:
+        value = self._aliases(value)
+        if value not in self.values:
+            self.values.add(value)
+            self._work.append(value)
+
+    def _mark_all(self, values: tuple[Value, ...] | list[Value]) -> None:
+        for value in values:
+            self._mark(value)
+
+    def _must_run(self, op: Op) -> None:
+        """Marks an impure operation, and all that must run for it to run."""
+        outer: list[Op] = [op]
+        while outer:
+            op = outer.pop()
+            if op in self.ops:
+                continue
+            self._op(op)
+            holder = self._census.holder[self._census.within[op]]
+            if isinstance(holder, Op):
+                outer.append(holder)
+            else:
+                outer += self._census.sites[holder]
+
+    def _needed(self, value: Value) -> None:
+        owner = value.owner
+        if isinstance(owner, Op):
+            self._op(owner)
+            self._result(owner, value.index)
+            return
+        holder = self._census.holder[owner]
+        if isinstance(holder, Function):
+            for site in self._census.sites[holder]:
+                if site in self.ops:
+                    self._mark(site.operands[value.index])
+        elif isinstance(holder.kind, While):
+            self._op(holder)
+            self._carried(holder, value.index)
+
+    def _op(self, op: Op) -> None:
+        """Marks what `op` needs whichever of its results is used."""
+        if op in self.ops:
+            return
+        self.ops.add(op)
+        kind = op.kind
+        if isinstance(kind, While):
+            self._mark_all(op.regions[0].results)
+        elif isinstance(kind, If | Case):
+            self._mark_all(op.operands)
+        elif isinstance(kind, Call):
+            for param, operand in zip(kind.function.body.params, op.operands, strict=True):
+                if param in self.values:
+                    self._mark(operand)
+        else:
+            self._mark_all(op.operands)
+            for region in op.regions:
+                self._mark_all(region.results)
+                self._mark_all(region.params)
+
+    def _result(self, op: Op, index: int) -> None:
+        kind = op.kind
+        if isinstance(kind, While):
+            self._carried(op, index)
+        elif isinstance(kind, If | Case):
+            for region in op.regions:
+                self._mark(region.results[index])
+        elif isinstance(kind, Call):
+            self._mark(kind.function.body.results[index])
+
+    def _carried(self, op: Op, index: int) -> None:
+        condition, body = op.regions
+        self._mark(op.operands[index])
+        self._mark(body.results[index])
+        self._mark(body.params[index])
+        self._mark(condition.params[index])
+        self._mark(op.results[index])

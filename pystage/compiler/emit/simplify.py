@@ -1,0 +1,165 @@
+"""A program without what it does not need: the same results, fewer operations.
+
+In: a function of HLO IR. Out: a new function, and which parameters it still takes. Removed are operations
+whose results nothing uses (unless they must run), values that loops carry unchanged or for nobody, results of
+branches that nobody reads, operations computed before where they are visible, calls of functions that are
+called once (their bodies take the place of the call), and parameters that nothing reads. The program that
+came in is left as it is. Everything is linear in the size of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+from ..hlo.ir import Function, Op, Region, Value
+from ..hlo.op import HloOp
+from ..hlo.walk import is_pure
+from ..ops import Call, Case, If, While
+from .liveness import Aliases, Census, Liveness
+
+_Key = tuple[HloOp, tuple[Value, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Simplified:
+    """The rewritten function; `kept` are the indices of the parameters that it still has."""
+
+    function: Function
+    kept: tuple[int, ...]
+
+
+def simplify(function: Function) -> Simplified:
+    """Rewrites `function` and all that it calls."""
+    census = Census(function)
+    aliases = Aliases(census)
+    live = Liveness(census, aliases)
+    kept = tuple([i for i, p in enumerate(function.body.params) if p in live.values])
+    return Simplified(_Rewriter(census, aliases, live).function(function), kept)
+
+
+class _Rewriter:
+    """Copies what is live, with shared computations made once where they are visible."""
+
+    def __init__(self, census: Census, aliases: Aliases, live: Liveness) -> None:
+        self._census = census
+        self._aliases = aliases
+        self._live = live
+        self._functions: dict[Function, Function] = {}
+        self._values: dict[Value, Value] = {}
+        self._known: dict[_Key, Op] = {}
+        self._journal: list[_Key] = []
+        """The keys of `_known` in order of entry: leaving a region forgets what was computed in it."""
+        self._pure: dict[Function, bool] = {}
+
+    def function(self, old: Function) -> Function:
+        """The rewritten `old`, made once."""
+        found = self._functions.get(old)
+        if found is not None:
+            return found
+        known, journal, self._known, self._journal = self._known, self._journal, {}, []
+        params = [p for p in old.body.params if old in self._opaque or p in self._live.values]
+        results = [r for r in old.body.results if old is self._census.entry or self._used(r)]
+        made = Function(old.name, self._region(old.body, params, results), old.span, old.fence)
+        self._known, self._journal = known, journal
+        self._functions[old] = made
+        return made
+
+    @property
+    def _opaque(self) -> set[Function]:
+        return self._census.opaque - {self._census.entry}
+
+    def _used(self, value: Value) -> bool:
+        return self._aliases(value) in self._live.values
+
+    def _new(self, old: Value) -> Value:
+        return self._values[self._aliases(old)]
+
+    def _region(self, old: Region, params: Sequence[Value], results: Sequence[Value]) -> Region:
+        """A copy of `old` with only these of its parameters and results."""
+        made = Region(tuple([p.type for p in params]))
+        for param, copy in zip(params, made.params, strict=True):
+            self._values[param] = copy
+        mark = len(self._journal)
+        self._ops(old, made)
+        made.results = tuple([self._new(r) for r in results])
+        for key in self._journal[mark:]:
+            del self._known[key]
+        del self._journal[mark:]
+        return made
+
+    def _ops(self, old: Region, into: Region) -> None:
+        for op in old.ops:
+            if isinstance(op.kind, Call) and op.kind.function in self._census.inlined:
+                self._ops(op.kind.function.body, into)
+            elif op in self._live.ops:
+                self._op(op, into)
+
+    def _op(self, op: Op, into: Region) -> None:
+        kind = op.kind
+        if isinstance(kind, While):
+            self._loop(op, into)
+        elif isinstance(kind, If | Case):
+            kept = [i for i, r in enumerate(op.results) if r in self._live.values]
+            regions = [self._region(r, (), [r.results[i] for i in kept]) for r in op.regions]
+            self._add(op, kind, op.operands, kept, regions, into)
+        elif isinstance(kind, Call):
+            self._call(op, kind, into)
+        else:
+            regions = [self._region(r, r.params, r.results) for r in op.regions]
+            self._add(op, self._with_functions(kind), op.operands, range(len(op.results)), regions, into)
+
+    def _loop(self, op: Op, into: Region) -> None:
+        kept = self._live.carried(op)
+        condition, body = op.regions
+        regions = [
+            self._region(condition, [condition.params[i] for i in kept], condition.results),
+            self._region(body, [body.params[i] for i in kept], [body.results[i] for i in kept]),
+        ]
+        self._add(op, op.kind, [op.operands[i] for i in kept], kept, regions, into)
+
+    def _call(self, op: Op, kind: Call, into: Region) -> None:
+        callee = kind.function
+        made = self.function(callee)
+        whole = callee in self._opaque
+        operands = [v for p, v in zip(callee.body.params, op.operands) if whole or p in self._live.values]
+        kept = [i for i, r in enumerate(callee.body.results) if self._used(r)]
+        self._add(op, replace(kind, function=made), operands, kept, [], into)
+
+    def _with_functions(self, kind: HloOp) -> HloOp:
+        """The same operation, with the rewritten forms of the functions among its static operands."""
+        found = {f.name: v for f in fields(kind) if isinstance(v := getattr(kind, f.name), Function)}
+        return replace(kind, **{n: self.function(v) for n, v in found.items()}) if found else kind
+
+    def _is_pure(self, op: Op, kind: HloOp) -> bool:
+        if not kind.pure:
+            return False
+        if not isinstance(kind, Call):
+            return True
+        found = self._pure.get(kind.function)
+        if found is None:
+            found = self._pure[kind.function] = is_pure(op)
+        return found
+
+    def _add(
+        self,
+        op: Op,
+        kind: HloOp,
+        operands: Sequence[Value],
+        kept: Sequence[int],
+        regions: Sequence[Region],
+        into: Region,
+    ) -> None:
+        """Adds `op` in its new form, of whose results those in `kept` remain."""
+        key = (kind, tuple([self._new(v) for v in operands]))
+        shareable = not regions and self._is_pure(op, kind)
+        made = self._known.get(key) if shareable else None
+        if made is None:
+            types = tuple([op.results[i].type for i in kept])
+            made = Op(kind, key[1], types, tuple(regions), op.span)
+            into.ops.append(made)
+            if shareable:
+                self._known[key] = made
+                self._journal.append(key)
+        for i, result in zip(kept, made.results, strict=True):
+            self._values[op.results[i]] = result

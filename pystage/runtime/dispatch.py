@@ -1,0 +1,361 @@
+"""From a call to the specialisation that serves it, which is made where there is none.
+
+In: a plain function, and the arguments of a call in canonical form (`calling.py`). Out: what the plain run
+would have given. How calls are told apart stands in `entries.py`.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import jax
+import numpy as np
+
+from ..compiler.diagnostics.codes_runtime import MutationUnderTransformation
+from ..compiler.diagnostics.diagnostic import DiagnosticError
+from ..compiler.diagnostics.errors import StagingError
+from ..compiler.diagnostics.span import Span
+from ..compiler.pipeline import Infer, Request, Staged
+from ..compiler.values.boundary import Form, Leaf, Spec, Structure
+from .calling import Calling
+from .entries import Entry, Family, Group
+from .flatten import AbstractTypes, Description, Flattener, Shape
+from .leaves import Kind
+from .results import Pending, Received
+from .specialisation import Context, Elsewhere, Specialisation, stage
+
+THRASH = 16
+"""So many failed guards of one kind of call are reported."""
+
+
+class SpecialisationWarning(UserWarning):
+    """A function is compiled again and again, because something that it captures keeps changing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """The arguments of one call as specs, and which leaves are donated."""
+
+    description: Description
+    args: tuple[Spec, ...]
+    kwargs: Mapping[str, Spec]
+    donated: tuple[int, ...]
+
+    def value_of(self, leaf: int) -> Any:
+        """The value of a leaf that can be a constant; None for arrays and for what has only a type."""
+        value = self.description.leaves[leaf]
+        return value if type(value) in (int, float, complex) or isinstance(value, np.generic) else None
+
+
+class Dispatcher:
+    """The specialisations of one function, and the calls of it."""
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        name: str,
+        infer: Infer,
+        span: Span | None,
+        donate: frozenset[int | str] = frozenset(),
+        static_types: tuple[type, ...] = (),
+    ) -> None:
+        self.fn = fn
+        self.name = name
+        self.span = span
+        self.calling = Calling(fn)
+        self.flattener = Flattener(static_types)
+        self.groups: dict[Shape, Group] = {}
+        self.hot: dict[tuple[type, ...], Entry] = {}
+        """Entries of calls whose arguments all are leaves, `jax.Array`s, and passed by position."""
+        self.staged: list[Staged] = []
+        """Every program, in the order in which they were made."""
+        self._infer = infer
+        self._donate = donate
+        self._lock = threading.Lock()
+
+    # -- calls
+
+    def call(self, args: Sequence[Any], kwargs: dict[str, Any], keep_failures: bool = False) -> Any:
+        """Runs the function. StagingError if it cannot be staged for these arguments.
+
+        `keep_failures`: calls of the kind fail at once from then on, without another try.
+        """
+        values = (*args, *kwargs.values()) if kwargs else args
+        try:
+            shape, leaves = self.flattener.flatten(tuple, tuple(kwargs), values)
+        except RecursionError:
+            self._explain(args, kwargs)
+            raise
+        group = self.groups.get(shape) or self._group(shape, leaves, args, kwargs)
+        dynamic, key = group.split(leaves)
+        entry = group.entries.get(key) or self._entry(group, key, args, kwargs, leaves)
+        family = entry.shared if entry.by_types is None else entry.family(dynamic)
+        if family.failure is not None:
+            raise family.failure.with_traceback(None)
+        found = family.by_value.get(family.values(dynamic) if family.demanded else ())
+        if found:
+            hidden = found[0].read(args, kwargs)
+            if hidden is not None and (found[0].pattern is None or self._fits(found[0], values)):
+                try:
+                    return self._run(entry, found[0], args, kwargs, dynamic, hidden)
+                except Elsewhere:
+                    entry.split()
+        return self._run_another(group, entry, args, kwargs, dynamic, keep_failures)
+
+    def _run_another(
+        self,
+        group: Group,
+        entry: Entry,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        keep_failures: bool,
+    ) -> Any:
+        """Runs a specialisation other than the first of the family, or a new one."""
+        while True:
+            family = entry.family(leaves)
+            with family.lock:
+                chosen, hidden = self._find(family, args, kwargs, leaves)
+                if chosen is None:
+                    chosen, hidden = self._make(group, entry, family, args, kwargs, leaves, keep_failures)
+            try:
+                return self._run(entry, chosen, args, kwargs, leaves, hidden)
+            except Elsewhere:
+                entry.split()
+
+    def _find(
+        self, family: Family, args: Sequence[Any], kwargs: dict[str, Any], leaves: Sequence[Any]
+    ) -> tuple[Specialisation | None, tuple[Any, ...]]:
+        """The specialisation of the family that holds now, and its hidden inputs."""
+        values = (*args, *kwargs.values())
+        for specialisation in family.find(leaves):
+            hidden = specialisation.read(args, kwargs)
+            if hidden is not None and self._fits(specialisation, values):
+                family.prefer(specialisation, leaves)
+                return specialisation, hidden
+        return None, ()
+
+    def _run(
+        self,
+        entry: Entry,
+        specialisation: Specialisation,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        hidden: tuple[Any, ...],
+    ) -> Any:
+        context = entry.context
+        if context.traced:
+            return specialisation.inline((*leaves, *hidden))
+        try:
+            if specialisation.host and not context.x64:
+                with jax.enable_x64(True):
+                    out = specialisation.run(*leaves, *hidden)
+            else:
+                out = specialisation.run(*leaves, *hidden)
+        except (TypeError, OverflowError):
+            self._explain(args, kwargs)
+            raise
+        if type(out) is not Pending:
+            return out
+        return self.finish(entry, specialisation, out, args, kwargs, leaves, hidden)
+
+    def finish(
+        self,
+        entry: Entry,
+        specialisation: Specialisation,
+        out: Pending,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        hidden: tuple[Any, ...],
+    ) -> Any:
+        """What the caller gets, where `jax.jit` does not make it itself."""
+        plan, values = out.plan, out.values
+        if values and isinstance(values[0], jax.core.Tracer):
+            # JAX is tracing around the call, but nothing in it is traced: it runs now, as the plain code would.
+            with jax.core.eval_context():
+                return self._run(entry, specialisation, args, kwargs, leaves, hidden)
+        if plan.stores:
+            received = [Received(v, p, False) for v, p in zip(leaves, entry.paths, strict=True)]
+            received += [
+                Received(v, p, True) for v, p in zip(hidden, specialisation.hidden_paths, strict=True)
+            ]
+            plan.check_overlap(args, kwargs, received, self.span)
+        return plan.finish(values, args, kwargs, specialisation.memory)
+
+    def _fits(self, specialisation: Specialisation, values: Sequence[Any]) -> bool:
+        """True if the same containers are the same objects as when the program was made, if that matters."""
+        if specialisation.pattern is None:
+            return True
+        numbers: dict[int, int] = {}
+        found = [numbers.setdefault(id(c), len(numbers)) for c in self.flattener.containers(values)]
+        return found == specialisation.pattern
+
+    def _explain(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        """Raises StagingError if an argument is what JAX complains of: we know its name."""
+        self.describe(args, kwargs)
+
+    # -- what is made when a call is new
+
+    def _group(
+        self, shape: Shape, leaves: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Group:
+        self.calling.check(args, kwargs)
+        kinds = [k for k in map(self.flattener.rule, leaves) if isinstance(k, Kind)]
+        made = Group(kinds, [type(leaf) for leaf in leaves])
+        return self.groups.setdefault(shape, made)
+
+    def describe(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], abstract: AbstractTypes | None = None
+    ) -> Described:
+        """The arguments as specs; StagingError (PS8xx) for what cannot enter a program.
+
+        `abstract` gives the types of what stands for an argument in `lower`.
+        """
+        description = Description(self.flattener, self.span, abstract)
+        names = [*self.calling.argument_names(len(args)), *kwargs]
+        donated: list[int] = []
+        specs: list[Spec] = []
+        try:
+            for position, value in enumerate((*args, *kwargs.values())):
+                first = len(description.leaves)
+                specs.append(description.spec(value, names[position]))
+                if names[position] in self._donate or (position < len(args) and position in self._donate):
+                    donated += range(first, len(description.leaves))
+        except DiagnosticError as error:
+            raise StagingError((error.diagnostic,)) from None
+        named = dict(zip(kwargs, specs[len(args) :], strict=True))
+        return Described(description, tuple(specs[: len(args)]), named, tuple(donated))
+
+    def context(self, described: Described, traced: bool) -> Context:
+        """What the specialisations for such arguments have in common."""
+        forms: dict[int, Form] = {}
+        for spec in (*described.args, *described.kwargs.values()):
+            _collect_forms(spec, forms)
+        paths = tuple(described.description.paths)
+        request = Request(
+            self.fn,
+            self.name,
+            self.span,
+            described.args,
+            described.kwargs,
+            value_of=_no_value,
+            path_of=paths.__getitem__,
+            given="it is traced by JAX" if traced else "only its type is given",
+        )
+        return Context(
+            infer=self._infer,
+            request=request,
+            signature=self.calling.signature(len(described.args), tuple(described.kwargs)),
+            # A second occurrence of an ndarray has no leaf of its own.
+            forms=tuple([forms.get(i, Form.NDARRAY) for i in range(len(paths))]),
+            x64=jax.config.jax_enable_x64,
+            traced=traced,
+            donated=tuple([i for i in described.donated if forms.get(i) is Form.JAX]),
+            on_staged=self.staged.append,
+        )
+
+    def _entry(
+        self,
+        group: Group,
+        key: tuple[Any, ...],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+    ) -> Entry:
+        described = self.describe(args, kwargs)
+        static = tuple([leaves[i] for i in group.static])
+        made = Entry(self.context(described, group.traced), static, tuple(described.description.paths))
+        if group.traced:
+            made.split()
+        return group.entries.setdefault(key, made)
+
+    def _make(
+        self,
+        group: Group,
+        entry: Entry,
+        family: Family,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        keep_failures: bool,
+    ) -> tuple[Specialisation, tuple[Any, ...]]:
+        """A new specialisation for this call, and its hidden inputs."""
+        self._count_guard_failure(family, args, kwargs, leaves)
+        described = self.describe(args, kwargs)
+        try:
+            made = self.specialise(entry.context, described, {i: leaves[i] for i in family.demanded})
+        except StagingError as error:
+            if keep_failures:
+                entry.split()
+                entry.family(leaves).failure = error
+            raise
+        family.add(made, leaves)
+        if made.host:
+            group.read_x64()
+        elif made.pattern is None and not family.demanded and entry.by_types is None and not kwargs:
+            entry.hot = made
+            if len(args) == len(leaves) and all(a is v for a, v in zip(args, leaves)):
+                self.hot[tuple(map(type, args))] = entry
+        hidden = made.read(args, kwargs)
+        if hidden is None:
+            raise RuntimeError(
+                f"internal error of pystage: `{made.reader.failing(args, kwargs)}` changed while `{self.name}` "
+                "was being compiled for it; please report this"
+            )
+        return made, hidden
+
+    def specialise(self, context: Context, described: Described, static: Mapping[int, Any]) -> Specialisation:
+        """A new specialisation for these arguments."""
+        description = described.description
+        request = replace(
+            context.request, args=described.args, kwargs=described.kwargs, value_of=described.value_of
+        )
+        staged = stage(context, request, static)
+        if context.traced and staged.program.mutations:
+            self._refuse_mutation(staged)
+        # Specs of other calls are made from the request's with other types: it must not keep this call's values.
+        context = replace(context, request=replace(request, value_of=_no_value))
+        return Specialisation(context, staged, tuple(description.types), description.pattern)
+
+    def _refuse_mutation(self, staged: Staged) -> NoReturn:
+        mutation = staged.program.mutations[0]
+        problem = MutationUnderTransformation(
+            span=mutation.span, function=self.name, target=str(mutation.target), transformation="jit"
+        )
+        raise StagingError((problem,))
+
+    def _count_guard_failure(
+        self, family: Family, args: Sequence[Any], kwargs: dict[str, Any], leaves: Sequence[Any]
+    ) -> None:
+        """Counts that the world is in no state that the family has a program for, and warns of too many."""
+        found = family.find(leaves)
+        if not found:
+            return
+        family.guard_failures += 1
+        if family.guard_failures == THRASH:
+            path = found[0].reader.failing(args, kwargs)
+            warnings.warn(
+                f"`{self.name}` was compiled {THRASH} times for the same kind of arguments, because "
+                f"`{path}` keeps changing; pass it as an argument instead",
+                SpecialisationWarning,
+                stacklevel=5,
+            )
+
+
+def _no_value(leaf: int) -> Any:
+    """Stands for values that are not known, or must not be kept."""
+    return None
+
+
+def _collect_forms(spec: Spec, forms: dict[int, Form]) -> None:
+    if isinstance(spec, Leaf):
+        forms[spec.index] = spec.form
+    elif isinstance(spec, Structure):
+        for child in spec.children:
+            _collect_forms(child, forms)

@@ -1,0 +1,151 @@
+"""A compiled function: what `pystage.compile` gives."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast
+
+from ..compiler.diagnostics.errors import StagingError
+from ..compiler.pipeline import Infer
+from .calling import Target, target_of
+from .dispatch import Dispatcher
+from .entries import Entry
+from .results import Pending
+from .specialisation import Elsewhere
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Fallback = Literal["error", "python"]
+
+_NO_KEYWORDS: dict[str, Any] = {}
+
+
+class FallbackWarning(UserWarning):
+    """A call that could not be staged was run by plain Python, as `fallback="python"` asks."""
+
+
+class CompiledFunction(Generic[P, R]):
+    """A function that runs as one compiled program for each kind of arguments.
+
+    Made by `pystage.compile`. Calling it gives what the plain function gives. StagingError where a call
+    cannot be staged, unless the fallback is `"python"`.
+    """
+
+    def __init__(
+        self,
+        fn: Callable[P, R],
+        *,
+        fallback: Fallback,
+        donate: frozenset[int | str],
+        name: str | None,
+        infer: Infer,
+    ) -> None:
+        target = target_of(fn)
+        functools.update_wrapper(self, fn, updated=("__dict__",) if target.fn is fn else ())
+        self.__wrapped__ = fn
+        self._target = target
+        self._fallback = fallback
+        self._warned: set[Any] = set()
+        self._dispatcher = Dispatcher(
+            target.fn,
+            name or str(getattr(target.fn, "__name__", type(target.fn).__name__)),
+            infer,
+            target.span,
+            _donated_parameters(target, donate),
+            static_types=(CompiledFunction, BoundFunction),
+        )
+        self._leading = bool(target.args or target.kwargs)
+        self._hot: dict[tuple[type, ...], Entry] = {} if self._leading else self._dispatcher.hot
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Runs the function."""
+        if not kwargs:
+            # The short way, for arguments that all are `jax.Array`s.
+            entry = self._hot.get(tuple(map(type, args)))
+            if entry is not None and (found := entry.hot) is not None:
+                hidden = found.read(args, _NO_KEYWORDS)
+                if hidden is not None:
+                    try:
+                        out = found.run(*args, *hidden)
+                    except Elsewhere:
+                        entry.split()
+                    else:
+                        if type(out) is not Pending:
+                            return cast(R, out)
+                        out = self._dispatcher.finish(entry, found, out, args, _NO_KEYWORDS, args, hidden)
+                        return cast(R, out)
+        return cast(R, self._call(args, kwargs))
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """The function as a method of `instance`."""
+        wrapped = self.__wrapped__
+        if isinstance(wrapped, classmethod):
+            return BoundFunction(self, owner if owner is not None else type(instance))
+        if instance is None or not hasattr(type(wrapped), "__get__") or isinstance(wrapped, staticmethod):
+            return self
+        return BoundFunction(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<pystage.compile of {self.__wrapped__!r}>"
+
+    @property
+    def dispatcher(self) -> Dispatcher:
+        """What finds the program for a call."""
+        return self._dispatcher
+
+    def canonical(
+        self, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """A call's arguments with those that the callable itself holds, in canonical form."""
+        if self._leading:
+            args = (*self._target.args, *args)
+            kwargs = {**self._target.kwargs, **kwargs}
+        if not kwargs:
+            return tuple(args), kwargs
+        moved, rest = self._dispatcher.calling.order(len(args), tuple(kwargs))
+        return (*args, *[kwargs[k] for k in moved]), {k: kwargs[k] for k in rest}
+
+    def _call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        canonical, named = self.canonical(args, kwargs)
+        if self._fallback == "error":
+            return self._dispatcher.call(canonical, named)
+        try:
+            return self._dispatcher.call(canonical, named, keep_failures=True)
+        except StagingError as error:
+            self._warn(error)
+        return self._target.fn(*canonical, **named)
+
+    def _warn(self, error: StagingError) -> None:
+        """Warns once for each kind of call and reason."""
+        key = error.args
+        if key not in self._warned:
+            self._warned.add(key)
+            text = f"`{self._dispatcher.name}` runs as plain Python:\n{error}"
+            warnings.warn(text, FallbackWarning, stacklevel=4)
+
+
+class BoundFunction:
+    """A compiled function bound to the object whose method it is; the object is its first argument."""
+
+    __slots__ = ("__func__", "__self__")
+
+    def __init__(self, function: CompiledFunction[..., Any], instance: object) -> None:
+        self.__func__ = function
+        self.__self__ = instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the method."""
+        return self.__func__(self.__self__, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__func__, name)
+
+    def __repr__(self) -> str:
+        return f"<bound {self.__func__!r} of {self.__self__!r}>"
+
+
+def _donated_parameters(target: Target, donate: frozenset[int | str]) -> frozenset[int | str]:
+    """The donated arguments, positions counted with those that the callable itself holds."""
+    return frozenset([d + len(target.args) if isinstance(d, int) else d for d in donate])

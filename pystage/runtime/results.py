@@ -1,0 +1,334 @@
+"""From the results of a run to what the caller gets: objects, mutations, exceptions.
+
+A `Plan` is made once for each program, from its templates. It turns the arrays that the program gives into
+the objects that the plain run would have given, then changes what the plain run would have changed, in order.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections
+import functools
+import types
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import jax
+import numpy as np
+
+from ..compiler.diagnostics.codes_runtime import OverlappingMemory
+from ..compiler.diagnostics.errors import StagingError
+from ..compiler.diagnostics.span import Span
+from ..compiler.values.boundary import (
+    CellVariable,
+    Container,
+    Form,
+    Global,
+    Known,
+    Mutation,
+    Output,
+    Program,
+    Raises,
+    Same,
+    Template,
+    View,
+    Write,
+)
+from .host import overlapping, own_ndarray
+from .world import Signature, resolve
+
+
+@dataclass(slots=True)
+class Run:
+    """One run of a program: its results, and the arguments of the call in canonical form."""
+
+    values: Sequence[Any]
+    args: Sequence[Any]
+    kwargs: dict[str, Any]
+    made: dict[int, Any]
+    """Containers that were made already, by identity of their templates; views, by its complement."""
+
+
+Make = Callable[[Run], Any]
+
+_DICTS = (dict, collections.OrderedDict, collections.defaultdict)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """One input of a run, where it stands, and whether it was read from the world."""
+
+    value: Any
+    path: str
+    from_world: bool
+
+
+class Plan:
+    """What to do after a run of one program."""
+
+    def __init__(self, program: Program, signature: Signature, traced: bool = False) -> None:
+        self._signature = signature
+        self._traced = traced
+        self._uses = Counter(o.index for t in _templates(program) for o in _outputs(t))
+        self._mutations = [self._mutation(m) for m in program.mutations]
+        self._stored = [resolve(m.target, signature) for m in program.mutations if m.kind is Write.ARRAY]
+        self._stored_paths = [str(m.target) for m in program.mutations if m.kind is Write.ARRAY]
+        self.stores = bool(self._stored)
+        """True if ndarrays of the caller are stored to: `check_overlap` comes before `finish`."""
+        self._raises = program.result if isinstance(program.result, Raises) else None
+        self.build: Make = _nothing if isinstance(program.result, Raises) else self._make(program.result)
+        self.keys = {o.index: o.key_impl for t in _templates(program) for o in _outputs(t) if o.key_impl}
+        """The results that are typed PRNG keys: index and generator."""
+        self.direct = not program.mutations and self._raises is None and _is_direct(program.result, set())
+        """True if `build` only arranges `jax.Array`s in tuples and lists: `jax.jit` can do that itself."""
+
+    def arrange(self, values: Sequence[Any]) -> Any:
+        """The result of a direct plan, made of the values themselves."""
+        return self.build(Run(values, (), {}, {}))
+
+    def finish(self, values: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any], memory: bool) -> Any:
+        """The result of the call; raises what the program raises. `memory`: the program reads the caller's."""
+        run = Run(values, args, kwargs, {})
+        if memory and values:
+            # The caller may change its arrays as soon as the call returns.
+            values[0].block_until_ready()
+        result = self.build(run)
+        if self._mutations:
+            for apply in [prepare(run) for prepare in self._mutations]:
+                apply()
+        if self._raises is not None:
+            raise_at(self._raises.exception, self._raises.span)
+        return result
+
+    def check_overlap(
+        self, args: Sequence[Any], kwargs: dict[str, Any], received: Sequence[Received], span: Span | None
+    ) -> None:
+        """StagingError (PS806) if a store of the program would change another array of the call."""
+        stored = [follow(args, kwargs) for follow in self._stored]
+        pair = overlapping(stored, [(r.value, r.from_world) for r in received])
+        if pair is not None:
+            problem = OverlappingMemory(
+                span=span, stored=self._stored_paths[pair[0]], other=received[pair[1]].path
+            )
+            raise StagingError((problem,))
+
+    # -- results
+
+    def _make(self, template: Template) -> Make:
+        match template:
+            case Known(value=value):
+                return (lambda run: set(value)) if type(value) is set else (lambda run: value)
+            case Same(path=path):
+                follow = resolve(path, self._signature)
+                return lambda run: follow(run.args, run.kwargs)
+            case Output():
+                return self._output(template)
+            case View():
+                return self._once(~template.identity, self._view(template))
+            case Container():
+                return self._container(template)
+
+    def _output(self, output: Output) -> Make:
+        index = output.index
+        if self._traced or output.form is Form.JAX:
+            return lambda run: run.values[index]
+        if output.form is Form.NDARRAY:
+            exclusive = self._uses[index] == 1
+            return lambda run: own_ndarray(run.values[index], exclusive)
+        if output.form is Form.SCALAR:
+            return lambda run: np.asarray(run.values[index])[()]
+        scalar = output.scalar
+        assert scalar is not None
+        return lambda run: scalar(np.asarray(run.values[index]).item())
+
+    def _view(self, view: View) -> Make:
+        base = self._make(view.base)
+        steps = [_view_step(name, args) for name, args in view.steps]
+        return lambda run: functools.reduce(lambda array, step: step(array), steps, base(run))
+
+    def _once(self, identity: int, make: Make) -> Make:
+        def once(run: Run) -> Any:
+            if identity not in run.made:
+                run.made[identity] = make(run)
+            return run.made[identity]
+
+        return once
+
+    def _container(self, template: Container) -> Make:
+        cls, keys, identity = template.cls, template.keys, template.identity
+        children = [self._make(child) for child in template.children]
+        if cls is list or cls in _DICTS or not issubclass(cls, tuple | slice | range | types.MethodType):
+            return _filled(cls, keys, children, identity)
+        if cls is tuple:
+            return self._once(identity, lambda run: tuple([child(run) for child in children]))
+        if issubclass(cls, tuple):
+            return self._once(identity, lambda run: tuple.__new__(cls, [child(run) for child in children]))
+        return self._once(identity, lambda run: cls(*[child(run) for child in children]))
+
+    # -- mutations
+
+    def _mutation(self, mutation: Mutation) -> Callable[[Run], Callable[[], None]]:
+        """A function that finds target and value of a mutation, as they are before any, and gives what does it."""
+        kind, key, root = mutation.kind, mutation.key, mutation.target.root
+        if kind is Write.DELETE_ATTRIBUTE:
+            target = resolve(mutation.target, self._signature)
+            return lambda run: functools.partial(object.__delattr__, target(run.args, run.kwargs), key)
+        if kind is Write.ARRAY and isinstance(mutation.value, Output):
+            index = mutation.value.index
+            value: Make = lambda run: np.asarray(run.values[index])  # noqa: E731
+        else:
+            value = self._make(mutation.value)
+        if kind is Write.GLOBAL:
+            assert isinstance(root, Global)
+            namespace = root.namespace
+            return lambda run: functools.partial(namespace.__setitem__, key, value(run))
+        if kind is Write.CELL:
+            assert isinstance(root, CellVariable)
+            cell = root.cell
+            return lambda run: functools.partial(setattr, cell, "cell_contents", value(run))
+        write = _WRITES[kind]
+        target = resolve(mutation.target, self._signature)
+        return lambda run: functools.partial(write, target(run.args, run.kwargs), key, value(run))
+
+
+def _nothing(run: Run) -> None:
+    """The result of a program that raises."""
+
+
+def _filled(cls: type, keys: tuple[Any, ...], children: list[Make], identity: int) -> Make:
+    """Makes a container that may hold itself: it is there before its contents are."""
+
+    def make(run: Run) -> Any:
+        if identity in run.made:
+            return run.made[identity]
+        made: Any = cls() if cls is list or cls in _DICTS else object.__new__(cls)
+        run.made[identity] = made
+        if cls is list:
+            made += [child(run) for child in children]
+        elif cls in _DICTS:
+            made.update({key: child(run) for key, child in zip(keys, children, strict=True)})
+        else:
+            for key, child in zip(keys, children, strict=True):
+                object.__setattr__(made, key, child(run))
+        return made
+
+    return make
+
+
+def _write_array(target: Any, key: Any, value: Any) -> None:
+    target[...] = value
+
+
+def _write_attribute(target: Any, key: Any, value: Any) -> None:
+    if isinstance(target, type):
+        setattr(target, key, value)
+    else:
+        object.__setattr__(target, key, value)
+
+
+def _write_list(target: Any, key: Any, value: Any) -> None:
+    target[:] = value
+
+
+def _write_dict(target: Any, key: Any, value: Any) -> None:
+    target.clear()
+    target.update(value)
+
+
+_WRITES: dict[Write, Callable[[Any, Any, Any], None]] = {
+    Write.ARRAY: _write_array,
+    Write.ATTRIBUTE: _write_attribute,
+    Write.LIST: _write_list,
+    Write.DICT: _write_dict,
+}
+
+
+def _view_step(name: str, args: tuple[Any, ...]) -> Callable[[Any], Any]:
+    """One step from an ndarray to a view: `getitem`, an attribute (`T`, `real`), or a method (`reshape`)."""
+    if name == "getitem":
+        return lambda array: array[args if len(args) != 1 else args[0]]
+    if name in ("T", "mT", "real", "imag"):
+        return lambda array: getattr(array, name)
+    return lambda array: getattr(array, name)(*args)
+
+
+def _templates(program: Program) -> list[Template]:
+    result = [] if isinstance(program.result, Raises) else [program.result]
+    return [*result, *[m.value for m in program.mutations if m.kind is not Write.DELETE_ATTRIBUTE]]
+
+
+def _outputs(template: Template) -> Iterator[Output]:
+    match template:
+        case Output():
+            yield template
+        case Container(children=children):
+            for child in children:
+                yield from _outputs(child)
+        case View(base=base):
+            yield from _outputs(base)
+
+
+def _is_direct(template: Template | Raises, seen: set[tuple[type, int]]) -> bool:
+    """True if the template is made of `jax.Array`s, tuples and lists, none of which occurs twice."""
+    match template:
+        case Known(value=None):
+            return True
+        case Output(form=Form.JAX, index=number) | Container(identity=number):
+            key = (type(template), number)
+            if key in seen:
+                return False
+            seen.add(key)
+            if isinstance(template, Output):
+                return True
+            return template.cls in (tuple, list) and all(_is_direct(c, seen) for c in template.children)
+    return False
+
+
+def raise_at(exception: BaseException, span: Span | None) -> NoReturn:
+    """Raises a new exception equal to `exception`, whose last traceback entry is the user's line."""
+    cls = type(exception)
+    if cls.__module__ == "builtins":
+        fresh = cls(*exception.args)
+    else:  # without running the user's constructor again
+        fresh = cls.__new__(cls, *exception.args)
+        fresh.__dict__.update(exception.__dict__)
+    fresh.__cause__ = exception.__cause__
+    fresh.__suppress_context__ = exception.__suppress_context__
+    if span is None:
+        raise fresh
+    exec(_raise_statement(span), {"exception": fresh})
+    raise AssertionError("unreachable")
+
+
+@functools.lru_cache(maxsize=64)
+def _raise_statement(span: Span) -> types.CodeType:
+    """A code object at the place of `span` that raises `exception`."""
+    place = {
+        "lineno": span.line,
+        "col_offset": span.column,
+        "end_lineno": span.end_line,
+        "end_col_offset": span.end_column,
+    }
+    name = ast.Name("exception", ast.Load(), **place)
+    module = ast.Module([ast.Raise(name, None, **place)], [])
+    code = compile(module, span.file, "exec")
+    return code.replace(co_name=span.function.rpartition(".")[2] or code.co_name, co_qualname=span.function)
+
+
+class Pending:
+    """What the `jax.jit` of a specialisation returns where a plan has more to do: the plan rides along.
+
+    A pytree whose leaves are the program's results; JAX keeps the plan with the compiled program, so that
+    finding it costs nothing.
+    """
+
+    __slots__ = ("plan", "values")
+
+    def __init__(self, plan: Plan, values: Sequence[Any]) -> None:
+        self.plan = plan
+        self.values = values
+
+
+jax.tree_util.register_pytree_node(Pending, lambda p: (p.values, p.plan), Pending)

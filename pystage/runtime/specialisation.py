@@ -1,0 +1,198 @@
+"""One specialisation: programs that hold under one set of guards, behind one `jax.jit`.
+
+JAX's C++ cache tells shapes and dtypes apart. When it meets a new one it traces `_trace`, which stages the
+program for these types and binds it as one primitive; the plan for the results rides along in the output's
+tree. Programs for other types belong here as long as they read nothing else of the world than the first.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+
+from ..compiler.diagnostics.errors import StagingError
+from ..compiler.hlo.types import ArrayType
+from ..compiler.pipeline import Infer, Request, Staged, build
+from ..compiler.values.boundary import Form, Leaf, Spec, Structure
+from .inputs import TypeKey, is_key, key_data_type, trace_key, type_key
+from .primitive import bind
+from .results import Pending, Plan
+from .world import Reader, Signature, guard_key, path_key
+
+
+class Elsewhere(Exception):
+    """Raised while tracing: the types at hand need a specialisation of their own."""
+
+
+def flags() -> tuple[Any, ...]:
+    """What the user has set in JAX that changes the meaning of a program."""
+    return jax.config.jax_numpy_dtype_promotion, jax.config.jax_numpy_rank_promotion
+
+
+def retype(spec: Spec, types: Sequence[TypeKey]) -> Spec:
+    """The same structure with leaves of these types."""
+    if isinstance(spec, Structure):
+        return replace(spec, children=tuple([retype(child, types) for child in spec.children]))
+    if isinstance(spec, Leaf):
+        shape, dtype, weak = types[spec.index]
+        type = key_data_type(shape, dtype) if is_key(dtype) else ArrayType(dtype, shape)
+        return replace(spec, type=type, weak=weak)
+    return spec
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the specialisations of one kind of call have in common.
+
+    `forms` are those of the dynamic leaves, `x64` the user's `jax_enable_x64`. `traced`: JAX is tracing
+    around the call, so its rules hold. `donated` are leaves whose buffers the program may reuse.
+    """
+
+    infer: Infer
+    request: Request
+    signature: Signature
+    forms: tuple[Form, ...]
+    x64: bool
+    traced: bool
+    donated: tuple[int, ...]
+    on_staged: Callable[[Staged], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A program for one combination of input types; `inputs` are those of the specialisation that it takes."""
+
+    staged: Staged
+    inputs: tuple[int, ...]
+    plan: Plan
+
+
+def stage(context: Context, request: Request, static: Mapping[int, Any]) -> Staged:
+    """Stages a program under the user's own settings, whatever JAX is tracing around us."""
+    with jax.enable_x64(context.x64), jax.core.eval_context():
+        staged = build(context.infer, request, static)
+    context.on_staged(staged)
+    return staged
+
+
+class Specialisation:
+    """Programs under one set of guards; `run` is their `jax.jit`."""
+
+    def __init__(
+        self, context: Context, staged: Staged, types: tuple[TypeKey, ...], pattern: list[int]
+    ) -> None:
+        program = staged.program
+        self._context = context
+        self.static = staged.static
+        self.reader = Reader(program.guards, program.hidden, context.signature)
+        self.read = self.reader.read
+        self.hidden_forms = tuple([h.form for h in program.hidden])
+        self.hidden_paths = tuple([str(h.path) for h in program.hidden])
+        self.pattern = pattern if program.alias_sensitive or len(set(pattern)) < len(pattern) else None
+        """Which containers of the arguments must be the same objects, if that matters."""
+        forms = (*context.forms, *self.hidden_forms)
+        self.host = any(f is not Form.JAX for f in forms)
+        self.memory = Form.NDARRAY in forms
+        self._forms = forms
+        self._guards = {guard_key(g) for g in program.guards}
+        self._hidden = {path_key(h.path): i for i, h in enumerate(program.hidden)}
+        self._variants: dict[tuple[Any, ...], Variant] = {}
+        self._locks: dict[tuple[Any, ...], threading.Lock] = {}
+        self._variants[(types, flags())] = self._variant(staged)
+        self.run: Callable[..., Any] = jax.jit(self._named(), donate_argnums=context.donated)
+
+    @property
+    def types(self) -> list[tuple[TypeKey, ...]]:
+        """The types of inputs that have a program."""
+        return [types for types, _ in list(self._variants)]
+
+    def _named(self) -> Callable[..., Any]:
+        """`_trace` under the user's name, which JAX gives to the compiled module."""
+
+        def program(*inputs: Any) -> Any:
+            return self._trace(inputs)
+
+        program.__name__ = program.__qualname__ = self._context.request.name
+        return program
+
+    def _trace(self, inputs: Sequence[Any]) -> Any:
+        types = tuple([trace_key(x, f) for x, f in zip(inputs, self._forms, strict=True)])
+        key = (types, flags())
+        with self._locks.setdefault(key, threading.Lock()):
+            variant = self._variants.get(key)
+            if variant is None:
+                variant = self._variants[key] = self._extend(types)
+        plan = variant.plan
+        values = apply(variant.staged, [inputs[i] for i in variant.inputs], plan)
+        if plan.direct and not self.memory:
+            return plan.arrange(values)
+        return Pending(plan, values)
+
+    def inline(self, inputs: Sequence[Any]) -> Any:
+        """The result of a call under a JAX transformation; `Elsewhere` for types that are not known here.
+
+        Results have the dtypes that JAX gives them: 64 bits only where the user enabled them.
+        """
+        types = tuple([type_key(x, f) for x, f in zip(inputs, self._forms, strict=True)])
+        variant = self._variants.get((types, flags()))
+        if variant is None:
+            raise Elsewhere
+        values = apply(variant.staged, [inputs[i] for i in variant.inputs], variant.plan)
+        return variant.plan.finish([_canonical(v) for v in values], (), {}, memory=False)
+
+    def _extend(self, types: tuple[TypeKey, ...]) -> Variant:
+        """Stages the program for other types; `Elsewhere` if it does not belong here, or does not stage."""
+        request = self._context.request
+        request = replace(
+            request,
+            args=tuple([retype(s, types) for s in request.args]),
+            kwargs={k: retype(s, types) for k, s in request.kwargs.items()},
+            value_of=_unknown,
+        )
+        try:
+            staged = stage(self._context, request, self.static)
+        except StagingError as error:
+            raise Elsewhere from error
+        program = staged.program
+        if (
+            any(guard_key(g) not in self._guards for g in program.guards)
+            or any(path_key(h.path) not in self._hidden for h in program.hidden)
+            or (program.alias_sensitive and self.pattern is None)
+            or staged.static.keys() != self.static.keys()
+        ):
+            raise Elsewhere
+        return self._variant(staged)
+
+    def _variant(self, staged: Staged) -> Variant:
+        program = staged.program
+        leaves = len(self._context.forms)
+        hidden = [leaves + self._hidden[path_key(h.path)] for h in program.hidden]
+        return Variant(
+            staged, (*program.leaves, *hidden), Plan(program, self._context.signature, self._context.traced)
+        )
+
+
+def _canonical(value: Any) -> Any:
+    """A value with the dtype that JAX's own operations would give it."""
+    if is_key(value.dtype):
+        return value
+    dtype = jax.dtypes.canonicalize_dtype(value.dtype)
+    return value if dtype == value.dtype else jax.lax.convert_element_type(value, dtype)
+
+
+def _unknown(leaf: int) -> Any:
+    """Values of leaves are not known while JAX traces."""
+    return None
+
+
+def apply(staged: Staged, inputs: Sequence[Any], plan: Plan) -> list[Any]:
+    """Binds the program; typed PRNG keys go in and come out as such."""
+    operands = [jax.random.key_data(x) if is_key(jax.typeof(x).dtype) else x for x in inputs]
+    values = bind(staged, operands)
+    for index, generator in plan.keys.items():
+        values[index] = jax.random.wrap_key_data(values[index], impl=generator)
+    return values
