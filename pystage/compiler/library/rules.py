@@ -30,7 +30,7 @@ from ..values.lattice import Abstract, Array, Const, Ref, Tuple
 from ..values.views import View, read_path
 from .context import Context, Raw
 from .jaxvalues import canonical, index_dtype, is_none, jax_array, known_dtype
-from .promote import Kind, jax_common
+from .promote import Kind, inexact, jax_common
 from .registry import meaning
 from .stores import store_out
 
@@ -105,9 +105,9 @@ class Rules(abc.ABC):
         dtype, weak = self.common_dtype(ctx, operands)
         return [ctx.convert(o.value, dtype) for o in operands], weak
 
+    @abc.abstractmethod
     def inexact(self, ctx: Context, dtype: DType) -> DType:
         """The floating-point type in which a mean of `dtype` is computed."""
-        return dtype if is_floating(dtype) or is_complex(dtype) else self.default_float(ctx)
 
     def like(self, ctx: Context, operand: ArrayArgument, value: Value) -> Abstract:
         """A result of the same elements as `operand`: a NumPy scalar stays one, a 0-d array too."""
@@ -156,6 +156,9 @@ class NumpyRules(Rules):
     def default_float(self, ctx: Context) -> DType:
         return FLOAT64
 
+    def inexact(self, ctx: Context, dtype: DType) -> DType:
+        return dtype if is_floating(dtype) or is_complex(dtype) else FLOAT64
+
     def common_dtype(self, ctx: Context, operands: Sequence[ArrayArgument]) -> tuple[DType, bool]:
         dtype: DType = np.result_type(*[o.dtype for o in operands])
         return dtype, False
@@ -185,6 +188,9 @@ class JaxRules(Rules):
 
     def default_float(self, ctx: Context) -> DType:
         return canonical(FLOAT64, ctx.x64)
+
+    def inexact(self, ctx: Context, dtype: DType) -> DType:
+        return inexact(dtype)
 
     def common_dtype(self, ctx: Context, operands: Sequence[ArrayArgument]) -> tuple[DType, bool]:
         return jax_common(ctx, tuple([Kind(o.dtype, Form.JAX, o.weak) for o in operands]))

@@ -1,0 +1,270 @@
+"""Reductions by comparison: extrema and their places, truth, counts.
+
+NaN wins over every number in `max` and `argmax`, as in NumPy; of equal elements `argmax` names the first.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..diagnostics.codes_types import NoSuchOperation
+from ..hlo.ir import Region, Value
+from ..hlo.types import BOOL, INT64, ArrayType, is_complex, is_floating
+from ..ops import And, Compare, Iota, Or, Real, ReduceWith, Select, Subtract
+from ..values.lattice import Abstract
+from .context import Context, Raw
+from .jaxvalues import axis_of, is_none
+from .masks import Masked, refuse
+from .reducing import (
+    EXTREMA,
+    Source,
+    counted,
+    neutral,
+    not_zero,
+    reduce,
+    reduced_shape,
+    rules_for,
+    source,
+    total,
+    without_nan,
+)
+from .reductions import initial_value
+from .rules import Rules, twins
+
+_COUNT_IS_PYTHON = isinstance(np.count_nonzero(np.zeros(1)), int)
+_LONG = {"max": "maximum", "min": "minimum"}
+
+
+def _extremum(
+    name: str,
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw,
+    keepdims: Raw,
+    initial: Raw = None,
+    where: Raw = True,
+) -> Abstract:
+    """max and min."""
+    rules = rules_for(rules, a)
+    of = source(ctx, rules, a, axis, keepdims, name, where)
+    return rules.result(ctx, _extremum_of(name, ctx, rules, of, initial, isinstance(a, Masked)))
+
+
+def _extremum_of(
+    name: str, ctx: Context, rules: Rules, of: Source, initial: Raw = None, masked: bool = False
+) -> Value:
+    combine = EXTREMA[name]
+    if is_complex(of.dtype):
+        ctx.fail(NoSuchOperation(span=ctx.span, operation=f"{rules.name}.{name}", types=str(of.dtype)))
+    start = initial_value(ctx, rules, initial, of.dtype, name)
+    if start is None:
+        which = name if rules.is_jax else _LONG[name]
+        if of.count == 0 and 0 not in of.shape:
+            text = f"zero-size array to reduction operation {which} which has no identity"
+            ctx.raise_(ValueError(text))
+        if of.where is not None and not masked:
+            text = f"reduction operation '{_LONG[name]}' does not have an identity"
+            ctx.raise_(ValueError(f"{text}, so to use a where mask one has to specify 'initial'"))
+    return reduce(ctx, combine, of, start)
+
+
+@twins(np.max, jnp.max, fold=True)
+def max_(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    out: Raw = None,
+    keepdims: Raw = False,
+    initial: Raw = None,
+    where: Raw = True,
+) -> Abstract:
+    """The greatest element; ValueError where there is none."""
+    return _extremum("max", ctx, rules, a, axis, keepdims, initial, where)
+
+
+@twins(np.min, jnp.min, fold=True)
+def min_(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    out: Raw = None,
+    keepdims: Raw = False,
+    initial: Raw = None,
+    where: Raw = True,
+) -> Abstract:
+    """The least element; ValueError where there is none."""
+    return _extremum("min", ctx, rules, a, axis, keepdims, initial, where)
+
+
+def _nan_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keepdims: Raw) -> Abstract:
+    """The extremum of what is not NaN; NaN where there is nothing else."""
+    rules = rules_for(rules, a)
+    of = source(ctx, rules, a, axis, keepdims, name)
+    numbers = without_nan(ctx, of)
+    best = _extremum_of(name[3:], ctx, rules, numbers, masked=True)
+    if not is_floating(of.dtype):
+        return rules.result(ctx, best)
+    none = ctx.op(
+        Compare("EQ"), counted(ctx, numbers, INT64), ctx.broadcast(ctx.constant(0, INT64), of.shape)
+    )
+    nan = ctx.broadcast(ctx.constant(np.nan, of.dtype), of.shape)
+    return rules.result(ctx, ctx.op(Select(), none, nan, best))
+
+
+@twins(np.nanmax, jnp.nanmax, delegates=False)
+def nanmax(
+    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, out: Raw = None, keepdims: Raw = False
+) -> Abstract:
+    """The greatest element that is not NaN."""
+    return _nan_extremum("nanmax", ctx, rules, a, axis, keepdims)
+
+
+@twins(np.nanmin, jnp.nanmin, delegates=False)
+def nanmin(
+    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, out: Raw = None, keepdims: Raw = False
+) -> Abstract:
+    """The least element that is not NaN."""
+    return _nan_extremum("nanmin", ctx, rules, a, axis, keepdims)
+
+
+@twins(np.ptp, jnp.ptp, delegates=False, fold=True)
+def ptp(
+    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, out: Raw = None, keepdims: Raw = False
+) -> Abstract:
+    """The distance between the greatest and the least element."""
+    rules = rules_for(rules, a)
+    of = source(ctx, rules, a, axis, keepdims, "ptp")
+    if of.dtype == BOOL:
+        ctx.fail(NoSuchOperation(span=ctx.span, operation=f"{rules.name}.ptp", types="bool"))
+    ends = [_extremum_of(name, ctx, rules, of, masked=isinstance(a, Masked)) for name in ("max", "min")]
+    return rules.result(ctx, ctx.op(Subtract(), *ends))
+
+
+# ---------------------------------------------------------------- truth and counts
+
+
+def _truth(ctx: Context, rules: Rules, of: Source) -> Value:
+    """Which elements are true; of complex numbers JAX looks at the real part only."""
+    value = of.value
+    if rules.is_jax and is_complex(of.dtype):
+        value = ctx.op(Real(), value)
+    return not_zero(ctx, value)
+
+
+@twins(np.any, jnp.any, fold=True)
+def any_(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    out: Raw = None,
+    keepdims: Raw = False,
+    *,
+    where: Raw = True,
+) -> Abstract:
+    """Whether some element is true."""
+    rules = rules_for(rules, a)
+    of = source(ctx, rules, a, axis, keepdims, "any", where)
+    return rules.result(ctx, reduce(ctx, Or(), of.of(_truth(ctx, rules, of))))
+
+
+@twins(np.all, jnp.all, fold=True)
+def all_(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    out: Raw = None,
+    keepdims: Raw = False,
+    *,
+    where: Raw = True,
+) -> Abstract:
+    """Whether all elements are true."""
+    rules = rules_for(rules, a)
+    of = source(ctx, rules, a, axis, keepdims, "all", where)
+    return rules.result(ctx, reduce(ctx, And(), of.of(_truth(ctx, rules, of))))
+
+
+@twins(np.count_nonzero, jnp.count_nonzero, delegates=False, fold=True)
+def count_nonzero(ctx: Context, rules: Rules, a: Raw, axis: Raw = None, keepdims: Raw = False) -> Abstract:
+    """How many elements are not zero; without `axis`, NumPy before 2.4 gives a Python int."""
+    rules = rules_for(rules, a)
+    of = source(ctx, rules, a, axis, keepdims, "count_nonzero")
+    dtype = rules.index_dtype(ctx)
+    count = total(ctx, of.of(ctx.convert(not_zero(ctx, of.value), dtype)))
+    if _COUNT_IS_PYTHON and is_none(axis) and not rules.is_jax and not of.shape:
+        return ctx.python(count, 0, of.value.type.size)
+    return rules.result(ctx, count)
+
+
+# ---------------------------------------------------------------- places
+
+
+def _better(ctx: Context, name: str, region: Region) -> tuple[Value, Value]:
+    """Of two (value, place) pairs the one that `argmax` or `argmin` keeps."""
+    best, best_at, new, new_at = region.params
+    ahead = ctx.op(Compare("GT" if name == "argmax" else "LT"), new, best)
+    equal = ctx.op(Compare("EQ"), new, best)
+    if is_floating(best.type.dtype):
+        nan, other_nan = ctx.op(Compare("NE"), new, new), ctx.op(Compare("NE"), best, best)
+        ahead = ctx.op(Or(), ahead, ctx.op(And(), nan, ctx.op(Compare("EQ"), best, best)))
+        equal = ctx.op(Or(), equal, ctx.op(And(), nan, other_nan))
+    earlier = ctx.op(And(), equal, ctx.op(Compare("LT"), new_at, best_at))
+    chosen = ctx.op(Or(), ahead, earlier)
+    return ctx.op(Select(), chosen, new, best), ctx.op(Select(), chosen, new_at, best_at)
+
+
+def place_of_extremum(ctx: Context, name: str, value: Value, axis: int) -> Value:
+    """The index along `axis` of the extremum, as int64."""
+    dtype, shape = value.type.dtype, value.type.static_shape
+    scalar, index = ArrayType(dtype), ArrayType(INT64)
+    region = Region((scalar, index, scalar, index))
+    with ctx.b.region(region):
+        region.results = _better(ctx, name, region)
+    worst = neutral(EXTREMA[name[3:]], dtype)
+    places = ctx.op(Iota(ArrayType(INT64, shape), axis))
+    operands = [value, places, ctx.constant(worst, dtype), ctx.constant(shape[axis], INT64)]
+    return ctx.b.apply(ReduceWith((axis,)), operands, [region]).results[1]
+
+
+def _arg_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keepdims: Raw) -> Abstract:
+    if isinstance(a, Masked):
+        refuse(ctx, name)
+    value = rules.operand(ctx, a, name).value
+    shape = value.type.static_shape
+    if is_complex(value.type.dtype):
+        ctx.fail(
+            NoSuchOperation(span=ctx.span, operation=f"{rules.name}.{name}", types=str(value.type.dtype))
+        )
+    keep = bool(ctx.known(keepdims, f"keepdims of {name}"))
+    if is_none(axis) or ctx.known(axis, f"the axis of {name}") is None:
+        at, result_shape = 0, reduced_shape(shape, tuple(range(len(shape))), keep)
+        value = ctx.reshape(value, (value.type.size,))
+    else:
+        at = axis_of(ctx, axis, max(len(shape), 1), name)
+        result_shape = reduced_shape(shape, (at,), keep)
+        value = value if shape else ctx.reshape(value, (1,))
+    if value.type.static_shape[at] == 0:
+        ctx.raise_(ValueError(f"attempt to get {name} of an empty sequence"))
+    place = ctx.reshape(place_of_extremum(ctx, name, value, at), result_shape)
+    return rules.result(ctx, ctx.convert(place, rules.index_dtype(ctx)))
+
+
+@twins(np.argmax, jnp.argmax, fold=True)
+def argmax(
+    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, out: Raw = None, *, keepdims: Raw = False
+) -> Abstract:
+    """The place of the greatest element, in the flat array where there is no `axis`."""
+    return _arg_extremum("argmax", ctx, rules, a, axis, keepdims)
+
+
+@twins(np.argmin, jnp.argmin, fold=True)
+def argmin(
+    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, out: Raw = None, *, keepdims: Raw = False
+) -> Abstract:
+    """The place of the least element, in the flat array where there is no `axis`."""
+    return _arg_extremum("argmin", ctx, rules, a, axis, keepdims)
