@@ -192,8 +192,7 @@ def _infer_callee(
         entry = {cell: state.slots.get(cell) for cell in canonical.cells}
         arguments = {name: rebuild(v, param) for name, v in bound.items()}
         result = run_body(engine, callee, arguments)
-        note_stale(state, [s for s in state.slots if isinstance(s, int)])
-        changed = {s: c for s, c in state.slots.items() if isinstance(s, int) and entry.get(s) is not c}
+        note_stale(state, state.merged)
     engine.b.span = span
     reached = {
         n: cast(Cell, changes[c])
@@ -207,7 +206,7 @@ def _infer_callee(
                 outer[slot] = content
         elif slot[0] < 0:
             outer[slot] = content
-    made = _made(changes, [result, *reached.values(), *outer.values()], canonical, changed)
+    made = _made(changes, [result, *reached.values(), *outer.values()], canonical)
     free = _close(body, [result, *reached.values(), *outer.values(), *made.values()], set(params.values()))
     function = HloFunction(engine.fresh_name(callee.function.name), body, callee.function.span)
     new = [c for c in engine.externals.initial if c not in outer_cells and c not in outer]
@@ -218,18 +217,13 @@ def _infer_callee(
     return replay, engine.mark_errors() == errors and not scope.crossed
 
 
-def _made(
-    changes: Mapping[Slot, Content],
-    roots: Sequence[Content],
-    canonical: Canonical,
-    changed: Mapping[Slot, Content],
-) -> dict[int, Cell]:
+def _made(changes: Mapping[Slot, Content], roots: Sequence[Content], canonical: Canonical) -> dict[int, Cell]:
     """The cells that the callee made and that can still be reached."""
     found: dict[int, Cell] = {}
     pending = list(roots)
     for content in pending:
         for cell in cells_of(content):
-            if cell in canonical.cells or cell in found or cell not in changes or cell not in changed:
+            if cell in canonical.cells or cell in found or cell not in changes:
                 continue
             found[cell] = cast(Cell, changes[cell])
             pending.append(changes[cell])

@@ -246,12 +246,19 @@ class Engine(Context):
 
     # -- cells
 
+    def contents_of(self, ref: Ref) -> Cell:
+        """What a cell holds, where its paths have a common meaning."""
+        content = self.state.get(ref.cell)
+        if isinstance(content, Unknown):
+            raise DiagnosticError(content.reason)
+        return cast(Cell, content)
+
     def settle(self, ref: Ref) -> Cell:
         """The contents of a cell about to be changed: it certainly is one object.
 
         PS501 where paths joined and left open which object it is, and another name for one of them exists.
         """
-        cell = cast(Cell, self.state.get(ref.cell))
+        cell = self.contents_of(ref)
         sources = getattr(cell, "sources", ())
         if not sources:
             return cell
@@ -268,7 +275,7 @@ class Engine(Context):
 
     def cell(self, ref: Ref) -> Cell:
         """The contents of a cell about to be read; PS502 where they are not certain."""
-        cell = cast(Cell, self.state.get(ref.cell))
+        cell = self.contents_of(ref)
         for source, content in getattr(cell, "sources", ()):
             if is_stale(self.state, source, content):
                 raise DiagnosticError(StaleAlias(span=self.b.span))

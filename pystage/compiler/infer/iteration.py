@@ -7,7 +7,6 @@ staged position of one that a single `While` can go over: a range, an array's fi
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast

@@ -14,7 +14,7 @@ from typing import cast
 
 import numpy as np
 
-from ..diagnostics.codes_control import NoCommonType
+from ..diagnostics.codes_control import NeverSettles, NoCommonType
 from ..diagnostics.span import Span
 from ..hlo.builder import Builder
 from ..hlo.ir import Region, Value
@@ -96,6 +96,7 @@ class Join:
         self.loop = loop
         self.entries: dict[Slot, tuple[Content, Content, Content]] = {}
         self.conflicts: list[Unknown] = []
+        self.grows = False
         self.owned: set[int] = set()  # cells that stand for a loop-carried object
         self.merged: dict[tuple[int, int], int] = {}
         self._name = "a value"
@@ -295,6 +296,7 @@ class Join:
         if merged not in self.owned:
             pattern = self.entries[merged][0]
             if isinstance(pattern, ArrayCell | ListCell | DictCell | ObjectCell):
+                self.state.merged.append(merged)
                 cells = (a,) if self.loop else (a, b)
                 sources = tuple([(c, UNSEALED) for c in cells])
                 self.entries[merged] = (replace(pattern, sources=sources), *self.entries[merged][1:])
@@ -310,7 +312,11 @@ class Join:
                 pattern, first, second = self.entries[cell]
                 if isinstance(pattern, ArrayCell | ListCell | DictCell | ObjectCell):
                     sources = pattern.sources + tuple([(c, RIVAL) for c in rivals if c != cell])
-                    self.entries[cell] = (replace(pattern, sources=tuple(dict.fromkeys(sources))), first, second)
+                    self.entries[cell] = (
+                        replace(pattern, sources=tuple(dict.fromkeys(sources))),
+                        first,
+                        second,
+                    )
 
     def cell(self, cell: int, a: Content, b: Content) -> None:
         """Joins the contents of a cell; the entry is there while its parts are joined (cycles)."""
@@ -332,11 +338,11 @@ class Join:
                 )
             case ListCell(), ListCell():
                 if len(a.items) != len(b.items):
-                    return self._conflict_text(f"a list of {len(a.items)}", f"a list of {len(b.items)}")
+                    return self._growth(f"a list of {len(a.items)} becomes a list of {len(b.items)}")
                 return replace(a, items=tuple([self.join(x, y) for x, y in zip(a.items, b.items)]))
             case DictCell(), DictCell():
                 if list(a.entries) != list(b.entries):
-                    return self._conflict_text("a dict with some keys", "a dict with others")
+                    return self._growth("the keys of a dict change")
                 return replace(a, entries={k: self.join(v, b.entries[k]) for k, v in a.entries.items()})
             case ObjectCell(), ObjectCell():
                 if a.cls is not b.cls:
@@ -358,6 +364,17 @@ class Join:
             own_b = b.fields.get(name) or (b.origin(name) if b.origin else None) or Undef()
             joined[name] = self.join(own_a, own_b)
         return joined
+
+    def _growth(self, text: str) -> Unknown:
+        """A container that has another length or other keys afterwards."""
+        if not self.loop:
+            return self._conflict_text(
+                "a container of one length", "one of another length or with other keys"
+            )
+        self.grows = True
+        found = Unknown(NeverSettles(span=self.span, what=text + " in one iteration"))
+        self.conflicts.append(found)
+        return found
 
     def _conflict_text(self, first: str, second: str) -> Unknown:
         found = Unknown(NoCommonType(span=self.span, what=self._name, first=first, second=second))

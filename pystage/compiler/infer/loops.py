@@ -16,13 +16,28 @@ import numpy as np
 from ..diagnostics.codes_control import NeverSettles
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Region, Value
-from ..hlo.types import BOOL
+from ..hlo.types import BOOL, ArrayType
 from ..ops import Constant, Convert, While
 from ..stage import ir as stage
-from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, MaybeUndef, Ref, Undef, Unknown
+from ..values.boundary import Form
+from ..values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Cell,
+    Const,
+    MaybeUndef,
+    Ref,
+    Undef,
+    Unknown,
+    same_constant,
+)
 from ..values.state import MISSING, Changes, Content, Slot
 from ..values.traverse import rebuild
+from .assigned import assigned
 from .branches import infer_if, lookup
+from .constants import UNROLL_LIMIT
+from .frame import Restart
 from .join import Hole, Join, fill, seal, without_source
 
 if TYPE_CHECKING:
@@ -37,7 +52,8 @@ class Loop:
     """A loop as the fixpoint sees it: `test` gives the condition, `body` runs one trip.
 
     `frame` is the frame whose variables it changes. `instruction` and `trips` are those of a counted
-    loop of the source, which could be unrolled; `certain`: it runs at least once.
+    loop of the source, which could be unrolled; `certain`: it runs at least once; `peeled`: its first trip
+    stands before it.
     """
 
     test: Callable[[], Abstract]
@@ -46,6 +62,7 @@ class Loop:
     instruction: stage.Instr | None = None
     trips: int | None = None
     certain: bool = False
+    peeled: bool = False
 
 
 @dataclass(slots=True)
@@ -57,12 +74,14 @@ class _Pass:
     changes: Changes
     condition: Abstract
     pure_test: bool
+    first: bool
 
 
 def infer_loop(engine: Engine, loop: Loop) -> None:
     """Infers the loop and makes the state what it is after it."""
-    before = dict(engine.state.slots)
-    patterns: dict[Slot, Content] = {}
+    before = engine.state.slots
+    patterns = _guess(engine, loop)
+    guessed = set(patterns)
     owned: dict[int, int] = {}  # a merged cell that stands for a carried object -> the entry's cell
     for _ in range(PASS_LIMIT):
         mark = engine.mark_errors()
@@ -71,13 +90,22 @@ def infer_loop(engine: Engine, loop: Loop) -> None:
             return  # the condition is false on entry: the loop does not run
         join = _join(engine, loop, patterns, owned, result.changes, before)
         settled = {slot: entry[0] for slot, entry in join.entries.items()}
+        constant = {s for s in guessed if _stays(before.get(s), result.changes.get(s))}
+        if constant:  # guessed to change, and does not
+            engine.forget_errors(mark)
+            guessed -= constant
+            patterns = {s: p for s, p in patterns.items() if s not in constant}
+            continue
         if _same(patterns, settled):
             _finish(engine, loop, patterns, owned, result, before)
             return
-        certain = loop.certain or (not patterns and isinstance(result.condition, Const))
+        certain = loop.certain or (result.first and isinstance(result.condition, Const))
         if certain and not loop.certain:
             loop = replace(loop, certain=True)
-        if join.conflicts and loop.certain:
+        if join.conflicts and _unrollable(loop) and (join.grows or loop.peeled):
+            assert loop.instruction is not None
+            raise Restart(loop.instruction)
+        if join.conflicts and loop.certain and not loop.peeled and not join.grows:
             engine.forget_errors(mark)
             _peel(engine, loop)
             return
@@ -88,6 +116,59 @@ def infer_loop(engine: Engine, loop: Loop) -> None:
     )
 
 
+def _guess(engine: Engine, loop: Loop) -> dict[Slot, Content]:
+    """The variables and arrays that the source of the body assigns, as carried values to begin with.
+
+    It saves the pass that would find them; numbers that turn out not to change are taken back.
+    """
+    if loop.instruction is None or not _certainly_entered(engine, loop):
+        return {}
+    slots = engine.state.slots
+    guess: dict[Slot, Content] = {}
+    names, stored = assigned(loop.instruction)
+    for name in names:
+        slot = (loop.frame, name)
+        content = slots.get(slot)
+        if isinstance(content, Const) and type(content.value) in (int, float):
+            type_ = ArrayType(np.dtype(np.int64 if isinstance(content.value, int) else np.float64))
+            lower = content.value if isinstance(content.value, int) else None
+            guess[slot] = Array(Hole(type_), Form.PYTHON, lower=lower)
+        elif isinstance(content, Array):
+            guess[slot] = replace(content, value=Hole(content.type), lower=None, upper=None)
+    for name in stored:
+        content = slots.get((loop.frame, name))
+        if isinstance(content, Ref):
+            cell = slots.get(content.cell)
+            if isinstance(cell, ArrayCell) and not cell.sources:
+                guess[content.cell] = replace(cell, value=Hole(cell.value.type))
+    return guess
+
+
+def _certainly_entered(engine: Engine, loop: Loop) -> bool:
+    """True if the test is not false at once: a loop that never runs leaves everything known."""
+    mark = engine.mark_errors()
+    with engine.state.fork(), engine.b.region(Region()), engine.under_condition():
+        condition = engine.truth(loop.test())
+        known_false = isinstance(condition, Const) and not condition.value
+        loop.certain = loop.certain or (isinstance(condition, Const) and bool(condition.value))
+    engine.forget_errors(mark)
+    return not known_false
+
+
+def _unrollable(loop: Loop) -> bool:
+    """True if the loop could be written out trip by trip."""
+    if loop.instruction is None:
+        return False
+    if isinstance(loop.instruction, stage.While):
+        return loop.certain
+    return loop.trips is not None and loop.trips <= UNROLL_LIMIT
+
+
+def _stays(entry: Content | None, end: Content | None) -> bool:
+    """True if a variable that the body assigns is the same constant before and after."""
+    return isinstance(entry, Const) and isinstance(end, Const) and same_constant(entry.value, end.value)
+
+
 def _peel(engine: Engine, loop: Loop) -> None:
     """Runs the first trip before the loop; the rest of it then begins with settled types."""
     condition = engine.truth(loop.test())
@@ -95,12 +176,12 @@ def _peel(engine: Engine, loop: Loop) -> None:
         if not condition.value:
             return
         loop.body()
-        infer_loop(engine, replace(loop, certain=False))
+        infer_loop(engine, replace(loop, certain=False, peeled=True))
         return
 
     def rest() -> None:
         loop.body()
-        infer_loop(engine, replace(loop, certain=False))
+        infer_loop(engine, replace(loop, certain=False, peeled=True))
 
     infer_if(engine, cast(Array, condition).value, loop.frame, rest, lambda: None)
 
@@ -114,6 +195,7 @@ def _one_pass(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> _Pas
         condition = engine.truth(loop.test())
         if isinstance(condition, Const) and not condition.value and not patterns:
             return None
+        first = not patterns
         value = (
             b.op(Constant(np.asarray(bool(condition.value))))
             if isinstance(condition, Const)
@@ -131,7 +213,7 @@ def _one_pass(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> _Pas
         _enter(engine, patterns, body)
         loop.test()
         loop.body()
-    return _Pass(cond, body, changes, condition, pure_test)
+    return _Pass(cond, body, changes, condition, pure_test, first)
 
 
 def _enter(engine: Engine, patterns: dict[Slot, Content], region: Region) -> None:
@@ -223,6 +305,7 @@ def _finish(
     result.body.results = tuple(carried)
     op = b.apply(While(loop.trips), initial, (result.cond, result.body))
     results = iter(op.results)
+    after: dict[Slot, Content] = {}
     for slot, pattern in patterns.items():
         content = rebuild(pattern, lambda v: next(results) if isinstance(v, Hole) else v)
         assigned = not isinstance(end(slot), MaybeUndef | Undef | Cell)
@@ -230,6 +313,8 @@ def _finish(
             content = content.value
         if loop.certain and isinstance(slot, int) and slot in owned:
             content = without_source(content, owned[slot])
+        after[slot] = content
+    for slot, content in after.items():
         engine.state.set(slot, content)
     seal(engine.state, patterns)
     if not result.pure_test:

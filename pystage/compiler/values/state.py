@@ -32,6 +32,8 @@ class State:
         self._journals: list[dict[Slot, Any]] = []
         self.apart: dict[int, object] = {}
         """Merged cells that one loop carries, by loop: distinct objects in every trip."""
+        self.merged: list[int] = []
+        """Cells that stand for one of several objects since paths joined."""
         self._next_cell = 0
         self._next_frame = 0
 
