@@ -16,7 +16,8 @@ def outcome(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, .
     except Exception as error:
         cause = type(error.__cause__).__name__ if error.__cause__ is not None else None
         message = "" if isinstance(error, (NameError, ValueError, TypeError)) else str(error)
-        return ("raised", type(error).__name__, message, cause, plain(args))
+        name = "NameError" if isinstance(error, NameError) else type(error).__name__
+        return ("raised", name, message, cause, plain(args))
     return ("returned", plain(result), plain(args))
 
 

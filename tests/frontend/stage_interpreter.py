@@ -145,9 +145,7 @@ def check_returns(function: ir.Function) -> None:
 class Frame:
     """One call: temporaries, locals, cells."""
 
-    def __init__(
-        self, function: ir.Function, outer: Mapping[str, CellType], module: dict[str, Any]
-    ) -> None:
+    def __init__(self, function: ir.Function, outer: Mapping[str, CellType], module: dict[str, Any]) -> None:
         self.function = function
         self.module = module
         self.temps: dict[str, Any] = {}

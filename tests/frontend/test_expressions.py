@@ -12,8 +12,17 @@ def test_literals():
         return 1, -2, 1_000, 0x1F, 123456789012345678901234567890, 1.5, -1e-3, 2j, -3j, True, None, ...
 
     def strings():
-        return "a\n", r"a\n", b"\x00a", "a" "b" 'c', """x
-        y""", "\N{EM DASH}é", rb"\d", b"a" b"b"
+        return (
+            "a\n",
+            r"a\n",
+            b"\x00a",
+            "abc",
+            """x
+        y""",
+            "\N{EM DASH}é",
+            rb"\d",
+            b"ab",
+        )
 
     check(numbers)
     check(strings)
@@ -21,7 +30,24 @@ def test_literals():
 
 def test_operators():
     def arithmetic(a, b):
-        return a + b, a - b, a * b, a / b, a // b, a % b, a**b, -a, +a, ~a, not a, a & b, a | b, a ^ b, a << b, a >> b
+        return (
+            a + b,
+            a - b,
+            a * b,
+            a / b,
+            a // b,
+            a % b,
+            a**b,
+            -a,
+            +a,
+            ~a,
+            not a,
+            a & b,
+            a | b,
+            a ^ b,
+            a << b,
+            a >> b,
+        )
 
     def compare(a, b):
         return a == b, a != b, a < b, a <= b, a > b, a >= b, a is b, a is not b, a in [b], a not in [b]
@@ -136,8 +162,14 @@ def test_comprehension_scopes():
         deep = [[(lambda: a + b)() for b in range(2)] for a in range(n)]
         total = 0
         bound = [(lambda: q, total := total + q) for q in range(n)]
-        return [f() for f in late], [f() for f in early], [[g() for g in fs] for fs in fresh], outer, deep, total, len(
-            bound
+        return (
+            [f() for f in late],
+            [f() for f in early],
+            [[g() for g in fs] for fs in fresh],
+            outer,
+            deep,
+            total,
+            len(bound),
         )
 
     check(closures, 0, 1, 3)

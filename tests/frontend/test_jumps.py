@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pystage.compiler.frontend import stage_function
+from pystage.compiler.frontend import FrontendError, stage_function
 from pystage.compiler.frontend.flow import instructions
 from pystage.compiler.frontend.jumps import MAX_DEPTH
 from pystage.compiler.stage import ir
@@ -114,7 +114,9 @@ def test_while_true():
         return last
 
     assert flags(newton) == {".break1"}
-    loads = [i for i in instructions(stage_function(newton).body) if isinstance(i, ir.Load) and i.name == "last"]
+    loads = [
+        i for i in instructions(stage_function(newton).body) if isinstance(i, ir.Load) and i.name == "last"
+    ]
     assert all(load.certain for load in loads)
     check(newton, 0, 3, 20)
 
@@ -240,3 +242,22 @@ def test_generators_of_any_end_early_inside_other_loops():
         return found
 
     check(primes, 0, 30)
+
+
+@pytest.mark.parametrize("jump", ["return", "t ="])
+def test_long_elif_chains_do_not_nest(jump):
+    text = "def chain(n):\n    t = 0\n    if n < 0:\n        t = 1\n"
+    for i in range(100):
+        text += f"    elif n == {i}:\n        {jump} {i} + t\n"
+    chain = define("chain", text + "    else:\n        t = -1\n    return t\n")
+    assert depth_of(stage_function(chain).body) <= MAX_DEPTH + 1
+    check(chain, -1, 0, 31, 32, 33, 64, 65, 99, 100)
+
+
+def test_endless_elif_chain_is_refused():
+    text = "def chain(n):\n    if n < 0:\n        t = 1\n"
+    for i in range(800):
+        text += f"    elif n == {i}:\n        t = {i}\n"
+    with pytest.raises(FrontendError) as refused:
+        stage_function(define("chain", text + "    return t\n"))
+    assert refused.value.diagnostics[0].code == "PS106"

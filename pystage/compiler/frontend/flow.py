@@ -53,33 +53,62 @@ def contains(block: ir.Block, *kinds: type) -> bool:
 
 
 class Jumps:
-    """What an instruction may jump to, and whether it can complete; each is computed once."""
+    """What an instruction may jump to, and whether it can complete; each is computed once.
+
+    Code that cannot be reached does not count. Answers are kept with their instruction: else its `id`
+    could come to mean another one.
+    """
 
     def __init__(self) -> None:
         self._free: dict[int, tuple[ir.Instr, frozenset[Jump]]] = {}
+        self._falls: dict[int, tuple[ir.Instr, bool]] = {}
 
     def of(self, instr: ir.Instr) -> frozenset[Jump]:
         """The jumps inside `instr` that leave it."""
+        kind = JUMPS.get(type(instr))
+        if kind is not None:
+            return frozenset({kind})
+        if not isinstance(instr, COMPOUND):
+            return frozenset()
         known = self._free.get(id(instr))
         if known is None:
-            # The instruction is kept with its answer: else its id could come to mean another one.
-            known = self._free[id(instr)] = (instr, self._compute(instr))
+            known = self._free[id(instr)] = (instr, self._inside(instr))
         return known[1]
 
     def of_block(self, block: Sequence[ir.Instr]) -> frozenset[Jump]:
         """The jumps that leave a block."""
-        return frozenset().union(*map(self.of, block))
+        found: frozenset[Jump] = frozenset()
+        for instr in block:
+            found |= self.of(instr)
+            if not self.falls_through(instr):
+                break
+        return found
 
-    def _compute(self, instr: ir.Instr) -> frozenset[Jump]:
-        kind = JUMPS.get(type(instr))
-        if kind is not None:
-            return frozenset({kind})
+    def _inside(self, instr: ir.Instr) -> frozenset[Jump]:
         match instr:
             case ir.For(body=body) | ir.While(body=body):
                 return self.of_block(body) & {Jump.RETURN}
             case LoopElse(loop=loop, orelse=orelse):
-                return self.of(loop) | self.of_block(orelse)
-        return frozenset().union(*(self.of_block(block) for block in blocks_of(instr)))
+                reached = not (isinstance(loop, ir.While) and is_endless(loop))
+                return self.of(loop) | (self.of_block(orelse) if reached else frozenset())
+            case ir.Try(body=body, handlers=handlers, orelse=orelse):
+                after = self.of_block(orelse) if self.completes(body) else frozenset()
+                return self.of_block(body).union(after, *(self.of_block(h.body) for h in handlers))
+        return frozenset[Jump]().union(*(self.of_block(block) for block in blocks_of(instr)))
+
+    def cancellable(self, block: Sequence[ir.Instr]) -> frozenset[Jump]:
+        """The jumps that leave `block` through a `finally` or a `with`, where an exception can replace them."""
+        found: frozenset[Jump] = frozenset()
+        for instr in block:
+            jumps = self.of(instr)
+            if jumps and not (isinstance(instr, ir.With) or (isinstance(instr, ir.Try) and instr.final)):
+                jumps &= frozenset[Jump]().union(*map(self.cancellable, blocks_of(instr)))
+            found |= jumps
+        return found
+
+    def breaks(self, loop: ir.For | ir.While) -> bool:
+        """Can `break` end this loop?"""
+        return Jump.BREAK in self.of_block(loop.body)
 
     def completes(self, block: Sequence[ir.Instr]) -> bool:
         """Can execution reach the end of the block?"""
@@ -87,22 +116,34 @@ class Jumps:
 
     def falls_through(self, instr: ir.Instr) -> bool:
         """Can execution go on after `instr`?"""
+        if isinstance(instr, (ir.Return, ir.Break, ir.Continue, ir.Raise)):
+            return False
+        if not isinstance(instr, COMPOUND):
+            return True
+        known = self._falls.get(id(instr))
+        if known is None:
+            known = self._falls[id(instr)] = (instr, self._completes(instr))
+        return known[1]
+
+    def _completes(self, instr: ir.Instr) -> bool:
         match instr:
-            case ir.Return() | ir.Break() | ir.Continue() | ir.Raise():
-                return False
             case ir.If(then=then, orelse=orelse):
                 return self.completes(then) or self.completes(orelse)
-            case ir.While(body=body) if is_endless(instr):
-                return Jump.BREAK in self.of_block(body)
+            case ir.While() if is_endless(instr):
+                return self.breaks(instr)
             case LoopElse(loop=loop, orelse=orelse):
-                breaks = Jump.BREAK in self.of_block(loop.body)
-                return breaks or (self.falls_through(loop) and self.completes(orelse))
+                ends = not (isinstance(loop, ir.While) and is_endless(loop))
+                return self.breaks(loop) or (ends and self.completes(orelse))
             case ir.Try(body=body, handlers=handlers, orelse=orelse, final=final):
                 ends = (self.completes(body) and self.completes(orelse)) or any(
                     self.completes(handler.body) for handler in handlers
                 )
                 return ends and self.completes(final)
         return True
+
+
+COMPOUND = (ir.If, ir.While, ir.For, ir.With, ir.Try, LoopElse)
+"""The instructions that hold blocks."""
 
 
 def is_endless(loop: ir.While) -> bool:

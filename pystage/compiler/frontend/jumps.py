@@ -22,7 +22,6 @@ from .flow import JUMPS, Jump, Jumps, is_endless
 MAX_DEPTH = 32
 """How deep conditionals nest before flags guard the rest instead (XLA fails at a few hundred)."""
 
-_NONE: frozenset[Jump] = frozenset()
 _RETURN_FLAG = ".return"
 _VALUE = ".value"
 
@@ -67,8 +66,44 @@ class _Frame:
             load.name = skip
         if not self.continues:
             for block, stores in self.skips:
-                for instr in stores:
-                    block.remove(instr)
+                _remove(block, stores)
+
+
+def _remove(block: ir.Block, instrs: Sequence[ir.Instr]) -> None:
+    for instr in instrs:
+        block.remove(instr)
+
+
+@dataclass(slots=True)
+class _Anchor:
+    """An `if` after which blocks can run that would nest too deep inside it: each by its flag."""
+
+    deferred: list[tuple[str, Sequence[ir.Instr], _Place]] = field(default_factory=list)
+
+
+@dataclass(slots=True, frozen=True)
+class _Place:
+    """Where a block stands: in whose body, in tail position for which jumps, how deep.
+
+    `anchor`: the outermost `if` around it after which nothing in it is followed by anything.
+    """
+
+    frame: _Frame
+    tail: frozenset[Jump] = frozenset()
+    depth: int = 0
+    anchor: _Anchor | None = None
+
+    def followed(self) -> _Place:
+        """The same place, with something after it."""
+        return _Place(self.frame, frozenset(), self.depth)
+
+    def unanchored(self) -> _Place:
+        """Inside a statement that does something when it is left."""
+        return _Place(self.frame, self.tail, self.depth)
+
+    def deeper(self, anchor: _Anchor | None = None) -> _Place:
+        """Inside one more conditional."""
+        return _Place(self.frame, self.tail, self.depth + 1, anchor or self.anchor)
 
 
 class _Lowering:
@@ -79,6 +114,8 @@ class _Lowering:
         self.jumps = jumps
         self.loops = 0
         self.temps = 0
+        self.deferrals = 0
+        self.undone: list[tuple[ir.Block, list[ir.Instr]]] = []
 
     # Instructions of its own
 
@@ -104,14 +141,17 @@ class _Lowering:
 
     def plain(self, block: Sequence[ir.Instr]) -> ir.Block:
         """A block from which nothing jumps out; loops in it may still have jumps of their own."""
-        return self.sequence(block, _Frame(_RETURN_FLAG), _NONE, 0, [])
+        return self.sequence(block, _Place(_Frame(_RETURN_FLAG)), [])
 
     def function_body(self, body: ir.Block, end: Span) -> ir.Block:
         """The body of a function that returns in several places, or nowhere."""
         frame = _Frame(_RETURN_FLAG)
-        out = self.sequence(body, frame, frozenset({Jump.RETURN}), 0, [])
+        out = self.sequence(body, _Place(frame, frozenset({Jump.RETURN})), [])
         frame.settle()
-        if _RETURN_FLAG in self.function.locals:
+        if _RETURN_FLAG not in self.function.locals:
+            for undone_in, made in self.undone:
+                _remove(undone_in, made)
+        else:
             start: ir.Block = []
             self.set_flag(start, _RETURN_FLAG, False, self.function.span)
             out[:0] = start
@@ -123,121 +163,139 @@ class _Lowering:
         out.append(ir.Return(end, value.dst))
         return out
 
-    def sequence(
-        self, block: Sequence[ir.Instr], frame: _Frame, tail: frozenset[Jump], depth: int, out: ir.Block
-    ) -> ir.Block:
+    def sequence(self, block: Sequence[ir.Instr], place: _Place, out: ir.Block) -> ir.Block:
+        """Lowers a block; one that would nest too deep waits, if nothing follows it, until its anchor is done."""
+        anchor = place.anchor
+        deep = place.depth >= MAX_DEPTH and any(isinstance(instr, ir.If) for instr in block)
+        if anchor is None or not deep:
+            return self.segments(block, place, out)
+        self.deferrals += 1
+        flag = f".else{self.deferrals}"
+        self.function.locals |= {flag}
+        self.set_flag(out, flag, True, block[0].span)
+        anchor.deferred.append((flag, block, place))
+        return out
+
+    def segments(self, block: Sequence[ir.Instr], place: _Place, out: ir.Block) -> ir.Block:
         """Lowers a block. Too many jumping statements for one nest become guarded segments, side by side."""
         jumping = [i for i, instr in enumerate(block) if self.jumps.of(instr)]
-        budget = max(1, MAX_DEPTH - depth - 1)
+        budget = max(1, MAX_DEPTH - place.depth - 1)
         cuts = [i + 1 for i in jumping[budget - 1 : -1 : budget]]
         for start, end in zip([0, *cuts], [*cuts, len(block)]):
             piece = block[start:end]
-            piece_tail = tail if end == len(block) else _NONE
+            here = place if end == len(block) else place.followed()
             if start == 0:
-                self.segment(piece, frame, piece_tail, depth, out)
+                self.segment(piece, here, out)
             else:
-                self.guard(out, piece, frame, piece_tail, depth)
+                self.guard(out, piece, here)
         return out
 
-    def guard(
-        self, out: ir.Block, rest: Sequence[ir.Instr], frame: _Frame, tail: frozenset[Jump], depth: int
-    ) -> None:
+    def guard(self, out: ir.Block, rest: Sequence[ir.Instr], place: _Place) -> None:
         """Appends `if not skipped: rest`."""
         if not rest:
             return
         span = rest[0].span
         load = self.read(out, "", span)
-        frame.guards.append(load)
+        place.frame.guards.append(load)
         branch = ir.If(span, load.dst, [], [])
         out.append(branch)
-        self.segment(rest, frame, tail, depth + 1, branch.orelse)
+        self.segment(rest, place.deeper(), branch.orelse)
 
-    def segment(
-        self, block: Sequence[ir.Instr], frame: _Frame, tail: frozenset[Jump], depth: int, out: ir.Block
-    ) -> None:
+    def segment(self, block: Sequence[ir.Instr], place: _Place, out: ir.Block) -> None:
         """Lowers statements up to the first that jumps; what follows that one moves or is guarded."""
         for i, instr in enumerate(block):
-            free = self.jumps.of(instr)
+            if not isinstance(instr, LoopElse) and not self.jumps.of(instr):
+                self.compound(out, instr, place.followed() if i + 1 < len(block) else place)
+                if isinstance(instr, ir.Raise):
+                    return
+                continue
             rest = block[i + 1 :] if self.jumps.falls_through(instr) else []
             kind = JUMPS.get(type(instr))
             if kind is not None:
-                self.jump(out, instr, kind, frame, tail)
-                return
-            if isinstance(instr, LoopElse):
-                self.loop_else(out, instr, rest, frame, tail, depth)
-                return
-            if isinstance(instr, ir.If) and free and self.absorb(out, instr, rest, frame, tail, depth):
-                return
-            self.compound(out, instr, frame, _NONE if rest else tail, depth)
-            if free:
-                self.guard(out, rest, frame, tail, depth)
-                return
-            if isinstance(instr, ir.Raise):
-                return
+                self.jump(out, instr, kind, place)
+            elif isinstance(instr, LoopElse):
+                self.loop_else(out, instr, rest, place)
+            elif not (isinstance(instr, ir.If) and self.absorb(out, instr, rest, place)):
+                self.compound(out, instr, place.followed() if rest else place)
+                self.guard(out, rest, place)
+            return
 
-    def absorb(
-        self,
-        out: ir.Block,
-        branch: ir.If,
-        rest: Sequence[ir.Instr],
-        frame: _Frame,
-        tail: frozenset[Jump],
-        depth: int,
-    ) -> bool:
+    def absorb(self, out: ir.Block, branch: ir.If, rest: Sequence[ir.Instr], place: _Place) -> bool:
         """Moves `rest` into the arm that completes, if the other one always leaves."""
         then_ends, else_ends = self.jumps.completes(branch.then), self.jumps.completes(branch.orelse)
         if rest and then_ends and else_ends:
             return False
-        lowered = ir.If(branch.span, branch.cond, [], [])
-        out.append(lowered)
-        for arm, ends, into in (
-            (branch.then, then_ends, lowered.then),
-            (branch.orelse, else_ends, lowered.orelse),
-        ):
-            self.sequence([*arm, *rest] if ends else arm, frame, tail, depth + 1, into)
+        then = [*branch.then, *rest] if then_ends else branch.then
+        orelse = [*branch.orelse, *rest] if else_ends else branch.orelse
+        self.branch(out, branch, then, orelse, place)
         return True
 
-    def compound(
-        self, out: ir.Block, instr: ir.Instr, frame: _Frame, tail: frozenset[Jump], depth: int
+    def branch(
+        self,
+        out: ir.Block,
+        branch: ir.If,
+        then: Sequence[ir.Instr],
+        orelse: Sequence[ir.Instr],
+        place: _Place,
     ) -> None:
+        """Lowers an `if`; what its arms deferred follows it, side by side."""
+        lowered = ir.If(branch.span, branch.cond, [], [])
+        anchor = place.anchor or _Anchor()
+        inner = place.deeper(anchor)
+        start = len(out)
+        out.append(lowered)
+        self.sequence(then, inner, lowered.then)
+        self.sequence(orelse, inner, lowered.orelse)
+        if place.anchor is not None:
+            return
+        for flag, block, origin in anchor.deferred:  # grows while it is walked
+            unset: ir.Block = []
+            self.set_flag(unset, flag, False, branch.span)
+            out[start:start] = unset
+            load = self.read(out, flag, block[0].span)
+            late = ir.If(load.span, load.dst, [], [])
+            out.append(late)
+            self.segments(block, _Place(origin.frame, origin.tail, inner.depth, anchor), late.then)
+
+    def compound(self, out: ir.Block, instr: ir.Instr, place: _Place) -> None:
         """Lowers one statement; what follows it is the caller's business."""
         match instr:
             case ir.If(then=then, orelse=orelse):
-                branch = ir.If(instr.span, instr.cond, [], [])
-                out.append(branch)
-                self.sequence(then, frame, tail, depth + 1, branch.then)
-                self.sequence(orelse, frame, tail, depth + 1, branch.orelse)
+                self.branch(out, instr, then, orelse, place)
             case ir.With(body=body):
                 lowered = ir.With(instr.span, instr.manager, instr.entered, [])
                 out.append(lowered)
-                self.sequence(body, frame, tail, depth, lowered.body)
+                into = self.undoing(lowered, self.jumps.cancellable(body), place)
+                self.sequence(body, place.unanchored(), into)
             case ir.Try():
-                self.try_(out, instr, frame, tail, depth)
+                self.try_(out, instr, place.unanchored())
             case ir.For() | ir.While():
-                self.loop(out, instr, frame, depth)
+                self.loop(out, instr, place)
             case _:
                 out.append(instr)
 
-    def try_(self, out: ir.Block, instr: ir.Try, frame: _Frame, tail: frozenset[Jump], depth: int) -> None:
+    def try_(self, out: ir.Block, instr: ir.Try, place: _Place) -> None:
         """`else` runs only if the body was not left by a jump; nothing leaves a `finally`."""
         lowered = ir.Try(instr.span, [], [], [], self.plain(instr.final))
         out.append(lowered)
-        self.sequence(instr.body, frame, _NONE if instr.orelse else tail, depth, lowered.body)
+        self.sequence(instr.body, place.followed() if instr.orelse else place, lowered.body)
         for handler in instr.handlers:
             new = ir.Handler(handler.span, self.plain(handler.test), handler.kind, handler.target, [])
-            self.sequence(handler.body, frame, tail, depth, new.body)
+            self.undo(new.body, self.jumps.cancellable(instr.body), place, handler.span)
+            self.sequence(handler.body, place, new.body)
             lowered.handlers.append(new)
         if not self.jumps.completes(instr.body):
             return
         if self.jumps.of_block(instr.body):
-            self.guard(lowered.orelse, instr.orelse, frame, tail, depth)
+            self.guard(lowered.orelse, instr.orelse, place)
         else:
-            self.sequence(instr.orelse, frame, tail, depth, lowered.orelse)
+            self.sequence(instr.orelse, place, lowered.orelse)
 
     # Jumps and loops
 
-    def jump(self, out: ir.Block, instr: ir.Instr, kind: Jump, frame: _Frame, tail: frozenset[Jump]) -> None:
+    def jump(self, out: ir.Block, instr: ir.Instr, kind: Jump, place: _Place) -> None:
         """What a jump does: nothing in tail position, else it sets the flags of all that it leaves."""
+        frame, tail = place.frame, place.tail
         if isinstance(instr, ir.Return):
             out.append(ir.Store(instr.span, _VALUE, instr.value, ir.Scope.LOCAL))
         if kind in tail:
@@ -259,7 +317,30 @@ class _Lowering:
             self.function.locals |= {_RETURN_FLAG}
             self.set_flag(out, _RETURN_FLAG, True, instr.span)
 
-    def loop(self, out: ir.Block, loop: ir.For | ir.While, frame: _Frame, depth: int) -> str:
+    def undo(self, out: ir.Block, cancelled: frozenset[Jump], place: _Place, span: Span) -> None:
+        """Takes back the flags of jumps that an exception, raised in a `finally` on their way, has replaced."""
+        leaving: _Frame | None = place.frame if cancelled else None
+        while leaving is not None:
+            if leaving.continue_flag:
+                leaving.skips.append((out, self.set_flag(out, leaving.continue_flag, False, span)))
+            if leaving.leave not in ("", _RETURN_FLAG):
+                self.set_flag(out, leaving.leave, False, span)
+            leaving = leaving.outer if Jump.RETURN in cancelled else None
+        if Jump.RETURN in cancelled:
+            self.undone.append((out, self.set_flag(out, _RETURN_FLAG, False, span)))
+
+    def undoing(self, block: ir.With, cancelled: frozenset[Jump], place: _Place) -> ir.Block:
+        """Where the body of a `with` goes: its manager may swallow the exception that replaced a jump."""
+        if not cancelled:
+            return block.body
+        handler = ir.Handler(block.span, [], None, self.temp(), [])
+        self.undo(handler.body, cancelled, place, block.span)
+        handler.body.append(ir.Raise(block.span, None))
+        guarded = ir.Try(block.span, [], [handler], [], [])
+        block.body.append(guarded)
+        return guarded.body
+
+    def loop(self, out: ir.Block, loop: ir.For | ir.While, place: _Place) -> str:
         """Lowers a loop; returns the flag by which it is left, if there is one."""
         free = self.jumps.of_block(loop.body)
         self.loops += 1
@@ -271,8 +352,8 @@ class _Lowering:
             self.set_flag(out, leave, False, loop.span)
         elif Jump.RETURN in free:
             leave = _RETURN_FLAG
-        inner = _Frame(leave, frame, f".continue{number}")
-        body = self.sequence(loop.body, inner, frozenset({Jump.CONTINUE}), depth, [])
+        inner = _Frame(leave, place.frame, f".continue{number}")
+        body = self.sequence(loop.body, _Place(inner, frozenset({Jump.CONTINUE}), place.depth), [])
         inner.settle()
         if inner.continues:
             self.function.locals |= {inner.continue_flag}
@@ -298,25 +379,19 @@ class _Lowering:
         out.append(ir.If(loop.span, flag.dst, stop, self.plain(loop.test)))
         return out
 
-    def loop_else(
-        self,
-        out: ir.Block,
-        instr: LoopElse,
-        rest: Sequence[ir.Instr],
-        frame: _Frame,
-        tail: frozenset[Jump],
-        depth: int,
-    ) -> None:
+    def loop_else(self, out: ir.Block, instr: LoopElse, rest: Sequence[ir.Instr], place: _Place) -> None:
         """`else` of a loop: what follows the loop, unless `break` ended it."""
-        leave = self.loop(out, instr.loop, frame, depth)
+        leave = self.loop(out, instr.loop, place)
         following: list[ir.Instr] = []
-        if Jump.BREAK in self.jumps.of_block(instr.loop.body):
+        if isinstance(instr.loop, ir.While) and is_endless(instr.loop):
+            pass  # only jumps end it: the `else` is never reached
+        elif self.jumps.breaks(instr.loop):
             flag = self.read(following, leave, instr.span)
             following.append(ir.If(instr.span, flag.dst, [], instr.orelse))
-        elif self.jumps.falls_through(instr.loop):
+        else:
             following += instr.orelse
         following += rest
         if self.jumps.of(instr.loop):
-            self.guard(out, following, frame, tail, depth)
+            self.guard(out, following, place)
         else:
-            self.segment(following, frame, tail, depth, out)
+            self.segment(following, place, out)
