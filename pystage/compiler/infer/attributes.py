@@ -127,7 +127,7 @@ def _constant_attribute(engine: Engine, value: Const, v: Any, name: str) -> Abst
 
 def class_of(engine: Engine, value: Abstract) -> Const:
     """`type(value)`."""
-    return cast(Const, operators.type_of(engine, value))
+    return cast(Const, engine.call(Const(type), [value]))
 
 
 def setattr_(engine: Engine, value: Abstract, name: str, new: Abstract) -> None:

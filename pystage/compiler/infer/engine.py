@@ -26,7 +26,6 @@ from ..hlo.ir import Region, Value
 from ..hlo.types import BOOL, ShapeError
 from ..library import operators
 from ..library.context import Context, Raw
-from ..library.creation import stack_nested
 from ..ops import Compare, Constant, Convert, Not, Reshape
 from ..stage import ir as stage
 from ..values.boundary import CellVariable, Form, Path
@@ -62,6 +61,7 @@ from .invoke import call, closure_variable, is_opaque
 from .iteration import elements
 from .join import is_stale
 from .loops import Loop, infer_loop
+from .stacking import stack
 
 LIBRARY_MODULES = ("numpy", "jax", "jaxlib", "scipy", "ml_dtypes", "optax", "equinox", "flax")
 """Packages whose module attributes are taken for constants."""
@@ -300,13 +300,13 @@ class Engine(Context):
             if isinstance(cell, ArrayCell):
                 return Array(read_path(self.b, cell.value, value.path), Form.NDARRAY)
             if isinstance(cell, ListCell):
-                return stack_nested(self, value)
+                return stack(self, list(cell.items))
         if isinstance(value, Tuple):
-            return stack_nested(self, value)
+            return stack(self, list(value.items))
         if isinstance(value, Range):
             listed = self.iterate(value)
             if listed is not None:
-                return stack_nested(self, Tuple(tuple(listed)))
+                return stack(self, listed)
         if isinstance(value, Unknown):
             raise DiagnosticError(value.reason)
         raise DiagnosticError(NotNumeric(span=self.b.span, what="this", kind=describe(value, self.state)))

@@ -223,8 +223,8 @@ def _append(e: Engine, i: stage.Append) -> None:
 def _format(e: Engine, i: stage.Format) -> None:
     value = e.known(e.get(i.value), "a value in an f-string")
     spec = "" if i.spec is None else e.known(e.get(i.spec), "a format specification")
-    convert: Callable[[Any], Any] = {"": lambda v: v, "r": repr, "s": str, "a": ascii}[i.conversion]
-    e.put(i.dst, Const(format(convert(value), spec)))
+    converters: dict[str, Callable[[Any], Any]] = {"": lambda v: v, "r": repr, "s": str, "a": ascii}
+    e.put(i.dst, Const(format(converters[i.conversion](value), spec)))
 
 
 def _join(e: Engine, i: stage.Join) -> None:

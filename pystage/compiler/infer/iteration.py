@@ -195,10 +195,8 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
             parts = rolled(engine, inner)
             if parts is None:
                 return None
-            return Rolled(
-                parts.length,
-                lambda i: Tuple((operators.binary(engine, "+", start, i), parts.element(i))),
-            )
+            at = parts.element
+            return Rolled(parts.length, lambda i: Tuple((operators.binary(engine, "+", start, i), at(i))))
         case Zip(inners, strict):
             return _rolled_zip(engine, inners, strict)
         case Reversed(inner):

@@ -1,0 +1,50 @@
+"""Nested lists and tuples as one array, as `np.asarray` reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ..ops import Concatenate, Constant
+from ..values.boundary import Form
+from ..values.lattice import Abstract, Array, Const
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+
+def stack(engine: Engine, items: list[Abstract]) -> Array:
+    """The items, all of one shape, along a new first axis; the dtype that holds all of them."""
+    parts = [engine.read(item) for item in items]
+    if all(isinstance(p, Const) for p in parts):
+        try:
+            array = np.asarray([cast(Const, p).value for p in parts])
+        except OverflowError as error:
+            engine.raise_(error)
+        return Array(engine.b.op(Constant(array)), Form.NDARRAY)
+    dtype = np.result_type(*[_dtype(p) for p in parts])
+    shapes = {p.shape if isinstance(p, Array) else () for p in parts}
+    if len(shapes) > 1:
+        engine.raise_(
+            ValueError(
+                "setting an array element with a sequence. The requested array has an inhomogeneous shape "
+                f"after 1 dimensions. The detected shape was ({len(parts)},) + inhomogeneous part."
+            )
+        )
+    (shape,) = shapes
+    rows = []
+    for part in parts:
+        if isinstance(part, Const):
+            value = engine.b.op(Constant(np.asarray(part.value, dtype)))
+        else:
+            value = engine.convert(part.value, dtype)
+        rows.append(engine.reshape(value, (1, *shape)))
+    whole = engine.b.op(Concatenate(0), *rows) if len(rows) > 1 else rows[0]
+    return Array(whole, Form.NDARRAY)
+
+
+def _dtype(part: Array | Const) -> Any:
+    if isinstance(part, Const):
+        return np.asarray(part.value).dtype
+    return part.dtype

@@ -1,0 +1,93 @@
+"""The house stands as docs/architecture.md says: imports point one way."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent / "pystage"
+
+LAYERS = [
+    {"diagnostics"},
+    {"stage", "hlo"},
+    {"ops"},
+    {"values"},
+    {"library", "frontend"},
+    {"infer", "emit"},
+    {"pipeline"},
+    {"runtime"},
+    {"staging", "introspection", "__init__"},
+]
+"""From below to above: a module imports from its own layer's package and from layers below."""
+
+RANK = {name: i for i, layer in enumerate(LAYERS) for name in layer}
+
+
+def part_of(path: Path) -> str:
+    """The part of the house that a file belongs to."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    if parts[0] == "compiler":
+        return parts[1] if len(parts) > 1 else "compiler"
+    return parts[0]
+
+
+def imports_of(path: Path) -> list[tuple[int, str, bool]]:
+    """Every part that a file imports from, with the line, and whether it is for types only."""
+    tree = ast.parse(path.read_text())
+    typing_only = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    package = list(path.relative_to(ROOT.parent).parent.parts)
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            target = [*base, *(node.module or "").split(".")]
+            targets = [target] if node.module else [[*target[:-1], a.name] for a in node.names]
+        elif isinstance(node, ast.Import):
+            targets = [a.name.split(".") for a in node.names]
+        else:
+            continue
+        for each in targets:
+            if each[:1] == ["pystage"]:
+                name = each[2] if each[1:2] == ["compiler"] and len(each) > 2 else each[1]
+                found.append((node.lineno, name, id(node) in typing_only))
+    return found
+
+
+FILES = sorted(p for p in ROOT.rglob("*.py") if not p.is_symlink())
+
+
+def test_every_file_is_in_a_known_part() -> None:
+    assert {part_of(p) for p in FILES} - {"compiler"} <= set(RANK)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_point_one_way(path: Path) -> None:
+    own = part_of(path)
+    if own == "compiler":
+        return
+    wrong = [
+        f"line {line}: imports {name}"
+        for line, name, for_types in imports_of(path)
+        if name in RANK and name != own and RANK[name] >= RANK[own] and not for_types
+    ]
+    assert not wrong
+
+
+def test_no_imports_inside_functions() -> None:
+    wrong = []
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                wrong += [
+                    f"{path.relative_to(ROOT)}:{inner.lineno}"
+                    for inner in ast.walk(node)
+                    if isinstance(inner, ast.Import | ast.ImportFrom)
+                ]
+    assert not wrong
