@@ -24,6 +24,7 @@ from pystage.compiler.hlo.ir import Function, Region, Value
 from pystage.compiler.hlo.types import BOOL, ArrayType, DType
 from pystage.compiler.library.containers import attribute_of_container, container_elements
 from pystage.compiler.library.context import Context
+from pystage.compiler.library.jaxtail import is_jax_callable, jax_call
 from pystage.compiler.library.registry import meaning_of, signature_of
 from pystage.compiler.ops import Compare, Concatenate, If, Reshape, Slice
 from pystage.compiler.values.boundary import Form
@@ -153,6 +154,8 @@ class PlainContext(Context):
                 return self.call(function.function, [function.receiver, *args], kwargs)
             case Const(value=value):
                 found = meaning_of(value)
+                if found is None and is_jax_callable(value):
+                    return jax_call(self, value, args, kwargs)
                 assert found is not None, f"{value!r} has no meaning"
                 bound = signature_of(found).bind(*args, **kwargs)
                 return found(self, *bound.args, **bound.kwargs)

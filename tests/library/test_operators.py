@@ -23,8 +23,7 @@ from .harness import Either, Known, PlainContext, check, refused
 ARITHMETIC = ["+", "-", "*", "/", "//", "%", "**"]
 BITS = ["&", "|", "^", "<<", ">>"]
 COMPARISONS = ["==", "!=", "<", "<=", ">", ">="]
-DTYPES = ["bool", "int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64"]
-DTYPES += ["complex64", "complex128"]
+DTYPES = ["bool", "int8", "uint32", "int64", "uint64", "float16", "float32", "float64", "complex64"]
 
 
 def door(op: str) -> Any:
@@ -80,7 +79,7 @@ def test_python_powers() -> None:
     check(door("**"), operator.pow, Known(2), 5.0)
 
 
-@pytest.mark.parametrize("op", ARITHMETIC + COMPARISONS)
+@pytest.mark.parametrize("op", [*ARITHMETIC, "==", "<"])
 @pytest.mark.parametrize("left", DTYPES)
 def test_numpy_arrays(op: str, left: str) -> None:
     for right in DTYPES:
@@ -93,7 +92,7 @@ def test_numpy_bits(op: str) -> None:
         check(door(op), PYTHON_OPERATORS[op], array(left, False), array(right, True))
 
 
-@pytest.mark.parametrize("op", ARITHMETIC + COMPARISONS + BITS)
+@pytest.mark.parametrize("op", [*ARITHMETIC, "==", "<", "&", "<<"])
 def test_numpy_with_python_scalars(op: str) -> None:
     for dtype, value in itertools.product(DTYPES, [True, 3, 1.5, 1j]):
         for x in (array(dtype, True), number(dtype, 3)):
@@ -103,7 +102,7 @@ def test_numpy_with_python_scalars(op: str) -> None:
             check(door(op), PYTHON_OPERATORS[op], Known(value), x)
 
 
-@pytest.mark.parametrize("op", ARITHMETIC + COMPARISONS)
+@pytest.mark.parametrize("op", ["+", "/", "//", "**", "<"])
 def test_numpy_scalars(op: str) -> None:
     for left, right in itertools.product(DTYPES, DTYPES):
         check(door(op), PYTHON_OPERATORS[op], number(left, 5), number(right, 2))
@@ -157,11 +156,11 @@ def test_numpy_powers_of_known_exponents(exponent: float) -> None:
 
 # ---------------------------------------------------------------- JAX
 
-JAX_DTYPES = ["bool", "int8", "uint8", "int32", "float16", "float32", "complex64"]
+JAX_DTYPES = ["bool", "uint8", "int32", "float32", "complex64"]
 
 
 @pytest.mark.parametrize("x64", [False, True])
-@pytest.mark.parametrize("op", ARITHMETIC + COMPARISONS + BITS)
+@pytest.mark.parametrize("op", [*ARITHMETIC, "==", "<", "&", ">>"])
 def test_jax(op: str, x64: bool) -> None:
     """Arrays with arrays, weak ones, Python and NumPy scalars, and ndarrays."""
     with jax.enable_x64(x64):
@@ -181,7 +180,7 @@ def test_jax(op: str, x64: bool) -> None:
 
 
 @pytest.mark.parametrize("x64", [False, True])
-@pytest.mark.parametrize("op", [o for o in ARITHMETIC if o != "**"] + COMPARISONS)
+@pytest.mark.parametrize("op", ["+", "/", "//", "==", "<"])
 def test_jax_with_python_scalars(op: str, x64: bool) -> None:
     with jax.enable_x64(x64):
         for left, y in itertools.product(JAX_DTYPES, [True, 3, 1.5, 2j]):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..hlo.ir import Value
+from ..hlo.ir import Region, Value
 from ..hlo.op import HloOp
 from ..hlo.types import BOOL, UINT64, DType, is_complex, is_floating, is_integer, is_unsigned
 from ..ops import (
@@ -34,6 +34,7 @@ from ..ops import (
     Or,
     Power,
     Real,
+    Reduce,
     Remainder,
     RoundNearestAfz,
     RoundNearestEven,
@@ -42,6 +43,7 @@ from ..ops import (
     ShiftRightLogical,
     Sign,
     Subtract,
+    While,
 )
 from ..values.boundary import Form
 from .context import Context
@@ -234,7 +236,9 @@ def power(ctx: Context, form: Form, x: Value, y: Value) -> Value:
         number = float(exponent)
         if number.is_integer() and abs(number) <= CHAIN_LIMIT:
             return integer_power(ctx, x, int(number))
-    return ctx.op(Power(), x, y)
+    if not is_integer(x.type.dtype):
+        return ctx.op(Power(), x, y)
+    return _jax_integer_power(ctx, x, y) if form is Form.JAX else _numpy_integer_power(ctx, x, y)
 
 
 def integer_power(ctx: Context, x: Value, exponent: int) -> Value:
@@ -251,6 +255,43 @@ def integer_power(ctx: Context, x: Value, exponent: int) -> Value:
     if result is None:
         return like(ctx, x, 1)
     return ctx.op(Divide(), like(ctx, x, 1), result) if exponent < 0 else result
+
+
+def _numpy_integer_power(ctx: Context, x: Value, y: Value) -> Value:
+    """Integers to integer powers by repeated squaring, in a loop over the exponents' bits."""
+    types = (x.type, x.type, x.type)
+    condition, body = Region(types), Region(types)
+    with ctx.b.region(condition):
+        condition.results = (any_of(ctx, ctx.op(Compare("GT"), condition.params[2], like(ctx, y, 0))),)
+    with ctx.b.region(body):
+        body.results = _power_step(ctx, *body.params)
+    return ctx.b.apply(While(), (like(ctx, x, 1), x, y), (condition, body)).results[0]
+
+
+def _jax_integer_power(ctx: Context, x: Value, y: Value) -> Value:
+    """JAX looks at six bits of the exponent; 0 to a power that is not 0 is 0 from the beginning."""
+    result = select(
+        ctx,
+        ctx.op(And(), zero_at(ctx, x), ctx.op(Compare("NE"), y, like(ctx, y, 0))),
+        like(ctx, x, 0),
+        like(ctx, x, 1),
+    )
+    for _ in range(6):
+        result, x, y = _power_step(ctx, result, x, y)
+    return result
+
+
+def _power_step(ctx: Context, result: Value, square: Value, rest: Value) -> tuple[Value, Value, Value]:
+    one = like(ctx, rest, 1)
+    odd = ctx.op(Compare("NE"), ctx.op(And(), rest, one), like(ctx, rest, 0))
+    result = select(ctx, odd, ctx.op(Multiply(), result, square), result)
+    return result, ctx.op(Multiply(), square, square), ctx.op(ShiftRightLogical(), rest, one)
+
+
+def any_of(ctx: Context, flags: Value) -> Value:
+    """Whether any of the booleans is true, as a scalar."""
+    axes = tuple(range(flags.type.rank))
+    return ctx.op(Reduce(Or(), axes), flags, ctx.constant(False, BOOL)) if axes else flags
 
 
 def right_shift(ctx: Context, form: Form, x: Value, y: Value) -> Value:

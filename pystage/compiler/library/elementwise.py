@@ -26,6 +26,7 @@ from .promote import (
     broadcast_shape,
     fits,
     jax_common,
+    kinds_of,
     numpy_loop,
     resolve,
     result,
@@ -73,17 +74,23 @@ class Elementwise:
         if _kind_letter(dtype) not in self.domain:
             return None
         output = self.output(dtype)
-        return Loop((dtype,) * len(kinds), (output,) * self.ufunc.nout, Form.JAX, weak and output != BOOL)
+        return Loop((dtype,) * len(kinds), (output,) * self.ufunc.nout, Form.JAX, weak)
 
-    def numpy_loop(self, kinds: tuple[Kind, ...]) -> Loop | None:
-        """The loop by NumPy's rules. Python integers are compared exactly, whatever the other type is."""
+    def numpy_loop(self, kinds: tuple[Kind, ...], wide: bool = False) -> Loop | None:
+        """The loop by NumPy's rules. `wide`: integers are compared with a staged Python integer, whose value
+        the other type may not hold, so that all are compared as 64-bit integers."""
         loop = numpy_loop(self.ufunc, kinds)
-        if loop is None or not self.comparison or not any(map(_is_python_int, kinds)):
+        if loop is None or not wide or not self.comparison:
             return loop
         if not all(is_integer(k.dtype) or k.dtype == BOOL for k in kinds):
             return loop
         inputs = tuple([k.dtype if k.dtype == UINT64 else INT64 for k in kinds])
         return Loop(inputs, loop.outputs, loop.form)
+
+
+def staged_python_integer(operands: Sequence[Operand]) -> bool:
+    """True if one of the operands is a Python integer that the program computes."""
+    return any(isinstance(o, Array) and any(map(_is_python_int, kinds_of(o))) for o in operands)
 
 
 def _kind_letter(dtype: DType) -> str:
@@ -123,7 +130,9 @@ def apply_numpy(ctx: Context, function: Elementwise, operands: Sequence[Operand]
     decided = known_comparison(ctx, function, operands)
     if decided is not None:
         return decided
-    return apply_loop(ctx, function, operands, resolve(ctx, function.name, operands, function.numpy_loop))
+    wide = staged_python_integer(operands)
+    loop = resolve(ctx, function.name, operands, lambda kinds: function.numpy_loop(kinds, wide))
+    return apply_loop(ctx, function, operands, loop)
 
 
 def apply_jax(ctx: Context, function: Elementwise, operands: Sequence[Operand]) -> Abstract:

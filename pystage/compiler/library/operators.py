@@ -7,30 +7,30 @@ kind, element type and shape. Operators that a user's class defines are dispatch
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from ..diagnostics.codes_types import NoSuchOperation
-from ..hlo.types import BOOL, INT64, is_floating, is_integer
+from ..hlo.types import BOOL, FLOAT64, INT64, is_complex
 from ..ops import Negate, Not
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Ref, is_number
-from . import arithmetic as a
 from . import structure_operators as structure
 from . import ufuncs as u
 from .context import Context, Raw
 from .elementwise import (
     Elementwise,
     apply_loop,
-    apply_numpy,
     compute,
     known_comparison,
+    staged_python_integer,
     store_result,
 )
-from .promote import Kind, Loop, Operand, kinds_of, numeric, resolve, value_of
+from .powers import check_power, special_power
+from .promote import Kind, Loop, kinds_of, resolve, value_of
 from .python_numbers import PYTHON_OPERATORS, apply_python, bounds_of, negated, python_loop
 from .structures import MISSING, abstract, known_object, lift, sequence_items, type_name
 
@@ -55,6 +55,9 @@ FUNCTIONS: dict[str, Elementwise] = {
     ">=": u.GREATER_EQUAL,
 }
 """What an operator computes on arrays."""
+
+_OF_COMPLEX = frozenset({"+", "-", "*", "/", "**", "==", "!="})
+"""The operators that Python's complex numbers have."""
 
 _UNARY: dict[str, tuple[Callable[[Any], Any], Elementwise]] = {
     "-": (operator.neg, u.NEGATIVE),
@@ -96,7 +99,8 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
         return left
     function = FUNCTIONS[op]
     operands = [ctx.read(left), ctx.read(right)]
-    _check_power(ctx, op, operands)
+    if op == "**":
+        check_power(ctx, operands)
     loop = resolve(ctx, f"{op}=", operands, function.numpy_loop)
     (value,) = compute(ctx, function, operands, loop)
     store_result(ctx, left, value, f"{op}=")
@@ -217,16 +221,17 @@ def numeric_binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Ab
     numbers, else NumPy's."""
     function = FUNCTIONS[op]
     operands = [ctx.read(left), ctx.read(right)]
-    special = _special_power(ctx, operands) if op == "**" else None
+    special = special_power(ctx, operands) if op == "**" else None
     if special is not None:
         return special
+    wide = staged_python_integer(operands)
 
     def rule(kinds: tuple[Kind, ...]) -> Loop | None:
         if any(k.form is Form.JAX for k in kinds):
             return function.jax_loop(ctx, kinds)
-        if all(k.form is Form.PYTHON for k in kinds):
+        if all(k.form is Form.PYTHON for k in kinds) or (op in _OF_COMPLEX and _complex_first(kinds)):
             return python_loop(op, kinds)
-        return function.numpy_loop(kinds)
+        return function.numpy_loop(kinds, wide)
 
     loop = resolve(ctx, f"the operator {op}", operands, rule)
     if loop.form is Form.PYTHON:
@@ -235,43 +240,13 @@ def numeric_binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Ab
     return decided if decided is not None else apply_loop(ctx, function, operands, loop)
 
 
+def _complex_first(kinds: tuple[Kind, ...]) -> bool:
+    """True for a Python complex number and then a `np.float64`, which is a float: Python's operator serves."""
+    left, right = kinds
+    complex_left = left.form is Form.PYTHON and is_complex(left.dtype)
+    return complex_left and right.form is Form.SCALAR and right.dtype == FLOAT64
+
+
 def _matmul(ctx: Context, left: Abstract, right: Abstract) -> Abstract:
     function = jnp.matmul if _is_jax(left) or _is_jax(right) else np.matmul
     return ctx.call(Const(function), [left, right])
-
-
-# ---------------------------------------------------------------- powers
-
-
-def _check_power(ctx: Context, op: str, operands: Sequence[Operand]) -> None:
-    """NumPy's error for an integer array to a known negative integer power."""
-    left, right = operands
-    if op != "**" or not isinstance(right, Const) or isinstance(right.value, float | complex):
-        return
-    left_dtype = kinds_of(left)[0].dtype
-    if int(right.value) < 0 and is_integer(left_dtype):
-        ctx.raise_(ValueError("Integers to negative integer powers are not allowed."))
-
-
-def _special_power(ctx: Context, operands: list[Operand]) -> Abstract | None:
-    """What `**` does for some known exponents other than calling `power`."""
-    left, right = operands
-    if not isinstance(left, Array) or not isinstance(right, Const) or left.kinds:
-        return None
-    exponent = right.value
-    if left.form is Form.JAX:
-        return _jax_integer_power(ctx, left, exponent) if type(exponent) is int else None
-    if left.form is not Form.PYTHON:
-        _check_power(ctx, "**", operands)
-    if left.form is Form.NDARRAY and exponent == 0.5 and type(exponent) is float and is_floating(left.dtype):
-        return apply_numpy(ctx, u.SQRT, [left])
-    return None
-
-
-def _jax_integer_power(ctx: Context, left: Array, exponent: int) -> Abstract:
-    """JAX multiplies for a Python integer exponent, and keeps the type of the base."""
-    dtype = numeric(left.dtype)
-    if exponent < 0 and is_integer(dtype):
-        ctx.raise_(TypeError(f"Integers cannot be raised to negative powers, got integer_pow({exponent})"))
-    value = a.integer_power(ctx, value_of(ctx, left, dtype, Form.JAX), exponent)
-    return ctx.jax(value, left.weak)

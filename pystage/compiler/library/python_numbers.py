@@ -13,7 +13,7 @@ from typing import Any
 
 from ..hlo.ir import Value
 from ..hlo.types import BOOL, COMPLEX128, FLOAT64, INT64, DType
-from ..ops import Compare, Divide, Power, Remainder
+from ..ops import Compare, Divide, Remainder
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const
 from . import arithmetic as a
@@ -134,15 +134,10 @@ def _power(ctx: Context, left: Operand, right: Operand, loop: Loop) -> Abstract:
             loop = _loop(FLOAT64, FLOAT64)
     dtype = loop.outputs[0]
     x, y = [value_of(ctx, o, dtype, Form.PYTHON) for o in (left, right)]
-    value: Value = a.power(ctx, Form.PYTHON, x, y) if dtype != INT64 else _integer_power(ctx, x, y)
+    value = a.power(ctx, Form.PYTHON, x, y)
     if dtype != INT64:
         return ctx.python(value)
     return ctx.python(value, *_result_bounds("**", bounds_of(left), bounds_of(right)))
-
-
-def _integer_power(ctx: Context, x: Value, y: Value) -> Value:
-    exponent = a.known_number(y)
-    return a.integer_power(ctx, x, int(exponent)) if exponent is not None else ctx.op(Power(), x, y)
 
 
 # ---------------------------------------------------------------- bounds

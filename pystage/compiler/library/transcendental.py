@@ -32,7 +32,6 @@ from ..ops import (
     PopulationCount,
     Power,
     Real,
-    Reduce,
     Remainder,
     RoundNearestEven,
     Sine,
@@ -41,7 +40,7 @@ from ..ops import (
     While,
 )
 from ..values.boundary import Form
-from .arithmetic import Kernel, absolute, copysign, is_nan, like, select, zero_at
+from .arithmetic import Kernel, absolute, any_of, copysign, is_nan, like, select, zero_at
 from .context import Context
 from .promote import convert
 
@@ -210,9 +209,7 @@ def gcd(ctx: Context, form: Form, x: Value, y: Value) -> Value:
     condition, body = Region((x.type, y.type)), Region((x.type, y.type))
     with ctx.b.region(condition):
         going = ctx.op(Compare("NE"), condition.params[1], like(ctx, condition.params[1], 0))
-        axes = tuple(range(going.type.rank))
-        any_left = ctx.op(Reduce(Or(), axes), going, ctx.constant(False, BOOL)) if axes else going
-        condition.results = (any_left,)
+        condition.results = (any_of(ctx, going),)
     with ctx.b.region(body):
         a, b = body.params
         done = zero_at(ctx, b)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -107,19 +107,27 @@ def _with_signature(call: Callable[..., Abstract], operands: int, text: Callable
 
 
 def _numpy_meaning(function: Elementwise) -> Callable[..., Abstract]:
-    count = function.ufunc.nin
-
-    def call(ctx: Context, *args: Raw, out: Raw = None, where: Raw = True, dtype: Raw = None) -> Abstract:
-        if len(args) > count:
-            args, out = args[:count], args[count]
+    def call(ctx: Context, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw) -> Abstract:
         return call_numpy(ctx, function, args, out, where, dtype)
+
+    whole = with_ufunc_options(function.ufunc.nin, call)
+    whole.__name__ = function.name
+    whole.__doc__ = f"`np.{function.name}`."
+    return whole
+
+
+def with_ufunc_options(operands: int, call: Callable[..., Abstract]) -> Callable[..., Abstract]:
+    """`call(ctx, args, out, where, dtype)` as a meaning with the signature of a ufunc."""
+
+    def whole(ctx: Context, *args: Raw, out: Raw = None, where: Raw = True, dtype: Raw = None) -> Abstract:
+        if len(args) > operands:
+            args, out = args[:operands], args[operands]
+        return call(ctx, args, out, where, dtype)
 
     def options(out: Raw = None, *, where: Raw = True, dtype: Raw = None) -> None: ...
 
-    call.__name__ = function.name
-    call.__doc__ = f"`np.{function.name}`."
-    _with_signature(call, count, options)
-    return call
+    _with_signature(whole, operands, options)
+    return whole
 
 
 def _jax_meaning(function: Elementwise) -> Callable[..., Abstract]:

@@ -1,0 +1,95 @@
+"""Powers: where NumPy and JAX do something else than promote both operands and call a kernel.
+
+In: base and exponent. Out: the power, or None where the general rule holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..hlo.types import BOOL, is_complex, is_floating, is_integer, is_unsigned
+from ..values.boundary import Form
+from ..values.lattice import Abstract, Array, Const
+from . import arithmetic as a
+from . import ufuncs as u
+from .context import Context, Raw
+from .elementwise import apply_jax, apply_loop, apply_numpy, call_numpy, jax_operands
+from .jaxvalues import canonical
+from .promote import Loop, Operand, kinds_of, numeric, shape_of, value_of
+from .registry import meaning
+
+
+def check_power(ctx: Context, operands: Sequence[Operand]) -> None:
+    """NumPy's error for integers to a known negative integer power."""
+    left, right = operands
+    if not isinstance(right, Const) or isinstance(right.value, float | complex | np.inexact):
+        return
+    dtype = kinds_of(left)[0].dtype
+    if type(right.value) is int and is_unsigned(dtype):
+        return  # the conversion raises
+    if int(right.value) < 0 and (is_integer(dtype) or dtype == BOOL):
+        ctx.raise_(ValueError("Integers to negative integer powers are not allowed."))
+
+
+def special_power(ctx: Context, operands: Sequence[Operand]) -> Abstract | None:
+    """What the operator `**` does for arrays with some exponents, other than calling `power`."""
+    left, right = operands
+    if any(isinstance(o, Array) and o.kinds for o in operands):
+        return None
+    if any(k.form is Form.JAX for o in operands for k in kinds_of(o)):
+        return jax_power(ctx, left, right)
+    if not isinstance(left, Array) or left.form is Form.PYTHON:
+        return None
+    check_power(ctx, operands)
+    if left.form is not Form.NDARRAY or not isinstance(right, Const):
+        return None
+    if type(right.value) is float and right.value == 0.5 and is_floating(left.dtype):
+        return apply_numpy(ctx, u.SQRT, [left])
+    if type(right.value) is int and right.value == 2:
+        return apply_numpy(ctx, u.SQUARE, [left])
+    return None
+
+
+def jax_power(ctx: Context, left: Operand, right: Operand) -> Abstract:
+    """`jnp.power`: one integer as exponent multiplies, and leaves the type of the base as it is."""
+    base, exponent = kinds_of(left)[0], kinds_of(right)[0]
+    if is_integer(exponent.dtype) and not shape_of(right) and isinstance(left, Array):
+        return _integer_exponent(ctx, left, right)
+    floating = is_floating(base.dtype) or is_complex(base.dtype)
+    if is_integer(exponent.dtype) and floating and base.form is Form.JAX and exponent.form is not Form.PYTHON:
+        loop = Loop((base.dtype, base.dtype), (base.dtype,), Form.JAX, base.weak and exponent.weak)
+        return apply_loop(ctx, u.POWER, [left, right], loop)
+    result = apply_jax(ctx, u.POWER, [left, right])
+    assert isinstance(result, Array)
+    return ctx.jax(result.value, result.weak and not is_integer(result.dtype))
+
+
+def _integer_exponent(ctx: Context, left: Array, right: Operand) -> Abstract:
+    weak = left.weak or left.form is Form.PYTHON
+    dtype = numeric(canonical(left.dtype, ctx.x64))
+    x = value_of(ctx, left, dtype, Form.JAX)
+    if not isinstance(right, Const):
+        loop = Loop((dtype, dtype), (dtype,), Form.JAX, weak)
+        return apply_loop(ctx, u.POWER, [left, right], loop)
+    exponent = int(right.value)
+    if exponent < 0 and is_integer(dtype):
+        ctx.raise_(TypeError(f"Integers cannot be raised to negative powers, got integer_pow({exponent})"))
+    return ctx.jax(a.integer_power(ctx, x, exponent), weak)
+
+
+def _numpy_power(ctx: Context, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw) -> Abstract:
+    check_power(ctx, [ctx.read(x) for x in args])
+    return call_numpy(ctx, u.POWER, args, out, where, dtype)
+
+
+meaning(np.power)(u.with_ufunc_options(2, _numpy_power))
+
+
+@meaning(*dict.fromkeys((jnp.power, jnp.pow)))
+def jnp_power(ctx: Context, x1: Raw, x2: Raw, /) -> Abstract:
+    """`jnp.power`."""
+    left, right = jax_operands(ctx, "power", (x1, x2))
+    return jax_power(ctx, left, right)
