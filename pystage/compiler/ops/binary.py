@@ -81,7 +81,7 @@ class Power(Binary):
     """`x` to the power `y`, of real or complex floating-point numbers. StableHLO: power.
 
     Integers are refused although StableHLO takes them: XLA:CPU reads only the six lowest bits of an
-    integer exponent, so `2**64` would be 1. `expansions.integer_power` computes them.
+    integer exponent, so `2**64` would be 1. The library squares repeatedly instead.
     """
 
     opcode = "power"
