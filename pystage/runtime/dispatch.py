@@ -24,6 +24,7 @@ from ..compiler.values.boundary import Form, Leaf, Spec, Structure
 from .calling import Calling
 from .entries import Entry, Family, Group
 from .flatten import AbstractTypes, Description, Flattener, Shape
+from .jax_private import run_with_x64
 from .leaves import Kind
 from .results import Pending, Received
 from .specialisation import Context, Elsewhere, Specialisation, stage
@@ -70,7 +71,7 @@ class Dispatcher:
         self.flattener = Flattener(static_types)
         self.groups: dict[Shape, Group] = {}
         self.hot: dict[tuple[type, ...], Entry] = {}
-        """Entries of calls whose arguments all are leaves, `jax.Array`s, and passed by position."""
+        """Entries of calls by position whose arguments all are leaves, by their types: the short way."""
         self.staged: list[Staged] = []
         """Every program, in the order in which they were made."""
         self._infer = infer
@@ -153,8 +154,7 @@ class Dispatcher:
             return specialisation.inline((*leaves, *hidden))
         try:
             if specialisation.host and not context.x64:
-                with jax.enable_x64(True):
-                    out = specialisation.run(*leaves, *hidden)
+                out = run_with_x64(specialisation.run, leaves, hidden)
             else:
                 out = specialisation.run(*leaves, *hidden)
         except (TypeError, OverflowError):
@@ -163,6 +163,14 @@ class Dispatcher:
         if type(out) is not Pending:
             return out
         return self.finish(entry, specialisation, out, args, kwargs, leaves, hidden)
+
+    def run_flat(
+        self, entry: Entry, specialisation: Specialisation, args: Sequence[Any], hidden: tuple[Any, ...]
+    ) -> Any:
+        """Runs a call whose arguments are the leaves, if the settings are those it was made under."""
+        if entry.context.x64 is not jax.config.jax_enable_x64:
+            return self.call(args, {})
+        return self._run(entry, specialisation, args, {}, args, hidden)
 
     def finish(
         self,
@@ -176,6 +184,8 @@ class Dispatcher:
     ) -> Any:
         """What the caller gets, where `jax.jit` does not make it itself."""
         plan, values = out.plan, out.values
+        if plan.single is not None and not isinstance(values[0], jax.core.Tracer):
+            return plan.single(values[0])
         if values and isinstance(values[0], jax.core.Tracer):
             # JAX is tracing around the call, but nothing in it is traced: it runs now, as the plain code would.
             with jax.core.eval_context():
@@ -207,7 +217,7 @@ class Dispatcher:
     ) -> Group:
         self.calling.check(args, kwargs)
         kinds = [k for k in map(self.flattener.rule, leaves) if isinstance(k, Kind)]
-        made = Group(kinds, [type(leaf) for leaf in leaves])
+        made = Group(kinds, [type(leaf) for leaf in leaves], len(shape) == 1)
         return self.groups.setdefault(shape, made)
 
     def describe(
@@ -298,10 +308,9 @@ class Dispatcher:
         family.add(made, leaves)
         if made.host:
             group.read_x64()
-        elif made.pattern is None and not family.demanded and entry.by_types is None and not kwargs:
+        if not (kwargs or family.demanded or made.pattern or entry.by_types) and group.is_flat(args):
             entry.hot = made
-            if len(args) == len(leaves) and all(a is v for a, v in zip(args, leaves)):
-                self.hot[tuple(map(type, args))] = entry
+            self.hot[tuple(map(type, args))] = entry
         hidden = made.read(args, kwargs)
         if hidden is None:
             raise RuntimeError(
@@ -316,7 +325,7 @@ class Dispatcher:
         request = replace(
             context.request, args=described.args, kwargs=described.kwargs, value_of=described.value_of
         )
-        staged = stage(context, request, static)
+        staged = stage(context, request, static, context.x64)
         if context.traced and staged.program.mutations:
             self._refuse_mutation(staged)
         # Specs of other calls are made from the request's with other types: it must not keep this call's values.

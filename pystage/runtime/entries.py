@@ -78,7 +78,7 @@ class Entry:
     shared: Family = field(default_factory=Family)
     by_types: dict[tuple[TypeKey, ...], Family] | None = None
     hot: Specialisation | None = None
-    """What serves the call if its guards hold; None where more has to be looked at."""
+    """What serves the call if its guards hold and `jax_enable_x64` is the same; None if more is looked at."""
 
     def family(self, leaves: Sequence[Any]) -> Family:
         """The family for these dynamic leaves."""
@@ -107,7 +107,7 @@ class Entry:
 class Group:
     """Calls with the same shape and leaf types: which leaves are dynamic, and what else tells calls apart."""
 
-    def __init__(self, kinds: Sequence[Kind], types: Sequence[type]) -> None:
+    def __init__(self, kinds: Sequence[Kind], types: Sequence[type], flat: bool) -> None:
         self.traced = Kind.TRACER in kinds
         self.static = [i for i, k in enumerate(kinds) if k is Kind.STATIC]
         self._by_value = [i for i in self.static if types[i] in BY_VALUE]
@@ -118,6 +118,11 @@ class Group:
         self._simple = all(k is Kind.JAX for k in kinds)
         """True if all leaves are `jax.Array`s, and `jax_enable_x64` stays as the user set it."""
         self.entries: dict[tuple[Any, ...], Entry] = {}
+        self._count = len(kinds) if flat else -1
+
+    def is_flat(self, args: Sequence[Any]) -> bool:
+        """True if the arguments are the leaves, all of them dynamic, and their types say all that matters."""
+        return not (self.static or self.traced) and len(self._arrays) < 2 and len(args) == self._count
 
     def split(self, leaves: Sequence[Any]) -> tuple[Sequence[Any], tuple[Any, ...]]:
         """The dynamic leaves, and the key of the entry."""

@@ -5,21 +5,20 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast
+from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.pipeline import Infer
 from .calling import Target, target_of
 from .dispatch import Dispatcher
 from .entries import Entry
+from .lowering import Lowered
 from .results import Pending
 from .specialisation import Elsewhere
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Fallback = Literal["error", "python"]
-
-_NO_KEYWORDS: dict[str, Any] = {}
 
 
 class FallbackWarning(UserWarning):
@@ -62,21 +61,23 @@ class CompiledFunction(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs the function."""
         if not kwargs:
-            # The short way, for arguments that all are `jax.Array`s.
             entry = self._hot.get(tuple(map(type, args)))
             if entry is not None and (found := entry.hot) is not None:
-                hidden = found.read(args, _NO_KEYWORDS)
+                hidden = found.read(args, kwargs)
                 if hidden is not None:
                     try:
-                        out = found.run(*args, *hidden)
+                        if found.host:
+                            out: R = self._dispatcher.run_flat(entry, found, args, hidden)
+                            return out
+                        made = found.run(*args, *hidden)
+                        if type(made) is Pending:
+                            made = self._dispatcher.finish(entry, found, made, args, kwargs, args, hidden)
+                        out = made
+                        return out
                     except Elsewhere:
                         entry.split()
-                    else:
-                        if type(out) is not Pending:
-                            return cast(R, out)
-                        out = self._dispatcher.finish(entry, found, out, args, _NO_KEYWORDS, args, hidden)
-                        return cast(R, out)
-        return cast(R, self._call(args, kwargs))
+        result: R = self._call(args, kwargs)
+        return result
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """The function as a method of `instance`."""
@@ -90,10 +91,22 @@ class CompiledFunction(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<pystage.compile of {self.__wrapped__!r}>"
 
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """Lowers the function for these arguments, without running it.
+
+        In place of a value, at any depth, may stand a `jax.ShapeDtypeStruct` or a `pystage.spec`.
+        StagingError if it cannot be staged.
+        """
+        return Lowered(self._dispatcher, self.canonical, args, kwargs)
+
+    def signatures(self) -> list[str]:
+        """The programs made so far: the types that each takes and gives, and the constants it was made for."""
+        return [str(staged) for staged in self._dispatcher.staged]
+
     @property
-    def dispatcher(self) -> Dispatcher:
-        """What finds the program for a call."""
-        return self._dispatcher
+    def target(self) -> Callable[..., Any]:
+        """The plain function whose source is compiled."""
+        return self._target.fn
 
     def canonical(
         self, args: Sequence[Any], kwargs: dict[str, Any]
@@ -138,6 +151,10 @@ class BoundFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the method."""
         return self.__func__(self.__self__, *args, **kwargs)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """Lowers the method for these arguments, without running it."""
+        return self.__func__.lower(self.__self__, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__func__, name)

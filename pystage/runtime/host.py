@@ -33,12 +33,9 @@ class _Owner:
         }
 
 
-def own_ndarray(array: jax.Array, exclusive: bool) -> np.ndarray[Any, Any]:
-    """A writable ndarray with the contents of `array` in memory of its own.
-
-    `exclusive`: nobody else has `array` or will have it.
-    """
-    if exclusive and array.nbytes >= ADOPT_BYTES and _is_plain_host_buffer(array):
+def adopted(array: jax.Array) -> np.ndarray[Any, Any]:
+    """A writable ndarray with the contents of `array`, which nobody else has or will have: no copy on a CPU."""
+    if _is_plain_host_buffer(array):
         array.block_until_ready()
         memory: np.ndarray[Any, Any] = np.asarray(_Owner(array)).view(array.dtype)
         return memory.reshape(array.shape)

@@ -36,7 +36,7 @@ from ..compiler.values.boundary import (
     View,
     Write,
 )
-from .host import overlapping, own_ndarray
+from .host import ADOPT_BYTES, adopted, overlapping
 from .world import Signature, resolve
 
 
@@ -71,6 +71,7 @@ class Plan:
     def __init__(self, program: Program, signature: Signature, traced: bool = False) -> None:
         self._signature = signature
         self._traced = traced
+        self._types = program.function.result_types
         self._uses = Counter(o.index for t in _templates(program) for o in _outputs(t))
         self._mutations = [self._mutation(m) for m in program.mutations]
         self._stored = [resolve(m.target, signature) for m in program.mutations if m.kind is Write.ARRAY]
@@ -81,6 +82,12 @@ class Plan:
         self.build: Make = _nothing if isinstance(program.result, Raises) else self._make(program.result)
         self.keys = {o.index: o.key_impl for t in _templates(program) for o in _outputs(t) if o.key_impl}
         """The results that are typed PRNG keys: index and generator."""
+        self._reads = any(o.form is not Form.JAX for t in _templates(program) for o in _outputs(t))
+        """True if `finish` waits for the program anyway, because it looks at a result."""
+        self.single: Callable[[Any], Any] | None = None
+        """What makes the result of the program's one array, where nothing else is to be done."""
+        if not (program.mutations or traced) and isinstance(program.result, Output) and self._reads:
+            self.single = self._conversion(program.result)
         self.direct = not program.mutations and self._raises is None and _is_direct(program.result, set())
         """True if `build` only arranges `jax.Array`s in tuples and lists: `jax.jit` can do that itself."""
 
@@ -91,7 +98,7 @@ class Plan:
     def finish(self, values: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any], memory: bool) -> Any:
         """The result of the call; raises what the program raises. `memory`: the program reads the caller's."""
         run = Run(values, args, kwargs, {})
-        if memory and values:
+        if memory and values and not self._reads:
             # The caller may change its arrays as soon as the call returns.
             values[0].block_until_ready()
         result = self.build(run)
@@ -134,14 +141,20 @@ class Plan:
         index = output.index
         if self._traced or output.form is Form.JAX:
             return lambda run: run.values[index]
+        convert = self._conversion(output)
+        return lambda run: convert(run.values[index])
+
+    def _conversion(self, output: Output) -> Callable[[Any], Any]:
+        """What makes the object of the result's array, for results in host memory."""
         if output.form is Form.NDARRAY:
-            exclusive = self._uses[index] == 1
-            return lambda run: own_ndarray(run.values[index], exclusive)
+            type = self._types[output.index]
+            large = type.size * type.dtype.itemsize >= ADOPT_BYTES
+            return adopted if large and self._uses[output.index] == 1 else np.array
         if output.form is Form.SCALAR:
-            return lambda run: np.asarray(run.values[index])[()]
+            return lambda value: np.asarray(value)[()]
         scalar = output.scalar
         assert scalar is not None
-        return lambda run: scalar(np.asarray(run.values[index]).item())
+        return lambda value: scalar(np.asarray(value).item())
 
     def _view(self, view: View) -> Make:
         base = self._make(view.base)

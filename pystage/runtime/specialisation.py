@@ -28,11 +28,6 @@ class Elsewhere(Exception):
     """Raised while tracing: the types at hand need a specialisation of their own."""
 
 
-def flags() -> tuple[Any, ...]:
-    """What the user has set in JAX that changes the meaning of a program."""
-    return jax.config.jax_numpy_dtype_promotion, jax.config.jax_numpy_rank_promotion
-
-
 def retype(spec: Spec, types: Sequence[TypeKey]) -> Spec:
     """The same structure with leaves of these types."""
     if isinstance(spec, Structure):
@@ -71,9 +66,9 @@ class Variant:
     plan: Plan
 
 
-def stage(context: Context, request: Request, static: Mapping[int, Any]) -> Staged:
+def stage(context: Context, request: Request, static: Mapping[int, Any], x64: bool) -> Staged:
     """Stages a program under the user's own settings, whatever JAX is tracing around us."""
-    with jax.enable_x64(context.x64), jax.core.eval_context():
+    with jax.enable_x64(x64), jax.core.eval_context():
         staged = build(context.infer, request, static)
     context.on_staged(staged)
     return staged
@@ -87,6 +82,8 @@ class Specialisation:
     ) -> None:
         program = staged.program
         self._context = context
+        self.staged = staged
+        """The first of the programs."""
         self.static = staged.static
         self.reader = Reader(program.guards, program.hidden, context.signature)
         self.read = self.reader.read
@@ -102,13 +99,22 @@ class Specialisation:
         self._hidden = {path_key(h.path): i for i, h in enumerate(program.hidden)}
         self._variants: dict[tuple[Any, ...], Variant] = {}
         self._locks: dict[tuple[Any, ...], threading.Lock] = {}
-        self._variants[(types, flags())] = self._variant(staged)
-        self.run: Callable[..., Any] = jax.jit(self._named(), donate_argnums=context.donated)
+        self._variants[(types, self._flags())] = self._variant(staged)
+        self.run: Any = jax.jit(self._named(), donate_argnums=context.donated)
 
     @property
     def types(self) -> list[tuple[TypeKey, ...]]:
         """The types of inputs that have a program."""
         return [types for types, _ in list(self._variants)]
+
+    def _x64(self) -> bool:
+        """The user's `jax_enable_x64`: runs that take anything but `jax.Array`s override it."""
+        return self._context.x64 if self.host else bool(jax.config.jax_enable_x64)
+
+    def _flags(self) -> tuple[Any, ...]:
+        """What the user has set in JAX that changes the meaning of a program."""
+        config = jax.config
+        return self._x64(), config.jax_numpy_dtype_promotion, config.jax_numpy_rank_promotion
 
     def _named(self) -> Callable[..., Any]:
         """`_trace` under the user's name, which JAX gives to the compiled module."""
@@ -121,7 +127,7 @@ class Specialisation:
 
     def _trace(self, inputs: Sequence[Any]) -> Any:
         types = tuple([trace_key(x, f) for x, f in zip(inputs, self._forms, strict=True)])
-        key = (types, flags())
+        key = (types, self._flags())
         with self._locks.setdefault(key, threading.Lock()):
             variant = self._variants.get(key)
             if variant is None:
@@ -138,7 +144,7 @@ class Specialisation:
         Results have the dtypes that JAX gives them: 64 bits only where the user enabled them.
         """
         types = tuple([type_key(x, f) for x, f in zip(inputs, self._forms, strict=True)])
-        variant = self._variants.get((types, flags()))
+        variant = self._variants.get((types, self._flags()))
         if variant is None:
             raise Elsewhere
         values = apply(variant.staged, [inputs[i] for i in variant.inputs], variant.plan)
@@ -154,7 +160,7 @@ class Specialisation:
             value_of=_unknown,
         )
         try:
-            staged = stage(self._context, request, self.static)
+            staged = stage(self._context, request, self.static, self._x64())
         except StagingError as error:
             raise Elsewhere from error
         program = staged.program

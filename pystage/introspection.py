@@ -1,0 +1,63 @@
+"""The programs that a function becomes, as text, at each stage.
+
+After Julia's `@code_lowered`, `@code_typed_xla` and `@code_xla`: stage IR, typed HLO IR, HLO.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .compiler.diagnostics.errors import StagingError
+from .compiler.frontend import FrontendError, stage_function
+from .compiler.hlo.printer import print_function as print_typed
+from .compiler.stage.printer import print_function as print_lowered
+from .runtime.calling import target_of
+from .runtime.function import BoundFunction, CompiledFunction
+from .runtime.lowering import Lowered
+from .staging import compile
+
+
+class Code(str):
+    """The text of a program; a Python prompt shows it as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def code_lowered(f: Callable[..., Any]) -> Code:
+    """The stage IR of a function, plain or compiled: what its source says, before any type is known.
+
+    StagingError if its source cannot be found or read.
+    """
+    function = f.__func__ if isinstance(f, BoundFunction) else f
+    plain: Any = function.target if isinstance(function, CompiledFunction) else target_of(function).fn
+    try:
+        return Code(print_lowered(stage_function(plain)))
+    except FrontendError as error:
+        raise StagingError(error.diagnostics) from None
+
+
+def code_typed(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Code:
+    """The typed program of a function, plain or compiled, for these arguments, before simplification.
+
+    Arguments may be values or stand for them, as for `lower`. StagingError if it cannot be staged.
+    """
+    return Code(print_typed(_lower(f, args, kwargs).staged.program.function))
+
+
+def code_hlo(f: Callable[..., Any], *args: Any, optimized: bool = False, **kwargs: Any) -> Code:
+    """The HLO of a function, plain or compiled, for these arguments; `optimized`: after XLA's optimisation.
+
+    Arguments may be values or stand for them, as for `lower`. StagingError if it cannot be staged.
+    """
+    lowered = _lower(f, args, kwargs)
+    return Code(lowered.compile().as_text() if optimized else lowered.as_text("hlo"))
+
+
+def _lower(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+    compiled = f if isinstance(f, CompiledFunction | BoundFunction) else compile(f)
+    lowered: Lowered = compiled.lower(*args, **kwargs)
+    return lowered

@@ -1,0 +1,156 @@
+"""Ahead of time: a function lowered for some arguments, and compiled. The shape is that of JAX's AOT API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..compiler.pipeline import Staged
+from ..compiler.values.boundary import Leaf, Spec, Static, Structure
+from .abstract import abstract_form, stand_in
+from .dispatch import Described, Dispatcher
+from .entries import Entry
+from .hlo_text import InstructionCounts, instruction_counts
+from .jax_private import run_with_x64
+from .results import Pending
+
+Canonical = Callable[[Sequence[Any], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]
+
+
+class Lowered:
+    """A function lowered to StableHLO for arguments of some types; made by `CompiledFunction.lower`."""
+
+    def __init__(
+        self, dispatcher: Dispatcher, canonical: Canonical, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> None:
+        self._dispatcher = dispatcher
+        self._canonical = canonical
+        args, kwargs = canonical(args, kwargs)
+        dispatcher.calling.check(args, kwargs)
+        described = dispatcher.describe(args, kwargs, abstract_form)
+        context = dispatcher.context(described, traced=False)
+        self._described = described
+        self._specialisation = dispatcher.specialise(context, described, {})
+        self._entry = Entry(context, (), tuple(described.description.paths))
+        hidden = self._specialisation.read(args, kwargs)
+        inputs = [stand_in(leaf) for leaf in described.description.leaves]
+        self._lowered = self._run(self._specialisation.run.lower, inputs, hidden or ())
+
+    @property
+    def staged(self) -> Staged:
+        """The program, as inferred and as simplified."""
+        return self._specialisation.staged
+
+    def _run(self, run: Callable[..., Any], leaves: Sequence[Any], hidden: Sequence[Any]) -> Any:
+        if self._specialisation.host and not self._entry.context.x64:
+            return run_with_x64(run, leaves, hidden)
+        return run(*leaves, *hidden)
+
+    def as_text(self, dialect: str = "stablehlo", *, debug_info: bool = False) -> str:
+        """The module as text: `"stablehlo"`, or `"hlo"` before XLA's optimisation.
+
+        `debug_info` shows the places in the source (StableHLO).
+        """
+        text: str = self._lowered.as_text(dialect, debug_info=debug_info)
+        return text
+
+    def instruction_counts(self) -> InstructionCounts:
+        """Instructions before XLA's optimisation: of the entry computation, in total, and by opcode."""
+        return instruction_counts(self.as_text("hlo"))
+
+    def compile(self) -> Compiled:
+        """Compiles the module with XLA."""
+        return Compiled(self, self._run_compile())
+
+    def _run_compile(self) -> Any:
+        return self._run(self._lowered.compile, (), ())
+
+    def call(self, compiled: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Runs the compiled program; TypeError if the arguments are not of the types that it was made for."""
+        args, kwargs = self._canonical(args, kwargs)
+        self._dispatcher.calling.check(args, kwargs)
+        described = self._dispatcher.describe(args, kwargs)
+        self._check(described)
+        specialisation, leaves = self._specialisation, described.description.leaves
+        hidden = specialisation.read(args, kwargs)
+        if hidden is None:
+            place = specialisation.reader.failing(args, kwargs)
+            raise RuntimeError(
+                f"`{place}` changed since `{self._dispatcher.name}` was lowered; lower it again"
+            )
+        out = self._run(compiled, leaves, hidden)
+        if not isinstance(out, Pending):
+            return out
+        return self._dispatcher.finish(self._entry, specialisation, out, args, kwargs, leaves, hidden)
+
+    def _check(self, described: Described) -> None:
+        mine, theirs = self._described, described
+        pairs = list(zip((*mine.args, *mine.kwargs.values()), (*theirs.args, *theirs.kwargs.values())))
+        if len(mine.args) != len(theirs.args) or list(mine.kwargs) != list(theirs.kwargs):
+            raise TypeError(
+                f"`{self._dispatcher.name}` was lowered for other arguments than those of this call"
+            )
+        names = [*self._dispatcher.calling.argument_names(len(mine.args)), *mine.kwargs]
+        for name, (wanted, given) in zip(names, pairs, strict=True):
+            problem = _difference(wanted, given, name)
+            if problem:
+                raise TypeError(f"`{self._dispatcher.name}` was lowered for other arguments: {problem}")
+        for leaf, value in self._specialisation.static.items():
+            given_value = described.description.leaves[leaf]
+            if repr(given_value) != repr(value):
+                place = described.description.paths[leaf]
+                raise TypeError(
+                    f"`{self._dispatcher.name}` was lowered for {place} = {value}, not {given_value}"
+                )
+
+
+class Compiled:
+    """A compiled program; calling it runs it. Made by `Lowered.compile`."""
+
+    def __init__(self, lowered: Lowered, compiled: Any) -> None:
+        self._lowered = lowered
+        self._compiled = compiled
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the program. TypeError if the arguments are not of the types that it was made for."""
+        return self._lowered.call(self._compiled, args, kwargs)
+
+    def as_text(self) -> str:
+        """The HLO module after XLA's optimisation."""
+        text: str = self._compiled.as_text()
+        return text
+
+    def cost_analysis(self) -> Any:
+        """XLA's estimate of the cost, by name of a measure; what it holds depends on the backend."""
+        return self._compiled.cost_analysis()
+
+    def memory_analysis(self) -> Any:
+        """XLA's count of the memory that the program takes."""
+        return self._compiled.memory_analysis()
+
+    def instruction_counts(self) -> InstructionCounts:
+        """Instructions after XLA's optimisation: of the entry computation, in total, and by opcode."""
+        return instruction_counts(self.as_text())
+
+
+def _difference(wanted: Spec, given: Spec, path: str) -> str | None:
+    """Where two specs differ, in words; None if they are the same."""
+    match wanted, given:
+        case Leaf(), Leaf():
+            if (wanted.index, wanted.type, wanted.form) == (given.index, given.type, given.form):
+                return None
+            return f"{path} is {given.type} ({given.form.value}), not {wanted.type} ({wanted.form.value})"
+        case Static(), Static():
+            same = wanted.value is given.value or (
+                type(wanted.value) is type(given.value) and bool(wanted.value == given.value)
+            )
+            return None if same else f"{path} is {given.value!r}, not {wanted.value!r}"
+        case Structure(), Structure():
+            if (wanted.cls, wanted.keys) != (given.cls, given.keys):
+                return f"{path} has another structure"
+            for key, a, b in zip(wanted.keys, wanted.children, given.children, strict=True):
+                problem = _difference(a, b, f"{path}[{key!r}]")
+                if problem:
+                    return problem
+            return None
+    return f"{path} is of another kind"

@@ -1,0 +1,73 @@
+"""`compile`: from a plain callable to a compiled one."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, ParamSpec, TypeVar, overload
+
+from .compiler.infer.entry import infer_program
+from .runtime.function import BoundFunction, CompiledFunction, Fallback
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_FALLBACKS = ("error", "python")
+
+
+@overload
+def compile(
+    fn: Callable[P, R],
+    *,
+    fallback: Fallback = "error",
+    donate: int | str | Iterable[int | str] = (),
+    name: str | None = None,
+) -> CompiledFunction[P, R]: ...
+
+
+@overload
+def compile(
+    fn: None = None,
+    *,
+    fallback: Fallback = "error",
+    donate: int | str | Iterable[int | str] = (),
+    name: str | None = None,
+) -> Callable[[Callable[P, R]], CompiledFunction[P, R]]: ...
+
+
+def compile(
+    fn: Callable[..., Any] | None = None,
+    *,
+    fallback: Fallback = "error",
+    donate: int | str | Iterable[int | str] = (),
+    name: str | None = None,
+) -> Any:
+    """Compiles a plain Python function, from its source, into one XLA program for each kind of arguments.
+
+    `fn` may be a function, a method, a lambda, a nested function, a `functools.partial` or an object with
+    `__call__`; without it, `compile` gives a decorator. The compiled function takes and gives what the plain
+    one does: arrays of NumPy and JAX, Python numbers, lists, tuples, dicts, plain objects. What the plain
+    function changes is changed, what it raises is raised.
+
+    `fallback`: what happens to a call that cannot be staged. `"error"` raises StagingError; `"python"` runs
+    the plain function, with one FallbackWarning for each reason. `donate`: names or positions of arguments
+    whose `jax.Array`s the program may overwrite; they cannot be used after the call. `name`: the name of the
+    compiled module, by default the function's own.
+
+    Raises TypeError if `fn` is not callable or is a class, ValueError for an unknown fallback or a donated
+    argument that the function does not have.
+    """
+    if fallback not in _FALLBACKS:
+        raise ValueError(f"fallback must be one of {', '.join(map(repr, _FALLBACKS))}, not {fallback!r}")
+    donated = frozenset((donate,) if isinstance(donate, int | str) else donate)
+    if fn is None:
+        return functools.partial(compile, fallback=fallback, donate=donated, name=name)
+    if isinstance(fn, type):
+        raise TypeError(
+            f"pystage.compile takes a function; {fn.__qualname__} is a class: compile its methods"
+        )
+    if isinstance(fn, CompiledFunction | BoundFunction):
+        raise TypeError(f"{fn!r} is compiled already")
+    if not callable(fn) and not isinstance(fn, classmethod):
+        raise TypeError(f"pystage.compile takes a function, not {fn!r}")
+    return CompiledFunction(fn, fallback=fallback, donate=donated, name=name, infer=infer_program)
