@@ -276,35 +276,54 @@ Body = Callable[..., Abstract]
 StoreResult = Callable[[Context, Raw, Abstract, str], Abstract]
 
 
-def under(rules: Rules, function: Body, name: str, delegates: bool = False, fold: Any = None) -> Body:
-    """`function(ctx, rules, …)` as a meaning `(ctx, …)`.
+def under(rules: Rules, function: Body, real: Any, delegates: bool = False, fold: bool = False) -> Body:
+    """`function(ctx, rules, …)` as the meaning `(ctx, …)` of the function `real`.
 
-    `delegates`: NumPy's function calls the method of the same name, so that a `jax.Array` goes by JAX's
-    rules. `fold`: the real function, to be called where all arguments are known numbers.
+    Of the parameters it serves those that the real function has. `delegates`: NumPy's function calls the
+    method of the same name, so that a `jax.Array` goes by JAX's rules. `fold`: the real function is called
+    where all arguments are known numbers.
     """
-    whole = inspect.signature(function)
-    parameters = list(whole.parameters.values())
-    takes_out = "out" in whole.parameters
+    name = getattr(real, "__name__", "?")
+    signature = _restricted(function, real)
+    positional = any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values())
 
     def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
-        if fold is not None:
+        if fold:
             known = [plain(ctx, a) for a in (*args, *kwargs.values())]
             if known and not any(k is MISSING for k in known):
-                return _folded(ctx, fold, known[: len(args)], dict(zip(kwargs, known[len(args) :])))
+                return _folded(ctx, real, known[: len(args)], dict(zip(kwargs, known[len(args) :])))
         chosen = rules
         if delegates and args and isinstance(args[0], Array) and args[0].form is Form.JAX:
             chosen = JAX
-        if not takes_out:
+        if positional:
             return function(ctx, chosen, *args, **kwargs)
-        bound = whole.bind(ctx, chosen, *args, **kwargs)
-        out = bound.arguments.pop("out", None)
-        result = function(**bound.arguments)
+        arguments = signature.bind(ctx, *args, **kwargs).arguments
+        arguments.pop("ctx")
+        out = arguments.pop("out", None)
+        result = function(ctx, chosen, **arguments)
         return result if is_none(out) else _into(ctx, chosen, out, result, name)
 
     call.__name__ = name
     call.__doc__ = function.__doc__
-    call.__signature__ = whole.replace(parameters=[parameters[0], *parameters[2:]])  # type: ignore[attr-defined]
+    call.__signature__ = signature  # type: ignore[attr-defined]
     return call
+
+
+def _restricted(function: Body, real: Any) -> inspect.Signature:
+    """The signature of a meaning: what both the declaration and the real function have, as the latter says."""
+    whole = inspect.signature(function)
+    ctx, _, *ours = whole.parameters.values()
+    try:
+        theirs = inspect.signature(real).parameters
+    except (TypeError, ValueError):
+        return whole.replace(parameters=[ctx, *ours])
+    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in theirs.values()):
+        return whole.replace(parameters=[ctx, *ours])
+    if any(p.default is p.empty and p.name not in theirs for p in ours):  # other names, as `start_or_stop`
+        return whole.replace(parameters=[ctx, *ours])
+    given = {p.name: p for p in ours}
+    kept = [given[name].replace(kind=p.kind) for name, p in theirs.items() if name in given]
+    return whole.replace(parameters=[ctx.replace(kind=ctx.POSITIONAL_ONLY), *kept])
 
 
 def _folded(ctx: Context, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Abstract:
@@ -335,11 +354,9 @@ def twins(
 
     def declare(function: Body) -> Body:
         if numpy_function is not None:
-            name = numpy_function.__name__
-            folded = numpy_function if fold else None
-            meaning(numpy_function)(under(NUMPY, function, name, delegates, folded))
+            meaning(numpy_function)(under(NUMPY, function, numpy_function, delegates, fold))
         if jax_function is not None:
-            meaning(jax_function)(under(JAX, function, getattr(jax_function, "__name__", "?")))
+            meaning(jax_function)(under(JAX, function, jax_function))
         return function
 
     return declare

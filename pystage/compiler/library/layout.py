@@ -1,0 +1,55 @@
+"""How an ndarray lies in memory: whether NumPy's `reshape` of it is a view.
+
+The memory of a cell is taken to be in row-major order. A stand-in without contents goes through the same
+views, so that NumPy itself answers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..values.lattice import Ref
+from ..values.views import Flipped, Part, Permuted, Reshaped, Strided, View, Window
+from .context import Context
+
+
+def _stand_in(ctx: Context, ref: Ref) -> np.ndarray:
+    """An array without contents that lies in memory as `ref` does."""
+    base = ctx.state.get(ref.cell).value.type
+    array: np.ndarray = np.empty(base.static_shape, base.dtype)
+    for view in ref.path:
+        array = _through(array, view)
+    return array
+
+
+def _through(array: np.ndarray, view: View) -> np.ndarray:
+    match view:
+        case Window(starts=starts, sizes=sizes):
+            at = [s if isinstance(s, int) else 0 for s in starts]
+            return array[tuple([slice(a, a + n) for a, n in zip(at, sizes)])]
+        case Strided(starts=first, limits=limits, strides=strides):
+            return array[tuple([slice(*part) for part in zip(first, limits, strides)])]
+        case Flipped(axes=axes):
+            return np.flip(array, axes)
+        case Permuted(permutation=permutation):
+            return array.transpose(permutation)
+        case Reshaped(new_shape=shape):
+            return array.reshape(shape)
+        case Part():
+            return array.imag if view.imaginary else array.real
+    raise AssertionError(f"an unknown view {view!r}")
+
+
+def is_contiguous(ctx: Context, ref: Ref) -> bool:
+    """True if the elements lie in row-major order without gaps."""
+    return not ref.path or bool(_stand_in(ctx, ref).flags.c_contiguous)
+
+
+def reshapes_as_view(ctx: Context, ref: Ref, shape: tuple[int, ...], order: str = "C") -> bool:
+    """True if `reshape` to `shape` is a view of the same memory."""
+    if not ref.path and order == "C":
+        return True
+    array = _stand_in(ctx, ref)
+    if array.size == 0:
+        return True
+    return bool(np.may_share_memory(array, array.reshape(shape, order="F" if order == "F" else "C")))

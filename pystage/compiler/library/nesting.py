@@ -1,0 +1,69 @@
+"""Arrays from nested lists and tuples, as `np.array` and `jnp.array` make them.
+
+In: a list or tuple (of lists …) of numbers, known or staged, and arrays of one shape. Out: their stack, in
+the element type that the library discovers. What is known altogether is one constant.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..hlo.types import FLOAT64
+from ..ops import Concatenate
+from ..values.boundary import Form
+from ..values.lattice import Abstract, Array, Const, ListCell, Range, Ref, Tuple
+from .context import Context, Raw
+from .indices import known_sequence
+from .jaxvalues import canonical
+from .rules import NUMPY, ArrayArgument, Rules
+
+
+def stack_nested(ctx: Context, value: Raw) -> Array:
+    """A nested list or tuple as `np.asarray` reads it; ValueError in the program where rows differ."""
+    return Array(nested(ctx, NUMPY, value, "np.array").value, Form.NDARRAY)
+
+
+def elements(ctx: Context, raw: Raw) -> list[Abstract] | None:
+    """The elements of a list, tuple or range; None for anything else."""
+    if isinstance(raw, Const) and isinstance(raw.value, list | tuple):
+        return [Const(v) for v in raw.value]
+    if isinstance(raw, Tuple):
+        return list(raw.items)
+    if isinstance(raw, Ref) and isinstance(ctx.state.get(raw.cell), ListCell):
+        return list(ctx.state.get(raw.cell).items)
+    if isinstance(raw, Range) or (isinstance(raw, Const) and isinstance(raw.value, range)):
+        return ctx.iterate(raw)
+    return None
+
+
+def nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument:
+    """A number, an array, or a nested sequence of them, as one array."""
+    items = elements(ctx, raw)
+    if items is None:
+        return rules.operand(ctx, raw, function)
+    known = known_sequence(ctx, raw)
+    if known is not None and not rules.is_jax:
+        return ArrayArgument(ctx.constant(known, known.dtype))
+    if not items:
+        return ArrayArgument(ctx.constant(np.zeros(0), rules.default_float(ctx)))
+    parts = [nested(ctx, rules, item, function) for item in items]
+    shapes = [p.shape for p in parts]
+    if any(s != shapes[0] for s in shapes):
+        text = "setting an array element with a sequence. The requested array has an inhomogeneous shape"
+        ctx.raise_(ValueError(f"{text} after 1 dimensions. The detected shape was ({len(parts)},)"))
+    values, _ = rules.common(ctx, parts)
+    if known is not None:
+        dtype = values[0].type.dtype
+        return ArrayArgument(ctx.constant(known.astype(dtype), dtype))
+    rows = [ctx.reshape(v, (1, *shapes[0])) for v in values]
+    return ArrayArgument(ctx.op(Concatenate(0), *rows) if len(rows) > 1 else rows[0])
+
+
+def is_sequence(ctx: Context, raw: Raw) -> bool:
+    """True for a list, tuple or range."""
+    return elements(ctx, raw) is not None
+
+
+def default_float(ctx: Context, rules: Rules) -> np.dtype[np.generic]:
+    """The element type of an array that nothing gives a type."""
+    return canonical(FLOAT64, ctx.x64) if rules.is_jax else FLOAT64
