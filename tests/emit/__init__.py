@@ -1,0 +1,1 @@
+"""Tests of simplification and of emission to StableHLO."""
