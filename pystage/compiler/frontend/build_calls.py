@@ -88,7 +88,8 @@ def _make(b: Builder, node: Any, name: str) -> ir.Temp:
     function = build_frame(b.unit, b.unit.scopes[node], node, name, f"{b.qualname}.<locals>.{name}")
     b.nested.append(function)
     dst = b.temp()
-    b.emit(ir.MakeFunction(b.span(node), dst, function, defaults, kw_defaults))
+    span = b.span(node) if isinstance(node, cst.Lambda) else b.header(node, node.name)
+    b.emit(ir.MakeFunction(span, dst, function, defaults, kw_defaults))
     return dst
 
 

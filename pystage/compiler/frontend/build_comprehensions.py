@@ -12,7 +12,7 @@ from typing import Any
 
 import libcst as cst
 
-from ..diagnostics.codes_syntax import GeneratorExpression, NextOfGenerator, UnpackingComprehension
+from ..diagnostics.codes_syntax import AsyncCode, GeneratorExpression, NextOfGenerator, UnpackingComprehension
 from ..stage import ir
 from .build_targets import assign_to
 from .builder import Builder
@@ -105,6 +105,8 @@ def _clause(
         if stop is not None:
             stop()
 
+    if clause.asynchronous is not None:
+        b.report(AsyncCode(keyword="async for", span=b.span(clause.asynchronous)))
     if source is None:
         return loop_over(b, clause.iter, clause, on_element, stop)
     return _loop(b, source, clause, on_element)
@@ -143,7 +145,7 @@ def loop_over(
 
 
 def _loop(b: Builder, source: ir.Temp, at: Any, on_element: Callable[[ir.Temp], None]) -> ir.For:
-    loop = ir.For(b.span(at), source, b.temp(), [])
+    loop = ir.For(b.header(at, at.iter), source, b.temp(), [])
     with b.into(loop.body):
         on_element(loop.target)
     return loop

@@ -74,7 +74,7 @@ def if_(b: Builder, node: Any) -> None:
     """`if … elif … else`, without recursion along the chain."""
     outer = b.block
     while True:
-        branch = ir.If(b.span(node), b.expr(node.test), [], [])
+        branch = ir.If(b.header(node, node.test), b.expr(node.test), [], [])
         b.suite(node.body, branch.then)
         b.emit(branch)
         b.block = branch.orelse
@@ -90,7 +90,7 @@ def while_(b: Builder, node: Any) -> None:
     """`while test: … else: …`"""
     with b.into([]) as test:
         cond = b.expr(node.test)
-    loop = ir.While(b.span(node), test, cond, [])
+    loop = ir.While(b.header(node, node.test), test, cond, [])
     with b.inside("loop"):
         b.suite(node.body, loop.body)
     _emit_loop(b, node, loop)
@@ -115,7 +115,7 @@ def _emit_loop(b: Builder, node: Any, loop: ir.For | ir.While) -> None:
     if node.orelse is None:
         b.emit(loop)
     else:
-        b.emit(LoopElse(b.span(node), loop, b.suite(node.orelse.body)))
+        b.emit(LoopElse(loop.span, loop, b.suite(node.orelse.body)))
 
 
 def with_(b: Builder, node: Any) -> None:

@@ -8,6 +8,7 @@ comes in with the unit.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,9 +46,10 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A node that is not staged: `diagnostic(node, span)` says why."""
+    """A node that is not staged: `diagnostic(node, span)` says why, with the place of its part `at(node)`."""
 
     diagnostic: Callable[[Any, Span], Diagnostic]
+    at: Callable[[Any], cst.CSTNode] = lambda node: node
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ Entry = Statement | Expression | Pattern | Refused | Part | Lexical
 Table = Mapping[type[Any], Entry]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Unit:
     """One source: its tree and scopes, the table of visitors, and what was found wrong.
 
@@ -116,6 +118,11 @@ class Builder:
     def span(self, node: cst.CSTNode) -> Span:
         """The place of a node, in this function."""
         return self.unit.parsed.span(node, self.qualname)
+
+    def header(self, node: cst.CSTNode, last: cst.CSTNode) -> Span:
+        """The place of a compound statement: from its keyword to the end of its part `last`."""
+        start, end = self.span(node), self.span(last)
+        return dataclasses.replace(start, end_line=end.end_line, end_column=end.end_column)
 
     def mangle(self, name: str) -> str:
         """An identifier as Python stores it (`__x` in a class is private to it)."""
@@ -229,11 +236,10 @@ class Builder:
 
     def refuse(self, node: cst.CSTNode, entry: Entry | None) -> None:
         """Notes the diagnostic of a node that cannot be built here."""
-        span = self.span(node)
         if isinstance(entry, Refused):
-            self.report(entry.diagnostic(node, span))
+            self.report(entry.diagnostic(node, self.span(entry.at(node))))
         else:
-            self.report(UnknownSyntax(node=type(node).__name__, span=span))
+            self.report(UnknownSyntax(node=type(node).__name__, span=self.span(node)))
 
     def report(self, diagnostic: Diagnostic) -> None:
         """Notes what is wrong; building goes on, so that all of it is found."""

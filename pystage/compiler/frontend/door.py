@@ -36,10 +36,12 @@ _CONSIDERED = frozenset(
 )
 """Builtins that the builder knows by name, unless the module redefines them."""
 
-_Key = frozenset[str]
+_Staged = dict[frozenset[str], ir.Function]
+"""The results for one code object, by the builtins that were shadowed."""
 
 _lock = threading.RLock()
-_cache: weakref.WeakKeyDictionary[CodeType, dict[_Key, ir.Function]] = weakref.WeakKeyDictionary()
+_cache: dict[int, tuple[weakref.ref[CodeType], _Staged]] = {}
+"""By identity: code objects of different files can be equal."""
 
 
 def stage_function(function: FunctionType | MethodType | CodeType) -> ir.Function:
@@ -55,14 +57,24 @@ def stage_function(function: FunctionType | MethodType | CodeType) -> ir.Functio
         if name in module_globals and module_globals[name] is not getattr(builtins, name)
     )
     with _lock:
-        known = _cache.setdefault(code, {})
+        known = _known(code)
         found = known.get(shadowed)
         if found is None:
             found = known[shadowed] = _stage(function, code, shadowed)
     return found
 
 
-def _stage(function: FunctionType | MethodType | CodeType, code: CodeType, shadowed: _Key) -> ir.Function:
+def _known(code: CodeType) -> _Staged:
+    """What is remembered for a code object, for as long as it lives."""
+    key = id(code)
+    if key not in _cache:
+        _cache[key] = (weakref.ref(code, lambda _: _cache.pop(key, None)), {})
+    return _cache[key][1]
+
+
+def _stage(
+    function: FunctionType | MethodType | CodeType, code: CodeType, shadowed: frozenset[str]
+) -> ir.Function:
     try:
         staged = build(parse(find_source(function)), shadowed)
         mark_certain(staged)

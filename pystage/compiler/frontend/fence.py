@@ -92,9 +92,11 @@ _PATTERNS: dict[type[Any], Entry] = {
 
 _REFUSED: dict[type[Any], Entry] = {
     cst.Await: Refused(lambda node, span: codes.AsyncCode(keyword="await", span=span)),
-    cst.ClassDef: Refused(lambda node, span: codes.ClassInFunction(name=node.name.value, span=span)),
+    cst.ClassDef: Refused(
+        lambda node, span: codes.ClassInFunction(name=node.name.value, span=span), lambda node: node.name
+    ),
     cst.TemplatedString: Refused(lambda node, span: codes.TemplateString(span=span)),
-    cst.TryStar: Refused(lambda node, span: codes.ExceptStar(span=span)),
+    cst.TryStar: Refused(lambda node, span: codes.ExceptStar(span=span), lambda node: node.handlers[0].type),
     cst.TypeAlias: Refused(lambda node, span: codes.TypeStatement(span=span)),
     cst.Yield: Refused(lambda node, span: codes.GeneratorFunction(span=span)),
 }

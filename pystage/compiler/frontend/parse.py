@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ _INDENTED = "if 1:\n"
 _PARENTHESIS = "("
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Parsed:
     """A `FunctionDef` or `Lambda` node and the places of all nodes in it."""
 
@@ -55,8 +56,22 @@ def parse(source: FunctionSource) -> Parsed:
         module = cst.parse_module(prefix + source.text + (")" if source.is_lambda else ""))
     except cst.ParserSyntaxError as error:
         raise FrontendError((_cannot_parse(source, error, shift),)) from None
-    ranges = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
+    ranges = _ranges(module)
     return Parsed(_definition(module.body[0]), source, ranges, shift, column_shift)
+
+
+def _ranges(module: cst.Module) -> Mapping[cst.CSTNode, CodeRange]:
+    """The place of every node. libcst recurses, and hides an overflow of the stack in `KeyError`s."""
+    try:
+        ranges: Mapping[cst.CSTNode, CodeRange] = MetadataWrapper(module, True).resolve(PositionProvider)
+    except KeyError as error:
+        cause: BaseException | None = error
+        while isinstance(cause, KeyError):
+            cause = cause.__context__
+        if isinstance(cause, RecursionError):
+            raise RecursionError from None
+        raise
+    return ranges
 
 
 def _definition(statement: Any) -> cst.CSTNode:
@@ -71,8 +86,9 @@ def _definition(statement: Any) -> cst.CSTNode:
 
 
 def _cannot_parse(source: FunctionSource, error: cst.ParserSyntaxError, shift: int) -> CannotParse:
-    line = max(source.line, error.raw_line + shift)
-    column = max(0, error.raw_column - 1)
+    """libcst's native parser says the place in its message only."""
+    place = re.search(r"error at (\d+):(\d+)", error.message)
+    line, column = (int(place[1]), int(place[2]) - 1) if place else (error.raw_line, 0)
+    line = max(source.line, line + shift)
     name = source.code.co_qualname
-    span = Span(source.file, line, column, line, column + 1, name)
-    return CannotParse(function=name, message=error.message.splitlines()[0], span=span)
+    return CannotParse(function=name, span=Span(source.file, line, column, line, column + 1, name))

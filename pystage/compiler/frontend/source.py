@@ -24,6 +24,7 @@ from ..diagnostics.span import Span
 from .errors import FrontendError
 from .same_code import nested_codes, same_meaning
 
+_Key = tuple[int, str]
 _Node = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -45,10 +46,9 @@ class FunctionSource:
 
 @dataclass(frozen=True, slots=True)
 class _Definition:
-    """A definition in a file: its node, and the top-level statement around it."""
+    """A definition in a file."""
 
     node: _Node
-    top: ast.stmt
 
     def contains(self, position: tuple[int, int, int, int]) -> bool:
         """Does the body cover this range of text (line, end line, column, end column, as `co_positions`)?"""
@@ -67,11 +67,12 @@ class _Definition:
 
 @dataclass(slots=True)
 class _File:
-    """The definitions of a file by first line and name; compiled top-level statements by place and flags."""
+    """A file: its definitions by first line and name, and its code objects likewise, for each set of flags."""
 
     lines: list[str]
-    definitions: dict[tuple[int, str], list[_Definition]]
-    compiled: dict[tuple[int, int, int], CodeType] = field(default_factory=dict)
+    tree: ast.Module
+    definitions: dict[_Key, list[_Definition]]
+    compiled: dict[int, dict[_Key, list[CodeType]]] = field(default_factory=dict)
 
 
 _lock = threading.RLock()
@@ -99,7 +100,7 @@ def find_source(function: FunctionType | MethodType | CodeType) -> FunctionSourc
     with _lock:
         file = _load(code, module_globals)
         definition = _find(code, file)
-        if not _is_what_runs(code, definition, file):
+        if not _is_what_runs(code, file):
             raise _error(_changed(code))
     return _cut(code, definition.node, file.lines)
 
@@ -134,23 +135,22 @@ def _load(code: CodeType, module_globals: dict[str, Any] | None) -> _File:
             tree = ast.parse("".join(lines), name)
     except SyntaxError:
         raise _error(_changed(code)) from None
-    file = _File(list(lines), _index(tree))
+    file = _File(list(lines), tree, _index(tree))
     while len(_files) >= _MAX_FILES:
         del _files[next(iter(_files))]
     _files[name] = file
     return file
 
 
-def _index(tree: ast.Module) -> dict[tuple[int, str], list[_Definition]]:
+def _index(tree: ast.Module) -> dict[_Key, list[_Definition]]:
     """Every function definition of the file, by the first line and the name that its code object has."""
-    index: dict[tuple[int, str], list[_Definition]] = defaultdict(list)
-    for top in tree.body:
-        for node in ast.walk(top):
-            match node:
-                case ast.FunctionDef() | ast.AsyncFunctionDef():
-                    index[_first_line(node), node.name].append(_Definition(node, top))
-                case ast.Lambda():
-                    index[node.lineno, "<lambda>"].append(_Definition(node, top))
+    index: dict[_Key, list[_Definition]] = defaultdict(list)
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                index[_first_line(node), node.name].append(_Definition(node))
+            case ast.Lambda():
+                index[node.lineno, "<lambda>"].append(_Definition(node))
     return dict(index)
 
 
@@ -185,22 +185,22 @@ def _positions(code: CodeType) -> list[tuple[int, int, int, int]]:
     ]
 
 
-def _is_what_runs(code: CodeType, definition: _Definition, file: _File) -> bool:
-    """Does the text mean what the function does? Compares with a fresh compilation."""
+def _is_what_runs(code: CodeType, file: _File) -> bool:
+    """Does the text mean what the function does? Compares with a fresh compilation of the whole file.
+
+    Not of the definition alone: what the module imports decides how CPython compiles a method call.
+    """
     flags = (code.co_flags & _FUTURE_FLAGS) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    key = (definition.top.lineno, definition.top.col_offset, flags)
-    whole = file.compiled.get(key)
-    if whole is None:
-        module = ast.Module([definition.top], [])
+    if flags not in file.compiled:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            whole = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
-        file.compiled[key] = whole
-    return any(
-        same_meaning(code, found)
-        for found in nested_codes(whole)
-        if found.co_firstlineno == code.co_firstlineno and found.co_name == code.co_name
-    )
+            whole = compile(file.tree, code.co_filename, "exec", flags=flags, dont_inherit=True)
+        found = defaultdict(list)
+        for inner in nested_codes(whole):
+            found[inner.co_firstlineno, inner.co_name].append(inner)
+        file.compiled[flags] = dict(found)
+    candidates = file.compiled[flags].get((code.co_firstlineno, code.co_name), [])
+    return any(same_meaning(code, candidate) for candidate in candidates)
 
 
 def _cut(code: CodeType, node: _Node, lines: Sequence[str]) -> FunctionSource:

@@ -1,0 +1,6 @@
+def f(x):
+    try:
+        y = 1 / x
+    except* ZeroDivisionError:
+        y = None
+    return y
