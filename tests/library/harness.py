@@ -423,7 +423,7 @@ def _expect_error(error: Exception, run: Callable[[], object]) -> None:
         assert isinstance(caught.value.exception, type(error)), f"{caught.value} for {error!r}"
     else:
         assert isinstance(caught.value, DiagnosticError)
-        assert caught.value.diagnostic.code.startswith("PS2"), caught.value
+        assert caught.value.diagnostic.code.startswith(("PS2", "PS65")), caught.value
         assert caught.value.diagnostic.headline
 
 
