@@ -21,7 +21,7 @@ from .emit.simplify import simplify
 from .hlo.builder import Builder
 from .hlo.ir import Function
 from .ops import Constant
-from .values.boundary import Container, Demand, Form, Output, Program, Raises, Spec, Template, View
+from .values.boundary import Choice, Container, Demand, Form, Output, Program, Raises, Spec, Template, View
 from .values.demand import NeedsConstant
 
 
@@ -81,6 +81,13 @@ class Staged:
     weak: frozenset[int]
     static: Mapping[int, Any]
 
+    def __str__(self) -> str:
+        function = self.program.function
+        takes = ", ".join(map(str, function.param_types))
+        gives = ", ".join(map(str, function.result_types))
+        known = [f"leaf {leaf} = {value!r}" for leaf, value in self.static.items()]
+        return f"{self.name}({takes}) -> ({gives})" + (f" for {', '.join(known)}" if known else "")
+
 
 def build(infer: Infer, request: Request, static: Mapping[int, Any]) -> Staged:
     """Runs the stages before emission; `static` are leaves known to be wanted as constants, with their values.
@@ -136,3 +143,5 @@ def outputs(program: Program) -> Iterator[Output]:
                 templates += children
             case View(base=base):
                 templates.append(base)
+            case Choice(selector=selector, options=options):
+                templates += [selector, *options]

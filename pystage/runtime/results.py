@@ -23,6 +23,7 @@ from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
 from ..compiler.values.boundary import (
     CellVariable,
+    Choice,
     Container,
     Form,
     Global,
@@ -134,6 +135,9 @@ class Plan:
                 return self._output(template)
             case View():
                 return self._once(~template.identity, self._view(template))
+            case Choice(selector=selector, options=options):
+                pick, makes = selector.index, [self._make(option) for option in options]
+                return lambda run: makes[int(run.values[pick])](run)
             case Container():
                 return self._container(template)
 
@@ -281,6 +285,10 @@ def _outputs(template: Template) -> Iterator[Output]:
                 yield from _outputs(child)
         case View(base=base):
             yield from _outputs(base)
+        case Choice(selector=selector, options=options):
+            yield selector
+            for option in options:
+                yield from _outputs(option)
 
 
 def _is_direct(template: Template | Raises, seen: set[tuple[type, int]]) -> bool:

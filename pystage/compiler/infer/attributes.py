@@ -173,7 +173,16 @@ def getitem(engine: Engine, obj: Abstract, index: Abstract) -> Abstract:
         return array_getitem(engine, obj, index)
     if isinstance(obj, Const) and isinstance(obj.value, type | types.GenericAlias):
         return Const(obj.value[engine.known(index, "a type argument")])  # type: ignore[index]
-    return container_getitem(engine, obj, index)
+    found = container_getitem(engine, obj, index)
+    if found is None:
+        engine.raise_(TypeError(f"{type_name(engine, obj)!r} object is not subscriptable"))
+    return found
+
+
+def type_name(engine: Engine, value: Abstract) -> str:
+    """The name of the value's class, for Python's own messages."""
+    found = class_of(engine, value).value
+    return found.__name__ if isinstance(found, type) else describe(value, engine.state)
 
 
 def setitem(engine: Engine, obj: Abstract, index: Abstract, value: Abstract) -> None:
@@ -185,10 +194,8 @@ def setitem(engine: Engine, obj: Abstract, index: Abstract, value: Abstract) -> 
         if isinstance(obj, Ref):
             engine.settle(obj)
         array_setitem(engine, obj, index, value)
-    else:
-        if isinstance(obj, Ref):
-            engine.settle(obj)
-        container_setitem(engine, obj, index, value)
+    elif not container_setitem(engine, obj, index, value):
+        engine.raise_(TypeError(f"{type_name(engine, obj)!r} object does not support item assignment"))
 
 
 def delitem(engine: Engine, obj: Abstract, index: Abstract) -> None:
@@ -197,9 +204,10 @@ def delitem(engine: Engine, obj: Abstract, index: Abstract) -> None:
     if method is not None:
         engine.call(method, [index])
         return
-    if isinstance(obj, Ref):
-        engine.settle(obj)
-    container_delitem(engine, obj, index)
+    if is_array(engine, obj):
+        engine.raise_(ValueError("cannot delete array elements"))
+    if not container_delitem(engine, obj, index):
+        engine.raise_(TypeError(f"{type_name(engine, obj)!r} object doesn't support item deletion"))
 
 
 # ---------------------------------------------------------------- operators

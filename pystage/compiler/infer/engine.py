@@ -269,7 +269,7 @@ class Engine(Context):
                         span=self.b.span, what=describe(Ref(ref.cell), self.state).partition(" of ")[0]
                     )
                 )
-        cell = cast(Cell, replace(cast(ArrayCell, cell), sources=()))
+        cell = replace(cell, sources=(), which=0) if isinstance(cell, ArrayCell) else _without_sources(cell)
         self.state.set(ref.cell, cell)
         return cell
 
@@ -493,6 +493,11 @@ class Engine(Context):
     def is_opaque(self, obj: Any) -> bool:
         """True for objects of the world that are constants: functions of libraries, and the like."""
         return is_opaque(obj)
+
+
+def _without_sources(cell: Cell) -> Cell:
+    assert isinstance(cell, ListCell | DictCell | SetCell | ObjectCell)
+    return replace(cell, sources=())
 
 
 def shape_diagnostic(engine: Engine, text: str) -> Diagnostic:

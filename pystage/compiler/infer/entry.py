@@ -6,6 +6,7 @@ templates for the results and mutations for the caller's objects.
 
 from __future__ import annotations
 
+import inspect
 import sys
 import types
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +41,6 @@ from ..values.lattice import (
     Const,
     DictCell,
     ListCell,
-    Method,
     ObjectCell,
     Ref,
     Tuple,
@@ -89,6 +89,35 @@ def _deep_recursion() -> Iterator[None]:
         sys.setrecursionlimit(limit)
 
 
+def _parameters(function: Any) -> tuple[tuple[str, ...], str | None, str | None, tuple[str, ...]]:
+    """Positional parameters, `*args`, `**kwargs` and keyword-only parameters of a plain function."""
+    code: types.CodeType | None = getattr(function, "__code__", None)
+    if code is None:
+        return (), None, None, ()
+    count, only = code.co_argcount, code.co_kwonlyargcount
+    names = code.co_varnames
+    rest = names[count + only :]
+    star = rest[0] if code.co_flags & inspect.CO_VARARGS else None
+    double = rest[1 if star else 0] if code.co_flags & inspect.CO_VARKEYWORDS else None
+    return names[:count], star, double, names[count : count + only]
+
+
+def positional_path(function: Any, position: int) -> Path:
+    """The path of the argument at `position`."""
+    names, star, _, _ = _parameters(function)
+    if position < len(names):
+        return Path(Argument(names[position]))
+    return Path(Argument(star or f"argument {position}"), ((Step.ITEM, position - len(names)),))
+
+
+def keyword_path(function: Any, name: str) -> Path:
+    """The path of the argument passed as `name=…`."""
+    names, _, double, only = _parameters(function)
+    if name in names or name in only or double is None:
+        return Path(Argument(name))
+    return Path(Argument(double), ((Step.ITEM, name),))
+
+
 class _Entry:
     """The entry of one program: abstract arguments from specs, and the program from what comes out."""
 
@@ -109,11 +138,11 @@ class _Entry:
     ) -> Program:
         """The program of one call."""
         engine = self.engine
-        abstract = [self.argument(spec, Path(Argument(str(i)))) for i, spec in enumerate(args)]
-        named = {k: self.argument(spec, Path(Argument(k))) for k, spec in kwargs.items()}
+        abstract = [self.argument(spec, positional_path(function, i)) for i, spec in enumerate(args)]
+        named = {k: self.argument(spec, keyword_path(function, k)) for k, spec in kwargs.items()}
         result: Abstract | PythonRaise
         try:
-            result = engine.call(self.callable(function), abstract, named)
+            result = engine.call(Const(function), abstract, named)
         except PythonRaise as error:
             result = error
         except DiagnosticError as error:
@@ -166,13 +195,6 @@ class _Entry:
         """Raises everything that was found."""
         if found:
             raise StagingError(tuple(found))
-
-    def callable(self, function: Any) -> Abstract:
-        """The function to stage, as something to call."""
-        if isinstance(function, types.MethodType):
-            receiver = self.engine.externals.value(Path(Argument("__self__")), function.__self__)
-            return Method(Const(function.__func__), receiver)
-        return Const(function)
 
     # -- arguments
 

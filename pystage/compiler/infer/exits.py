@@ -12,6 +12,7 @@ from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
 from ..values.boundary import (
     CellVariable,
+    Choice,
     Container,
     Form,
     Global,
@@ -59,6 +60,7 @@ class Exit:
         self.results: list[Value] = []
         self._index: dict[Value, int] = {}
         self._made: dict[int, Template] = {}
+        self._views: dict[Ref, int] = {}
 
     def output(self, value: Value, form: Form, key_impl: str | None = None) -> Output:
         """A result of the program."""
@@ -78,7 +80,7 @@ class Exit:
                 return self.number(value)
             case Tuple(items, cls):
                 children = tuple([self.template(i) for i in items])
-                return Container(cls, tuple(range(len(items))), children, 0)
+                return Container(cls, tuple(range(len(items))), children, self.engine.state.cell_number())
             case Ref():
                 return self.reference(value)
             case Range(start, stop, step) | Slice(start, stop, step):
@@ -120,8 +122,8 @@ class Exit:
         template: Template
         match cell:
             case ArrayCell(value):
-                template = self.output(value, Form.NDARRAY)
-                template = ViewTemplate(template, (), ref.cell)
+                template = ViewTemplate(self.output(value, Form.NDARRAY), (), ref.cell)
+                template = self.chosen(cell, template)
             case ListCell(items):
                 template = Container(
                     list, tuple(range(len(items))), tuple([self.template(i) for i in items]), ref.cell
@@ -154,7 +156,36 @@ class Exit:
                     )
                 )
             steps.append(step)
-        return ViewTemplate(base, tuple(steps), 0)
+        return ViewTemplate(base, tuple(steps), self.identity(ref))
+
+    def identity(self, ref: Ref) -> int:
+        """A number for a view: the same for the same view object."""
+        found = self._views.get(ref)
+        if found is None:
+            found = self._views[ref] = self.engine.state.cell_number()
+        return found
+
+    def chosen(self, cell: ArrayCell, own: Template) -> Template:
+        """An array that is its own, or one that the caller has, or gets, under another name."""
+        initial = self.engine.externals.initial
+        if cell.which == 0 or not any(c in initial or c in self._made for c, _ in cell.sources):
+            return own
+        if cell.which is None:
+            raise DiagnosticError(
+                CannotReturn(
+                    span=self.engine.b.span, what="an array that is one of several, by several paths,"
+                )
+            )
+        options = [own]
+        for source, _ in cell.sources:
+            content = self.engine.state.slots.get(source)
+            if source in initial or source in self._made:
+                options.append(self.reference(Ref(source)))
+            else:
+                options.append(self.chosen(content, own) if isinstance(content, ArrayCell) else own)
+        if isinstance(cell.which, int):
+            return options[cell.which]
+        return Choice(self.output(cell.which, Form.PYTHON), tuple(options))
 
     # -- mutations
 
@@ -188,7 +219,9 @@ class Exit:
                 if _same_items(before.items, after.items):
                     return []
                 children = tuple([self.template(i) for i in after.items])
-                value = Container(list, tuple(range(len(children))), children, 0)
+                value = Container(
+                    list, tuple(range(len(children))), children, self.engine.state.cell_number()
+                )
                 return [Mutation(Write.LIST, path, None, value, None)]
             case DictCell(), DictCell():
                 same = list(before.entries) == list(after.entries)
@@ -196,7 +229,13 @@ class Exit:
                     return []
                 children = tuple([self.template(v) for v in after.entries.values()])
                 return [
-                    Mutation(Write.DICT, path, None, Container(dict, tuple(after.entries), children, 0), None)
+                    Mutation(
+                        Write.DICT,
+                        path,
+                        None,
+                        Container(dict, tuple(after.entries), children, self.engine.state.cell_number()),
+                        None,
+                    )
                 ]
             case ObjectCell(), ObjectCell():
                 return self.attributes(path, before, after)
@@ -259,15 +298,15 @@ def _view_step(view: View) -> tuple[str, tuple[Any, ...]] | None:
     """A view as the runtime makes it, by name and arguments; None for one that only the program knows."""
     match view:
         case Window(starts, sizes) if view.static:
-            return "index", (tuple([slice(int(s), int(s) + n) for s, n in zip(starts, sizes)]),)  # type: ignore[arg-type]
+            return "getitem", tuple([slice(int(s), int(s) + n) for s, n in zip(starts, sizes)])  # type: ignore[arg-type]
         case Strided(starts, limits, strides):
-            return "index", (tuple([slice(a, e, s) for a, e, s in zip(starts, limits, strides)]),)
+            return "getitem", tuple([slice(a, e, s) for a, e, s in zip(starts, limits, strides)])
         case Flipped(axes):
-            return "flip", axes
+            return "getitem", tuple([slice(None, None, -1 if i in axes else 1) for i in range(max(axes) + 1)])
         case Permuted(permutation):
-            return "transpose", permutation
+            return "transpose", (permutation,)
         case Reshaped(new_shape):
-            return "reshape", new_shape
+            return "reshape", (new_shape,)
         case Part(imaginary):
             return ("imag" if imaginary else "real"), ()
     return None

@@ -292,15 +292,45 @@ class Join:
             return found
         merged = a if a in self.owned else self.state.cell_number()
         self.merged[(a, b)] = merged
-        self.cell(merged, self.a(a), self.b(b))
-        if merged not in self.owned:
+        content_a, content_b = self.a(a), self.b(b)
+        if isinstance(content_a, ArrayCell) and isinstance(content_b, ArrayCell):
+            content_a, content_b = self._identified(a, b, merged, content_a, content_b)
+        self.cell(merged, content_a, content_b)
+        if merged not in self.owned and not isinstance(content_a, ArrayCell):
             pattern = self.entries[merged][0]
-            if isinstance(pattern, ArrayCell | ListCell | DictCell | ObjectCell):
+            if isinstance(pattern, ListCell | DictCell | ObjectCell):
                 self.state.merged.append(merged)
                 cells = (a,) if self.loop else (a, b)
                 sources = tuple([(c, UNSEALED) for c in cells])
                 self.entries[merged] = (replace(pattern, sources=sources), *self.entries[merged][1:])
         return merged
+
+    def _identified(
+        self, a: int, b: int, merged: int, content_a: ArrayCell, content_b: ArrayCell
+    ) -> tuple[ArrayCell, ArrayCell]:
+        """The two contents, each with which of the possible objects the merged array is on its side."""
+        if merged not in self.owned:
+            self.state.merged.append(merged)
+        sources: dict[int, Cell] = {}
+        sides = []
+        for cell, content in ((a, content_a), (b, content_b)):
+            if cell == merged or (content.sources and cell not in self.state.slots):
+                candidates, which = content.sources, content.which
+            elif cell in self.state.slots or (self.loop and content.sources):
+                candidates, which = ((cell, UNSEALED), *content.sources), 1
+            else:
+                candidates, which = (), 0
+            before = list(sources)
+            for candidate, contents in candidates:
+                sources.setdefault(candidate, contents)
+            order = list(sources)
+            if isinstance(which, int) and which:
+                which = order.index(candidates[which - 1][0]) + 1
+            elif which != 0 and [c for c, _ in candidates] != order[: len(candidates)] and before:
+                which = None  # its positions have other meanings here
+            sides.append(replace(content, which=which))
+        both = tuple(sources.items())
+        return replace(sides[0], sources=both), replace(sides[1], sources=both)
 
     def note_rivals(self) -> None:
         """Carried objects that the end of the body gives one cell are rivals: a store into one is uncertain."""
@@ -333,9 +363,8 @@ class Join:
                 if a.value.type != b.value.type:
                     return self.conflict(Array(a.value, Form.NDARRAY), Array(b.value, Form.NDARRAY))
                 value = a.value if a.value is b.value else Hole(a.value.type)
-                return ArrayCell(
-                    value, a.writable and b.writable, tuple(dict.fromkeys(a.sources + b.sources))
-                )
+                sources = tuple({c: (c, k) for c, k in (*b.sources, *a.sources)}.values())
+                return ArrayCell(value, a.writable and b.writable, sources, _join_which(a.which, b.which))
             case ListCell(), ListCell():
                 if len(a.items) != len(b.items):
                     return self._growth(f"a list of {len(a.items)} becomes a list of {len(b.items)}")
@@ -403,6 +432,10 @@ def seal(state: State, slots: Iterable[Slot]) -> None:
             state.set(slot, replace(content, sources=cast("tuple[tuple[int, Cell], ...]", sources)))
 
 
+NO_CELL = -1
+"""Takes the place of a source that a merged cell certainly is not."""
+
+
 def is_stale(state: State, source: int, content: Cell) -> bool:
     """True if a source of a merged cell has changed since the paths joined."""
     now = state.slots.get(source)
@@ -425,8 +458,18 @@ def note_stale(state: State, slots: Iterable[Slot]) -> None:
 def without_source(content: Content, cell: int) -> Content:
     """The contents of a merged cell that certainly is not `cell` any more."""
     if isinstance(content, ArrayCell | ListCell | DictCell | ObjectCell):
-        return replace(content, sources=tuple([(c, k) for c, k in content.sources if c != cell]))
+        sources = tuple([(c, k) if c != cell else (NO_CELL, RIVAL) for c, k in content.sources])
+        return replace(content, sources=sources)
     return content
+
+
+_WHICH = ArrayType(np.dtype(np.int32))
+
+
+def _join_which(a: int | Value | None, b: int | Value | None) -> int | Value | None:
+    if a is None or b is None:
+        return None
+    return a if a is b or (isinstance(a, int) and a == b) else Hole(_WHICH)
 
 
 def _hole(value: Value) -> Value:
@@ -560,9 +603,13 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
             for view, same in zip(path, content.path):
                 _fill_view(view, same, into, b)
         case ArrayCell(value=value):
+            assert isinstance(content, ArrayCell)
             if isinstance(value, Hole):
-                assert isinstance(content, ArrayCell)
                 into.append(content.value)
+            if isinstance(pattern.which, Hole):
+                which = content.which
+                constant = Constant(np.asarray(which, np.int32)) if isinstance(which, int) else None
+                into.append(b.op(constant) if constant is not None else cast(Value, which))
         case ListCell(items=items) | IteratorCell(rest=items):
             assert isinstance(content, ListCell | IteratorCell)
             others = content.items if isinstance(content, ListCell) else content.rest

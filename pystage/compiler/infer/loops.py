@@ -270,7 +270,7 @@ def _same_pattern(old: object, new: object) -> bool:
     if isinstance(old, Unknown):
         return True
     if isinstance(old, Abstract | Cell) or hasattr(old, "__dataclass_fields__"):
-        names = [n for n in type(old).__dataclass_fields__ if n not in ("sources", "span", "origin")]  # type: ignore[union-attr]
+        names = [n for n in type(old).__dataclass_fields__ if n not in ("sources", "span", "origin")]
         return all(_same_pattern(getattr(old, n), getattr(new, n)) for n in names)
     if isinstance(old, tuple | list):
         return len(old) == len(cast("tuple[object]", new)) and all(

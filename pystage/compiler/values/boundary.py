@@ -214,7 +214,15 @@ class View:
     identity: int
 
 
-Template = Output | Known | Same | Container | View
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """One of several objects, chosen by the paths that the program took: `options[selector]`."""
+
+    selector: Output
+    options: tuple[Template, ...]
+
+
+Template = Output | Known | Same | Container | View | Choice
 
 
 class Write(enum.Enum):

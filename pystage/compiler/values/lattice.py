@@ -241,12 +241,14 @@ class ArrayCell(Cell):
     """The contents of an ndarray.
 
     `writable` False: a store raises NumPy's error. `sources`: the cells of which this one may be another
-    name, after paths joined, with their contents at that time (see `state.State.settle`).
+    name, after paths joined, with their contents at that time; `which` of them it is: 0 if it is an array of
+    its own, else the position of the source, counted from 1; None if that is not known.
     """
 
     value: Value
     writable: bool = True
     sources: tuple[tuple[int, Cell], ...] = ()
+    which: int | Value | None = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

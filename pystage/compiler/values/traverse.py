@@ -98,7 +98,8 @@ def _rebuild(x: Abstract | Cell, value: ValueMap, cell: CellMap) -> Abstract | C
         case MaybeUndef():
             return MaybeUndef(go(x.value), x.span)
         case ArrayCell():
-            return replace(x, value=value(x.value), sources=_sources(x.sources, cell))
+            which = value(x.which) if isinstance(x.which, Value) else x.which
+            return replace(x, value=value(x.value), sources=_sources(x.sources, cell), which=which)
         case ListCell():
             items = tuple([go(i) for i in x.items])
             return replace(x, items=items, sources=_sources(x.sources, cell))
