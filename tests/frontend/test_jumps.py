@@ -261,3 +261,12 @@ def test_endless_elif_chain_is_refused():
     with pytest.raises(FrontendError) as refused:
         stage_function(define("chain", text + "    return t\n"))
     assert refused.value.diagnostics[0].code == "PS106"
+
+
+def test_long_match_does_not_nest():
+    text = "def chain(v):\n    match v:\n"
+    for i in range(80):
+        text += f"        case [{i}, x] if x > {i}:\n            return x\n        case {i}:\n            y = {i}\n"
+    chain = define("chain", text + "        case _:\n            y = -1\n    return y\n")
+    assert depth_of(stage_function(chain).body) <= MAX_DEPTH + 2
+    check(chain, -5, 0, 20, 79, [0, 5], [40, 50], [40, 30], ([79, 80],))

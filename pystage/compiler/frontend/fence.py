@@ -95,7 +95,6 @@ _REFUSED: dict[type[Any], Entry] = {
     cst.ClassDef: Refused(
         lambda node, span: codes.ClassInFunction(name=node.name.value, span=span), lambda node: node.name
     ),
-    cst.TemplatedString: Refused(lambda node, span: codes.TemplateString(span=span)),
     cst.TryStar: Refused(lambda node, span: codes.ExceptStar(span=span), lambda node: node.handlers[0].type),
     cst.TypeAlias: Refused(lambda node, span: codes.TypeStatement(span=span)),
     cst.Yield: Refused(lambda node, span: codes.GeneratorFunction(span=span)),
@@ -103,6 +102,7 @@ _REFUSED: dict[type[Any], Entry] = {
 for _name, _diagnostic in {
     "LazyImport": lambda node, span: codes.UnsupportedImport(form="lazy import", span=span),
     "LazyImportFrom": lambda node, span: codes.UnsupportedImport(form="lazy from … import", span=span),
+    "TemplatedString": lambda node, span: codes.TemplateString(span=span),
     "StarredDictComp": lambda node, span: codes.UnpackingComprehension(span=span),
 }.items():
     if hasattr(cst, _name):  # newer than the oldest libcst that serves
