@@ -39,9 +39,13 @@ class Writer:
         jumps = [] if in_final else ["return"] + ["break", "continue"] * (loops > 0)
         nested = ["if", "if", "ifelse", "while", "for", "try", "with", "match"]
         kind = self.pick(simple + jumps * 2 + (nested * 2 if depth < 5 and self.budget > 0 else []))
-        getattr(self, kind, self.plain)(depth, loops, in_final, kind)
+        compound = getattr(self, f"{kind}_", None)
+        if compound is None:
+            self.plain(depth, kind)
+        else:
+            compound(depth, loops, in_final)
 
-    def plain(self, depth, loops, in_final, kind) -> None:
+    def plain(self, depth: int, kind: str) -> None:
         name, value = self.pick(NAMES), self.pick(EXPRESSIONS)
         text = {
             "assign": f"{name} = {value}",
@@ -57,9 +61,8 @@ class Writer:
             text = f"if {self.pick(TESTS)}: {text}"
         self.add(depth, text)
 
-    def ifelse(self, depth, loops, in_final, kind) -> None:
-        setattr_if = self.__getattribute__("if_")
-        setattr_if(depth, loops, in_final)
+    def ifelse_(self, depth, loops, in_final) -> None:
+        self.if_(depth, loops, in_final)
         self.add(depth, "else:")
         self.block(depth + 1, loops, in_final)
 
@@ -79,7 +82,7 @@ class Writer:
         self.add(depth + 1, f"{counter} += 1")
         if endless:
             self.add(depth + 1, f"if {counter} > 3: break")
-        self.block(depth + 1, loops + 1, False if not in_final else in_final)
+        self.block(depth + 1, loops + 1, in_final)
         self.orelse(depth, loops, in_final)
 
     def for_(self, depth, loops, in_final) -> None:
@@ -116,14 +119,6 @@ class Writer:
         for pattern in ("(0 | 1, a)", f"(b, 2) if {self.pick(TESTS)}", "(int() as c, _)", "_"):
             self.add(depth + 1, f"case {pattern}:")
             self.block(depth + 2, loops, in_final)
-
-
-for _kind in ("if", "while", "for", "try", "with", "match"):
-    setattr(
-        Writer,
-        _kind,
-        lambda self, depth, loops, in_final, kind: getattr(self, f"{kind}_")(depth, loops, in_final),
-    )
 
 
 class Manager:
