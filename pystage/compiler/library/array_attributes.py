@@ -1,0 +1,227 @@
+"""What the attributes and methods of arrays and numbers mean.
+
+In goes the receiver (an ndarray, a NumPy or Python scalar, a `jax.Array`, known or staged) and an attribute's
+name; out comes the attribute's value, or for a method the method bound to its receiver. Most methods are the
+function of the same name in `np` or `jnp`, which is looked up when the method is called.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..diagnostics.codes_types import PathDependentType
+from ..hlo.types import DType, is_complex
+from ..values.boundary import Form
+from ..values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Method, Ref, Tuple
+from ..values.views import Part, Permuted
+from .array_methods import JAX_METHODS, NUMPY_METHODS
+from .at import At, AtIndex, at_attribute
+from .context import Context, Raw
+from .masks import Masked, masked_attribute, refuse
+from .number_methods import python_attribute, scalar_attribute
+from .rules import MISSING, NUMPY, plain, with_views
+from .stores import dtype_of, shape_of
+from .structures import lift
+
+_REDUCTIONS = frozenset({"sum", "prod", "mean", "std", "var", "min", "max", "any", "all", "argmax", "argmin"})
+"""The methods that `x[mask]` has: those that need not know how many elements there are."""
+
+_NO_VALUES = frozenset({"flat", "data", "ctypes", "flags", "base"})
+"""Attributes that show memory, which a program has not."""
+
+
+def array_attribute(ctx: Context, value: Abstract, name: str) -> Abstract | None:
+    """`value.name` for an array or a number; None where there is no such attribute, or it is not staged."""
+    match value:
+        case Masked():
+            return _masked_attribute(ctx, value, name)
+        case AtIndex():
+            return at_attribute(value, name)
+        case Const(value=known):
+            return _known_attribute(ctx, value, known, name)
+        case Array(kinds=kinds) if kinds:
+            return _uncertain_attribute(ctx, value, name)
+        case Array(form=Form.PYTHON):
+            return python_attribute(ctx, value, name)
+        case Array(key_impl=None, form=Form.JAX):
+            return _jax_attribute(ctx, value, name)
+        case Array(key_impl=None):
+            found = scalar_attribute(ctx, value, name)
+            return _numpy_attribute(ctx, value, name) if found is None else found
+        case Ref() if ctx.is_ndarray(value):
+            return _numpy_attribute(ctx, value, name)
+    return None
+
+
+# ---------------------------------------------------------------- by kind of receiver
+
+
+def _numpy_attribute(ctx: Context, value: Array | Ref, name: str) -> Abstract | None:
+    """Of an ndarray or a staged NumPy scalar."""
+    if isinstance(value, Ref):
+        shape, dtype = shape_of(ctx, value), dtype_of(ctx, value)
+    else:
+        shape, dtype = value.shape, value.dtype
+    found = _described(name, shape, dtype)
+    if found is not None:
+        return found
+    match name:
+        case "T":
+            return with_views(ctx, NUMPY, value, [Permuted(tuple(reversed(range(len(shape)))))], "T")
+        case "mT":
+            return _matrix_transposed(ctx, value, len(shape))
+        case "real" | "imag":
+            return _part(ctx, value, dtype, name == "imag")
+        case "device":
+            return Const("cpu")
+    return _method(NUMPY_METHODS, value, name)
+
+
+def _jax_attribute(ctx: Context, value: Array, name: str) -> Abstract | None:
+    """Of a `jax.Array`."""
+    found = _described(name, value.shape, value.dtype)
+    if found is not None:
+        return found
+    match name:
+        case "T":
+            return ctx.call(Const(jnp.transpose), [value])
+        case "mT":
+            return ctx.call(Const(jnp.matrix_transpose), [value])
+        case "real" | "imag":
+            return ctx.call(Const(jnp.real if name == "real" else jnp.imag), [value])
+        case "at":
+            return At(value)
+        case "weak_type":
+            return Const(value.weak)
+    return _method(JAX_METHODS, value, name)
+
+
+def _known_attribute(ctx: Context, receiver: Const, known: Any, name: str) -> Abstract | None:
+    """Of a number that is known now: its own."""
+    if not isinstance(known, bool | int | float | complex | np.generic) or name in _NO_VALUES:
+        return None
+    if name.startswith("__") or not hasattr(known, name):
+        return None
+    found = getattr(known, name)
+    if not callable(found):
+        return lift(ctx, found)
+    return Method(Meaning(name, _known_method(name)), receiver)
+
+
+@functools.cache
+def _known_method(name: str) -> Callable[..., Abstract]:
+    """A method of known numbers: called now if the arguments are known too."""
+
+    def call(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
+        known = [plain(ctx, a) for a in (*args, *kwargs.values())]
+        if any(k is MISSING for k in known):
+            staged = NUMPY_METHODS.get(name) if isinstance(self.value, np.generic) else None
+            if staged is not None:
+                return staged(ctx, self, *args, **kwargs)
+            known = [ctx.known(a, f"an argument of {name}") for a in (*args, *kwargs.values())]
+        positional, named = known[: len(args)], dict(zip(kwargs, known[len(args) :]))
+        try:
+            with np.errstate(all="ignore"):
+                return lift(ctx, getattr(self.value, name)(*positional, **named))
+        except (TypeError, ValueError, IndexError, OverflowError, ArithmeticError) as error:
+            ctx.raise_(error)
+
+    return call
+
+
+def _masked_attribute(ctx: Context, value: Masked, name: str) -> Abstract | None:
+    """Of `x[mask]`."""
+    found = masked_attribute(ctx, value, name)
+    if found is not None:
+        return found
+    methods = JAX_METHODS if value.form is Form.JAX else NUMPY_METHODS
+    if name in _REDUCTIONS:
+        return _method(methods, value, name)
+    if name in methods:
+        refuse(ctx, f"the method {name}")
+    return None
+
+
+def _uncertain_attribute(ctx: Context, value: Array, name: str) -> Abstract | None:
+    """Of a value whose kind depends on the path: what all kinds have in common."""
+    found = [
+        array_attribute(ctx, Array(ctx.convert(value.value, dtype), form), name)
+        for dtype, form in value.kinds
+        if form is not Form.NDARRAY
+    ]
+    if len(found) != len(value.kinds) or any(f is None for f in found):
+        _fail_by_path(ctx, value, name)
+    first = found[0]
+    match first:
+        case Const(value=known):
+            if all(isinstance(f, Const) and _equal(f.value, known) for f in found):
+                return first
+        case Tuple(items=()):
+            return first
+        case Array():
+            types = {(f.dtype, f.form, f.weak) for f in found if isinstance(f, Array)}
+            if len(types) == 1 and all(isinstance(f, Array) for f in found):
+                return first
+        case Method() if len({form for _, form in value.kinds}) == 1:
+            return Method(first.function, value)
+    _fail_by_path(ctx, value, name)
+
+
+def _equal(a: object, b: object) -> bool:
+    return type(a) is type(b) and bool(a == b)
+
+
+def _fail_by_path(ctx: Context, value: Array, name: str) -> NoReturn:
+    kinds = " or ".join(f"{form.value} {dtype}" for dtype, form in value.kinds)
+    ctx.fail(PathDependentType(span=ctx.span, operation=f".{name}", kinds=kinds))
+
+
+def _method(methods: dict[str, Callable[..., Abstract]], receiver: Abstract, name: str) -> Abstract | None:
+    found = methods.get(name)
+    return None if found is None else Method(Meaning(name, found), receiver)
+
+
+# ---------------------------------------------------------------- attributes
+
+
+def _described(name: str, shape: tuple[int, ...], dtype: DType) -> Abstract | None:
+    """What type and shape say."""
+    size = int(np.prod(shape, dtype=np.int64))
+    match name:
+        case "shape":
+            return Tuple(tuple([Const(n) for n in shape]))
+        case "dtype":
+            return Const(dtype)
+        case "ndim":
+            return Const(len(shape))
+        case "size":
+            return Const(size)
+        case "itemsize":
+            return Const(dtype.itemsize)
+        case "nbytes":
+            return Const(size * dtype.itemsize)
+    return None
+
+
+def _matrix_transposed(ctx: Context, value: Array | Ref, rank: int) -> Abstract:
+    if rank < 2:
+        ctx.raise_(ValueError("matrix transpose with ndim < 2 is undefined"))
+    order = (*range(rank - 2), rank - 1, rank - 2)
+    return with_views(ctx, NUMPY, value, [Permuted(order)], "mT")
+
+
+def _part(ctx: Context, value: Array | Ref, dtype: DType, imaginary: bool) -> Abstract:
+    """`.real` and `.imag`: views of complex arrays; of others the array itself, and read-only zeros."""
+    if is_complex(dtype):
+        return with_views(ctx, NUMPY, value, [Part(imaginary)], "real")
+    if not imaginary:
+        return value
+    if isinstance(value, Array):
+        return ctx.new(ctx.constant(0, dtype))
+    zeros = ctx.broadcast(ctx.constant(0, dtype), shape_of(ctx, value))
+    return Ref(ctx.state.new_cell(ArrayCell(zeros, writable=False)))
