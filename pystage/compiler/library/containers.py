@@ -101,7 +101,7 @@ def _next(ctx: Context, iterator: Raw) -> Abstract:
     cell = cell_of(ctx, iterator)
     if not cell.rest:
         ctx.raise_(StopIteration())
-    ctx.state.set(iterator.cell, replace(cell, rest=cell.rest[1:]))
+    ctx.state.set(iterator.cell, replace(ctx.settle(iterator), rest=cell.rest[1:]))
     first: Abstract = cell.rest[0]
     return first
 
@@ -193,7 +193,9 @@ def _range_item(ctx: Context, container: Range, index: Raw) -> Abstract:
 
 def container_setitem(ctx: Context, container: Raw, index: Raw, value: Raw) -> bool:
     """`container[index] = value`; False where `container` is no list and no dict."""
-    cell = cell_of(ctx, container)
+    if not isinstance(container, Ref):
+        return False
+    cell = ctx.settle(container)
     match cell:
         case ListCell(items=items):
             position = _position(ctx, index, "list")
@@ -214,7 +216,9 @@ def container_setitem(ctx: Context, container: Raw, index: Raw, value: Raw) -> b
 
 def container_delitem(ctx: Context, container: Raw, index: Raw) -> bool:
     """`del container[index]`; False where `container` is no list and no dict."""
-    cell = cell_of(ctx, container)
+    if not isinstance(container, Ref):
+        return False
+    cell = ctx.settle(container)
     match cell:
         case ListCell(items=items):
             position = _position(ctx, index, "list")

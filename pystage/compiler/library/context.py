@@ -83,6 +83,14 @@ class Context(abc.ABC):
     def raise_(self, exception: BaseException) -> NoReturn:
         """The program raises this exception here, certainly."""
 
+    def cell(self, ref: Ref) -> Any:
+        """What a cell holds, about to be read; PS502 where paths that joined left that open."""
+        return self.state.get(ref.cell)
+
+    def settle(self, ref: Ref) -> Any:
+        """What a cell holds, about to be changed; PS501 where paths that joined left open whose it is."""
+        return self.state.get(ref.cell)
+
     # -- shared helpers
 
     @property

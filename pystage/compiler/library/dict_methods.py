@@ -27,7 +27,8 @@ def _cell(ctx: Context, receiver: Raw) -> DictCell:
 
 
 def _set(ctx: Context, receiver: Raw, entries: Mapping[Any, Abstract]) -> Abstract:
-    cell = _cell(ctx, receiver)
+    assert isinstance(receiver, Ref)
+    cell = ctx.settle(receiver)
     ctx.state.set(receiver.cell, replace(cell, entries=dict(entries)))
     return NONE
 

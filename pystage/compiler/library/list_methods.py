@@ -28,7 +28,7 @@ def _items(ctx: Context, receiver: Raw) -> tuple[Abstract, ...]:
 
 def _set(ctx: Context, receiver: Raw, items: Sequence[Abstract]) -> Abstract:
     assert isinstance(receiver, Ref)
-    cell = ctx.state.get(receiver.cell)
+    cell = ctx.settle(receiver)
     assert isinstance(cell, ListCell)
     ctx.state.set(receiver.cell, replace(cell, items=tuple(items)))
     return NONE

@@ -112,7 +112,7 @@ def inplace(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract 
     if not isinstance(left, Ref):
         return None
     new: Cell | None = None
-    match ctx.state.get(left.cell):
+    match ctx.settle(left):
         case ListCell() as cell if op == "+":
             added = ctx.iterate(right)
             new = None if added is None else replace(cell, items=(*cell.items, *added))

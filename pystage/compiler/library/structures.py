@@ -85,7 +85,7 @@ def new_iterator(ctx: Context, items: Iterable[Abstract]) -> Ref:
 
 def cell_of(ctx: Context, value: Raw) -> Any:
     """The contents of the cell that `value` refers to, or None."""
-    return ctx.state.get(value.cell) if isinstance(value, Ref) else None
+    return ctx.cell(value) if isinstance(value, Ref) else None
 
 
 def known_object(ctx: Context, value: Raw) -> Any:
@@ -137,9 +137,9 @@ def container_elements(ctx: Context, value: Raw) -> list[Abstract] | None:
         case Const(value=known):
             return _known_elements(ctx, known)
         case Ref():
-            return _cell_elements(ctx.state.get(value.cell))
+            return _cell_elements(ctx.cell(value))
         case DictView(kind=kind, cell=cell):
-            entries = ctx.state.get(cell).entries
+            entries = ctx.cell(Ref(cell)).entries
             return [view_element(kind, k, v) for k, v in entries.items()]
         case Range():
             known = known_object(ctx, value)

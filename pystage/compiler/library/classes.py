@@ -1,0 +1,95 @@
+"""The Python class of an abstract value: what `type` and `isinstance` look at."""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import cast
+
+import jax
+import numpy as np
+
+from ..hlo.types import DType
+from ..values.boundary import Form
+from ..values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Closure,
+    Const,
+    DictCell,
+    DictView,
+    Enumerate,
+    Exc,
+    IteratorCell,
+    ListCell,
+    Mapped,
+    Meaning,
+    Method,
+    Partial,
+    Range,
+    Ref,
+    Reversed,
+    SetCell,
+    Slice,
+    Tuple,
+    Zip,
+)
+from .context import Context, Raw
+from .promote import python_type
+
+_FIXED: dict[type, type] = {
+    Slice: slice,
+    Range: range,
+    Enumerate: enumerate,
+    Zip: zip,
+    Reversed: reversed,
+    Mapped: map,
+    Closure: types.FunctionType,
+    Method: types.MethodType,
+    Partial: functools.partial,
+    Meaning: types.BuiltinFunctionType,
+    ListCell: list,
+    DictCell: dict,
+    SetCell: set,
+    ArrayCell: np.ndarray,
+    IteratorCell: type(iter(())),
+}
+_VIEWS: dict[str, type] = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}.items())}
+
+
+def class_of(ctx: Context, value: Raw) -> list[type]:
+    """The class of a value; several where the kind of a number depends on the path taken."""
+    match value:
+        case Const(value=known):
+            return [type(known)]
+        case Array(kinds=kinds) if kinds:
+            return list(dict.fromkeys(scalar_class(dtype, form) for dtype, form in kinds))
+        case Array():
+            return [scalar_class(value.dtype, value.form)]
+        case Tuple(cls=cls) | Exc(cls=cls):
+            return [cls]
+        case DictView(kind=kind):
+            return [_VIEWS[kind]]
+        case Ref():
+            content = ctx.state.get(value.cell)
+            fixed: type = cast(type, _FIXED.get(type(content)) or content.cls)
+            return [fixed]
+        case Abstract():
+            return [_FIXED[type(value)]]
+        case _:
+            return [type(value)]
+
+
+def scalar_class(dtype: DType, form: Form) -> type:
+    """The class of a number or array of this kind."""
+    match form:
+        case Form.PYTHON:
+            return python_type(dtype)
+        case Form.SCALAR:
+            scalar: type = cast(type, dtype.type)
+            return scalar
+        case Form.NDARRAY:
+            return np.ndarray
+        case Form.JAX:
+            return jax.Array
