@@ -11,7 +11,6 @@ from jax import lax
 from pystage.compiler.library.lax import _ACCURATE, _BINARY, _UNARY
 from pystage.compiler.values.lattice import Const
 
-from . import loaded  # noqa: F401
 from .harness import Known, check, check_call, refused
 
 F32 = jnp.asarray([[0.3, -0.8, 0.9], [0.1, 0.7, -0.2]], jnp.float32)

@@ -11,7 +11,6 @@ from jax import lax
 from pystage.compiler.ops import Broadcast, Constant, Maximum
 from pystage.compiler.values.lattice import Const
 
-from . import loaded  # noqa: F401
 from .harness import Known, PlainContext, check_call
 
 X = jnp.asarray([[0.5, -1.5, 2.0, 7.0], [-0.25, 3.0, 0.0, -8.0]], jnp.float32)

@@ -35,6 +35,18 @@ def is_jax_callable(function: object) -> bool:
     return callable(function) and package_of(function) in JAX_PACKAGES
 
 
+@functools.cache
+def jax_method(name: str) -> Callable[..., Any]:
+    """The method `name` of `jax.Array`, as a function of the array and the method's arguments."""
+
+    def call(array: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(array, name)(*args, **kwargs)
+
+    call.__name__ = name
+    call.__module__ = "jax.Array"
+    return call
+
+
 def jax_call(
     ctx: Context,
     function: Callable[..., Any],
