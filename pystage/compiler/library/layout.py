@@ -40,9 +40,12 @@ def _through(array: np.ndarray, view: View) -> np.ndarray:
     raise AssertionError(f"an unknown view {view!r}")
 
 
-def is_contiguous(ctx: Context, ref: Ref) -> bool:
-    """True if the elements lie in row-major order without gaps."""
-    return not ref.path or bool(_stand_in(ctx, ref).flags.c_contiguous)
+def is_contiguous(ctx: Context, ref: Ref, order: str = "C") -> bool:
+    """True if the elements lie in row-major order (with F: column-major) without gaps."""
+    if not ref.path and order == "C":
+        return True
+    flags = _stand_in(ctx, ref).flags
+    return bool(flags.c_contiguous if order == "C" else flags.f_contiguous)
 
 
 def reshapes_as_view(ctx: Context, ref: Ref, shape: tuple[int, ...], order: str = "C") -> bool:

@@ -11,11 +11,17 @@ import abc
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ..diagnostics.codes_types import ArgumentNotStaged, DTypeNotStaged, NoSuchOperation, PathDependentType
+from ..diagnostics.codes_types import (
+    ArgumentNotStaged,
+    DTypeNotStaged,
+    NoSuchOperation,
+    PathDependentType,
+    ShapeMismatch,
+)
 from ..hlo.ir import Value
 from ..hlo.types import (
     FLOAT64,
@@ -109,6 +115,10 @@ class Rules(abc.ABC):
     def inexact(self, ctx: Context, dtype: DType) -> DType:
         """The floating-point type in which a mean of `dtype` is computed."""
 
+    @abc.abstractmethod
+    def mismatch(self, ctx: Context, text: str, error: type[Exception] = ValueError) -> NoReturn:
+        """A call that the library certainly refuses, for its shapes or arguments."""
+
     def like(self, ctx: Context, operand: ArrayArgument, value: Value) -> Abstract:
         """A result of the same elements as `operand`: a NumPy scalar stays one, a 0-d array too."""
         if operand.form is Form.SCALAR:
@@ -163,6 +173,10 @@ class NumpyRules(Rules):
         dtype: DType = np.result_type(*[o.dtype for o in operands])
         return dtype, False
 
+    def mismatch(self, ctx: Context, text: str, error: type[Exception] = ValueError) -> NoReturn:
+        """The program raises NumPy's exception."""
+        ctx.raise_(error(text))
+
 
 class JaxRules(Rules):
     """`jax.numpy` under the user's `jax_enable_x64`: weak types, immutable results."""
@@ -194,6 +208,10 @@ class JaxRules(Rules):
 
     def common_dtype(self, ctx: Context, operands: Sequence[ArrayArgument]) -> tuple[DType, bool]:
         return jax_common(ctx, tuple([Kind(o.dtype, Form.JAX, o.weak) for o in operands]))
+
+    def mismatch(self, ctx: Context, text: str, error: type[Exception] = ValueError) -> NoReturn:
+        """Refused with PS206: JAX has exceptions and texts of its own."""
+        ctx.fail(ShapeMismatch(span=ctx.span, text=text))
 
 
 NUMPY = NumpyRules()
