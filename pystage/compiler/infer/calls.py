@@ -33,7 +33,7 @@ from ..values.lattice import (
 from ..values.state import Content, Slot
 from ..values.traverse import cells_of, rebuild, values_of
 from .frame import Frame
-from .join import note_stale, seal
+from .join import is_stale, note_stale, seal
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -125,7 +125,8 @@ class Canonical:
         if name == "cells":
             return tuple([(n, cell(c)) for n, c in cast("tuple[tuple[str, int], ...]", value)])
         if name == "sources":
-            return tuple([cell(c) for c, _ in cast("tuple[tuple[int, Cell], ...]", value)])
+            sources = cast("tuple[tuple[int, Cell], ...]", value)
+            return tuple([(cell(c), is_stale(self._engine.state, c, k)) for c, k in sources])
         return self._shape(value, cell)
 
     def _value(self, value: Value) -> object:
@@ -186,9 +187,11 @@ def _infer_callee(
         return params.get(value, value)
 
     with state.fork() as changes, engine.b.isolated(body), engine.inside_callee(body) as scope:
+        note_stale(state, canonical.cells)
         for cell in canonical.cells:
             if cell in state.slots:
                 state.set(cell, rebuild(cast(Cell, state.slots[cell]), param))
+        seal(state, canonical.cells)
         entry = {cell: state.slots.get(cell) for cell in canonical.cells}
         arguments = {name: rebuild(v, param) for name, v in bound.items()}
         result = run_body(engine, callee, arguments)

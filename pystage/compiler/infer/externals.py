@@ -147,6 +147,9 @@ class Externals:
         return cell
 
     def _structure(self, path: Path, obj: Any) -> Abstract:
+        if isinstance(obj, tuple) and is_constant(obj):
+            self.guard(GuardKind.EQUAL, path, obj)
+            return self._engine.constant_object(obj)
         if isinstance(obj, tuple):
             items = [self.value(_item(path, i), x) for i, x in enumerate(obj)]
             self.guard(GuardKind.LAYOUT, path, obj)
@@ -196,6 +199,13 @@ class Externals:
             return known[name]
 
         return origin
+
+
+def is_constant(obj: Any) -> bool:
+    """True for a tuple of numbers, strings and such tuples: a table that is written once, floats included."""
+    if type(obj) is tuple:
+        return all(map(is_constant, obj))
+    return type(obj) in _BY_VALUE or type(obj) is float
 
 
 def instance_fields(obj: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from ..diagnostics.span import Span
 from ..hlo.builder import Builder
 from ..hlo.ir import Region, Value
 from ..hlo.types import ArrayType, DType
-from ..ops import Constant, Convert
+from ..ops import Compare, Constant, Convert, Select
 from ..values.boundary import Form
 from ..values.lattice import (
     Abstract,
@@ -99,6 +99,7 @@ class Join:
         self.grows = False
         self.owned: set[int] = set()  # cells that stand for a loop-carried object
         self.merged: dict[tuple[int, int], int] = {}
+        self._adopted: set[int] = set()  # cells that only one side has
         self._name = "a value"
 
     def slot(self, slot: Slot) -> None:
@@ -166,6 +167,7 @@ class Join:
             content = lookup(cell)
             a, b = (content, MISSING) if lookup is self.a else (MISSING, content)
             self.entries[cell] = (rebuild(content, _hole), a, b)
+            self._adopted.add(cell)
         return rebuild(value, _hole)
 
     def _has(self, lookup: Lookup, value: Abstract) -> bool:
@@ -193,7 +195,7 @@ class Join:
             return self.conflict(a, b)
         kinds_a = a.kinds if isinstance(a, Array) and a.kinds else ((dtype_a, form_a),)
         kinds_b = b.kinds if isinstance(b, Array) and b.kinds else ((dtype_b, form_b),)
-        if kinds_a == kinds_b:
+        if set(kinds_a) == set(kinds_b) or (self.loop and set(kinds_b) <= set(kinds_a)):
             weak = isinstance(a, Array) and a.weak and isinstance(b, Array) and b.weak
             lower, upper = self._bounds(a, b)
             if isinstance(a, Array) and isinstance(b, Array) and a.value is b.value:
@@ -201,20 +203,33 @@ class Join:
             hole = Hole(ArrayType(dtype_a, shape_a))
             kinds = kinds_a if len(kinds_a) > 1 else ()
             return Array(hole, form_a, weak, lower, upper, kinds, key_a)
-        if self.loop:
-            return self._widen(a, b)
-        common = np.result_type(dtype_a, dtype_b)
-        if form_a is Form.JAX or form_b is Form.JAX or {dtype_a.kind, dtype_b.kind} == {"b", common.kind}:
-            return self.conflict(a, b)
-        kinds = tuple(dict.fromkeys(kinds_a + kinds_b))
-        form = Form.SCALAR if Form.SCALAR in (form_a, form_b) else Form.PYTHON
-        return Array(Hole(ArrayType(common, shape_a)), form, kinds=kinds)
+        widened = self._widen(a, b) if self.loop else None
+        return widened if widened is not None else self._alternatives(a, b, kinds_a + kinds_b)
 
-    def _widen(self, a: Abstract, b: Abstract) -> Abstract:
-        """In a loop: the entry takes the type of the end where it loses nothing by it."""
+    def _alternatives(self, a: Abstract, b: Abstract, kinds: tuple[tuple[DType, Form], ...]) -> Abstract:
+        """One number that is of one kind on some paths and of another on others."""
+        (dtype_a, form_a, shape), (dtype_b, form_b, _) = number_type(a), number_type(b)
+        if (
+            shape
+            or form_a is Form.JAX
+            or form_b is Form.JAX
+            or (dtype_a.kind == "b") != (dtype_b.kind == "b")
+        ):
+            return self.conflict(a, b)
+        form = Form.SCALAR if Form.SCALAR in (form_a, form_b) else Form.PYTHON
+        hole = Hole(ArrayType(np.result_type(dtype_a, dtype_b)))
+        return Array(hole, form, kinds=tuple(dict.fromkeys(kinds)))
+
+    def _widen(self, a: Abstract, b: Abstract) -> Abstract | None:
+        """In a loop: the entry takes the type of the end where it loses nothing by it; else None."""
         (dtype_a, form_a, shape), (dtype_b, form_b, _) = number_type(a), number_type(b)
         if isinstance(b, Array) and b.kinds:
-            return self._settle_kinds(a, b)
+            others = [k for k in b.kinds if k != (dtype_a, form_a)]
+            if len(others) != 1 or (isinstance(a, Array) and a.kinds):
+                return None
+            ((dtype_b, form_b),) = others
+        if isinstance(a, Array) and a.kinds:
+            return None
         if form_a is Form.PYTHON and dtype_a.kind != "b" and _holds(a, dtype_a, dtype_b):
             weak = isinstance(b, Array) and b.weak
             return Array(Hole(ArrayType(dtype_b, shape)), form_b, weak)
@@ -222,18 +237,7 @@ class Join:
             return Array(Hole(ArrayType(dtype_a, shape)), form_a)
         if dtype_a == dtype_b and {form_a, form_b} == {Form.PYTHON, Form.SCALAR}:
             return Array(Hole(ArrayType(dtype_a, shape)), Form.SCALAR)
-        return self.conflict(a, b)
-
-    def _settle_kinds(self, a: Abstract, b: Array) -> Abstract:
-        dtype_a, form_a, shape = number_type(a)
-        strongest = [k for k in b.kinds if k != (dtype_a, form_a)]
-        if len(strongest) == 1 and _holds(a, dtype_a, strongest[0][0]):
-            dtype, form = strongest[0]
-            if not (form is Form.PYTHON and form_a is Form.SCALAR):
-                return Array(Hole(ArrayType(dtype, shape)), form)
-        if isinstance(a, Array) and set(b.kinds) <= set(a.kinds or ((dtype_a, form_a),)):
-            return Array(Hole(a.type), form_a, kinds=a.kinds)
-        return self.conflict(a, b)
+        return None
 
     def _bounds(self, a: Abstract, b: Abstract) -> tuple[int | None, int | None]:
         low_a, high_a = bounds(a)
@@ -313,30 +317,33 @@ class Join:
             self.state.merged.append(merged)
         sources: dict[int, Cell] = {}
         sides = []
-        for cell, content in ((a, content_a), (b, content_b)):
+        for cell, content, lookup in ((a, content_a, self.a), (b, content_b, self.b)):
             if cell == merged or (content.sources and cell not in self.state.slots):
                 candidates, which = content.sources, content.which
-            elif cell in self.state.slots or (self.loop and content.sources):
+            elif cell in self.state.slots:
                 candidates, which = ((cell, UNSEALED), *content.sources), 1
             else:
                 candidates, which = (), 0
-            before = list(sources)
+            meaning: list[int | Value | None] = [0]
             for candidate, contents in candidates:
-                sources.setdefault(candidate, contents)
-            order = list(sources)
-            if isinstance(which, int) and which:
-                which = order.index(candidates[which - 1][0]) + 1
-            elif which != 0 and [c for c, _ in candidates] != order[: len(candidates)] and before:
-                which = None  # its positions have other meanings here
-            sides.append(replace(content, which=which))
+                if candidate not in self.state.slots and candidate not in self.owned:
+                    meaning.append(0)  # made on this side: an array of its own
+                elif candidate == merged:
+                    meaning.append(cast(ArrayCell, lookup(merged)).which)
+                else:
+                    sources.setdefault(candidate, contents)
+                    meaning.append(list(sources).index(candidate) + 1)
+            sides.append(replace(content, which=_renumbered(which, meaning)))
         both = tuple(sources.items())
         return replace(sides[0], sources=both), replace(sides[1], sources=both)
 
     def note_rivals(self) -> None:
         """Carried objects that the end of the body gives one cell are rivals: a store into one is uncertain."""
-        by_end: dict[int, list[int]] = {}
+        by_end: dict[int, list[int]] = {cell: [cell] for cell in self._adopted}
         for (_, b), merged in self.merged.items():
-            by_end.setdefault(b, []).append(merged)
+            sources = getattr(self.b(b), "sources", ())
+            for cell in (b, *[c for c, _ in sources if c in self._adopted]):
+                by_end.setdefault(cell, []).append(merged)
         for rivals in by_end.values():
             for cell in rivals if len(rivals) > 1 else ():
                 pattern, first, second = self.entries[cell]
@@ -464,6 +471,42 @@ def without_source(content: Content, cell: int) -> Content:
 
 
 _WHICH = ArrayType(np.dtype(np.int32))
+
+
+class Renumbered(Value):
+    """Which of several objects an array is, counted in another order: `meaning[which]`, computed by `fill`."""
+
+    __slots__ = ("meaning", "which")
+
+    def __init__(self, which: Value, meaning: tuple[int | Value, ...]) -> None:
+        super().__init__(which.type, _NOWHERE, 0)
+        self.which = which
+        self.meaning = meaning
+
+    def compute(self, b: Builder) -> Value:
+        """The value, as operations."""
+        result = which_value(b, self.meaning[0])
+        for position, meaning in enumerate(self.meaning[1:], 1):
+            here = b.op(Compare("EQ"), self.which, which_value(b, position))
+            result = b.op(Select(), here, which_value(b, meaning), result)
+        return result
+
+
+def which_value(b: Builder, which: int | Value) -> Value:
+    """Which of several objects an array is, as a value of the program."""
+    if isinstance(which, Renumbered):
+        return which.compute(b)
+    return b.op(Constant(np.asarray(which, np.int32))) if isinstance(which, int) else which
+
+
+def _renumbered(which: int | Value | None, meaning: list[int | Value | None]) -> int | Value | None:
+    if which is None or any(m is None for m in meaning):
+        return None
+    if isinstance(which, int):
+        return meaning[which]
+    if meaning == list(range(len(meaning))):
+        return which
+    return Renumbered(which, tuple(cast("list[int | Value]", meaning)))
 
 
 def _join_which(a: int | Value | None, b: int | Value | None) -> int | Value | None:
@@ -607,9 +650,7 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
             if isinstance(value, Hole):
                 into.append(content.value)
             if isinstance(pattern.which, Hole):
-                which = content.which
-                constant = Constant(np.asarray(which, np.int32)) if isinstance(which, int) else None
-                into.append(b.op(constant) if constant is not None else cast(Value, which))
+                into.append(which_value(b, cast("int | Value", content.which)))
         case ListCell(items=items) | IteratorCell(rest=items):
             assert isinstance(content, ListCell | IteratorCell)
             others = content.items if isinstance(content, ListCell) else content.rest

@@ -7,7 +7,7 @@ What a pass built is thrown away unless it was the last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
@@ -82,7 +82,7 @@ def infer_loop(engine: Engine, loop: Loop) -> None:
     before = engine.state.slots
     patterns = _guess(engine, loop)
     guessed = set(patterns)
-    owned: dict[int, int] = {}  # a merged cell that stands for a carried object -> the entry's cell
+    owned: dict[int, tuple[int, Content]] = {}  # a carried object's cell -> the entry's cell and contents
     for _ in range(PASS_LIMIT):
         mark = engine.mark_errors()
         result = _one_pass(engine, loop, patterns)
@@ -97,7 +97,7 @@ def infer_loop(engine: Engine, loop: Loop) -> None:
             patterns = {s: p for s, p in patterns.items() if s not in constant}
             continue
         if _same(patterns, settled):
-            _finish(engine, loop, patterns, owned, result, before)
+            _finish(engine, loop, patterns, owned, result, join, before)
             return
         certain = loop.certain or (result.first and isinstance(result.condition, Const))
         if certain and not loop.certain:
@@ -231,7 +231,7 @@ def _join(
     engine: Engine,
     loop: Loop,
     patterns: dict[Slot, Content],
-    owned: dict[int, int],
+    owned: dict[int, tuple[int, Content]],
     changes: Changes,
     before: dict[Slot, Content],
 ) -> Join:
@@ -249,7 +249,7 @@ def _join(
             join.slot(slot)
     for (a, _), merged in join.merged.items():
         if merged not in owned:
-            owned[merged] = a
+            owned[merged] = (a, _entry(a, join.entries[merged][1], before))
             engine.state.apart[merged] = loop
     join.note_rivals()
     return join
@@ -287,21 +287,22 @@ def _finish(
     engine: Engine,
     loop: Loop,
     patterns: dict[Slot, Content],
-    owned: dict[int, int],
+    owned: dict[int, tuple[int, Content]],
     result: _Pass,
+    join: Join,
     before: dict[Slot, Content],
 ) -> None:
     """Makes the `While` from the last pass and puts its results into the state."""
     b = engine.b
     initial: list[Value] = []
     for slot, pattern in patterns.items():
-        fill(b, pattern, _entry(slot, owned, before), initial)
+        entry = owned[slot][1] if isinstance(slot, int) and slot in owned else before.get(slot, MISSING)
+        fill(b, pattern, cast(Content, entry), initial)
     end = lookup(result.changes, before)
     carried: list[Value] = []
-    ends = _ends(patterns, owned, end)
     with b.region(result.body):
         for slot, pattern in patterns.items():
-            fill(b, pattern, ends[slot], carried)
+            fill(b, pattern, join.entries[slot][2] if slot in join.entries else end(slot), carried)
     result.body.results = tuple(carried)
     op = b.apply(While(loop.trips), initial, (result.cond, result.body))
     results = iter(op.results)
@@ -312,7 +313,7 @@ def _finish(
         if loop.certain and isinstance(content, MaybeUndef) and assigned:
             content = content.value
         if loop.certain and isinstance(slot, int) and slot in owned:
-            content = without_source(content, owned[slot])
+            content = without_source(content, owned[slot][0])
         after[slot] = content
     for slot, content in after.items():
         engine.state.set(slot, content)
@@ -323,55 +324,9 @@ def _finish(
         engine.origins.loops[result.body] = (loop.instruction, loop.trips)
 
 
-def _entry(slot: Slot, owned: dict[int, int], before: dict[Slot, Content]) -> Content:
-    """What a carried slot holds when the loop begins."""
-    while isinstance(slot, int) and slot not in before and slot in owned:
-        slot = owned[slot]
-    return before.get(slot, cast(Content, MISSING))
-
-
-def _ends(
-    patterns: dict[Slot, Content], owned: dict[int, int], end: Callable[[Slot], Content]
-) -> dict[Slot, Content]:
-    """What each carried slot holds at the end of the body; carried objects through what refers to them."""
-    found: dict[Slot, Content] = {}
-    pairs: list[tuple[object, object]] = []
-    for slot, pattern in patterns.items():
-        if not isinstance(slot, int) or slot not in owned:
-            found[slot] = end(slot)
-            pairs.append((pattern, found[slot]))
-    for expected, given in pairs:
-        for a, b in _refs(expected, given):
-            if a in patterns and a in owned and a not in found:
-                found[a] = end(b)
-                pairs.append((patterns[a], found[a]))
-    for slot in patterns:
-        if slot not in found:
-            found[slot] = end(slot)
-    return found
-
-
-def _refs(pattern: object, content: object) -> Iterator[tuple[int, int]]:
-    """Cells that stand at the same place in a pattern and in the contents for it."""
-    if isinstance(pattern, MaybeUndef):
-        pattern = pattern.value
-    if isinstance(content, MaybeUndef):
-        content = content.value
-    if isinstance(pattern, Ref):
-        if isinstance(content, Ref):
-            yield pattern.cell, content.cell
-    elif isinstance(pattern, dict):
-        if isinstance(content, dict):
-            for key in pattern:
-                if key in content:
-                    yield from _refs(pattern[key], content[key])
-    elif isinstance(pattern, tuple):
-        if isinstance(content, tuple):
-            for x, y in zip(pattern, content):
-                yield from _refs(x, y)
-    elif isinstance(pattern, Abstract | Cell) and type(pattern) is type(content):
-        for name in type(pattern).__dataclass_fields__:  # type: ignore[union-attr]
-            if name not in ("sources", "span", "origin", "value") or not isinstance(
-                pattern, Array | ArrayCell
-            ):
-                yield from _refs(getattr(pattern, name), getattr(content, name))
+def _entry(cell: int, joined: Content, before: dict[Slot, Content]) -> Content:
+    """What a carried object holds when the loop begins, and which of the possible objects it is."""
+    content = before.get(cell, joined)
+    if isinstance(content, ArrayCell) and isinstance(joined, ArrayCell):
+        return replace(content, sources=joined.sources, which=joined.which)
+    return content

@@ -30,7 +30,7 @@ from .elementwise import (
     store_result,
 )
 from .powers import check_power, special_power
-from .promote import Kind, Loop, kinds_of, resolve, value_of
+from .promote import Kind, Loop, kinds_of, resolve, value_of, with_kinds
 from .python_numbers import PYTHON_OPERATORS, apply_python, bounds_of, negated, python_loop
 from .structures import MISSING, abstract, known_object, lift, sequence_items, type_name
 
@@ -235,9 +235,9 @@ def numeric_binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Ab
 
     loop = resolve(ctx, f"the operator {op}", operands, rule)
     if loop.form is Form.PYTHON:
-        return apply_python(ctx, op, function, operands, loop)
+        return with_kinds(apply_python(ctx, op, function, operands, loop), loop)
     decided = known_comparison(ctx, function, operands) if loop.form is Form.NDARRAY else None
-    return decided if decided is not None else apply_loop(ctx, function, operands, loop)
+    return decided if decided is not None else with_kinds(apply_loop(ctx, function, operands, loop), loop)
 
 
 def _complex_first(kinds: tuple[Kind, ...]) -> bool:

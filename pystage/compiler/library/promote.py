@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import jax
@@ -64,12 +64,16 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Types that an operation computes with. `form`: PYTHON, JAX, or NDARRAY for what NumPy gives."""
+    """Types that an operation computes with. `form`: PYTHON, JAX, or NDARRAY for what NumPy gives.
+
+    `kinds`: where the operands' kinds depend on the path taken, those that the result may have.
+    """
 
     inputs: tuple[DType, ...]
     outputs: tuple[DType, ...]
     form: Form
     weak: bool = False
+    kinds: tuple[tuple[DType, Form], ...] = ()
 
 
 Rule = Callable[[tuple[Kind, ...]], Loop | None]
@@ -125,8 +129,9 @@ def no_such(ctx: Context, operation: str, operands: Sequence[Operand]) -> NoSuch
 def resolve(ctx: Context, operation: str, operands: Sequence[Operand], rule: Rule) -> Loop:
     """The loop that `rule` gives for the operands' kinds.
 
-    Where an operand's kind depends on the path taken, every combination must give the same result types and
-    form; then the loop of the common types is used, which hold all of the alternatives.
+    Where an operand's kind depends on the path taken, the loop of the common types is used, which hold all of
+    the alternatives. Every combination must give the same result types and form, unless the result is one
+    number: then its kind depends on the path too.
     """
     choices = [kinds_of(o) for o in operands]
     if all(len(c) == 1 for c in choices):
@@ -144,11 +149,39 @@ def resolve(ctx: Context, operation: str, operands: Sequence[Operand], rule: Rul
         holds = all(o.dtype == k.dtype for o, k in zip(operands, row) if isinstance(o, Array))
         if best is None or holds:
             best = loop
-    if len(found) > 1:
+    if len(found) > 1 and best is not None and _one_number(operands, best, found):
+        forms = dict.fromkeys((outputs[0], _scalar_form(form)) for outputs, form, _ in found)
+        best = replace(best, kinds=tuple(forms))
+    elif len(found) > 1:
         texts = [f"{outputs[0]} for {row}" for (outputs, _, _), row in found.items()]
         ctx.fail(PathDependentType(span=ctx.span, operation=operation, kinds="; ".join(texts)))
     assert best is not None
     return _staged(ctx, operation, best)
+
+
+def _one_number(operands: Sequence[Operand], loop: Loop, found: Iterable[tuple[Any, ...]]) -> bool:
+    """True if the result is one number, of a type that holds every alternative, and not of JAX."""
+    if len(loop.outputs) != 1 or any(shape_of(o) for o in operands):
+        return False
+    (output,) = loop.outputs
+    return all(
+        form is not Form.JAX
+        and (outputs[0].kind == "b") == (output.kind == "b")
+        and np.result_type(outputs[0], output) == output
+        for outputs, form, _ in found
+    )
+
+
+def _scalar_form(form: Form) -> Form:
+    return Form.SCALAR if form is Form.NDARRAY else form
+
+
+def with_kinds(made: Abstract, loop: Loop) -> Abstract:
+    """A result whose kind depends on the path taken, where the loop says so."""
+    if not loop.kinds or not isinstance(made, Array):
+        return made
+    form = Form.SCALAR if any(f is Form.SCALAR for _, f in loop.kinds) else Form.PYTHON
+    return Array(made.value, form, kinds=loop.kinds)
 
 
 def _staged(ctx: Context, operation: str, loop: Loop) -> Loop:

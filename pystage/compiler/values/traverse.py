@@ -98,8 +98,9 @@ def _rebuild(x: Abstract | Cell, value: ValueMap, cell: CellMap) -> Abstract | C
         case MaybeUndef():
             return MaybeUndef(go(x.value), x.span)
         case ArrayCell():
+            array = value(x.value)
             which = value(x.which) if isinstance(x.which, Value) else x.which
-            return replace(x, value=value(x.value), sources=_sources(x.sources, cell), which=which)
+            return replace(x, value=array, sources=_sources(x.sources, cell), which=which)
         case ListCell():
             items = tuple([go(i) for i in x.items])
             return replace(x, items=items, sources=_sources(x.sources, cell))
