@@ -22,6 +22,7 @@ from ..values.views import Part, Permuted
 from .array_methods import JAX_METHODS, NUMPY_METHODS
 from .at import At, AtIndex, at_attribute
 from .context import Context, Raw
+from .jax_random import key_attribute
 from .masks import Masked, masked_attribute, refuse
 from .number_methods import python_attribute, scalar_attribute
 from .rules import MISSING, NUMPY, plain, with_views
@@ -46,11 +47,13 @@ def array_attribute(ctx: Context, value: Abstract, name: str) -> Abstract | None
             return _known_attribute(ctx, value, known, name)
         case Array(kinds=kinds) if kinds:
             return _uncertain_attribute(ctx, value, name)
+        case Array(key_impl=str()):
+            return key_attribute(ctx, value, name)
         case Array(form=Form.PYTHON):
             return python_attribute(ctx, value, name)
-        case Array(key_impl=None, form=Form.JAX):
+        case Array(form=Form.JAX):
             return _jax_attribute(ctx, value, name)
-        case Array(key_impl=None):
+        case Array():
             found = scalar_attribute(ctx, value, name)
             return _numpy_attribute(ctx, value, name) if found is None else found
         case Ref() if ctx.is_ndarray(value):

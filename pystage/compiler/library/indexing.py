@@ -16,6 +16,7 @@ from .at import At, AtIndex
 from .context import Context, Raw
 from .gathering import basic_views, fancy, gather, scatter
 from .indices import Indices, parse
+from .jax_random import is_key, key_item
 from .masks import Masked, masked_choice, only_mask, refuse
 from .rules import numpy_constant
 from .stores import dtype_of, fit, shape_of, store_through, stored_value
@@ -36,6 +37,8 @@ def array_getitem(ctx: Context, obj: Abstract, index: Raw) -> Abstract:
     if ctx.is_ndarray(obj):
         assert isinstance(obj, Ref)
         return _load_ndarray(ctx, obj, index)
+    if isinstance(obj, Array) and is_key(obj):
+        return key_item(ctx, obj, index)
     read = ctx.read(obj)
     if isinstance(read, Array) and read.form is Form.JAX:
         return _load_jax(ctx, read, index)

@@ -36,7 +36,7 @@ def key_shape(key: Array) -> tuple[int, ...]:
     return key.shape[: key.rank - _data_rank(key.key_impl)]
 
 
-def key_item(ctx: Context, key: Array, index: Abstract) -> Abstract:
+def key_item(ctx: Context, key: Array, index: Raw) -> Abstract:
     """`keys[index]`."""
     return jax_call(ctx, operator.getitem, [key, index])
 
