@@ -29,6 +29,8 @@ from .leaves import Kind
 from .results import Pending, Received
 from .specialisation import Context, Elsewhere, Specialisation, stage
 
+_ATTEMPTS = 4
+"""How often a call may find that it needs a specialisation of its own: twice, unless threads race."""
 THRASH = 16
 """So many failed guards of one kind of call are reported."""
 
@@ -117,7 +119,7 @@ class Dispatcher:
         keep_failures: bool,
     ) -> Any:
         """Runs a specialisation other than the first of the family, or a new one."""
-        while True:
+        for _ in range(_ATTEMPTS):
             family = entry.family(leaves)
             with family.lock:
                 chosen, hidden = self._find(family, args, kwargs, leaves)
@@ -127,6 +129,10 @@ class Dispatcher:
                 return self._run(entry, chosen, args, kwargs, leaves, hidden)
             except Elsewhere:
                 entry.split()
+        raise RuntimeError(
+            f"internal error of pystage: JAX sees other types in a call of `{self.name}` than the call has; "
+            "please report this"
+        )
 
     def _find(
         self, family: Family, args: Sequence[Any], kwargs: dict[str, Any], leaves: Sequence[Any]
