@@ -266,7 +266,7 @@ def test_signatures_accept_only_what_numpy_has() -> None:
         found = meaning_of(function)
         assert found is not None
         ours = list(signature_of(found).parameters)
-        if "args" in ours or isinstance(function, np.ufunc):
+        if "args" in ours or isinstance(function, np.ufunc | type):
             continue
         checked += 1
         assert [p for p in ours if p not in real] == [], function

@@ -175,6 +175,8 @@ def _pieces(
         bounds = [0, *np.cumsum(sizes).tolist()]
     else:
         bounds = [0, *[int(i) for i in given], extent]
+        if rules.is_jax and sorted(bounds) != bounds:
+            rules.mismatch(ctx, "sizes passed to split must be nonnegative")
     made: list[Abstract] = []
     for first, last in itertools.pairwise(bounds):
         start, stop, _ = slice(first, last).indices(extent)

@@ -1,0 +1,82 @@
+"""`np.linalg.norm`: norms of vectors and matrices along axes."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..diagnostics.codes_types import ArgumentNotStaged
+from ..hlo.ir import Value
+from ..hlo.types import is_complex
+from ..ops import Abs, Add, Imag, Maximum, Minimum, Multiply, Power, Real, Sqrt
+from ..values.lattice import Abstract
+from .context import Context, Raw
+from .jaxvalues import axes_of, is_none
+from .nesting import nested
+from .reducing import Source, not_zero, reduce, reduced_shape, total
+from .rules import Rules, twins
+
+
+def squares(ctx: Context, value: Value) -> Value:
+    """The squares of the absolute values."""
+    if not is_complex(value.type.dtype):
+        return ctx.op(Multiply(), value, value)
+    return ctx.op(Add(), *[ctx.op(Multiply(), p, p) for p in (ctx.op(Real(), value), ctx.op(Imag(), value))])
+
+
+@twins(np.linalg.norm, jnp.linalg.norm, delegates=False)
+def norm(
+    ctx: Context, rules: Rules, x: Raw, ord: Raw = None, axis: Raw = None, keepdims: Raw = False
+) -> Abstract:
+    """The 2-norm of all elements, or the norm of this order along one axis or two."""
+    given = rules.operand(ctx, x, "norm") if rules.is_jax else nested(ctx, rules, x, "norm")
+    value = ctx.convert(given.value, rules.inexact(ctx, given.dtype))
+    order = ctx.known(ord, "the order of norm")
+    keep = bool(ctx.known(keepdims, "keepdims of norm"))
+    if is_none(axis) and order is None:
+        axes = tuple(range(given.rank))
+    elif is_none(axis):
+        axes = tuple(range(given.rank))
+        if len(axes) not in (1, 2):
+            rules.mismatch(ctx, "Improper number of dimensions to norm.")
+    else:
+        axes = axes_of(ctx, axis, given.rank, "norm")
+    shape = reduced_shape(value.type.static_shape, axes, keep)
+    if order is None or (len(axes) == 2 and order in ("fro", "f")) or (len(axes) == 1 and order == 2):
+        return rules.result(ctx, ctx.op(Sqrt(), total(ctx, Source(squares(ctx, value), axes, None, shape))))
+    if len(axes) == 1:
+        return rules.result(ctx, _vector_norm(ctx, rules, Source(value, axes, None, shape), order))
+    return rules.result(ctx, ctx.reshape(_matrix_norm(ctx, rules, value, axes, order), shape))
+
+
+def _vector_norm(ctx: Context, rules: Rules, of: Source, order: object) -> Value:
+    """A norm along one axis."""
+    sizes = of.of(ctx.op(Abs(), of.value))
+    if order == np.inf:
+        return reduce(ctx, Maximum(), sizes)
+    if order == -np.inf:
+        return reduce(ctx, Minimum(), sizes)
+    if order == 0:
+        return total(ctx, of.of(ctx.convert(not_zero(ctx, of.value), sizes.dtype)))
+    if order == 1:
+        return total(ctx, sizes)
+    if isinstance(order, str) or not isinstance(order, int | float):
+        rules.mismatch(ctx, f"Invalid norm order '{order}' for vectors")
+    power = ctx.broadcast(ctx.constant(order, sizes.dtype), of.extents)
+    root = ctx.broadcast(ctx.constant(1 / order, sizes.dtype), of.shape)
+    return ctx.op(Power(), total(ctx, sizes.of(ctx.op(Power(), sizes.value, power))), root)
+
+
+def _matrix_norm(ctx: Context, rules: Rules, value: Value, axes: tuple[int, ...], order: object) -> Value:
+    """The greatest or least sum of absolute values of a row or a column."""
+    if order not in (1, -1, np.inf, -np.inf) or len(axes) != 2:
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="norm", argument=f"order {order!r} for matrices"))
+    row, column = axes
+    summed = row if order in (1, -1) else column
+    other = column if order in (1, -1) else row
+    sizes = ctx.op(Abs(), value)
+    shape = reduced_shape(sizes.type.static_shape, (summed,), False)
+    sums = total(ctx, Source(sizes, (summed,), None, shape))
+    at = other - (other > summed)
+    best = Maximum() if isinstance(order, int | float) and order > 0 else Minimum()
+    return reduce(ctx, best, Source(sums, (at,), None, reduced_shape(shape, (at,), False)))
