@@ -1,1 +1,33 @@
-"""pystage compiles plain Python functions over arrays, from their source, into whole-program XLA modules."""
+"""pystage compiles plain Python functions over arrays, from their source, into whole-program XLA modules.
+
+    @pystage.compile
+    def newton(a, tol):
+        x = a
+        while abs(x * x - a) > tol:
+            x = 0.5 * (x + a / x)
+        return x
+
+This file names what is public and holds nothing else.
+"""
+
+from .compiler.diagnostics.errors import StagingError
+from .introspection import code_hlo, code_lowered, code_typed
+from .runtime.abstract import spec
+from .runtime.dispatch import SpecialisationWarning
+from .runtime.function import CompiledFunction, FallbackWarning
+from .runtime.lowering import Compiled, Lowered
+from .staging import compile
+
+__all__ = [
+    "Compiled",
+    "CompiledFunction",
+    "FallbackWarning",
+    "Lowered",
+    "SpecialisationWarning",
+    "StagingError",
+    "code_hlo",
+    "code_lowered",
+    "code_typed",
+    "compile",
+    "spec",
+]
