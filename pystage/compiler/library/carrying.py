@@ -149,16 +149,19 @@ class Carried:
         self.forwarded = [origin_of(out.value) is begin.value for out, begin in pairs]
         return outs
 
-    def promote(self, ctx: Context, result: Abstract, entered: Sequence[Array]) -> bool:
-        """Gives weakly typed leaves the type that a body made of them; True if any changed."""
+    def promotions(self, ctx: Context, result: Abstract, entered: Sequence[Array]) -> dict[int, DType]:
+        """The types that a body made of weakly typed leaves, by their places, where they are others."""
         outs = self._outs(ctx, result, entered)
-        changed = False
-        for i, (leaf, out) in enumerate(zip(self.leaves, outs, strict=True)):
-            if leaf.weak and not same_type(leaf, out) and out.key_impl is None:
-                dtype = _promoted(ctx, leaf, out)
-                self.leaves[i] = ctx.jax(ctx.convert(leaf.value, dtype))
-                changed = True
-        return changed
+        return {
+            i: _promoted(ctx, leaf, out)
+            for i, (leaf, out) in enumerate(zip(self.leaves, outs, strict=True))
+            if leaf.weak and not same_type(leaf, out) and out.key_impl is None
+        }
+
+    def promote(self, ctx: Context, dtypes: dict[int, DType]) -> None:
+        """Gives leaves, by their places, other types."""
+        for i, dtype in dtypes.items():
+            self.leaves[i] = ctx.jax(ctx.convert(self.leaves[i].value, dtype))
 
     def end(self, values: Sequence[Value], kept: Sequence[bool]) -> list[Abstract]:
         """The leaves after the loop; `kept`: those that come back as the objects that they were."""
@@ -181,15 +184,15 @@ def settle(ctx: Context, carried: Carried, step: Callable[[list[Array]], Abstrac
 
     `twice`: once more if there are any, for what else `step` notes.
     """
-    if carried.promote(ctx, *_apart(ctx, carried, step)) and twice:
-        _apart(ctx, carried, step)
+    promotions = _trip_apart(ctx, carried, step)
+    carried.promote(ctx, promotions)
+    if promotions and twice:
+        _trip_apart(ctx, carried, step)
 
 
-def _apart(
-    ctx: Context, carried: Carried, step: Callable[[list[Array]], Abstract]
-) -> tuple[Abstract, list[Array]]:
-    """What a trip gives, in a region that is thrown away, and the leaves that it began with."""
+def _trip_apart(ctx: Context, carried: Carried, step: Callable[[list[Array]], Abstract]) -> dict[int, DType]:
+    """The types that one trip, in a region that is thrown away, makes of weakly typed leaves."""
     region = Region(tuple([a.type for a in carried.leaves]))
     with ctx.state.fork(), ctx.b.region(region):
         entered = carried.enter(region.params)
-        return step(entered), entered
+        return carried.promotions(ctx, step(entered), entered)

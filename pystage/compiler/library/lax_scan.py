@@ -24,15 +24,15 @@ from .registry import meaning
 
 @dataclass(slots=True, eq=False)
 class Stacked:
-    """What the trips of one scan give beside the carry: the structure, and the type of each leaf."""
+    """What the trips of one scan give beside the carry: the structure with it, and the type of each leaf."""
 
     tree: PyTreeDef | None = None
     leaves: list[Array] = field(default_factory=list)
 
-    def note(self, ctx: Context, result: Abstract) -> list[Array]:
-        """The leaves that a trip gave."""
-        found, self.tree = flatten(ctx, result)
-        self.leaves = [array_leaf(ctx, leaf, "jax.lax.scan") for leaf in found]
+    def note(self, ctx: Context, made: Abstract, result: Abstract) -> list[Array]:
+        """The leaves that a trip gave in `result`, a part of `made`."""
+        self.tree = flatten(ctx, made)[1]
+        self.leaves = [array_leaf(ctx, leaf, "jax.lax.scan") for leaf in flatten(ctx, result)[0]]
         return self.leaves
 
     def buffers(self, ctx: Context, length: int) -> list[Array]:
@@ -43,13 +43,13 @@ class Stacked:
             made.append(ctx.jax(ctx.broadcast(zero, (length, *leaf.shape))))
         return made
 
-    def end(self, ctx: Context, values: Sequence[Value]) -> Abstract:
-        """The stacked results."""
+    def end(self, ctx: Context, carry: list[Abstract], values: Sequence[Value]) -> Abstract:
+        """What the scan gives: the carry and the stacked results, in the structure that the body gave."""
         leaves = [
             Array(v, Form.JAX, leaf.weak, key_impl=leaf.key_impl)
             for v, leaf in zip(values, self.leaves, strict=True)
         ]
-        return unflatten(ctx, self.tree, leaves)
+        return unflatten(ctx, self.tree, [*carry, *leaves])
 
 
 @meaning(lax.scan)
@@ -73,9 +73,7 @@ def map_(ctx: Context, f: Raw, xs: Raw, *, batch_size: Raw = None) -> Abstract:
     """`f(x)` for each `x`, stacked."""
     if not is_none(batch_size):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="jax.lax.map", argument="batch_size"))
-    result = _scan(ctx, "jax.lax.map", f, None, xs, None, False)
-    assert isinstance(result, Tuple)
-    return result.items[1]
+    return _scan(ctx, "jax.lax.map", f, None, xs, None, False)
 
 
 def _scan(ctx: Context, function: str, f: Raw, init: Raw, xs: Raw, length: Raw, reverse: bool) -> Abstract:
@@ -89,10 +87,11 @@ def _scan(ctx: Context, function: str, f: Raw, init: Raw, xs: Raw, length: Raw, 
     def trip(place: Value, entered: list[Array]) -> tuple[Abstract, list[Array]]:
         rows = unflatten(ctx, tree, [_row(ctx, a, place) for a in arrays])
         if function == "jax.lax.map":
-            return carried.rebuilt(ctx, entered), stacked.note(ctx, ctx.call(f, [rows]))
+            made = ctx.call(f, [rows])
+            return carried.rebuilt(ctx, entered), stacked.note(ctx, made, made)
         made = ctx.call(f, [carried.rebuilt(ctx, entered), rows])
         carry, ys = _pair(ctx, made)
-        return carry, stacked.note(ctx, ys)
+        return carry, stacked.note(ctx, made, ys)
 
     first = ctx.constant(0, index_type)
     settle(ctx, carried, lambda entered: trip(first, entered)[0], twice=True)
@@ -111,11 +110,12 @@ def _scan(ctx: Context, function: str, f: Raw, init: Raw, xs: Raw, length: Raw, 
         following = ctx.op(Add(), index, ctx.constant(1, index_type))
         return Tuple((ctx.jax(following), *outs, *stored))
 
-    buffers = stacked.buffers(ctx, trips)
-    final = ctx.while_loop(condition, body, Tuple((ctx.jax(first), *carried.leaves, *buffers)), trips)
+    final: Abstract = Tuple((ctx.jax(first), *carried.leaves, *stacked.buffers(ctx, trips)))
+    if trips:
+        final = ctx.while_loop(condition, body, final, trips)
     values = values_of(final)[1:]
     carry = carried.end(values[: len(carried.leaves)], carried.forwarded)
-    return Tuple((carried.rebuilt(ctx, carry), stacked.end(ctx, values[len(carried.leaves) :])))
+    return stacked.end(ctx, carry, values[len(carried.leaves) :])
 
 
 def _trips(ctx: Context, function: str, arrays: list[Array], length: Raw) -> int:
@@ -142,6 +142,10 @@ def _pair(ctx: Context, made: Abstract) -> tuple[Abstract, Abstract]:
 def _row(ctx: Context, array: Array, place: Value) -> Array:
     """`array[place]`."""
     rest = array.shape[1:]
+    if not array.shape[0]:  # there is no trip: the body is staged for its types only
+        return Array(
+            ctx.broadcast(ctx.constant(0, array.dtype), rest), Form.JAX, array.weak, key_impl=array.key_impl
+        )
     starts = [place, *[ctx.constant(0, place.type.dtype)] * len(rest)]
     row = ctx.op(DynamicSlice((1, *rest)), array.value, *starts)
     return Array(ctx.reshape(row, rest), Form.JAX, array.weak, key_impl=array.key_impl)
