@@ -13,9 +13,9 @@ This file names what is public and holds nothing else.
 from .compiler.diagnostics.errors import StagingError
 from .introspection import code_hlo, code_lowered, code_typed
 from .runtime.abstract import spec
-from .runtime.dispatch import SpecialisationWarning
-from .runtime.function import CompiledFunction, FallbackWarning
+from .runtime.function import CompiledFunction
 from .runtime.lowering import Compiled, Lowered
+from .runtime.warn import FallbackWarning, SpecialisationWarning
 from .staging import compile
 
 __all__ = [

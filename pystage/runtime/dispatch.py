@@ -7,7 +7,6 @@ would have given. How calls are told apart stands in `entries.py`.
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -24,19 +23,18 @@ from ..compiler.values.boundary import Form, Leaf, Spec, Structure
 from .calling import Calling
 from .entries import Entry, Family, Group
 from .flatten import AbstractTypes, Description, Flattener, Shape
+from .inputs import type_key
 from .jax_private import run_with_x64
 from .leaves import Kind
 from .results import Pending, Received
 from .specialisation import Context, Elsewhere, Specialisation, stage
+from .warn import SpecialisationWarning, warn
+from .world import Reader
 
 _ATTEMPTS = 4
 """How often a call may find that it needs a specialisation of its own: twice, unless threads race."""
 THRASH = 16
 """So many failed guards of one kind of call are reported."""
-
-
-class SpecialisationWarning(UserWarning):
-    """A function is compiled again and again, because something that it captures keeps changing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,9 +301,9 @@ class Dispatcher:
     ) -> tuple[Specialisation, tuple[Any, ...]]:
         """A new specialisation for this call, and its hidden inputs."""
         self._count_guard_failure(family, args, kwargs, leaves)
-        described = self.describe(args, kwargs)
         try:
-            made = self.specialise(entry.context, described, {i: leaves[i] for i in family.demanded})
+            static = {i: leaves[i] for i in family.demanded}
+            made, hidden = self.specialise(entry.context, self.describe(args, kwargs), args, kwargs, static)
         except StagingError as error:
             if keep_failures:
                 entry.split()
@@ -317,26 +315,39 @@ class Dispatcher:
         if not (kwargs or family.demanded or made.pattern or entry.by_types) and group.is_flat(args):
             entry.hot = made
             self.hot[tuple(map(type, args))] = entry
-        hidden = made.read(args, kwargs)
-        if hidden is None:
-            raise RuntimeError(
-                f"internal error of pystage: `{made.reader.failing(args, kwargs)}` changed while `{self.name}` "
-                "was being compiled for it; please report this"
-            )
         return made, hidden
 
-    def specialise(self, context: Context, described: Described, static: Mapping[int, Any]) -> Specialisation:
-        """A new specialisation for these arguments."""
+    def specialise(
+        self,
+        context: Context,
+        described: Described,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        static: Mapping[int, Any],
+    ) -> tuple[Specialisation, tuple[Any, ...]]:
+        """A new specialisation for these arguments, and its hidden inputs."""
         description = described.description
         request = replace(
             context.request, args=described.args, kwargs=described.kwargs, value_of=described.value_of
         )
         staged = stage(context, request, static, context.x64)
-        if context.traced and staged.program.mutations:
+        program = staged.program
+        if context.traced and program.mutations:
             self._refuse_mutation(staged)
+        reader = Reader(program.guards, program.hidden, context.signature)
+        hidden = reader.read(args, kwargs)
+        if hidden is None:
+            raise RuntimeError(
+                f"internal error of pystage: `{reader.failing(args, kwargs)}` does not hold right after "
+                f"`{self.name}` was compiled for it; please report this"
+            )
+        types = [
+            *description.types,
+            *[type_key(v, h.form) for v, h in zip(hidden, program.hidden, strict=True)],
+        ]
         # Specs of other calls are made from the request's with other types: it must not keep this call's values.
         context = replace(context, request=replace(request, value_of=_no_value))
-        return Specialisation(context, staged, tuple(description.types), description.pattern)
+        return Specialisation(context, staged, reader, types, description.pattern), hidden
 
     def _refuse_mutation(self, staged: Staged) -> NoReturn:
         mutation = staged.program.mutations[0]
@@ -355,11 +366,10 @@ class Dispatcher:
         family.guard_failures += 1
         if family.guard_failures == THRASH:
             path = found[0].reader.failing(args, kwargs)
-            warnings.warn(
+            warn(
                 f"`{self.name}` was compiled {THRASH} times for the same kind of arguments, because "
                 f"`{path}` keeps changing; pass it as an argument instead",
                 SpecialisationWarning,
-                stacklevel=5,
             )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
@@ -15,14 +14,11 @@ from .entries import Entry
 from .lowering import Lowered
 from .results import Pending
 from .specialisation import Elsewhere
+from .warn import FallbackWarning, warn
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Fallback = Literal["error", "python"]
-
-
-class FallbackWarning(UserWarning):
-    """A call that could not be staged was run by plain Python, as `fallback="python"` asks."""
 
 
 class CompiledFunction(Generic[P, R]):
@@ -136,7 +132,7 @@ class CompiledFunction(Generic[P, R]):
         if key not in self._warned:
             self._warned.add(key)
             text = f"`{self._dispatcher.name}` runs as plain Python:\n{error}"
-            warnings.warn(text, FallbackWarning, stacklevel=4)
+            warn(text, FallbackWarning)
 
 
 class BoundFunction:

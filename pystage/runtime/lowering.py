@@ -30,11 +30,10 @@ class Lowered:
         described = dispatcher.describe(args, kwargs, abstract_form)
         context = dispatcher.context(described, traced=False)
         self._described = described
-        self._specialisation = dispatcher.specialise(context, described, {})
+        self._specialisation, hidden = dispatcher.specialise(context, described, args, kwargs, {})
         self._entry = Entry(context, (), tuple(described.description.paths))
-        hidden = self._specialisation.read(args, kwargs)
         inputs = [stand_in(leaf) for leaf in described.description.leaves]
-        self._lowered = self._run(self._specialisation.run.lower, inputs, hidden or ())
+        self._lowered = self._run(self._specialisation.run.lower, inputs, hidden)
 
     @property
     def staged(self) -> Staged:

@@ -78,20 +78,19 @@ class Specialisation:
     """Programs under one set of guards; `run` is their `jax.jit`."""
 
     def __init__(
-        self, context: Context, staged: Staged, types: tuple[TypeKey, ...], pattern: list[int]
+        self, context: Context, staged: Staged, reader: Reader, types: Sequence[TypeKey], pattern: list[int]
     ) -> None:
         program = staged.program
         self._context = context
         self.staged = staged
         """The first of the programs."""
         self.static = staged.static
-        self.reader = Reader(program.guards, program.hidden, context.signature)
-        self.read = self.reader.read
-        self.hidden_forms = tuple([h.form for h in program.hidden])
+        self.reader = reader
+        self.read = reader.read
         self.hidden_paths = tuple([str(h.path) for h in program.hidden])
         self.pattern = pattern if program.alias_sensitive or len(set(pattern)) < len(pattern) else None
         """Which containers of the arguments must be the same objects, if that matters."""
-        forms = (*context.forms, *self.hidden_forms)
+        forms = (*context.forms, *[h.form for h in program.hidden])
         self.host = any(f is not Form.JAX for f in forms)
         self.memory = Form.NDARRAY in forms
         self._forms = forms
@@ -99,7 +98,7 @@ class Specialisation:
         self._hidden = {path_key(h.path): i for i, h in enumerate(program.hidden)}
         self._variants: dict[tuple[Any, ...], Variant] = {}
         self._locks: dict[tuple[Any, ...], threading.Lock] = {}
-        self._variants[(types, self._flags())] = self._variant(staged)
+        self._variants[(tuple(types), self._flags())] = self._variant(staged)
         self.run: Any = jax.jit(self._named(), donate_argnums=context.donated)
 
     @property

@@ -43,7 +43,9 @@ PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
 class Sketch:
     """One program being written: its parameters are all leaves of the call, then hidden inputs as they come."""
 
-    def __init__(self, name: str, args: Sequence[Spec], kwargs: Mapping[str, Spec], static: Mapping[int, Any]) -> None:
+    def __init__(
+        self, name: str, args: Sequence[Spec], kwargs: Mapping[str, Spec], static: Mapping[int, Any]
+    ) -> None:
         self.name = name
         self.args = args
         self.kwargs = kwargs
