@@ -277,9 +277,15 @@ class Reader:
             self.wanted.setdefault(each, len(self.wanted))
         if self.ctx.is_ndarray(value):
             self.wanted.setdefault(self.ctx.contents(value), len(self.wanted))
+        for part in getattr(value, "items", ()):
+            self.collect(part)
         for cell in self.ctx.state.reachable([value]):
-            for each in values_of(self.ctx.state.get(cell)):
+            content = self.ctx.state.get(cell)
+            for each in values_of(content):
                 self.wanted.setdefault(each, len(self.wanted))
+            for part in getattr(content, "items", ()):
+                if self.ctx.is_ndarray(part):
+                    self.collect(part)
 
     def run(self) -> None:
         """Runs the program."""

@@ -139,8 +139,6 @@ def np_clip(
     low = min if is_none(a_min) else a_min
     high = max if is_none(a_max) else a_max
     operand = ctx.read(a)
-    if is_jax(operand):
-        return jnp_clip(ctx, a, low, high)
     limits = [None if is_none(x) else ctx.read(x) for x in (low, high)]
     limits = [_within(operand, limit, i) for i, limit in enumerate(limits)]
     given: list[Operand] = [operand, *[limit for limit in limits if limit is not None]]

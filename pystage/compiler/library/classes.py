@@ -73,8 +73,7 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
             return [_VIEWS[kind]]
         case Ref():
             content = ctx.state.get(value.cell)
-            fixed: type = cast(type, _FIXED.get(type(content)) or content.cls)
-            return [fixed]
+            return [cast(type, _FIXED.get(type(content)) or content.cls)]
         case Abstract():
             return [_FIXED[type(value)]]
         case _:
@@ -87,9 +86,8 @@ def scalar_class(dtype: DType, form: Form) -> type:
         case Form.PYTHON:
             return python_type(dtype)
         case Form.SCALAR:
-            scalar: type = cast(type, dtype.type)
-            return scalar
+            return cast(type, dtype.type)
         case Form.NDARRAY:
             return np.ndarray
         case Form.JAX:
-            return jax.Array
+            return cast(type, jax.Array)

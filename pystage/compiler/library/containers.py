@@ -136,7 +136,7 @@ def container_getitem(ctx: Context, container: Raw, index: Raw) -> Abstract | No
         return dict_methods.item(ctx, cell, index)
     if isinstance(container, Range):
         return _range_item(ctx, container, index)
-    if isinstance(container, Const) and isinstance(container.value, str | bytes | dict):
+    if isinstance(container, Const) and isinstance(container.value, str | bytes | dict | range):
         key = ctx.known(index, f"the index of a {type_name(ctx, container)}")
         try:
             return lift(ctx, container.value[key])

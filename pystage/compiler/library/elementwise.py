@@ -56,7 +56,8 @@ class Elementwise:
 
     `kernel` computes it on values of the loop's types. For JAX: `inputs` makes the computation's type of the
     operands' common one, `output` the result's type of that, and `domain` are the kinds of type it takes
-    (`b` boolean, `i` signed, `u` unsigned, `f` floating, `c` complex).
+    (`b` boolean, `i` signed, `u` unsigned, `f` floating, `c` complex). `strong`: for these kinds JAX's result is
+    never weak.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Elementwise:
     output: DTypeMap = same
     domain: str = "biufc"
     comparison: bool = False
+    strong: str = ""
 
     def jax_loop(self, ctx: Context, kinds: tuple[Kind, ...]) -> Loop | None:
         """The loop by JAX's rules."""
@@ -74,7 +76,7 @@ class Elementwise:
         if _kind_letter(dtype) not in self.domain:
             return None
         output = self.output(dtype)
-        return Loop((dtype,) * len(kinds), (output,) * self.ufunc.nout, Form.JAX, weak)
+        return Loop((dtype,) * len(kinds), (output,) * self.ufunc.nout, Form.JAX, weak and not self.strong)
 
     def numpy_loop(self, kinds: tuple[Kind, ...], wide: bool = False) -> Loop | None:
         """The loop by NumPy's rules. `wide`: integers are compared with a staged Python integer, whose value

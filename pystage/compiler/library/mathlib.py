@@ -58,6 +58,7 @@ from . import arithmetic as a
 from . import transcendental as t
 from .arithmetic import Kernel, like, select
 from .builtins import listed
+from .classes import class_of
 from .context import Context, Raw
 from .operators import binary, call_now
 from .promote import value_of
@@ -212,6 +213,7 @@ def _rounding(function: Callable[..., Any], name: str, kernel: Kernel) -> None:
         known = known_object(ctx, x)
         if known is not MISSING:
             return call_now(ctx, function, known)
+        _check_truncates(ctx, x, function)
         operand = ctx.read(x)
         if isinstance(operand, Array) and operand.dtype.kind in "biu":
             return to_python(ctx, x, int)
@@ -220,6 +222,13 @@ def _rounding(function: Callable[..., Any], name: str, kernel: Kernel) -> None:
     call.__name__ = function.__name__
     call.__doc__ = f"`math.{function.__name__}`: an int."
     meaning(function)(call)
+
+
+def _check_truncates(ctx: Context, x: Raw, function: Callable[..., Any]) -> None:
+    """`math.trunc` needs the class's own method, which most NumPy scalars have not."""
+    for cls in class_of(ctx, x):
+        if function is math.trunc and not hasattr(cls, "__trunc__"):
+            ctx.raise_(TypeError(f"type {cls.__name__} doesn't define __trunc__ method"))
 
 
 _rounding(math.floor, "__floor__", _op(Floor()))

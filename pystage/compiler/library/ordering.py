@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
-from ..values.lattice import Abstract, Array, Const
+from ..values.lattice import Abstract, Array, Const, is_number
 from .arithmetic import select
 from .context import Context, Raw
 from .operators import compare
+from .promote import kinds_of, value_of
+from .python_numbers import bounds_of
 from .structures import abstract
 
 NETWORK_LIMIT = 16
@@ -60,10 +62,21 @@ def choose(ctx: Context, condition: Abstract, on_true: Abstract, on_false: Abstr
     truth = ctx.truth(condition)
     if isinstance(truth, Const):
         return on_true if truth.value else on_false
-    if isinstance(on_true, Array) and isinstance(on_false, Array) and _alike([on_true, on_false]):
+    first, second = _staged(ctx, on_true, on_false), _staged(ctx, on_false, on_true)
+    if isinstance(first, Array) and isinstance(second, Array) and _alike([first, second]):
         assert isinstance(truth, Array)
-        return select_alike(ctx, truth, on_true, on_false)
+        return select_alike(ctx, truth, first, second)
     return ctx.branch(truth, lambda: on_true, lambda: on_false)
+
+
+def _staged(ctx: Context, x: Abstract, other: Abstract) -> Abstract:
+    """A known number as a value of the program, where the other one is of the same kind."""
+    if not isinstance(x, Const) or not isinstance(other, Array) or not is_number(x) or other.kinds:
+        return x
+    (kind,) = kinds_of(x)
+    if (kind.dtype, kind.form) != (other.dtype, other.form) or other.rank:
+        return x
+    return Array(value_of(ctx, x, kind.dtype, kind.form), kind.form, False, *bounds_of(x))
 
 
 def select_alike(ctx: Context, condition: Array, on_true: Array, on_false: Array) -> Array:

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..hlo.ir import Value
+from ..hlo.types import is_integer
 from ..ops import (
     Acos,
     Acosh,
@@ -57,9 +58,12 @@ from . import arithmetic as a
 from . import transcendental as t
 from .context import Context, Raw
 from .elementwise import DTypeMap, Elementwise, apply_jax, boolean, call_numpy, jax_operands, same
-from .promote import inexact, numeric
+from .jaxtail import jax_call
+from .promote import inexact, kinds_of, numeric
 from .registry import meaning, meaning_of
+from .structures import abstract
 
+ALL_KINDS = "biufc"
 REAL = "biuf"
 NUMERIC = "iufc"
 INTEGRAL = "biu"
@@ -74,13 +78,14 @@ def declare(
     output: DTypeMap = same,
     domain: str = "biufc",
     comparison: bool = False,
+    strong: str = "",
 ) -> Elementwise:
     """Declares what `ufunc` and its twins in `jax.numpy` mean; see `Elementwise`."""
-    function = Elementwise(ufunc.__name__, ufunc, kernel, inputs, output, domain, comparison)
+    function = Elementwise(ufunc.__name__, ufunc, kernel, inputs, output, domain, comparison, strong)
     meaning(ufunc)(_numpy_meaning(function))
     for twin in dict.fromkeys(map(_ById, twins)):
         if meaning_of(twin.object) is None:
-            meaning(twin.object)(_jax_meaning(function))
+            meaning(twin.object)(_jax_meaning(function, twin.object))
     return function
 
 
@@ -130,9 +135,15 @@ def with_ufunc_options(operands: int, call: Callable[..., Abstract]) -> Callable
     return whole
 
 
-def _jax_meaning(function: Elementwise) -> Callable[..., Abstract]:
+def _jax_meaning(function: Elementwise, twin: Any) -> Callable[..., Abstract]:
+    """Types that the declaration does not serve go to JAX itself, with its own errors."""
+
     def call(ctx: Context, *args: Raw) -> Abstract:
-        return apply_jax(ctx, function, jax_operands(ctx, function.name, args))
+        operands = jax_operands(ctx, function.name, args)
+        kinds = [k for o in operands for k in kinds_of(o)]
+        if len(kinds) == len(operands) and function.jax_loop(ctx, tuple(kinds)) is None:
+            return jax_call(ctx, twin, [abstract(x) for x in args], {})
+        return apply_jax(ctx, function, operands)
 
     def options() -> None: ...
 
@@ -163,7 +174,7 @@ def _same_value(ctx: Context, form: Form, x: Value) -> Value:
 
 POSITIVE = declare(np.positive, _same_value, jnp.positive)
 ABSOLUTE = declare(np.absolute, a.absolute, jnp.absolute, jnp.abs, output=a.real_dtype)
-declare(np.fabs, a.absolute, jnp.fabs, inputs=inexact, output=a.real_dtype)
+declare(np.fabs, a.absolute, jnp.fabs, inputs=inexact, domain="f")
 declare(np.sign, a.sign, jnp.sign, domain=NUMERIC)
 
 
@@ -172,7 +183,12 @@ def _square(ctx: Context, form: Form, x: Value) -> Value:
 
 
 def _reciprocal(ctx: Context, form: Form, x: Value) -> Value:
-    return ctx.op(Divide(), a.like(ctx, x, 1), x)
+    quotient = ctx.op(Divide(), a.like(ctx, x, 1), x)
+    if not is_integer(x.type.dtype):
+        return quotient
+    with np.errstate(all="ignore"):
+        at_zero = np.reciprocal(np.zeros((), x.type.dtype))
+    return a.select(ctx, a.zero_at(ctx, x), a.like(ctx, x, at_zero), quotient)
 
 
 SQUARE = declare(np.square, _square, jnp.square, inputs=numeric)
@@ -189,8 +205,8 @@ declare(np.exp2, t.exp2, jnp.exp2, inputs=inexact)
 declare(np.expm1, a.op(ExponentialMinusOne()), jnp.expm1, inputs=inexact)
 declare(np.log, a.op(Log()), jnp.log, inputs=inexact)
 declare(np.log1p, a.op(LogPlusOne()), jnp.log1p, inputs=inexact)
-declare(np.log2, t.logarithm(2), jnp.log2, inputs=inexact)
-declare(np.log10, t.logarithm(10), jnp.log10, inputs=inexact)
+declare(np.log2, t.logarithm(2), jnp.log2, inputs=inexact, strong=ALL_KINDS)
+declare(np.log10, t.logarithm(10), jnp.log10, inputs=inexact, strong=ALL_KINDS)
 declare(np.logaddexp, t.logaddexp(1.0), jnp.logaddexp, inputs=inexact, domain="f")
 declare(np.logaddexp2, t.logaddexp(math.log(2)), jnp.logaddexp2, inputs=inexact, domain="f")
 
@@ -259,10 +275,10 @@ LOGICAL_AND = declare(np.logical_and, t.logical(And()), jnp.logical_and, output=
 LOGICAL_OR = declare(np.logical_or, t.logical(Or()), jnp.logical_or, output=boolean)
 LOGICAL_XOR = declare(np.logical_xor, t.logical(Xor()), jnp.logical_xor, output=boolean)
 LOGICAL_NOT = declare(np.logical_not, t.logical(Not()), jnp.logical_not, output=boolean)
-ISFINITE = declare(np.isfinite, t.isfinite, jnp.isfinite, output=boolean)
-ISINF = declare(np.isinf, t.isinf, jnp.isinf, output=boolean)
+ISFINITE = declare(np.isfinite, t.isfinite, jnp.isfinite, output=boolean, strong=INTEGRAL)
+ISINF = declare(np.isinf, t.isinf, jnp.isinf, output=boolean, strong=ALL_KINDS)
 ISNAN = declare(np.isnan, t.isnan, jnp.isnan, output=boolean)
-declare(np.signbit, a.signbit, jnp.signbit, output=boolean, domain=REAL)
+declare(np.signbit, a.signbit, jnp.signbit, output=boolean, domain=REAL, strong=ALL_KINDS)
 
 # ---------------------------------------------------------------- numbers taken apart
 
@@ -272,9 +288,9 @@ declare(np.ldexp, t.ldexp)
 declare(np.heaviside, t.heaviside, jnp.heaviside, inputs=inexact, domain="f")
 declare(np.modf, t.modf)
 declare(np.conjugate, a.conjugate, jnp.conjugate, jnp.conj)
-declare(np.floor, a.real_only(a.op(Floor())), jnp.floor, inputs=inexact, domain="f")
-declare(np.ceil, a.real_only(a.op(Ceil())), jnp.ceil, inputs=inexact, domain="f")
+declare(np.floor, a.real_only(a.op(Floor())), jnp.floor, domain=REAL)
+declare(np.ceil, a.real_only(a.op(Ceil())), jnp.ceil, domain=REAL)
 declare(np.trunc, t.trunc, jnp.trunc, domain=REAL)
-declare(np.rint, a.rint, jnp.rint, inputs=inexact)
+declare(np.rint, a.rint, jnp.rint, domain=FLOATING)
 if hasattr(np, "bitwise_count"):
     declare(np.bitwise_count, t.bit_count)
