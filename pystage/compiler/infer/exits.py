@@ -58,18 +58,18 @@ class Exit:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.results: list[Value] = []
-        self._index: dict[Value, int] = {}
+        self._index: dict[tuple[Value, bool], int] = {}
         self._made: dict[int, Template] = {}
         self._views: dict[Ref, int] = {}
 
-    def output(self, value: Value, form: Form, key_impl: str | None = None) -> Output:
+    def output(self, value: Value, form: Form, key_impl: str | None = None, weak: bool = False) -> Output:
         """A result of the program."""
-        index = self._index.get(value)
+        index = self._index.get((value, weak))
         if index is None:
-            index = self._index[value] = len(self.results)
+            index = self._index[value, weak] = len(self.results)
             self.results.append(value)
         scalar = _PYTHON[value.type.dtype.kind] if form is Form.PYTHON else None
-        return Output(index, form, scalar, key_impl)
+        return Output(index, form, scalar, key_impl, weak)
 
     def template(self, value: Abstract) -> Template:
         """How `value` becomes a Python object after the run."""
@@ -105,7 +105,7 @@ class Exit:
             raise DiagnosticError(
                 NoCommonType(span=self.engine.b.span, what="the result", first=first, second=second)
             )
-        return self.output(value.value, value.form, value.key_impl)
+        return self.output(value.value, value.form, value.key_impl, value.form is Form.JAX and value.weak)
 
     def reference(self, ref: Ref) -> Template:
         """A container, an object, an ndarray: the caller's own, or a new one, each made once."""
