@@ -1,15 +1,17 @@
 """`check`: a plain function and its arguments, run by CPython and staged, must be indistinguishable.
 
 In: a function, and arguments. Each run gets deep copies of its own (one copy for all arguments, so that what
-was one object stays one object). Out: nothing, or an `AssertionError` that names the first place where the
-runs differ: in the result, in the arguments afterwards, in the exception, or in what is the same object.
+was one object stays one object). The staged program runs compiled by XLA, and once more in the reference
+interpreter. Out: nothing, or an `AssertionError` that names the first place where the runs differ: in the
+result, in the arguments afterwards, in the exception, or in what is the same object.
 """
 
 from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar
@@ -21,6 +23,10 @@ import pytest
 from _pytest.mark import ParameterSet
 
 import pystage
+from pystage.compiler.hlo.interpret import interpret
+from pystage.compiler.pipeline import Staged
+from pystage.runtime.function import CompiledFunction
+from pystage.runtime.primitive import pystage_p
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,15 +40,19 @@ def check(
     kwargs: Mapping[str, Any] | None = None,
     staged: Callable[..., Any] | None = None,
     refused: str | None = None,
+    raises: type[Exception] | None = None,
     tolerance: float | None = None,
     runs: int = 2,
+    interpreted: bool = True,
 ) -> None:
     """Asserts that `function(*args, **kwargs)` is the same plain and staged.
 
     `staged`: what to call instead of `pystage.compile(function)`, to keep one compiled function over several
-    checks. `refused`: the code of the diagnostic with which staging must fail, arguments untouched.
+    checks. `refused`: the code of the diagnostic with which staging must fail, arguments untouched. `raises`: the
+    class of the exception that the plain run raises; without it, a plain run that raises fails the check.
     `tolerance`: instead of those by dtype. `runs`: how often the staged function is called, so that the later
-    calls find the compiled program.
+    calls find the compiled program. `interpreted`: whether the program runs in the reference interpreter too,
+    which takes long for what loops much.
     """
     keywords = dict(kwargs or {})
     staged = staged or pystage.compile(function, fallback="error")
@@ -50,9 +60,37 @@ def check(
         _check_refused(staged, args, keywords, refused)
         return
     plain = _run(function, args, keywords)
+    if plain.error is not None and raises is None:
+        raise plain.error
+    assert raises is None or type(plain.error) is raises, f"the plain run raised {plain.error!r}"
     _assert_something_to_compare(plain, args, keywords)
     for number in range(1, runs + 1):
-        _compare_runs(plain, _run(staged, args, keywords), tolerance, f"call {number}")
+        _compare_runs(plain, _run(staged, args, keywords), Comparison(tolerance), f"call {number}")
+    if interpreted and isinstance(staged, CompiledFunction):
+        with interpreting() as programs:
+            run = _run(staged, args, keywords)
+        assert programs, "nothing was interpreted"
+        _compare_runs(plain, run, Comparison(tolerance, weak_types=False), "interpreted")
+
+
+@contextmanager
+def interpreting() -> Iterator[list[Staged]]:
+    """Programs that are called meanwhile run in the reference interpreter; gives the list of them."""
+    programs: list[Staged] = []
+
+    def run(*operands: Any, staged: Staged) -> list[jax.Array]:
+        programs.append(staged)
+        with jax.disable_jit(False), jax.enable_x64(True):
+            results = interpret(staged.function, [np.asarray(operand) for operand in operands])
+            return [jnp.asarray(result) for result in results]
+
+    compiled = pystage_p.impl
+    pystage_p.def_impl(run)
+    try:
+        with jax.disable_jit():
+            yield programs
+    finally:
+        pystage_p.def_impl(compiled)
 
 
 class Cases:
@@ -131,14 +169,13 @@ def _check_refused(
     Comparison().same((args, kwargs), (own_args, own_kwargs), "arguments after the refusal")
 
 
-def _compare_runs(plain: Run, staged: Run, tolerance: float | None, name: str) -> None:
+def _compare_runs(plain: Run, staged: Run, comparison: Comparison, name: str) -> None:
     if staged.error is not None and plain.error is None:
         raise AssertionError(f"{name}: only the staged run raised") from staged.error
     if plain.error is not None:
         assert staged.error is not None, f"{name}: only the plain run raised {plain.error!r}"
         assert type(staged.error) is type(plain.error), f"{name}: {plain.error!r} became {staged.error!r}"
         assert str(staged.error) == str(plain.error), f"{name}: {plain.error!r} became {staged.error!r}"
-    comparison = Comparison(tolerance)
     comparison.same(plain.args, staged.args, f"{name}: argument")
     comparison.same(plain.kwargs, staged.kwargs, f"{name}: keyword argument")
     comparison.same(plain.result, staged.result, f"{name}: result")
@@ -150,6 +187,7 @@ class Comparison:
     """Walks two structures side by side, and remembers which objects of one stand for which of the other."""
 
     tolerance: float | None = None
+    weak_types: bool = True
     partners: dict[int, Any] = field(default_factory=dict)  # id of a plain object → its staged partner
     taken: dict[int, str] = field(default_factory=dict)  # id of a staged object → where it was first met
     arrays: list[tuple[str, np.ndarray, np.ndarray]] = field(default_factory=list)
@@ -224,7 +262,8 @@ class Comparison:
         if jax.dtypes.issubdtype(plain.dtype, jax.dtypes.prng_key):
             assert staged.dtype == plain.dtype, f"{path}: {plain.dtype} became {staged.dtype}"
             plain, staged = jax.random.key_data(plain), jax.random.key_data(staged)
-        assert staged.weak_type == plain.weak_type, f"{path}: weak_type {plain.weak_type} became the other"
+        if self.weak_types:
+            assert staged.weak_type == plain.weak_type, f"{path}: weak_type was {plain.weak_type}"
         self._same_values(np.asarray(plain), np.asarray(staged), path)
 
     def _same_values(self, plain: np.ndarray, staged: np.ndarray, path: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
-from types import SimpleNamespace
+from dataclasses import dataclass
 
 import jax.numpy as jnp
 import numpy as np
@@ -23,6 +23,13 @@ LAYERS = [1.0, 2.0]
 SETTINGS = {"gain": 2.0}
 JAX_TABLE = jnp.array([1.0, 2.0])
 MODULE = sys.modules[__name__]
+
+
+@dataclass
+class Config:
+    gain: float
+    mode: str
+    sizes: list
 
 
 def helper(x):
@@ -138,7 +145,7 @@ def test_two_closures_of_one_function_are_two_programs():
 
 
 def test_a_changed_object_is_seen():
-    config = SimpleNamespace(gain=2.0, mode="fast", sizes=[1, 2])
+    config = Config(gain=2.0, mode="fast", sizes=[1, 2])
 
     def program(x):
         if config.mode == "fast":
@@ -186,15 +193,15 @@ def test_a_changed_attribute_of_the_bound_object_is_seen():
 
 
 def test_a_changed_class_attribute_is_seen():
-    class Config:
+    class Defaults:
         gain = 2.0
 
     def program(x):
-        return x * Config.gain
+        return x * Defaults.gain
 
     staged = pystage.compile(program)
     check(program, 2.0, staged=staged)
-    Config.gain = 5.0
+    Defaults.gain = 5.0
     check(program, 2.0, staged=staged)
 
 

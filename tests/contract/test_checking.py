@@ -6,6 +6,7 @@ import copy
 from collections import namedtuple
 from dataclasses import dataclass
 
+import checking
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -20,11 +21,11 @@ class Box:
 Pair = namedtuple("Pair", "first second")
 
 
-def fails(plain, wrong, *args):
+def fails(plain, wrong, *args, **options):
     """Asserts that the checker tells `wrong` from `plain`, and that it accepts `plain` itself."""
-    check(plain, *args, staged=plain)
+    check(plain, *args, staged=plain, **options)
     with pytest.raises(AssertionError):
-        check(plain, *args, staged=wrong)
+        check(plain, *args, staged=wrong, **options)
 
 
 VALUES = {
@@ -113,10 +114,22 @@ def test_finds_a_different_exception():
     def stop(kind, text):
         raise kind(text)
 
-    fails(lambda: stop(ValueError, "a"), lambda: stop(TypeError, "a"))
-    fails(lambda: stop(ValueError, "a"), lambda: stop(ValueError, "b"))
-    fails(lambda: stop(ValueError, "a"), lambda: 1.0)
+    fails(lambda: stop(ValueError, "a"), lambda: stop(TypeError, "a"), raises=ValueError)
+    fails(lambda: stop(ValueError, "a"), lambda: stop(ValueError, "b"), raises=ValueError)
+    fails(lambda: stop(ValueError, "a"), lambda: 1.0, raises=ValueError)
     fails(lambda: 1.0, lambda: stop(ValueError, "a"))
+
+
+def test_finds_an_exception_that_was_not_expected():
+    def stop():
+        raise ValueError("a")
+
+    with pytest.raises(ValueError, match="a"):
+        check(stop, staged=stop)
+    with pytest.raises(AssertionError):
+        check(stop, staged=stop, raises=KeyError)
+    with pytest.raises(AssertionError):
+        check(lambda: 1.0, staged=lambda: 1.0, raises=KeyError)
 
 
 def test_finds_what_only_a_later_call_does():
@@ -157,3 +170,10 @@ def test_accepts_rounding():
     check(lambda: 1.0, staged=lambda: 1.0 + 1e-14)
     check(lambda: np.float32(1.0), staged=lambda: np.float32(1.000001))
     check(lambda: np.nan, staged=lambda: np.nan)
+
+
+def test_runs_the_program_in_the_interpreter(monkeypatch):
+    monkeypatch.setattr(checking, "interpret", lambda function, operands: (np.array(5.0),))
+    check(lambda x: x + 1.0, 2.0, interpreted=False)
+    with pytest.raises(AssertionError, match="interpreted"):
+        check(lambda x: x + 1.0, 2.0)

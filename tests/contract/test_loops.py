@@ -134,7 +134,7 @@ def range_literal_bounds(x):
 
 @cases.each((5,), (30,))
 def for_break(n):
-    total = 0
+    total, i = 0, -1
     for i in range(n):
         if total > 20:
             break
@@ -228,7 +228,7 @@ def loop_variable_reassigned(n):
     for i in range(n):
         i = i * 2
         total += i
-    return total, i
+    return total
 
 
 @cases.each((4,), (9,))
@@ -289,8 +289,23 @@ def fibonacci(n):
     return a
 
 
+@cases.each((5,), (2,))
+def loop_variable_after_a_loop_of_known_length(n):
+    for i in range(4):
+        n += i
+    return n, i
+
+
+@cases(5, refused="PS303")
+def loop_variable_after_a_loop_that_may_not_run(n):
+    for i in range(n):
+        pass
+    return i
+
+
 @cases.each((50_000_000, 3.0), (2, 3.0))
 def long_loops_can_be_left_early(n, x):
+    i = 0
     for i in range(n):
         x = x + 1.0
         if x > 6.0:

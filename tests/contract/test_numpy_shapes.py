@@ -231,7 +231,7 @@ def products_of_other_ranks(m, v, t, b):
         m @ v,
         v @ v,
         v @ b,
-        t @ b.T[:, :3].T,
+        t @ b[:, :2].repeat(2, axis=0)[:4],
         np.dot(v, 2.0),
         np.dot(m, v),
         np.inner(v, v),

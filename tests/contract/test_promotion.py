@@ -38,7 +38,7 @@ def with_numpy_scalars(x):
 
 def scalar_with_python_numbers(x):
     s = x[1]
-    return s + 1, s * 2.5, 2 * s, s / 2, s == 2, -s, s + True, s * 1j
+    return s + 1, s * 2.5, 2 * s, s / 2, s == 2, s - 1, s + True, s * 1j
 
 
 def division(x, y):

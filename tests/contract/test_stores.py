@@ -379,13 +379,13 @@ def rows_stored_in_a_loop(x):
 # ---------------------------------------------------------------- jax.Arrays cannot be stored into
 
 
-@cases(jnp.array([1.0, 2.0]))
+@cases(jnp.array([1.0, 2.0]), raises=TypeError)
 def storing_into_a_jax_array(x):
     x[0] = 5.0
     return x
 
 
-@cases(jnp.array([1.0, 2.0]))
+@cases(jnp.array([1.0, 2.0]), raises=TypeError)
 def adding_to_a_jax_array_item(x):
     x[0] += 5.0
     return x
