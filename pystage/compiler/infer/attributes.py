@@ -253,11 +253,12 @@ def _dispatch(engine: Engine, name: str, reflected: str, left: Abstract, right: 
     return None
 
 
-def binary(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abstract:
-    """`left op right`."""
+def overloaded(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abstract | None:
+    """`left op right` as the special methods of user classes answer it; None if they do not."""
+    if op in _COMPARE:
+        return compare_method(engine, op, left, right)
     name = _BINARY[op]
-    found = _dispatch(engine, f"__{name}__", f"__r{name}__", left, right)
-    return found if found is not None else operators.binary(engine, op, left, right)
+    return _dispatch(engine, f"__{name}__", f"__r{name}__", left, right)
 
 
 def inplace(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abstract:
@@ -265,7 +266,7 @@ def inplace(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abstrac
     found = _try(engine, left, f"__i{_BINARY[op]}__", right) if _user_class(engine, left) else None
     if found is not None:
         return found
-    found = _dispatch(engine, f"__{_BINARY[op]}__", f"__r{_BINARY[op]}__", left, right)
+    found = overloaded(engine, op, left, right)
     if found is not None:
         return found
     if isinstance(left, Ref) and isinstance(engine.state.get(left.cell), ArrayCell | ListCell | DictCell):

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+import jax
+
 from ..diagnostics.codes_calls import EndlessRecursion
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Function as HloFunction
@@ -149,6 +151,7 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
     captured = [Ref(c) for c in callee.cells.values()]
     key = (
         callee.identity,
+        (engine.x64, jax.config.jax_default_matmul_precision),
         tuple([canonical.key(v) for v in bound.values()]),
         tuple([canonical.key(c) for c in captured]),
         tuple([canonical.key(cast(Abstract, engine.state.slots[s])) for s in engine.written_globals()]),

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..diagnostics.codes_constant import NotKnown
+from ..diagnostics.codes_constant import NotKnown, TooManyToUnroll
 from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..diagnostics.span import Span
 from ..hlo.ir import Op, Region, Value
@@ -160,7 +160,9 @@ def _known_array(origins: Origins, value: Array, what: str, span: Span | None) -
     for blocker in blockers:
         loop = origins.loops.get(blocker.owner) if isinstance(blocker.owner, Region) else None
         loop = loop or _loop_result(origins, blocker)
-        if loop is not None and loop[1] <= UNROLL_LIMIT:
+        if loop is not None:
+            if loop[1] > UNROLL_LIMIT:
+                raise DiagnosticError(TooManyToUnroll(span=loop[0].span, trips=loop[1], limit=UNROLL_LIMIT))
             raise Restart(loop[0])
     notes = []
     for blocker in blockers:

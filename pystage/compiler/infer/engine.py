@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, cast
 
+import jax
 import numpy as np
 
 from ..diagnostics.codes_calls import InternalError
@@ -142,6 +143,16 @@ class Engine(Context):
         raise PythonRaise(exception, self.b.span)
 
     # -- scopes
+
+    @contextmanager
+    def settings(self) -> Iterator[None]:
+        """Reads the user's settings anew, inside a context manager that changes them."""
+        outer = self.x64
+        self.x64 = bool(jax.config.jax_enable_x64)
+        try:
+            yield
+        finally:
+            self.x64 = outer
 
     @contextmanager
     def under_condition(self, loop: bool = False) -> Iterator[None]:
@@ -329,7 +340,12 @@ class Engine(Context):
 
     def compare(self, op: str, left: Abstract, right: Abstract) -> Abstract:
         """`left op right`, user classes included."""
-        return operators_with_classes(self, op, left, right)
+        return operators.compare(self, op, left, right)
+
+    def overloaded(self, op: str, left: Raw, right: Raw) -> Abstract | None:
+        if isinstance(left, Ref | Tuple) or isinstance(right, Ref | Tuple):
+            return attributes.overloaded(self, op, self.constant_object(left), self.constant_object(right))
+        return None
 
     def constant_object(self, value: Any) -> Abstract:
         """A plain Python object as an abstract value: tuples by their items, everything else `Const`."""
@@ -503,9 +519,3 @@ def _without_sources(cell: Cell) -> Cell:
 def shape_diagnostic(engine: Engine, text: str) -> Diagnostic:
     """What a transfer function refused: a mistake of the library layer, since it checks before."""
     return InternalError(span=engine.b.span, text=text)
-
-
-def operators_with_classes(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abstract:
-    """A comparison, special methods of user classes first."""
-    found = attributes.compare_method(engine, op, left, right)
-    return found if found is not None else operators.compare(engine, op, left, right)

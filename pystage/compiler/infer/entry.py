@@ -46,6 +46,7 @@ from ..values.lattice import (
     Tuple,
 )
 from . import instructions as _instructions  # noqa: F401  (fills the engine's table)
+from . import meanings as _meanings  # noqa: F401  (declares what they mean)
 from .engine import Engine
 from .exits import Exit
 from .frame import PythonRaise, Restart

@@ -9,7 +9,7 @@ from typing import Any, cast
 from ..diagnostics.codes_calls import InternalError
 from ..diagnostics.codes_constant import TooManyToUnroll
 from ..diagnostics.codes_control import HandlerAtRunTime, MaybeNotAssigned, NotAssigned, NotIterable
-from ..diagnostics.diagnostic import DiagnosticError
+from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..library import operators
 from ..stage import ir as stage
 from ..values.boundary import Form
@@ -70,8 +70,11 @@ def _load(e: Engine, i: stage.Load) -> None:
     if value is None or isinstance(value, Undef):
         raise DiagnosticError(NotAssigned(span=i.span, name=i.name))
     if isinstance(value, MaybeUndef):
+        if not i.certain and value.runs is not None:
+            e.known(value.runs, f"whether the loop assigns {i.name!r}")
         if not i.certain:
-            raise DiagnosticError(MaybeNotAssigned(span=value.span or i.span, name=i.name))
+            note = Note("not on every path through this is it assigned", value.span)
+            raise DiagnosticError(MaybeNotAssigned(span=i.span, name=i.name, notes=(note,)))
         value = value.value
     e.put(i.dst, value)
 
@@ -136,7 +139,7 @@ def _unary(e: Engine, i: stage.Unary) -> None:
 
 
 def _binary(e: Engine, i: stage.Binary) -> None:
-    e.put(i.dst, attributes.binary(e, i.op, e.get(i.left), e.get(i.right)))
+    e.put(i.dst, operators.binary(e, i.op, e.get(i.left), e.get(i.right)))
 
 
 def _inplace(e: Engine, i: stage.Inplace) -> None:
@@ -423,7 +426,7 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
         e.run_block(i.body)
         e.state.set(counter, operators.binary(e, "+", position, Const(1)))
 
-    infer_loop(e, Loop(test, body, frame.id, instruction=i, trips=trips, certain=bool(trips)))
+    infer_loop(e, Loop(test, body, frame.id, instruction=i, trips=trips, certain=bool(trips), runs=length))
     e.state.set(counter, cast(Abstract, outer) if outer is not None else Undef())
 
 
@@ -530,6 +533,10 @@ def _handle(e: Engine, i: stage.Try, error: PythonRaise) -> None:
     raise error
 
 
+_SETTINGS = ("errstate", "nullcontext", "ExtendNameStackContextManager", "StateContextManager")
+"""Context managers of NumPy, JAX and Python that set what the compiler reads, for the time of the block."""
+
+
 def _with(e: Engine, i: stage.With) -> None:
     manager = e.get(i.manager)
     enter = objects.special_method(e, manager, "__enter__")
@@ -546,10 +553,10 @@ def _with(e: Engine, i: stage.With) -> None:
             return
         e.call(leave, [NONE, NONE, NONE])
         return
-    if isinstance(manager, Const) and type(manager.value).__qualname__ in ("errstate", "nullcontext"):
-        result = getattr(manager.value, "enter_result", None)
-        e.put(i.entered, e.constant_object(result))
-        e.run_block(i.body)
+    if isinstance(manager, Const) and type(manager.value).__qualname__ in _SETTINGS:
+        with manager.value as entered, e.settings():
+            e.put(i.entered, e.constant_object(entered))
+            e.run_block(i.body)
         return
     raise DiagnosticError(HandlerAtRunTime(span=i.span, what=f"`with` on {describe(manager, e.state)}"))
 

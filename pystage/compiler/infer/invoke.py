@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import jax
 import numpy as np
 
 from ..diagnostics.codes_calls import UnknownCallable, WrongArguments
-from ..diagnostics.diagnostic import DiagnosticError
+from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..frontend import FrontendError, stage_function
 from ..library.jaxtail import is_jax_callable, jax_call
 from ..library.registry import meaning_of, signature_of
@@ -167,6 +168,10 @@ def _call_python(engine: Engine, function: types.FunctionType, args: Args, kwarg
     return call_function(engine, callee, bound)
 
 
+_SOURCE_CODES = ("PS101", "PS102", "PS103", "PS104")
+"""Codes of functions whose source cannot be had: the place that matters is the call."""
+
+
 def is_library_function(function: Any) -> bool:
     """True for functions of NumPy, SciPy and Python's own library, whose source is not user code."""
     top = (getattr(function, "__module__", None) or "").partition(".")[0]
@@ -180,7 +185,11 @@ def python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee,
     except FrontendError as error:
         for diagnostic in error.diagnostics[1:]:
             engine.errors.add(diagnostic)
-        raise DiagnosticError(error.diagnostics[0]) from None
+        first = error.diagnostics[0]
+        if engine.frame is not None and first.code in _SOURCE_CODES:
+            note = Note(f"{function.__qualname__} is defined here", first.span)
+            first = replace(first, span=engine.b.span, notes=(*first.notes, note))
+        raise DiagnosticError(first) from None
     engine.keep.append(function)
     cells: dict[str, int] = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):

@@ -143,6 +143,8 @@ class Join:
     def conflict(self, a: Abstract, b: Abstract) -> Unknown:
         """No common meaning: an error only where the value is used."""
         first, second = describe(a, self.state), describe(b, self.state)
+        if self.loop:
+            return self._unsettled(f"{self._name} is {first} before an iteration and {second} after it")
         found = Unknown(NoCommonType(span=self.span, what=self._name, first=first, second=second))
         self.conflicts.append(found)
         return found
@@ -408,7 +410,10 @@ class Join:
                 "a container of one length", "one of another length or with other keys"
             )
         self.grows = True
-        found = Unknown(NeverSettles(span=self.span, what=text + " in one iteration"))
+        return self._unsettled(text + " in one iteration")
+
+    def _unsettled(self, text: str) -> Unknown:
+        found = Unknown(NeverSettles(span=self.span, what=text))
         self.conflicts.append(found)
         return found
 

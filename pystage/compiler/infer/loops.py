@@ -32,7 +32,7 @@ from ..values.lattice import (
     Unknown,
     same_constant,
 )
-from ..values.state import MISSING, Changes, Content, Slot
+from ..values.state import MISSING, Changes, Content, Slot, State
 from ..values.traverse import rebuild
 from .assigned import assigned
 from .branches import infer_if, lookup
@@ -53,7 +53,7 @@ class Loop:
 
     `frame` is the frame whose variables it changes. `instruction` and `trips` are those of a counted
     loop of the source, which could be unrolled; `certain`: it runs at least once; `peeled`: its first trip
-    stands before it.
+    stands before it. `runs` is a number of the program that says how often it runs, where that is not known.
     """
 
     test: Callable[[], Abstract]
@@ -63,6 +63,7 @@ class Loop:
     trips: int | None = None
     certain: bool = False
     peeled: bool = False
+    runs: Abstract | None = None
 
 
 @dataclass(slots=True)
@@ -88,7 +89,7 @@ def infer_loop(engine: Engine, loop: Loop) -> None:
         result = _one_pass(engine, loop, patterns)
         if result is None:
             return  # the condition is false on entry: the loop does not run
-        join = _join(engine, loop, patterns, owned, result.changes, before)
+        join = _join(engine, loop, patterns, owned, result.changes, before, guessed)
         settled = {slot: entry[0] for slot, entry in join.entries.items()}
         constant = {s for s in guessed if _stays(before.get(s), result.changes.get(s))}
         if constant:  # guessed to change, and does not
@@ -110,7 +111,7 @@ def infer_loop(engine: Engine, loop: Loop) -> None:
             _peel(engine, loop)
             return
         engine.forget_errors(mark)
-        patterns = {**patterns, **settled}
+        patterns, guessed = {**patterns, **settled}, set()
     raise DiagnosticError(
         NeverSettles(span=engine.b.span, what=f"after {PASS_LIMIT} passes its variables still change type")
     )
@@ -192,6 +193,7 @@ def _one_pass(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> _Pas
     cond, body = Region(), Region()
     with state.fork() as tested, b.region(cond), engine.under_condition(loop=True):
         _enter(engine, patterns, cond)
+        entered = {slot: state.slots[slot] for slot in patterns}
         condition = engine.truth(loop.test())
         if isinstance(condition, Const) and not condition.value and not patterns:
             return None
@@ -202,10 +204,8 @@ def _one_pass(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> _Pas
             else cast(Array, condition).value
         )
         cond.results = (value if value.type.dtype == BOOL else b.op(Convert(BOOL), value),)
-    heads = set(patterns)
     pure_test = not any(
-        slot not in heads and (isinstance(slot, int) or not slot[1].startswith("%")) and slot in state.slots
-        for slot in tested
+        entered.get(slot) is not content and _visible(slot, loop, state) for slot, content in tested.items()
     )
     if loop.instruction is not None and loop.trips is not None:
         engine.origins.loops[body] = (loop.instruction, loop.trips)
@@ -214,6 +214,13 @@ def _one_pass(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> _Pas
         loop.test()
         loop.body()
     return _Pass(cond, body, changes, condition, pure_test, first)
+
+
+def _visible(slot: Slot, loop: Loop, state: State) -> bool:
+    """True for what the loop's own program can see: its variables, and cells that exist before the loop."""
+    if isinstance(slot, int):
+        return slot in state.slots
+    return (slot[0] == loop.frame or slot[0] < 0) and not slot[1].startswith("%")
 
 
 def _enter(engine: Engine, patterns: dict[Slot, Content], region: Region) -> None:
@@ -234,9 +241,12 @@ def _join(
     owned: dict[int, tuple[int, Content]],
     changes: Changes,
     before: dict[Slot, Content],
+    guessed: set[Slot],
 ) -> Join:
     def head(slot: Slot) -> Content:
         found = patterns.get(slot)
+        if slot in guessed and isinstance(before.get(slot), Const):
+            return before[slot]  # what a known number becomes depends on the first trip
         return found if found is not None else before.get(slot, cast(Content, MISSING))
 
     join = Join(engine.state, head, lookup(changes, before), engine.b.span, loop=True)
@@ -312,8 +322,12 @@ def _finish(
         assigned = not isinstance(end(slot), MaybeUndef | Undef | Cell)
         if loop.certain and isinstance(content, MaybeUndef) and assigned:
             content = content.value
+        elif isinstance(content, MaybeUndef) and assigned and loop.runs is not None:
+            content = replace(content, runs=loop.runs)
         if loop.certain and isinstance(slot, int) and slot in owned:
             content = without_source(content, owned[slot][0])
+        if loop.certain and isinstance(content, Array) and content.kinds:
+            content = _of_one_kind(engine, content, end(slot))
         after[slot] = content
     for slot, content in after.items():
         engine.state.set(slot, content)
@@ -322,6 +336,14 @@ def _finish(
         loop.test()  # what the last, failing test does to the state
     if loop.instruction is not None and loop.trips is not None:
         engine.origins.loops[result.body] = (loop.instruction, loop.trips)
+
+
+def _of_one_kind(engine: Engine, content: Array, end: Content) -> Array:
+    """After at least one trip a number has the kind that the end of the body gives it."""
+    if not isinstance(end, Array) or end.kinds:
+        return content
+    value = engine.convert(content.value, end.dtype)
+    return replace(end, value=value, lower=None, upper=None)
 
 
 def _entry(cell: int, joined: Content, before: dict[Slot, Content]) -> Content:

@@ -19,8 +19,8 @@ from ..diagnostics.codes_mutation import CannotStore
 from ..diagnostics.diagnostic import DiagnosticError
 from ..values.boundary import Owned, Path, Step
 from ..values.lattice import (
-    NONE,
     Abstract,
+    Array,
     Const,
     Exc,
     Meaning,
@@ -61,7 +61,7 @@ def instance_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> A
     cls = cell.cls
     if name == "__class__":
         return Const(cls)
-    if lookup_class(cls, "__getattribute__") is not object.__getattribute__:
+    if isinstance(lookup_class(cls, "__getattribute__"), types.FunctionType):
         raise DiagnosticError(
             UnsupportedClass(span=engine.b.span, name=cls.__qualname__, why="it defines __getattribute__")
         )
@@ -154,8 +154,6 @@ def super_getattr(engine: Engine, value: Super, name: str) -> Abstract:
     raw = lookup_class(cls, name, value.cls)
     if not found(raw):
         engine.raise_(AttributeError(f"'super' object has no attribute {name!r}"))
-    if raw is object.__init__:
-        return Meaning("object.__init__", lambda ctx: NONE)
     if isinstance(raw, property):
         return engine.call(class_member(engine, cls, name, raw.fget), [receiver])
     return bind_member(engine, cls, name, raw, receiver)
@@ -255,7 +253,9 @@ def _construct_namedtuple(
         if name not in values:
             if name not in cls._field_defaults:
                 engine.raise_(TypeError(f"{cls.__name__}() missing the argument {name!r}"))
-            values[name] = class_member(engine, cls, "_field_defaults", cls._field_defaults[name])
+            steps = ((Step.ATTRIBUTE, "_field_defaults"), (Step.ITEM, name))
+            path = Path(Owned(cls, cls.__qualname__), steps)
+            values[name] = engine.externals.value(path, cls._field_defaults[name])
     return Tuple(tuple([values[n] for n in names]), cls)
 
 
@@ -326,6 +326,16 @@ def special_method(engine: Engine, value: Abstract, name: str) -> Abstract | Non
     return None
 
 
+def class_of_value(engine: Engine, value: Abstract) -> type | None:
+    """The class of a value whose instances take no new attributes; None for others."""
+    if isinstance(value, Super | Meaning | Method) or not isinstance(value, Array | Ref | Tuple | Const):
+        return None
+    if isinstance(value, Const):
+        return type(value.value) if isinstance(value.value, int | float | complex | str | bytes) else None
+    found = engine.call(Const(type), [value])
+    return found.value if isinstance(found, Const) and isinstance(found.value, type) else None
+
+
 def namedtuple_getattr(engine: Engine, value: Tuple, name: str) -> Abstract | None:
     """`value.name` for an instance of a NamedTuple class; None if the class does not have it."""
     fields = getattr(value.cls, "_fields", ())
@@ -352,7 +362,11 @@ def namedtuple_getattr(engine: Engine, value: Tuple, name: str) -> Abstract | No
 
 
 def no_attribute(engine: Engine, value: Abstract, name: str) -> DiagnosticError:
-    """PS603 for `value.name`."""
+    """PS603 for `value.name`; the program raises AttributeError where the class has no such attribute."""
+    found = class_of_value(engine, value)
+    if found is not None and not hasattr(found, name):
+        package = "numpy." if found.__module__ == "numpy" else ""
+        engine.raise_(AttributeError(f"'{package}{found.__name__}' object has no attribute {name!r}"))
     return DiagnosticError(
         NoSuchAttribute(span=engine.b.span, what=describe(value, engine.state), attribute=name)
     )

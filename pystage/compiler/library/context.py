@@ -91,6 +91,10 @@ class Context(abc.ABC):
         """What a cell holds, about to be changed; PS501 where paths that joined left open whose it is."""
         return self.state.get(ref.cell)
 
+    def overloaded(self, op: str, left: Raw, right: Raw) -> Abstract | None:
+        """What the classes of user objects say of a binary operator or comparison; None if nothing."""
+        return None
+
     # -- shared helpers
 
     @property

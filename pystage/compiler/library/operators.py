@@ -71,6 +71,9 @@ _UNARY: dict[str, tuple[Callable[[Any], Any], Elementwise]] = {
 
 def binary(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     """`left op right` for an arithmetic operator: `+ - * / // % ** @ << >> & | ^`."""
+    overloaded = ctx.overloaded(op, left, right)
+    if overloaded is not None:
+        return overloaded
     left, right = abstract(left), abstract(right)
     if isinstance(left, Const) and isinstance(right, Const):
         return call_now(ctx, PYTHON_OPERATORS[op], left.value, right.value)
@@ -145,6 +148,9 @@ def unary(ctx: Context, op: str, x: Raw) -> Abstract:
 
 def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     """`left op right` for `== != < <= > >=`."""
+    overloaded = ctx.overloaded(op, left, right)
+    if overloaded is not None:
+        return overloaded
     left, right = abstract(left), abstract(right)
     if isinstance(left, Const) and isinstance(right, Const):
         return call_now(ctx, PYTHON_OPERATORS[op], left.value, right.value)

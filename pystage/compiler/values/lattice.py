@@ -214,10 +214,14 @@ class Undef(Abstract):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MaybeUndef(Abstract):
-    """A variable that some paths assign and others do not; an error only where it is read."""
+    """A variable that some paths assign and others do not; an error only where it is read.
+
+    `runs`: where it is a loop that may assign nothing, whether that runs at all depends on this number.
+    """
 
     value: Abstract
     span: Span | None = None
+    runs: Abstract | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -96,7 +96,7 @@ def _rebuild(x: Abstract | Cell, value: ValueMap, cell: CellMap) -> Abstract | C
         case Exc():
             return Exc(x.cls, tuple([go(a) for a in x.args]))
         case MaybeUndef():
-            return MaybeUndef(go(x.value), x.span)
+            return MaybeUndef(go(x.value), x.span, None if x.runs is None else go(x.runs))
         case ArrayCell():
             array = value(x.value)
             which = value(x.which) if isinstance(x.which, Value) else x.which

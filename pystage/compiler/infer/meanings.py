@@ -1,0 +1,55 @@
+"""Meanings that need the engine itself: what they do depends on classes and cells, not on arrays."""
+
+from __future__ import annotations
+
+import functools
+from typing import cast
+
+from ..library.context import Context, Raw
+from ..library.registry import meaning
+from ..values.lattice import NONE, Abstract, Meaning, ObjectCell, Ref, Super
+from . import attributes, objects
+from .engine import Engine
+
+
+@meaning(super)
+def super_(ctx: Context, cls: Abstract, receiver: Abstract) -> Abstract:
+    """`super(cls, receiver)`; the front end writes out the arguments of `super()`."""
+    return Super(ctx.known(cls, "the class of super()"), receiver)
+
+
+@meaning(setattr)
+def setattr_(ctx: Context, target: Abstract, name: Abstract, value: Abstract) -> Abstract:
+    """`setattr(target, name, value)`."""
+    attributes.setattr_(cast(Engine, ctx), target, ctx.known(name, "the name of an attribute"), value)
+    return NONE
+
+
+@meaning(delattr)
+def delattr_(ctx: Context, target: Abstract, name: Abstract) -> Abstract:
+    """`delattr(target, name)`."""
+    attributes.delattr_(cast(Engine, ctx), target, ctx.known(name, "the name of an attribute"))
+    return NONE
+
+
+@meaning(object.__setattr__)
+def object_setattr(ctx: Context, target: Abstract, name: Abstract, value: Abstract) -> Abstract:
+    """`object.__setattr__(target, name, value)`: past the class's own `__setattr__`."""
+    engine = cast(Engine, ctx)
+    key = ctx.known(name, "the name of an attribute")
+    if not isinstance(target, Ref) or not isinstance(engine.cell(target), ObjectCell):
+        raise objects.no_attribute(engine, target, key)
+    objects.set_field(engine, target, key, value)
+    return NONE
+
+
+@meaning(object.__init__)
+def object_init(ctx: Context, target: Abstract) -> Abstract:
+    """`object.__init__(self)`."""
+    return NONE
+
+
+@meaning(functools.wraps)
+def wraps(ctx: Context, wrapped: Abstract, assigned: Raw = None, updated: Raw = None) -> Abstract:
+    """`functools.wraps(wrapped)`: names and documentation, which no array program computes with."""
+    return Meaning("functools.wraps", lambda inner, function: function)
