@@ -1,6 +1,6 @@
 """The stages of a compilation, in order; every program between them is kept and can be printed.
 
-    arguments ──infer──▶ typed program ──simplify──▶ program ──emit (where JAX lowers it)──▶ StableHLO
+    arguments ──infer──▶ typed program ──simplify──in place──▶ program ──emit (where JAX lowers it)──▶ StableHLO
 
 In: a plain function and the `Spec`s of its arguments. Out: a `Staged` program. Emission stands in
 `emit/stablehlo.py` and happens when JAX lowers the program.
@@ -17,6 +17,7 @@ import numpy as np
 from .diagnostics.codes_runtime import ValueNotGiven
 from .diagnostics.errors import StagingError
 from .diagnostics.span import Span
+from .emit.inplace import in_place
 from .emit.simplify import simplify
 from .hlo.builder import Builder
 from .hlo.ir import Function
@@ -95,7 +96,7 @@ def build(infer: Infer, request: Request, static: Mapping[int, Any]) -> Staged:
     Raises `StagingError`.
     """
     program, known = _infer(infer, request, dict(static))
-    simplified = simplify(program.function)
+    simplified = in_place(simplify(program.function))
     _give_something(simplified.function)
     weak = frozenset(o.index for o in outputs(program) if o.form is Form.JAX and o.weak)
     return Staged(request.name, request.span, program, simplified.function, simplified.kept, weak, known)

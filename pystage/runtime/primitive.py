@@ -19,6 +19,7 @@ from jax.interpreters import ad, batching, mlir
 
 from ..compiler.diagnostics.codes_runtime import NoTransformationRule
 from ..compiler.diagnostics.errors import StagingError
+from ..compiler.emit.fence import fence_loads
 from ..compiler.emit.stablehlo import emit_inline
 from ..compiler.pipeline import Staged
 
@@ -52,7 +53,8 @@ def _results(*operands: Any, staged: Staged) -> list[Any]:
 
 
 def _lower(context: Any, *operands: ir.Value, staged: Staged) -> list[ir.Value]:
-    return emit_inline(context, staged.function, operands)
+    on_cpu = "cpu" in context.module_context.platforms
+    return emit_inline(context, fence_loads(staged.function) if on_cpu else staged.function, operands)
 
 
 def _refuse(transformation: str, *operands: Any, staged: Staged, **params: Any) -> NoReturn:

@@ -1,0 +1,67 @@
+"""Which array a value is, before the stores that lead to it.
+
+A store makes a new value of the array that it stores into; so does a loop that carries an array and stores
+into it, and a call that does. XLA keeps them all in one buffer, if no older value is read after a newer one
+exists. The passes here see to that; this is how they know which values should share.
+"""
+
+from __future__ import annotations
+
+from ..hlo.ir import Op, Region, Value
+from ..ops import Call, Case, DynamicUpdateSlice, If, Reshape, Scatter, While
+
+
+class Origins:
+    """Follows arrays back through stores and reshapes, and through what carries or gives the stored-to array."""
+
+    def __init__(self) -> None:
+        self._befores: dict[Value, Value | None] = {}
+        self._origins: dict[Value, Value] = {}
+        self._held: dict[Region, set[Op]] = {}
+
+    def __call__(self, value: Value) -> Value:
+        """The first of the values that `value` is a later state of: a parameter, or what made the array."""
+        met = []
+        while (found := self._origins.get(value)) is None and (before := self.before(value)) is not None:
+            met.append(value)
+            value = before
+        origin = value if found is None else found
+        for later in met:
+            self._origins[later] = origin
+        return origin
+
+    def entry(self, region: Region, value: Value) -> Value:
+        """The value from outside of `region` that `value` is a later state of; one inside it if there is none."""
+        ops = self._held.get(region)
+        if ops is None:
+            ops = self._held[region] = set(region.ops)
+        while value.owner in ops and (before := self.before(value)) is not None:
+            value = before
+        return value
+
+    def before(self, value: Value) -> Value | None:
+        """The array before the operation that gave `value`; None if that made a new one."""
+        if value in self._befores:
+            return self._befores[value]
+        before = self._befores[value] = self._find(value)
+        return before
+
+    def _find(self, value: Value) -> Value | None:
+        op = value.owner
+        if not isinstance(op, Op) or not value.type.shape:
+            return None
+        kind, index = op.kind, value.index
+        if isinstance(kind, DynamicUpdateSlice | Scatter | Reshape):
+            return op.operands[0]
+        if isinstance(kind, While):
+            body = op.regions[1]
+            return op.operands[index] if self(body.results[index]) is body.params[index] else None
+        if isinstance(kind, Call):
+            body = kind.function.body
+            origin = self(body.results[index])
+            return op.operands[origin.index] if origin.owner is body else None
+        if isinstance(kind, If | Case) and len(op.regions) > 1:
+            # What two arms have in common comes from outside of both.
+            entries = {self.entry(region, region.results[index]) for region in op.regions}
+            return entries.pop() if len(entries) == 1 else None
+        return None

@@ -1,0 +1,271 @@
+"""Loads that XLA:CPU keeps apart from the stores around them, in loops that store.
+
+In: a function of HLO IR. Out: the same function for CPUs, where a load from an array that the same trip of a
+loop also stores into is a call of a function that XLA does not inline. XLA:CPU would fuse the load into what
+uses its value, also into what stands after a store; the array from before the store is then still wanted, and
+the whole array is copied, at every trip. The call returns the array too, for later loads and stores to use, so
+that there is one order for all of them. What only reads the array but is no load (a loop, a branch, a call)
+is followed by a call that takes one of its results and returns the array.
+
+A loop with one store, to which all that was loaded flows, is in place as it is and stays so. Nothing outside
+of loops is touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ..hlo.builder import Builder
+from ..hlo.ir import Function, Op, Region, Value
+from ..hlo.op import HloOp
+from ..hlo.types import ArrayType
+from ..hlo.walk import functions
+from ..ops import Call, DynamicSlice, DynamicUpdateSlice, Gather, Reshape, Scatter, Slice, While
+from .arrays import Origins
+from .rewrite import Rewriter
+
+PART = 4
+"""A slice at a known place counts as a load if the array is so many times larger, else as work on all of it."""
+
+
+def fence_loads(function: Function) -> Function:
+    """Rewrites `function` and all that it calls."""
+    kinds = {type(op.kind) for f in functions(function) for op in f.body.walk()}
+    if While not in kinds or not kinds & {DynamicUpdateSlice, Scatter}:
+        return function
+    return _Fencing().function(function)
+
+
+@dataclass(slots=True)
+class _Trip:
+    """A region that runs over and over, and those of its parameters that are arrays to be kept in place.
+
+    `states`: which of them a value is; `stores`: how many operations that store into it are still to come.
+    """
+
+    states: dict[Value, Value] = field(default_factory=dict)
+    stores: dict[Value, int] = field(default_factory=dict)
+
+    def viewed(self, value: Value) -> tuple[Value, list[HloOp]]:
+        """The state that `value` is a reshape of, and the reshapes."""
+        views: list[HloOp] = []
+        while isinstance(op := value.owner, Op) and isinstance(op.kind, Reshape) and value in self.states:
+            views.append(op.kind)
+            value = op.operands[0]
+        return value, views[::-1]
+
+    def read_by(self, op: Op) -> list[Value]:
+        """The states that `op` uses, inside its regions too."""
+        return [v for v in dict.fromkeys(_used(op)) if v in self.states]
+
+
+class _Fencing(Rewriter):
+    def __init__(self) -> None:
+        super().__init__()
+        self._origins = Origins()
+        self._trip = _Trip()
+        self._callees: dict[Function, Function] = {}
+        self._fences: dict[object, Function] = {}
+
+    def rewritten(self, old: Function) -> Function:
+        with self._within(_Trip()):
+            return super().rewritten(old)
+
+    def region(self, old: Region) -> Region:
+        with self._within(_Trip()):
+            return super().region(old)
+
+    def new(self, old: Value) -> Value:
+        state, views = self._trip.viewed(old)
+        value = self.values[state]
+        for view in views:
+            value = self.b.op(view, value)
+        return value
+
+    def op(self, op: Op) -> None:
+        trip = self._trip
+        read = trip.read_by(op) if trip.states else []
+        if not read:
+            self._plain(op)
+        elif _is_load(op):
+            self._load(op)
+        elif isinstance(op.kind, Reshape):
+            self.values[op.results[0]] = self.new(op.results[0])
+        else:
+            self.values.update(zip(read, self.new_all(read), strict=True))
+            self._plain(op)
+            stored = {trip.states[r] for r in op.results if r in trip.states}
+            for array in stored:
+                trip.stores[array] -= 1
+            if op.regions or isinstance(op.kind, Call):
+                self._follow(op, [v for v in read if trip.states[v] not in stored])
+
+    @contextmanager
+    def _within(self, trip: _Trip) -> Iterator[None]:
+        outer, self._trip = self._trip, trip
+        try:
+            yield
+        finally:
+            self._trip = outer
+
+    def _plain(self, op: Op) -> None:
+        """The operation itself; the body of a loop and a callee that the arrays reach are trips of their own."""
+        if isinstance(op.kind, While):
+            operands = self.new_all(op.operands)
+            regions = (self.region(op.regions[0]), self._body(op.regions[1]))
+            self.define(op, self.append(op, op.kind, operands, regions))
+        elif isinstance(op.kind, Call) and any(v in self._trip.states for v in op.operands):
+            callee = self._callee(op.kind.function)
+            self.define(op, self.append(op, Call(callee), self.new_all(op.operands)))
+        else:
+            self.copy(op)
+
+    def _body(self, old: Region) -> Region:
+        with self._within(_trip_of(old, self._origins)):
+            return super().region(old)
+
+    def _callee(self, old: Function) -> Function:
+        """`old` as a function that stays one: what it loads is then loaded before its call is done."""
+        made = self._callees.get(old)
+        if made is None:
+            with self._within(_trip_of(old.body, self._origins)):
+                made = super().rewritten(old)
+            made.fence = True
+            self._callees[old] = made
+        return made
+
+    def _load(self, op: Op) -> None:
+        """A load as a call that gives what is loaded, and the array for what comes after it."""
+        state, views = self._trip.viewed(op.operands[0])
+        array, *rest = self.values[state], *self.new_all(op.operands[1:])
+        types = (array.type, *[v.type for v in rest])
+        key = (*views, op.kind, types)
+        fence = self._fences.get(key)
+        if fence is None:
+            fence = self._fences[key] = _load_function(views, op.kind, types)
+        loaded, self.values[state] = self.b.ops(Call(fence), array, *rest)
+        self.values[op.results[0]] = loaded
+
+    def _follow(self, op: Op, states: Sequence[Value]) -> None:
+        """Makes later stores into `states` wait for `op`, which reads them."""
+        results = sorted([self.new(r) for r in op.results], key=lambda r: r.type.size)
+        for value in states:
+            state, _ = self._trip.viewed(value)
+            if results and self._trip.stores[self._trip.states[value]]:
+                array = self.values[state]
+                types = (array.type, results[0].type)
+                fence = self._fences.get(types)
+                if fence is None:
+                    fence = self._fences[types] = _order_function(types)
+                self.values[state] = self.b.op(Call(fence), array, results[0])
+
+
+def _is_load(op: Op) -> bool:
+    """True if `op` reads a part of its first operand."""
+    if isinstance(op.kind, Slice):
+        return op.results[0].type.size * PART <= op.operands[0].type.size
+    return isinstance(op.kind, DynamicSlice | Gather)
+
+
+def _load_function(views: Sequence[HloOp], load: HloOp, types: tuple[ArrayType, ...]) -> Function:
+    """`load` of a view of the first argument: the value, and the argument."""
+    body = Region(types)
+    b = Builder(body)
+    array, *rest = body.params
+    viewed = array
+    for view in views:
+        viewed = b.op(view, viewed)
+    body.results = (b.op(load, viewed, *rest), array)
+    return Function("load", body, fence=True)
+
+
+def _order_function(types: tuple[ArrayType, ...]) -> Function:
+    """The first argument, once there is the second."""
+    body = Region(types)
+    body.results = (body.params[0],)
+    return Function("after", body, fence=True)
+
+
+def _trip_of(region: Region, origins: Origins) -> _Trip:
+    """The arrays that `region` stores into and that XLA would not keep in place by itself."""
+    states = {p: p for p in region.params if p.type.shape}
+    stores: dict[Value, list[Op]] = {}
+    for op in region.ops:
+        for result in op.results:
+            before = origins.before(result)
+            if before in states:
+                array = states[result] = states[before]
+                if not isinstance(op.kind, Reshape):
+                    stores.setdefault(array, []).append(op)
+    if not stores:
+        return _Trip()
+    users = _users(region)
+    kept = {
+        a: len(s) for a, s in stores.items() if len(s) > 1 or not _in_place(region, s[0], a, states, users)
+    }
+    return _Trip({v: a for v, a in states.items() if a in kept}, kept)
+
+
+def _in_place(
+    region: Region, store: Op, array: Value, states: dict[Value, Value], users: dict[Value, list[Op]]
+) -> bool:
+    """True if nothing reads the array after its one store, and all that is loaded before flows into the store."""
+    if not isinstance(store.kind, DynamicUpdateSlice):
+        return False
+    flowing: list[Value] = []
+    for value in [v for v, a in states.items() if a is array]:
+        for user in users.get(value, ()):
+            if user is store:
+                if value in store.operands[1:]:
+                    return False
+            elif _is_load(user) and value is user.operands[0] and not _is_after(value, store):
+                flowing.append(user.results[0])
+            elif not isinstance(user.kind, Reshape):
+                return False
+    return _flows_into(store, flowing, set(region.results), users)
+
+
+def _is_after(value: Value, store: Op) -> bool:
+    """True if `value` is what `store` gave, or a reshape of it."""
+    while value is not store.results[0]:
+        if not (isinstance(value.owner, Op) and isinstance(value.owner.kind, Reshape)):
+            return False
+        value = value.owner.operands[0]
+    return True
+
+
+def _flows_into(store: Op, values: list[Value], results: set[Value], users: dict[Value, list[Op]]) -> bool:
+    """True if `values` serve to compute what is stored, and nothing else."""
+    met = set(values)
+    while values:
+        value = values.pop()
+        if value in results:
+            return False
+        for user in users.get(value, ()):
+            if user is store:
+                continue
+            if user.regions or isinstance(user.kind, Call):
+                return False
+            values += [r for r in user.results if r not in met]
+            met.update(user.results)
+    return True
+
+
+def _users(region: Region) -> dict[Value, list[Op]]:
+    """Which operations of `region` use a value, inside their regions too."""
+    users: dict[Value, list[Op]] = {}
+    for op in region.ops:
+        for value in dict.fromkeys(_used(op)):
+            users.setdefault(value, []).append(op)
+    return users
+
+
+def _used(op: Op) -> Iterator[Value]:
+    """What an operation uses, inside its regions too."""
+    yield from op.operands
+    for region in op.regions:
+        yield from region.results
+        for inner in region.ops:
+            yield from _used(inner)

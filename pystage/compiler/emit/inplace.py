@@ -1,0 +1,37 @@
+"""Stores that stay in place and branches that cost little: the passes for arrays, in their order.
+
+In: a simplified program. Out: the same program, in which no branch gives an array that it stores into, what was
+just stored is not loaded again, and cheap branches are straight-line code. It holds for every platform; what
+XLA:CPU needs beyond it is in `fence.py`, and happens where the platform is known.
+"""
+
+from __future__ import annotations
+
+from ..hlo.ir import Function
+from ..hlo.walk import functions
+from ..ops import DynamicUpdateSlice, If
+from .forward import forward
+from .once import loop_once
+from .select import select
+from .simplify import Simplified, simplify
+
+
+def in_place(simplified: Simplified) -> Simplified:
+    """Rewrites a program that `simplify` gave; it may lose parameters that nothing reads any more."""
+    found = {type(op.kind) for f in functions(simplified.function) for op in f.body.walk()}
+    passes = []
+    if If in found:
+        passes.append(select)
+    if DynamicUpdateSlice in found:
+        passes.append(forward)
+    if If in found:
+        passes.append(loop_once)
+    for rewrite in passes:
+        simplified = _again(simplified, rewrite(simplified.function))
+    return simplified
+
+
+def _again(before: Simplified, function: Function) -> Simplified:
+    """A rewritten function simplified, with the parameters that it still has of the first one."""
+    after = simplify(function)
+    return Simplified(after.function, tuple([before.kept[i] for i in after.kept]))

@@ -1,0 +1,121 @@
+"""Arms of branches that store into arrays, as loops of at most one trip.
+
+In: a function of HLO IR. Out: the same function, in which no `If` gives an array that its arms store into. XLA
+copies what a branch gives, whole, but keeps in place what a loop carries: so the arm becomes the body of a
+`While` that carries the arrays and a flag, which it clears. If both arms store, there are two such loops, of
+which one runs. A branch that also gives other arrays than small ones stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..hlo.ir import Function, Op, Region, Value
+from ..hlo.types import BOOL, ArrayType
+from ..ops import Constant, If, Not, While
+from .arrays import Origins
+from .rewrite import Rewriter
+
+SMALL = 64
+"""Elements up to which a result may be given a value before it has one."""
+
+
+def loop_once(function: Function) -> Function:
+    """Rewrites `function` and all that it calls."""
+    return _LoopingOnce().function(function)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stores:
+    """The results of a branch: `arrays` by the index of the result that is the array after the stores."""
+
+    arrays: dict[int, Value]
+    others: tuple[int, ...]
+
+
+class _LoopingOnce(Rewriter):
+    def __init__(self) -> None:
+        super().__init__()
+        self._origins = Origins()
+
+    def op(self, op: Op) -> None:
+        stores = self._stores(op) if isinstance(op.kind, If) else None
+        if stores is None:
+            self.copy(op)
+        else:
+            self._loops(op, stores)
+
+    def _stores(self, op: Op) -> _Stores | None:
+        """What the arms store into, or None if the branch stays."""
+        arrays: dict[int, Value] = {}
+        others = []
+        for index, result in enumerate(op.results):
+            first, second = [self._origins.entry(region, region.results[index]) for region in op.regions]
+            if first is second and result.type.shape and first.type == result.type:
+                arrays[index] = first
+            elif result.type.size <= SMALL:
+                others.append(index)
+            else:
+                return None
+        if not arrays or len(set(arrays.values())) < len(arrays):
+            return None
+        return _Stores(arrays, tuple(others))
+
+    def _loops(self, op: Op, stores: _Stores) -> None:
+        """A loop for each arm that stores."""
+        predicate = self.new(op.operands[0])
+        storing = [
+            any(region.results[i] is not array for i, array in stores.arrays.items()) for region in op.regions
+        ]
+        others = self._before(op, predicate, stores.others, storing)
+        carried = [*self.new_all(list(stores.arrays.values())), *others]
+        for side, region in enumerate(op.regions):
+            if storing[side]:
+                flag = self.b.op(Not(), predicate) if side else predicate
+                carried = self._loop(region, flag, carried, stores)
+        for index, value in zip((*stores.arrays, *stores.others), carried, strict=True):
+            self.values[op.results[index]] = value
+
+    def _before(
+        self, op: Op, predicate: Value, others: Sequence[int], storing: Sequence[bool]
+    ) -> list[Value]:
+        """What the other results are before the loops: what the arm gives that stores nothing, if one does not."""
+        if all(storing):
+            return [self._nothing(op.results[i].type) for i in others]
+        regions = []
+        for stores, region in zip(storing, op.regions, strict=True):
+            made = Region()
+            with self.b.region(made):
+                if not stores:
+                    self.ops(region)
+                made.results = tuple(
+                    [
+                        self._nothing(op.results[i].type) if stores else self.new(region.results[i])
+                        for i in others
+                    ]
+                )
+            regions.append(made)
+        idle = regions[storing.index(False)]
+        return list((self.b.apply(If(), (predicate,), regions) if idle.ops else idle).results)
+
+    def _nothing(self, type: ArrayType) -> Value:
+        """A value of the type that is never read."""
+        return self.b.op(Constant(np.zeros(type.static_shape, type.dtype)))
+
+    def _loop(self, arm: Region, flag: Value, carried: Sequence[Value], stores: _Stores) -> list[Value]:
+        """`arm` applied to the carried values if `flag` is true, else those values."""
+        types = (ArrayType(BOOL), *[v.type for v in carried])
+        condition, body = Region(types), Region(types)
+        condition.results = (condition.params[0],)
+        outer = [self.values[array] for array in stores.arrays.values()]
+        self.values.update(zip(stores.arrays.values(), body.params[1:]))
+        with self.b.region(body):
+            done = self.b.op(Constant(np.asarray(False)))
+            self.ops(arm)
+            ends = [self.new(arm.results[i]) for i in (*stores.arrays, *stores.others)]
+            body.results = (done, *ends)
+        self.values.update(zip(stores.arrays.values(), outer))
+        return list(self.b.apply(While(), (flag, *carried), (condition, body)).results[1:])

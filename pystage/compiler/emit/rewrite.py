@@ -1,0 +1,93 @@
+"""Copies of programs in which single operations become something else: the base of the passes here.
+
+In: a function of HLO IR. Out: a new one; the program that came in is left as it is. A pass overrides `op` for
+the operations that it changes and lets `copy` take the others. Operations are visited in order, inner regions
+when the operation that holds them is copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+
+from ..hlo.builder import Builder
+from ..hlo.ir import Function, Op, Region, Value
+from ..hlo.op import HloOp
+
+
+class Rewriter:
+    """Copies functions, each once; `values` gives the copy of every value met so far."""
+
+    def __init__(self) -> None:
+        self.values: dict[Value, Value] = {}
+        self.b = Builder(Region())
+        self._functions: dict[Function, Function] = {}
+
+    def function(self, old: Function) -> Function:
+        """The rewritten `old`."""
+        found = self._functions.get(old)
+        if found is None:
+            found = self._functions[old] = self.rewritten(old)
+        return found
+
+    def rewritten(self, old: Function) -> Function:
+        """A new rewritten form of `old`."""
+        made = Region(tuple([p.type for p in old.body.params]))
+        with self.b.isolated(made):
+            self.fill(old.body, made)
+        return Function(old.name, made, old.span, old.fence)
+
+    def region(self, old: Region) -> Region:
+        """The rewritten form of a region, whose results stand at the same places."""
+        made = Region(tuple([p.type for p in old.params]))
+        with self.b.region(made):
+            self.fill(old, made)
+        return made
+
+    def fill(self, old: Region, made: Region) -> None:
+        """Copies what `old` holds into `made`, which is open, and gives it the results of `old`."""
+        for param, copy in zip(old.params, made.params, strict=True):
+            self.values[param] = copy
+        self.ops(old)
+        made.results = self.new_all(old.results)
+
+    def ops(self, old: Region) -> None:
+        """Copies the operations of `old` to where the builder stands."""
+        for op in old.ops:
+            self.b.span = op.span
+            self.op(op)
+
+    def op(self, op: Op) -> None:
+        """What becomes of one operation; it must give each of its results a copy."""
+        self.copy(op)
+
+    def new(self, old: Value) -> Value:
+        """The copy of a value."""
+        return self.values[old]
+
+    def new_all(self, old: Sequence[Value]) -> tuple[Value, ...]:
+        """The copies of values."""
+        return tuple([self.new(v) for v in old])
+
+    def copy(self, op: Op) -> None:
+        """The same operation on the copies of its operands, with rewritten regions and callees."""
+        operands = self.new_all(op.operands)
+        regions = tuple([self.region(r) for r in op.regions])
+        self.define(op, self.append(op, self.with_functions(op.kind), operands, regions))
+
+    def append(
+        self, like: Op, kind: HloOp, operands: tuple[Value, ...], regions: tuple[Region, ...] = ()
+    ) -> Op:
+        """Adds an operation that has the result types of `like`; they are not inferred again."""
+        made = Op(kind, operands, tuple([r.type for r in like.results]), regions, like.span)
+        self.b.current.ops.append(made)
+        return made
+
+    def define(self, op: Op, made: Op) -> None:
+        """The results of `made` are the copies of those of `op`."""
+        self.values.update(zip(op.results, made.results, strict=True))
+
+    def with_functions(self, kind: HloOp) -> HloOp:
+        """The same operation, with the rewritten forms of the functions among its static operands."""
+        found = {f.name: v for f in fields(kind) if isinstance(v := getattr(kind, f.name), Function)}
+        return replace(kind, **{n: self.function(v) for n, v in found.items()}) if found else kind
