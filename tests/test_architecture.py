@@ -18,7 +18,9 @@ LAYERS = [
     {"infer", "emit"},
     {"pipeline"},
     {"runtime"},
-    {"staging", "introspection", "__init__"},
+    {"staging"},
+    {"introspection"},
+    {"__init__"},
 ]
 """From below to above: a module imports from its own layer's package and from layers below."""
 

@@ -10,6 +10,7 @@ import jax
 
 from ..compiler.hlo.types import SHORT_NAMES, DType
 from ..compiler.values.boundary import Form
+from .inputs import is_key
 from .leaves import Abstract
 
 _TYPE = re.compile(r"\s*(\w+)\s*\[\s*((?:\d+\s*(?:,\s*\d+\s*)*,?)?)\s*\]\s*")
@@ -52,8 +53,14 @@ def spec(text: str, form: str = "ndarray") -> ArraySpec:
 
 
 def abstract_form(value: Any) -> tuple[Any, Form]:
-    """Something with the shape and dtype that `value` stands for, and its form."""
-    return value, value.form if isinstance(value, ArraySpec) else Form.JAX
+    """Something with the shape and dtype that `value` stands for, and its form.
+
+    A `jax.ShapeDtypeStruct` has 64 bits only where `jax_enable_x64` is on, as everywhere in JAX.
+    """
+    if isinstance(value, ArraySpec):
+        return value, value.form
+    dtype = value.dtype if is_key(value.dtype) else jax.dtypes.canonicalize_dtype(value.dtype)
+    return jax.ShapeDtypeStruct(value.shape, dtype, weak_type=value.weak_type), Form.JAX
 
 
 def stand_in(value: Any) -> Any:
@@ -61,4 +68,4 @@ def stand_in(value: Any) -> Any:
     if isinstance(value, ArraySpec):
         weak = value.form is Form.PYTHON
         return jax.ShapeDtypeStruct(value.shape, value.dtype, weak_type=weak)
-    return value
+    return abstract_form(value)[0] if isinstance(value, jax.ShapeDtypeStruct) else value

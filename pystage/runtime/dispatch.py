@@ -89,7 +89,7 @@ class Dispatcher:
         try:
             shape, leaves = self.flattener.flatten(tuple, tuple(kwargs), values)
         except RecursionError:
-            self._explain(args, kwargs)
+            self.describe(args, kwargs)
             raise
         group = self.groups.get(shape) or self._group(shape, leaves, args, kwargs)
         dynamic, key = group.split(leaves)
@@ -162,7 +162,7 @@ class Dispatcher:
             else:
                 out = specialisation.run(*leaves, *hidden)
         except (TypeError, OverflowError):
-            self._explain(args, kwargs)
+            self.describe(args, kwargs)  # says it better, if it is about an argument
             raise
         if type(out) is not Pending:
             return out
@@ -209,10 +209,6 @@ class Dispatcher:
         numbers: dict[int, int] = {}
         found = [numbers.setdefault(id(c), len(numbers)) for c in self.flattener.containers(values)]
         return found == specialisation.pattern
-
-    def _explain(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-        """Raises StagingError if an argument is what JAX complains of: we know its name."""
-        self.describe(args, kwargs)
 
     # -- what is made when a call is new
 

@@ -11,9 +11,9 @@ import collections
 import functools
 import types
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeGuard
 
 import jax
 import numpy as np
@@ -73,7 +73,11 @@ class Plan:
         self._signature = signature
         self._traced = traced
         self._types = program.function.result_types
-        self._uses = Counter(o.index for t in _templates(program) for o in _outputs(t))
+        found: list[Output] = []
+        views: set[int] = set()
+        for template in _templates(program):
+            _collect_outputs(template, found, views)
+        self._uses = Counter(output.index for output in found)
         self._mutations = [self._mutation(m) for m in program.mutations]
         self._stored = [resolve(m.target, signature) for m in program.mutations if m.kind is Write.ARRAY]
         self._stored_paths = [str(m.target) for m in program.mutations if m.kind is Write.ARRAY]
@@ -81,14 +85,15 @@ class Plan:
         """True if ndarrays of the caller are stored to: `check_overlap` comes before `finish`."""
         self._raises = program.result if isinstance(program.result, Raises) else None
         self.build: Make = _nothing if isinstance(program.result, Raises) else self._make(program.result)
-        self.keys = {o.index: o.key_impl for t in _templates(program) for o in _outputs(t) if o.key_impl}
+        self.keys = {output.index: output.key_impl for output in found if output.key_impl}
         """The results that are typed PRNG keys: index and generator."""
-        self._reads = any(o.form is not Form.JAX for t in _templates(program) for o in _outputs(t))
+        self._reads = any(output.form is not Form.JAX for output in found)
         """True if `finish` waits for the program anyway, because it looks at a result."""
         self.single: Callable[[Any], Any] | None = None
         """What makes the result of the program's one array, where nothing else is to be done."""
-        if not (program.mutations or traced) and isinstance(program.result, Output) and self._reads:
-            self.single = self._conversion(program.result)
+        if not (program.mutations or traced) and self._reads:
+            only = program.result.base if _is_whole(program.result) else program.result
+            self.single = self._conversion(only) if isinstance(only, Output) else None
         self.direct = not program.mutations and self._raises is None and _is_direct(program.result, set())
         """True if `build` only arranges `jax.Array`s in tuples and lists: `jax.jit` can do that itself."""
 
@@ -265,7 +270,7 @@ _WRITES: dict[Write, Callable[[Any, Any, Any], None]] = {
 def _view_step(name: str, args: tuple[Any, ...]) -> Callable[[Any], Any]:
     """One step from an ndarray to a view: `getitem`, an attribute (`T`, `real`), or a method (`reshape`)."""
     if name == "getitem":
-        return lambda array: array[args if len(args) != 1 else args[0]]
+        return lambda array: array[(*args, ...)]
     if name in ("T", "mT", "real", "imag"):
         return lambda array: getattr(array, name)
     return lambda array: getattr(array, name)(*args)
@@ -276,19 +281,27 @@ def _templates(program: Program) -> list[Template]:
     return [*result, *[m.value for m in program.mutations if m.kind is not Write.DELETE_ATTRIBUTE]]
 
 
-def _outputs(template: Template) -> Iterator[Output]:
+def _collect_outputs(template: Template, found: list[Output], views: set[int]) -> None:
+    """Adds every `Output` in the template; those under one view, wherever it occurs, once."""
     match template:
         case Output():
-            yield template
+            found.append(template)
         case Container(children=children):
             for child in children:
-                yield from _outputs(child)
-        case View(base=base):
-            yield from _outputs(base)
+                _collect_outputs(child, found, views)
+        case View(base=base, identity=identity):
+            if identity not in views:
+                views.add(identity)
+                _collect_outputs(base, found, views)
         case Choice(selector=selector, options=options):
-            yield selector
+            found.append(selector)
             for option in options:
-                yield from _outputs(option)
+                _collect_outputs(option, found, views)
+
+
+def _is_whole(template: Template | Raises) -> TypeGuard[View]:
+    """True for a view of all of an array as it is: how inference names a new ndarray."""
+    return isinstance(template, View) and not template.steps
 
 
 def _is_direct(template: Template | Raises, seen: set[tuple[type, int]]) -> bool:

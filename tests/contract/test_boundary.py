@@ -286,7 +286,8 @@ def test_fallback_runs_what_cannot_be_staged():
     def program(x):
         return eval("x + 1")
 
-    assert pystage.compile(program, fallback="python")(1.0) == 2.0
+    with pytest.warns(pystage.FallbackWarning, match="PS601"):
+        assert pystage.compile(program, fallback="python")(1.0) == 2.0
     with pytest.raises(pystage.StagingError):
         pystage.compile(program, fallback="error")(1.0)
 

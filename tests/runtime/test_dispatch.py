@@ -346,7 +346,7 @@ def test_memory_that_a_store_would_change_elsewhere_is_refused(overlap: bool) ->
     base = np.arange(8.0)
     even, other = base[::2], base[1::2] if not overlap else base[:4]
     if overlap:
-        with pytest.raises(errors.StagingError, match="PS806.*`a` shares memory with `b`"):
+        with pytest.raises(errors.StagingError, match=r"PS806.*`a` shares memory with `b`"):
             f(even, other)
         np.testing.assert_array_equal(base, np.arange(8.0))
     else:
