@@ -1,0 +1,108 @@
+"""How the benchmarks measure, and the tables that they give.
+
+Two programs are timed in pairs, one after the other, so that what else the machine does falls on both; a
+ratio is the median of the pairs' ratios, with the spread between their quartiles.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of the report: a title, what was measured and how, and rows of texts."""
+
+    title: str
+    text: str
+    header: tuple[str, ...]
+    rows: list[tuple[str, ...]] = field(default_factory=list)
+
+    def markdown(self) -> str:
+        """The table as Markdown."""
+        lines = [f"### {self.title}", "", self.text, ""]
+        lines.append("| " + " | ".join(self.header) + " |")
+        lines.append("|" + "|".join([" --- ", *[" ---: "] * (len(self.header) - 1)]) + "|")
+        lines += ["| " + " | ".join(row) + " |" for row in self.rows]
+        return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Times of two programs, run in turn; seconds."""
+
+    first: tuple[float, ...]
+    second: tuple[float, ...]
+
+    @property
+    def medians(self) -> tuple[float, float]:
+        """The median time of each."""
+        return statistics.median(self.first), statistics.median(self.second)
+
+    @property
+    def ratio(self) -> float:
+        """The median of first / second over the pairs."""
+        return statistics.median(self._ratios())
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """The quartiles of that ratio."""
+        low, _, high = statistics.quantiles(self._ratios(), n=4)
+        return low, high
+
+    def _ratios(self) -> list[float]:
+        return [a / b for a, b in zip(self.first, self.second, strict=True)]
+
+    def ratio_text(self) -> str:
+        """The ratio with its spread."""
+        low, high = self.spread
+        return f"{self.ratio:.2f} ({low:.2f} to {high:.2f})"
+
+
+def seconds(run: Callable[[], Any]) -> float:
+    """The time of one run, its results waited for."""
+    start = time.perf_counter()
+    jax.block_until_ready(run())
+    return time.perf_counter() - start
+
+
+def in_pairs(first: Callable[[], Any], second: Callable[[], Any], count: int, warm: int = 1) -> Pairs:
+    """Times of the two, in turn and in changing order, after `warm` runs of each."""
+    for _ in range(warm):
+        jax.block_until_ready(first())
+        jax.block_until_ready(second())
+    times: tuple[list[float], list[float]] = ([], [])
+    with no_collection():
+        for i in range(count):
+            for which in (i % 2, 1 - i % 2):
+                times[which].append(seconds((first, second)[which]))
+    return Pairs(tuple(times[0]), tuple(times[1]))
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Python's garbage collector waits for the time of the `with` block."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def best(run: Callable[[], Any], count: int = 5) -> float:
+    """The least time of several runs."""
+    return min(seconds(run) for _ in range(count))
+
+
+def listing(values: Sequence[float], unit: float, digits: int = 1) -> list[str]:
+    """Numbers in a unit, as texts."""
+    return [f"{value / unit:.{digits}f}" for value in values]
