@@ -76,7 +76,8 @@ class Elementwise:
         if _kind_letter(dtype) not in self.domain:
             return None
         output = self.output(dtype)
-        return Loop((dtype,) * len(kinds), (output,) * self.ufunc.nout, Form.JAX, weak and not self.strong)
+        weak = weak and _kind_letter(dtype) not in self.strong
+        return Loop((dtype,) * len(kinds), (output,) * self.ufunc.nout, Form.JAX, weak)
 
     def numpy_loop(self, kinds: tuple[Kind, ...], wide: bool = False) -> Loop | None:
         """The loop by NumPy's rules. `wide`: integers are compared with a staged Python integer, whose value
