@@ -1,0 +1,102 @@
+"""Functions through points: linear interpolation, integrals by the trapezoidal rule, polynomials."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..diagnostics.codes_types import ArgumentNotStaged
+from ..hlo.ir import Value
+from ..hlo.types import FLOAT64, INT64, DType
+from ..ops import Add, Compare, Divide, Maximum, Minimum, Multiply, Select, Subtract
+from ..values.lattice import Abstract
+from .context import Context, Raw
+from .contraction import Labelled, product
+from .creation import filled
+from .gathering import Fancy, gather
+from .jaxvalues import axes_of, is_none
+from .joining import part
+from .nesting import nested
+from .registry import meaning
+from .rules import NUMPY
+from .searching import count_before
+
+
+@meaning(np.interp)
+def interp(
+    ctx: Context, x: Raw, xp: Raw, fp: Raw, left: Raw = None, right: Raw = None, period: Raw = None
+) -> Abstract:
+    """Linear interpolation between the points (`xp`, `fp`), of which `xp` ascends; float64."""
+    if not is_none(period):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.interp", argument="period"))
+    at, places, values = [ctx.convert(nested(ctx, NUMPY, a, "interp").value, FLOAT64) for a in (x, xp, fp)]
+    if places.type.shape != values.type.shape or places.type.rank != 1:
+        ctx.raise_(ValueError("fp and xp are not of the same length."))
+    (size,) = places.type.static_shape
+    shape = at.type.static_shape
+    if size == 0:
+        ctx.raise_(ValueError("array of sample points is empty"))
+    result = _between(ctx, at, places, values)
+    for edge, outside, direction in ((0, left, "LT"), (size - 1, right, "GT")):
+        bound = ctx.broadcast(ctx.reshape(part(ctx, places, 0, edge, edge + 1), ()), shape)
+        own = ctx.reshape(part(ctx, values, 0, edge, edge + 1), ())
+        result = ctx.op(Select(), ctx.op(Compare("EQ"), at, bound), ctx.broadcast(own, shape), result)
+        beyond = (
+            own if is_none(outside) else ctx.convert(nested(ctx, NUMPY, outside, "interp").value, FLOAT64)
+        )
+        beyond = ctx.broadcast(beyond, shape)
+        result = ctx.op(Select(), ctx.op(Compare(direction), at, bound), beyond, result)
+    return ctx.new(result)
+
+
+def _between(ctx: Context, at: Value, places: Value, values: Value) -> Value:
+    """The line through the two points around each place."""
+    (size,) = places.type.static_shape
+    shape = at.type.static_shape
+    one = filled(ctx, 1, shape, INT64)
+    found = ctx.op(Subtract(), count_before(ctx, places, at, "right"), one)
+    low = ctx.op(Maximum(), found, filled(ctx, 0, shape, INT64))
+    low = ctx.op(Minimum(), low, filled(ctx, max(size - 2, 0), shape, INT64))
+    high = ctx.op(Minimum(), ctx.op(Add(), low, one), filled(ctx, size - 1, shape, INT64))
+    x0, x1, y0, y1 = [
+        gather(ctx, line, Fancy((0,), (i,), shape, 0, False))
+        for line in (places, values)
+        for i in (low, high)
+    ]
+    slope = ctx.op(Divide(), ctx.op(Subtract(), y1, y0), ctx.op(Subtract(), x1, x0))
+    return ctx.op(Add(), ctx.op(Multiply(), slope, ctx.op(Subtract(), at, x0)), y0)
+
+
+@meaning(np.trapezoid)
+def trapezoid(ctx: Context, y: Raw, x: Raw = None, dx: Raw = 1.0, axis: Raw = -1) -> Abstract:
+    """The integral of a vector by the trapezoidal rule."""
+    given = nested(ctx, NUMPY, y, "trapezoid")
+    (at,) = axes_of(ctx, axis, given.rank, "trapezoid")
+    if given.rank != 1:
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.trapezoid", argument="arrays of several axes"))
+    size = given.shape[at]
+    other = nested(ctx, NUMPY, dx if is_none(x) else x, "trapezoid")
+    dtype: DType = np.result_type(given.dtype, other.dtype if not is_none(x) else given.dtype, 0.5)
+    value = ctx.convert(given.value, dtype)
+    pair = [part(ctx, value, 0, 1, size), part(ctx, value, 0, 0, size - 1)]
+    if is_none(x):
+        width = ctx.broadcast(ctx.convert(other.value, dtype), (size - 1,))
+    else:
+        points = ctx.convert(other.value, dtype)
+        width = ctx.op(Subtract(), part(ctx, points, 0, 1, size), part(ctx, points, 0, 0, size - 1))
+    means = ctx.op(Divide(), ctx.op(Add(), *pair), filled(ctx, 2, (size - 1,), dtype))
+    summed = product(ctx, Labelled(width, ("i",)), Labelled(means, ("i",)), ())
+    return ctx.new(summed.value)
+
+
+@meaning(np.polyval)
+def polyval(ctx: Context, p: Raw, x: Raw) -> Abstract:
+    """A polynomial with coefficients from the highest power down, by Horner's rule."""
+    given = [nested(ctx, NUMPY, a, "polyval") for a in (p, x)]
+    (coefficients, at), _ = NUMPY.common(ctx, given)
+    shape = at.type.static_shape
+    (count,) = coefficients.type.static_shape
+    value = filled(ctx, 0, shape, at.type.dtype)
+    for i in range(count):
+        term = ctx.broadcast(ctx.reshape(part(ctx, coefficients, 0, i, i + 1), ()), shape)
+        value = ctx.op(Add(), ctx.op(Multiply(), value, at), term)
+    return ctx.new(value)

@@ -1,0 +1,328 @@
+"""Elements taken from and stored to computed places: `take`, `put`, `choose` and their kin.
+
+What would give an array whose size depends on values is refused, with a rewrite that works.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
+from ..hlo.ir import Value
+from ..hlo.types import BOOL, INT64, ArrayType
+from ..ops import Clamp, Compare, Iota, Remainder, Select
+from ..values.boundary import Form
+from ..values.lattice import Abstract, Array, Const, Ref, Slice, Tuple
+from ..values.views import Reshaped
+from .arithmetic import select
+from .context import Context, Raw
+from .creation import filled
+from .gathering import Fancy, gather, scatter
+from .indices import from_front
+from .jaxvalues import axis_of, is_none
+from .joining import joined, part, taken
+from .manipulation import as_array
+from .masks import Masked
+from .nesting import elements, nested
+from .registry import meaning
+from .rules import NUMPY, ArrayArgument, lifted
+from .stores import dtype_of, known_array, shape_of, store_through, stored_value
+
+
+def places_of(ctx: Context, raw: Raw, extent: int, mode: Raw, function: str) -> Value:
+    """Integers as int64 places along an axis of `extent` elements, by NumPy's `mode`."""
+    given = nested(ctx, NUMPY, raw, function)
+    if given.dtype.kind not in "iub" and given.form is Form.PYTHON and not given.rank:
+        return from_front(ctx, Array(ctx.convert(given.value, INT64), Form.NDARRAY), extent)
+    if given.dtype.kind not in "iub":
+        ctx.raise_(
+            TypeError(
+                f"Cannot cast array data from {given.dtype!r} to dtype('int64') according to the rule 'safe'"
+            )
+        )
+    how = ctx.known(mode, f"the mode of {function}")
+    known = known_array(given.value)
+    if how == "raise":
+        if known is not None and ((known < -extent) | (known >= extent)).any():
+            first = known[(known < -extent) | (known >= extent)].flat[0]
+            ctx.raise_(IndexError(f"index {first} is out of bounds for axis 0 with size {extent}"))
+        return from_front(ctx, Array(given.value, Form.NDARRAY), extent)
+    value = ctx.convert(given.value, INT64)
+    shape = value.type.static_shape
+    if how == "clip":
+        return ctx.op(Clamp(), ctx.constant(0, INT64), value, ctx.constant(extent - 1, INT64))
+    if how != "wrap":
+        ctx.raise_(ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{how}')"))
+    rest = ctx.op(Remainder(), value, filled(ctx, extent, shape, INT64))
+    return from_front(ctx, Array(rest, Form.NDARRAY), extent)
+
+
+@meaning(np.take)
+def take(
+    ctx: Context, a: Raw, indices: Raw, axis: Raw = None, out: Raw = None, mode: Raw = "raise"
+) -> Abstract:
+    """The slices at the places, along an axis or from the flat array."""
+    if isinstance(a, Array) and a.form is Form.JAX:  # its method refuses the mode "raise"
+        how = ctx.known(mode, "the mode of take")
+        if not is_none(out) or how == "raise":
+            ctx.raise_(NotImplementedError("The 'raise' mode to jnp.take is not supported."))
+        keywords = {"axis": axis if isinstance(axis, Abstract) else Const(axis), "mode": Const(how)}
+        return ctx.call(Const(jnp.take), [a, indices], keywords)
+    if not is_none(out):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.take", argument="out"))
+    given = nested(ctx, NUMPY, a, "take")
+    value, at = given.value, 0
+    if is_none(axis):
+        value = ctx.reshape(value, (value.type.size,))
+    else:
+        at = axis_of(ctx, axis, given.rank, "take")
+    places = places_of(ctx, indices, value.type.static_shape[at], mode, "take")
+    return ctx.new(gather(ctx, value, Fancy((at,), (places,), places.type.static_shape, at, False)))
+
+
+def _along(ctx: Context, array: Value, indices: Raw, axis: int, function: str) -> tuple[Value, Fancy]:
+    """Places of `take_along_axis`: one index for each result, along `axis`."""
+    given = nested(ctx, NUMPY, indices, function)
+    shape = array.type.static_shape
+    if given.rank != len(shape):
+        ctx.raise_(ValueError("`indices` and `arr` must have the same number of dimensions"))
+    if given.dtype.kind not in "iu":
+        ctx.raise_(IndexError("`indices` must be an integer array"))
+    own = [n if i == axis else m for i, (n, m) in enumerate(zip(given.shape, shape))]
+    try:
+        batch = np.broadcast_shapes(given.shape, tuple(own))
+    except ValueError:
+        ctx.raise_(IndexError("shape mismatch: indexing arrays could not be broadcast together"))
+    chosen = ctx.broadcast(from_front(ctx, Array(given.value, Form.NDARRAY), shape[axis]), batch)
+    places = [chosen if i == axis else ctx.op(Iota(ArrayType(INT64, batch), i)) for i in range(len(shape))]
+    return chosen, Fancy(tuple(range(len(shape))), tuple(places), batch, 0, False)
+
+
+@meaning(np.take_along_axis)
+def take_along_axis(ctx: Context, arr: Raw, indices: Raw, axis: Raw = -1) -> Abstract:
+    """One element of each line along `axis` for each index of that line."""
+    value = nested(ctx, NUMPY, arr, "take_along_axis").value
+    if is_none(axis):
+        value, at = ctx.reshape(value, (value.type.size,)), 0
+    else:
+        at = axis_of(ctx, axis, value.type.rank, "take_along_axis")
+    _, places = _along(ctx, value, indices, at, "take_along_axis")
+    return ctx.ndarray(gather(ctx, value, places))
+
+
+def _target(ctx: Context, array: Raw, function: str) -> Ref:
+    if not ctx.is_ndarray(array):
+        ctx.raise_(TypeError(f"{function}: argument 1 must be numpy.ndarray"))
+    assert isinstance(array, Ref)
+    return array
+
+
+@meaning(np.put_along_axis)
+def put_along_axis(ctx: Context, arr: Raw, indices: Raw, values: Raw, axis: Raw) -> Abstract:
+    """Stores where `take_along_axis` takes from, in place."""
+    target = _target(ctx, arr, "put_along_axis")
+    shape = shape_of(ctx, target)
+    value = ctx.contents(target)
+    if is_none(axis):
+        value, at = ctx.reshape(value, (value.type.size,)), 0
+    else:
+        at = axis_of(ctx, axis, len(shape), "put_along_axis")
+    _, places = _along(ctx, value, indices, at, "put_along_axis")
+    new = stored_value(ctx, values, value.type.dtype, "the stored value")
+    new = _broadcast(ctx, new, places.batch)
+    store_through(ctx, target, ctx.reshape(scatter(ctx, value, places, new), shape))
+    return Const(None)
+
+
+def _broadcast(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
+    own = value.type.static_shape
+    if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(own[::-1], shape[::-1])):
+        text = f"shape mismatch: value array of shape {own} could not be broadcast to indexing result"
+        ctx.raise_(ValueError(f"{text} of shape {shape}"))
+    return ctx.broadcast(value, shape)
+
+
+@meaning(np.put)
+def put(ctx: Context, a: Raw, ind: Raw, v: Raw, mode: Raw = "raise") -> Abstract:
+    """Stores at places of the flat array, in place; values are repeated as needed."""
+    target = _target(ctx, a, "put")
+    shape = shape_of(ctx, target)
+    value = ctx.contents(target)
+    flat = ctx.reshape(value, (value.type.size,))
+    places = places_of(ctx, ind, value.type.size, mode, "put")
+    places = ctx.reshape(places, (places.type.size,))
+    (count,) = places.type.static_shape
+    new = stored_value(ctx, v, value.type.dtype, "the stored value")
+    new = ctx.reshape(new, (new.type.size,))
+    if new.type.size not in (1, count) and count:
+        if new.type.size == 0:
+            return Const(None)
+        new = taken(ctx, new, np.arange(count) % new.type.size, 0)
+    stored = scatter(ctx, flat, Fancy((0,), (places,), (count,), 0, False), ctx.broadcast(new, (count,)))
+    store_through(ctx, target, ctx.reshape(stored, shape))
+    return Const(None)
+
+
+@meaning(np.putmask)
+def putmask(ctx: Context, a: Raw, mask: Raw, values: Raw) -> Abstract:
+    """Stores where the mask holds, in place; values have the array's shape, or are one number."""
+    target = _target(ctx, a, "putmask")
+    shape = shape_of(ctx, target)
+    where = ctx.convert(nested(ctx, NUMPY, mask, "putmask").value, BOOL)
+    if where.type.size != int(np.prod(shape)):
+        ctx.raise_(ValueError("putmask: mask and data must be the same size"))
+    new = stored_value(ctx, values, dtype_of(ctx, target), "the stored value")
+    if new.type.size not in (1, where.type.size):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.putmask", argument="values of another size"))
+    new = (
+        ctx.reshape(new, shape)
+        if new.type.size == where.type.size
+        else ctx.broadcast(ctx.reshape(new, ()), shape)
+    )
+    store_through(ctx, target, select(ctx, ctx.reshape(where, shape), new, ctx.contents(target)))
+    return Const(None)
+
+
+@meaning(np.choose)
+def choose(ctx: Context, a: Raw, choices: Raw, out: Raw = None, mode: Raw = "raise") -> Abstract:
+    """For each element the choice that it numbers."""
+    if not is_none(out):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.choose", argument="out"))
+    listed = elements(ctx, choices)
+    listed = ctx.iterate(choices) if listed is None else listed
+    if not listed:
+        ctx.raise_(ValueError("choices must not be empty"))
+    given: list[ArrayArgument] = [nested(ctx, NUMPY, c, "choose") for c in listed]
+    values, _ = NUMPY.common(ctx, given)
+    which = places_of(ctx, a, len(values), "clip" if mode == "raise" else mode, "choose")
+    try:
+        shape = np.broadcast_shapes(which.type.static_shape, *[v.type.static_shape for v in values])
+    except ValueError:
+        ctx.raise_(ValueError("shape mismatch: objects cannot be broadcast to a single shape."))
+    at = ctx.broadcast(which, shape)
+    result = ctx.broadcast(values[0], shape)
+    for i, value in enumerate(values[1:], 1):
+        here = ctx.op(Compare("EQ"), at, filled(ctx, i, shape, INT64))
+        result = ctx.op(Select(), here, ctx.broadcast(value, shape), result)
+    return ctx.new(result)
+
+
+# ---------------------------------------------------------------- insertion and deletion
+
+
+def _known_places(ctx: Context, obj: Raw, what: str) -> Any:
+    """An integer, a slice or a list of integers that must be known."""
+    if isinstance(obj, Slice):
+        return slice(*[ctx.known(x, what) for x in (obj.start, obj.stop, obj.step)])
+    return ctx.known(obj, what)
+
+
+@meaning(np.delete)
+def delete(ctx: Context, arr: Raw, obj: Raw, axis: Raw = None) -> Abstract:
+    """A copy without the slices at known places."""
+    value = nested(ctx, NUMPY, arr, "delete").value
+    at = 0
+    if is_none(axis):
+        value = ctx.reshape(value, (value.type.size,))
+    else:
+        at = axis_of(ctx, axis, value.type.rank, "delete")
+    which = _known_places(ctx, obj, "the places of delete, and so its size,")
+    try:
+        kept = np.delete(np.arange(value.type.static_shape[at]), which)
+    except (IndexError, ValueError) as error:
+        ctx.raise_(error)
+    return ctx.ndarray(taken(ctx, value, kept, at))
+
+
+@meaning(np.insert)
+def insert(ctx: Context, arr: Raw, obj: Raw, values: Raw, axis: Raw = None) -> Abstract:
+    """A copy with values before one known place."""
+    value = nested(ctx, NUMPY, arr, "insert").value
+    at = 0
+    if is_none(axis):
+        value = ctx.reshape(value, (value.type.size,))
+    else:
+        at = axis_of(ctx, axis, value.type.rank, "insert")
+    which = _known_places(ctx, obj, "the place of insert")
+    if not isinstance(which, int | np.integer):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.insert", argument="place that is no integer"))
+    shape = value.type.static_shape
+    extent = shape[at]
+    if not -extent <= which <= extent:
+        text = f"index {which} is out of bounds for axis {at} with size {extent}"
+        ctx.raise_(IndexError(text))
+    where = int(which) + (extent if which < 0 else 0)
+    new = stored_value(ctx, values, value.type.dtype, "the inserted value")
+    own = new.type.static_shape
+    if (len(own) == 1 and len(shape) > 1) or not own:
+        new = ctx.reshape(new, own if own else (*own, *([1] * (len(shape) - at - 1))))
+    own = new.type.static_shape
+    wide = (*[1] * (len(shape) - len(own)), *own)
+    if len(shape) > 1 and len(own) == len(shape) - 1:
+        wide = (*own[:at], 1, *own[at:])
+    row = tuple([wide[i] if i == at else n for i, n in enumerate(shape)])
+    new = _broadcast(ctx, ctx.reshape(new, wide), row)
+    pieces = [part(ctx, value, at, 0, where), new, part(ctx, value, at, where, extent)]
+    return joined(ctx, NUMPY, [ArrayArgument(p) for p in pieces], at, None, "insert")
+
+
+@meaning(np.ix_)
+def ix_(ctx: Context, *args: Raw) -> Abstract:
+    """Vectors of integers along axes of their own, as an index of all their combinations."""
+    made: list[Abstract] = []
+    for i, a in enumerate(args):
+        array = as_array(ctx, NUMPY, a, "ix_")
+        shape = NUMPY.operand(ctx, array, "ix_").shape
+        if len(shape) != 1 or NUMPY.operand(ctx, array, "ix_").dtype == BOOL:
+            ctx.fail(
+                ArgumentNotStaged(
+                    span=ctx.span, function="np.ix_", argument="arrays other than vectors of integers"
+                )
+            )
+        wide = tuple([shape[0] if k == i else 1 for k in range(len(args))])
+        assert isinstance(array, Ref)
+        made.append(Ref(array.cell, (*array.path, Reshaped(wide))))
+    return Tuple(tuple(made))
+
+
+# ---------------------------------------------------------------- sizes that depend on values
+
+_REWRITES: dict[Any, str] = {
+    np.nonzero: "use the mask itself: `x[mask] = v`, `x[mask].sum()`, `np.where(mask, x, y)`",
+    np.flatnonzero: "use the mask itself: `x[mask] = v`, `x[mask].sum()`, `np.where(mask, x, y)`",
+    np.argwhere: "use the mask itself: `x[mask] = v`, `x[mask].sum()`, `np.where(mask, x, y)`",
+    np.unique: "sort with `np.sort` and compare neighbours, or count with `np.bincount(x, minlength=n)`",
+    np.extract: "reduce `x[mask]` directly, as with `x[mask].sum()`",
+    np.compress: "reduce `x[mask]` directly, as with `x[mask].sum()`",
+    np.trim_zeros: "keep the zeros, or find the ends with `np.argmax(x != 0)`",
+    np.union1d: "mark what occurs with a mask over all values",
+    np.intersect1d: "mark what occurs with a mask over all values",
+    np.setdiff1d: "mark what occurs with a mask over all values",
+}
+
+
+def _refused(function: Any) -> None:
+    """Declares a function whose result has a size that depends on values; of known arrays it is called now."""
+    name = f"np.{function.__name__}"
+
+    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+        known = [_known_contents(ctx, a) for a in args]
+        if not kwargs and not any(k is None for k in known):
+            return lifted(ctx, function(*known))
+        ctx.fail(SizeDependsOnValues(span=ctx.span, what=name, rewrite=_REWRITES[function]))
+
+    meaning(function)(call)
+
+
+def _known_contents(ctx: Context, raw: Raw) -> np.ndarray | None:
+    """The elements of an array that is a constant of the program."""
+    if isinstance(raw, Masked) or (not ctx.is_ndarray(raw) and elements(ctx, raw) is None):
+        return None
+    return known_array(nested(ctx, NUMPY, raw, "np").value)
+
+
+for _function in _REWRITES:
+    _refused(_function)
