@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import jax.numpy as jnp
 import numpy as np
 
-from ..diagnostics.codes_types import PathDependentType
+from ..diagnostics.codes_types import ArgumentNotStaged, PathDependentType
 from ..hlo.types import DType, is_complex
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Method, Ref, Tuple
@@ -82,7 +82,11 @@ def _numpy_attribute(ctx: Context, value: Array | Ref, name: str) -> Abstract | 
             return _part(ctx, value, dtype, name == "imag")
         case "device":
             return Const("cpu")
-    return _method(NUMPY_METHODS, value, name)
+    method = _method(NUMPY_METHODS, value, name)
+    if method is None and hasattr(np.ndarray, name) and not name.startswith("__"):
+        what = f"attribute {name!r}"
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="an array of NumPy", argument=what))
+    return method
 
 
 def _jax_attribute(ctx: Context, value: Array, name: str) -> Abstract | None:

@@ -14,17 +14,18 @@ import numpy as np
 
 from ..diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
 from ..hlo.types import is_complex
-from ..ops import BitcastConvert
+from ..ops import BitcastConvert, Transpose
 from ..values.boundary import Form
 from ..values.lattice import NONE, Abstract, Array, Const, Ref, Tuple
 from ..values.views import Reshaped
 from .context import Context, Raw
 from .indexing import array_getitem
 from .jaxvalues import is_none
+from .manipulation import order_of
 from .promote import python_type
 from .rules import JAX, NUMPY, Rules
 from .stores import cast, dtype_of, shape_of, store_through, stored_value
-from .structures import new_list
+from .structures import new_list, sequence_items
 
 _LISTED = 256
 """The greatest number of elements that `tolist` takes apart."""
@@ -76,10 +77,12 @@ def _transpose(ctx: Context, self: Raw, *axes: Raw) -> Abstract:
 def _flatten(ctx: Context, self: Raw, order: Raw = "C") -> Abstract:
     """A copy in one axis."""
     rules = _rules(self)
-    if ctx.known(order, "the order of flatten") not in ("C", "K", "A"):
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function="flatten", argument="order"))
+    which = order_of(ctx, order, "flatten", self)
     operand = rules.operand(ctx, self, "flatten")
-    return rules.array(ctx, ctx.reshape(operand.value, (operand.value.type.size,)), operand.weak)
+    value = operand.value
+    if which == "F" and operand.rank > 1:
+        value = ctx.op(Transpose(tuple(reversed(range(operand.rank)))), value)
+    return rules.array(ctx, ctx.reshape(value, (value.type.size,)), operand.weak)
 
 
 def _compress(ctx: Context, self: Raw, condition: Raw, axis: Raw = None, out: Raw = None) -> Abstract:
@@ -143,12 +146,12 @@ def _view(ctx: Context, self: Raw, dtype: Raw = None) -> Abstract:
     operand, wanted = rules.operand(ctx, self, "view"), rules.dtype(ctx, dtype, "view")
     if wanted == operand.dtype:
         return _view(ctx, self)
-    bits = (
-        not is_complex(wanted) and not is_complex(operand.dtype) and wanted.itemsize == operand.dtype.itemsize
-    )
-    if not bits or ctx.is_ndarray(self):
+    kinds = {wanted.kind, operand.dtype.kind}
+    same = wanted.itemsize == operand.dtype.itemsize and not kinds & set("bc")
+    if not same or ctx.is_ndarray(self):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="view", argument="dtype"))
-    return rules.like(ctx, operand, ctx.op(BitcastConvert(wanted), operand.value))
+    bits = ctx.op(BitcastConvert(wanted), operand.value)
+    return rules.result(ctx, bits)
 
 
 def _conjugate(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
@@ -200,7 +203,7 @@ def _item(ctx: Context, self: Raw, *args: Raw) -> Abstract:
     rules = _rules(self)
     operand = rules.operand(ctx, self, "item")
     size = operand.value.type.size
-    index = args[0].items if len(args) == 1 and isinstance(args[0], Tuple) else args
+    index = (sequence_items(ctx, args[0]) if len(args) == 1 else None) or args
     if not index:
         if size != 1:
             ctx.raise_(ValueError("can only convert an array of size 1 to a Python scalar"))

@@ -57,7 +57,7 @@ def scalar_attribute(ctx: Context, value: Array, name: str) -> Abstract | None:
         case "numerator" if value.dtype.kind in "iu":
             return value
         case "denominator" if value.dtype.kind in "iu":
-            return Const(value.dtype.type(1))
+            return Const(1)
         case "is_integer" | "bit_count":
             return Method(Meaning(name, _METHODS[name]), value)
     return None
