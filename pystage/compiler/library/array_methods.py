@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
+from ..hlo.ir import Value
 from ..hlo.types import is_complex
 from ..ops import BitcastConvert, Transpose
 from ..values.boundary import Form
@@ -155,23 +156,27 @@ def _view(ctx: Context, self: Raw, dtype: Raw = None) -> Abstract:
 
 
 def _conjugate(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
-    """The conjugate; of an ndarray that is not complex, that very ndarray."""
-    if ctx.is_ndarray(self) and not args and not kwargs and not is_complex(dtype_of(ctx, self)):
-        return self  # type: ignore[no-any-return]
+    """The conjugate; in NumPy, what is not complex is given back itself."""
+    if not _is_jax(self) and not args and not kwargs:
+        dtype = dtype_of(ctx, self) if ctx.is_ndarray(self) else self.dtype
+        if not is_complex(dtype):
+            return self  # type: ignore[no-any-return]
     return ctx.call(Const(jnp.conjugate if _is_jax(self) else np.conjugate), [self, *args], kwargs)
 
 
 # ---------------------------------------------------------------- in place
 
 
-def _stored(ctx: Context, self: Raw, new: Any) -> Abstract:
+def _stored(ctx: Context, self: Raw, new: Value) -> Abstract:
     assert isinstance(self, Ref)
     store_through(ctx, self, new)
     return NONE
 
 
 def _fill(ctx: Context, self: Raw, value: Raw) -> Abstract:
-    """All elements are `value`."""
+    """All elements are `value`; a NumPy scalar stays what it is, as in NumPy."""
+    if not ctx.is_ndarray(self):
+        return NONE
     new = stored_value(ctx, value, dtype_of(ctx, self), "the filling value")
     return _stored(ctx, self, new)
 

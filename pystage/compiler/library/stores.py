@@ -25,7 +25,7 @@ def store_through(ctx: Context, ref: Ref, new: Value) -> None:
 
     Raises NumPy's ValueError in the program where the memory is read-only or `new` has another shape.
     """
-    cell = ctx.state.get(ref.cell)
+    cell = ctx.settle(ref)
     assert isinstance(cell, ArrayCell)
     if not cell.writable:
         ctx.raise_(ValueError("assignment destination is read-only"))
