@@ -161,7 +161,9 @@ def main() -> None:
     start = time.perf_counter()
     lowered = staged.lower(model, images)
     print(f"source to StableHLO: {(time.perf_counter() - start) * 1e3:.1f} ms, the first time")
-    print(f"instructions: {lowered.compile().instruction_counts()}")
+    counts = lowered.instruction_counts()
+    print(f"before optimisation: {counts.entry} HLO instructions in the entry, {counts.total} in all")
+    print(", ".join(f"{count} {opcode}" for opcode, count in counts.by_opcode.items()))
 
     plain, probabilities = forward(model, images), staged(model, images)
     difference = float(jnp.max(jnp.abs(plain - probabilities)))

@@ -180,7 +180,7 @@ def test_source_of_a_session_is_found_through_linecache():
 
 
 def innermost(a, b):
-    return a @ b  # shapes meet here
+    return a + b  # shapes meet here
 
 
 def middle(a, b):
@@ -196,8 +196,9 @@ def test_shape_mismatch_deep_in_a_callee():
     diagnostics = refusal(staged, np.ones((2, 3)), np.ones((4, 5)))
     assert diagnostics[0].code in ("PS201", "PS206")
     assert diagnostics[0].span.line == line_of(innermost, "# shapes meet here")
-    assert len(diagnostics[0].notes) >= 2  # the calls on the way
-    check(outermost, np.ones((2, 3)), np.ones((3, 5)), staged=staged)
+    called = [note.span.line for note in diagnostics[0].notes if note.span is not None]
+    assert {line_of(middle, "innermost(a, b)"), line_of(outermost, "middle(a, b)")} <= set(called)
+    check(outermost, np.ones((3,)), np.ones((3,)), staged=staged)
 
 
 def test_shapes_that_do_not_broadcast():
@@ -217,9 +218,9 @@ def test_operations_that_do_not_exist():
 
 def test_attributes_that_do_not_exist():
     def program(x):
-        return x.nothing  # read
+        return x.nothing
 
-    assert_refused_at(program, (np.ones(3),), "PS603", "# read")
+    check(program, np.ones(3), raises=AttributeError)
 
 
 def test_unknown_keyword_arguments_are_refused():
@@ -232,7 +233,7 @@ def test_unknown_keyword_arguments_are_refused():
 def test_independent_problems_are_reported_together():
     def program(x, y):
         a = x + y  # first
-        b = x.nothing  # second
+        b = np.zeros(int(x[0]))  # second
         return a, b
 
     diagnostics = refusal(pystage.compile(program), np.ones(3), np.ones(4))

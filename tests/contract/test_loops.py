@@ -296,8 +296,8 @@ def loop_variable_after_a_loop_of_known_length(n):
     return n, i
 
 
-@cases(5, refused="PS303")
-def loop_variable_after_a_loop_that_may_not_run(n):
+@cases.each((5,), (1,))
+def loop_variable_after_a_loop_over_an_argument(n):
     for i in range(n):
         pass
     return i
