@@ -16,6 +16,7 @@ from ..library.containers import (
     container_setitem,
 )
 from ..library.indexing import array_getitem, array_setitem
+from ..library.masks import Selection
 from ..values.lattice import (
     Abstract,
     Array,
@@ -67,7 +68,7 @@ def is_array(engine: Engine, value: Abstract) -> bool:
     """True for arrays and NumPy or Python numbers."""
     if isinstance(value, Ref):
         return isinstance(engine.state.get(value.cell), ArrayCell)
-    return isinstance(value, Array)
+    return isinstance(value, Array | Selection)
 
 
 def getattr_(engine: Engine, value: Abstract, name: str) -> Abstract:

@@ -29,10 +29,11 @@ from .elementwise import (
     staged_python_integer,
     store_result,
 )
+from .masks import Masked, elementwise
 from .powers import check_power, special_power
 from .promote import Kind, Loop, kinds_of, resolve, value_of, with_kinds
 from .python_numbers import PYTHON_OPERATORS, apply_python, bounds_of, negated, python_loop
-from .structures import MISSING, abstract, known_object, lift, sequence_items, type_name
+from .structures import MISSING, abstract, call_now, known_object, sequence_items, type_name
 
 FUNCTIONS: dict[str, Elementwise] = {
     "+": u.ADD,
@@ -74,6 +75,8 @@ def binary(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     overloaded = ctx.overloaded(op, left, right)
     if overloaded is not None:
         return overloaded
+    if isinstance(left, Masked) or isinstance(right, Masked):
+        return elementwise(ctx, f"the operator {op}", lambda x, y: binary(ctx, op, x, y), left, right)
     left, right = abstract(left), abstract(right)
     if isinstance(left, Const) and isinstance(right, Const):
         return call_now(ctx, PYTHON_OPERATORS[op], left.value, right.value)
@@ -117,6 +120,8 @@ def unary(ctx: Context, op: str, x: Raw) -> Abstract:
     if isinstance(x, Const):
         return call_now(ctx, plain, x.value)
     if not is_number(x) and not ctx.is_ndarray(x):
+        if isinstance(x, Masked):
+            return elementwise(ctx, f"the operator {op}", lambda y: unary(ctx, op, y), x)
         known = known_object(ctx, x)
         if known is not MISSING:
             return call_now(ctx, plain, known)
@@ -151,6 +156,8 @@ def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     overloaded = ctx.overloaded(op, left, right)
     if overloaded is not None:
         return overloaded
+    if isinstance(left, Masked) or isinstance(right, Masked):
+        return elementwise(ctx, f"the operator {op}", lambda x, y: compare(ctx, op, x, y), left, right)
     left, right = abstract(left), abstract(right)
     if isinstance(left, Const) and isinstance(right, Const):
         return call_now(ctx, PYTHON_OPERATORS[op], left.value, right.value)
@@ -178,15 +185,6 @@ def is_(ctx: Context, left: Raw, right: Raw) -> Abstract:
 
 
 # ---------------------------------------------------------------- numbers and arrays
-
-
-def call_now(ctx: Context, function: Callable[..., Any], *args: Any) -> Abstract:
-    """A pure function of known objects, computed now; what it raises, the program raises."""
-    try:
-        with np.errstate(all="ignore"):
-            return lift(ctx, function(*args))
-    except Exception as error:
-        ctx.raise_(error)
 
 
 def no_such(ctx: Context, op: str, left: Abstract, right: Abstract) -> Any:

@@ -13,6 +13,7 @@ from .lattice import (
     ArrayCell,
     Cell,
     Closure,
+    Const,
     DictCell,
     DictView,
     Enumerate,
@@ -21,6 +22,7 @@ from .lattice import (
     ListCell,
     Mapped,
     MaybeUndef,
+    Meaning,
     Method,
     ObjectCell,
     Partial,
@@ -31,6 +33,8 @@ from .lattice import (
     Slice,
     Super,
     Tuple,
+    Undef,
+    Unknown,
     VariableCell,
     Zip,
 )
@@ -116,8 +120,22 @@ def _rebuild(x: Abstract | Cell, value: ValueMap, cell: CellMap) -> Abstract | C
             return VariableCell(go(x.value))
         case IteratorCell():
             return IteratorCell(tuple([go(i) for i in x.rest]))
-        case _:
+        case Const() | Meaning() | Undef() | Unknown():
             return x
+        case _:
+            return _generic(x, value, cell)
+
+
+def _generic(x: Abstract | Cell, value: ValueMap, cell: CellMap) -> Abstract | Cell:
+    """An abstract value of the library's own: its fields of program and abstract values."""
+    changes: dict[str, object] = {}
+    for name in type(x).__dataclass_fields__:  # type: ignore[union-attr]
+        part = getattr(x, name)
+        if isinstance(part, Value):
+            changes[name] = value(part)
+        elif isinstance(part, Abstract):
+            changes[name] = _rebuild(part, value, cell)
+    return replace(x, **changes) if changes else x  # type: ignore[type-var]
 
 
 def _sources(sources: tuple[tuple[int, Cell], ...], cell: CellMap) -> tuple[tuple[int, Cell], ...]:
