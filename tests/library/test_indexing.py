@@ -11,6 +11,7 @@ import pytest
 
 from pystage.compiler.diagnostics.diagnostic import DiagnosticError
 from pystage.compiler.hlo.types import INT64
+from pystage.compiler.library import operators
 from pystage.compiler.library.at import At as AtObject
 from pystage.compiler.library.at import AtIndex, at_attribute
 from pystage.compiler.library.context import Context
@@ -483,3 +484,31 @@ def test_fancy_indexing_costs_one_gather() -> None:
 def test_indices_of_other_kinds_are_refused() -> None:
     with pytest.raises(DiagnosticError):
         get(PlainContext(), Array(PlainContext().param(np.array(1.0)), Form.PYTHON), Const(0))
+
+
+def test_elementwise_work_on_masked_elements() -> None:
+    def staged(ctx: Context, x: Abstract, m: Abstract, y: Abstract) -> Abstract:
+        chosen = get(ctx, x, m)
+        raised = operators.binary(
+            ctx, "+", operators.binary(ctx, "*", chosen, y), operators.unary(ctx, "-", chosen)
+        )
+        put(ctx, x, m, ctx.call(Const(np.sqrt), [ctx.call(Const(np.abs), [raised])]))
+        return ctx.call(Const(len), [chosen])
+
+    def plain(x: Any, m: Any, y: Any) -> Any:
+        chosen = x[m]
+        x[m] = np.sqrt(np.abs(chosen * y + -chosen))
+        return len(chosen)
+
+    check(staged, plain, A - 20, A > 7, 2.5)
+    check(staged, plain, A - 20, A[:, :, 1] > 7, np.float32(3))
+    refused(
+        "PS221", lambda ctx, x, m, y: operators.binary(ctx, "+", get(ctx, x, m), y), A, A > 7, np.ones(52)
+    )
+    refused(
+        "PS221",
+        lambda ctx, x, m, n: operators.binary(ctx, "+", get(ctx, x, m), get(ctx, x, n)),
+        A,
+        A > 7,
+        A > 8,
+    )
