@@ -22,7 +22,7 @@ from pystage.compiler.hlo.builder import Builder
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Region, Value
 from pystage.compiler.hlo.types import BOOL, ArrayType, DType
-from pystage.compiler.library.containers import attribute_of_container, container_elements
+from pystage.compiler.library.containers import attribute_of_container
 from pystage.compiler.library.context import Context
 from pystage.compiler.library.jaxtail import is_jax_callable, jax_call
 from pystage.compiler.library.registry import meaning_of, signature_of
@@ -34,6 +34,7 @@ from pystage.compiler.values.lattice import (
     ArrayCell,
     Const,
     DictCell,
+    IteratorCell,
     ListCell,
     Mapped,
     Meaning,
@@ -48,6 +49,8 @@ from pystage.compiler.values.lattice import (
 from pystage.compiler.values.lattice import Slice as SliceObject
 from pystage.compiler.values.state import State
 from pystage.compiler.values.traverse import values_of
+
+from .listing import container_elements
 
 TOLERANCES = {"f": {2: 4e-3, 4: 2e-5, 8: 1e-11}, "c": {8: 2e-5, 16: 1e-11}, "V": {2: 2e-2}}
 """Relative and absolute tolerance by kind and width of the element type (V: bfloat16)."""
@@ -112,7 +115,7 @@ class PlainContext(Context):
             case bool() | int() | float() | complex():
                 return Array(self.param(np.asarray(value)), Form.PYTHON)
             case jax.Array():
-                return Array(self.param(np.asarray(value)), Form.JAX, bool(value.weak_type))  # type: ignore[attr-defined]
+                return Array(self.param(np.asarray(value)), Form.JAX, bool(value.weak_type))
             case np.ndarray() | list() | dict() | set():
                 return self._lift_mutable(value)
             case tuple():
@@ -214,7 +217,10 @@ class PlainContext(Context):
             return [self.call(value.function, row) for row in rows]
         if isinstance(value, Array) or self.is_ndarray(value):
             return self._rows(self.read(value))
-        return container_elements(self, value)
+        listed = container_elements(self, value)
+        if isinstance(value, Ref) and isinstance(self.state.get(value.cell), IteratorCell):
+            self.state.set(value.cell, IteratorCell(()))
+        return listed
 
     def _rows(self, array: Any) -> list[Abstract]:
         values = []
@@ -334,7 +340,7 @@ class Reader:
             case SetCell():
                 return set(content.items)
             case ObjectCell():
-                made = content.cls.__new__(content.cls)
+                made = object.__new__(content.cls)
                 for name, part in content.fields.items():
                     object.__setattr__(made, name, self.object(part))
                 return made
@@ -353,7 +359,7 @@ def assert_same(staged: Any, plain: Any, where: str = "the result") -> None:
     """The two are the same kind of object with the same contents, to float rounding."""
     if isinstance(plain, jax.Array):
         assert isinstance(staged, JaxResult), f"{where}: {staged!r} is no jax.Array"
-        assert staged.weak == plain.weak_type, f"{where}: weak type {staged.weak}"  # type: ignore[attr-defined]
+        assert staged.weak == plain.weak_type, f"{where}: weak type {staged.weak}"
         _assert_array(staged.array, np.asarray(plain), where)
         return
     assert type(staged) is type(plain), f"{where}: {type(staged)} for {type(plain)}: {staged!r}, {plain!r}"

@@ -231,7 +231,13 @@ def test_a_kind_that_depends_on_the_path() -> None:
     check(door("<"), operator.lt, value, np.float64(2))
     check(door("/"), operator.truediv, value, 2.5)
     refused("PS208", door("*"), value, np.array([1, 2]))
-    refused("PS208", door("+"), value, 1)
+
+
+def test_numbers_keep_their_alternatives() -> None:
+    ctx = PlainContext()
+    result = binary(ctx, "+", ctx.lift(Either(3.0, np.dtype(np.float64), INT_OR_FLOAT)), ctx.lift(1))
+    assert isinstance(result, Array)
+    assert set(result.kinds) == set(INT_OR_FLOAT)
 
 
 def bounds(op: str, x: tuple[int, int], y: tuple[int, int] | int) -> tuple[int | None, int | None]:

@@ -32,6 +32,7 @@ from ..values.lattice import (
     Partial,
     Range,
     Ref,
+    SetCell,
     Tuple,
     is_number,
 )
@@ -39,13 +40,14 @@ from . import ufuncs as u
 from .classes import class_of
 from .context import Context, Raw
 from .elementwise import apply_jax, apply_numpy
-from .operators import binary, call_now, compare
+from .masks import Masked, length
+from .operators import binary, compare
 from .ordering import choose
 from .promote import kinds_of
 from .python_numbers import bounds_of
 from .registry import meaning
 from .scalars import special
-from .structures import MISSING, abstract, cell_of, container_elements, known_object, type_name
+from .structures import MISSING, abstract, call_now, cell_of, known_object, type_name
 
 
 def listed(ctx: Context, iterable: Raw, what: str) -> list[Abstract]:
@@ -282,6 +284,8 @@ all_ = meaning(builtins.all)(_quantifier("all", False))
 @meaning(builtins.len)
 def len_(ctx: Context, x: Raw, /) -> Abstract:
     """`len(x)`."""
+    if isinstance(x, Masked):
+        return length(ctx, x)
     method = special(ctx, x, "__len__")
     if method is not None:
         return ctx.call(method, [])
@@ -292,8 +296,10 @@ def len_(ctx: Context, x: Raw, /) -> Abstract:
         return call_now(ctx, len, known)
     if isinstance(x, Range):
         return _range_length(ctx, x)
-    items = container_elements(ctx, x)
-    if items is None or not isinstance(x, Tuple | Ref | DictView):
+    cell = cell_of(ctx, x)
+    sized = isinstance(x, Tuple | DictView) or isinstance(cell, ListCell | DictCell | SetCell)
+    items = ctx.iterate(abstract(x)) if sized else None
+    if items is None:
         ctx.raise_(TypeError(f"object of type {type_name(ctx, x)!r} has no len()"))
     return Const(len(items))
 

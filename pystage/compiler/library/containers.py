@@ -35,24 +35,14 @@ from .structures import (
     MISSING,
     abstract,
     cell_of,
-    container_elements,
     known_object,
     lift,
-    new_dict,
     new_list,
     sequence_items,
     type_name,
 )
 
 Methods = dict[str, Callable[..., Abstract]]
-
-__all__ = [
-    "attribute_of_container",
-    "container_delitem",
-    "container_elements",
-    "container_getitem",
-    "container_setitem",
-]
 
 
 # ---------------------------------------------------------------- attributes
@@ -252,14 +242,3 @@ def _change(ctx: Context, change: Callable[[], Any], text: str) -> None:
         ctx.raise_(IndexError(text))
     except ValueError as error:
         ctx.raise_(error)
-
-
-def copied(ctx: Context, container: Abstract) -> Abstract:
-    """`copy.copy(container)`: a new list or dict of the same elements."""
-    match cell_of(ctx, container):
-        case ListCell(items=items):
-            return new_list(ctx, items)
-        case DictCell(entries=entries):
-            return new_dict(ctx, entries)
-        case _:
-            return container

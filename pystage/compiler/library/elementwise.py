@@ -6,9 +6,9 @@ results, in the element types that NumPy or JAX would give. `out=`, `where=` and
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Ref, Tuple, is_number
 from .arithmetic import select
 from .context import Context, Raw
+from .masks import Masked, elementwise
 from .promote import (
     Kind,
     Loop,
@@ -33,9 +34,9 @@ from .promote import (
     shape_of,
     value_of,
 )
-from .rules import MISSING, lifted, plain
 from .stores import cast, dtype_of, store_through
 from .stores import shape_of as target_shape
+from .structures import MISSING, call_now, known_object
 
 DTypeMap = Callable[[DType], DType]
 
@@ -170,9 +171,12 @@ def call_numpy(
     """A call of the ufunc: on known numbers it runs now."""
     options = [_default(o) for o in (out, where, dtype)]
     if options == [True, True, True]:
-        known = [plain(ctx, a) for a in args]
+        known = [known_object(ctx, a) for a in args]
         if not any(k is MISSING for k in known):
-            return _call_now(ctx, function.ufunc, known)
+            return call_now(ctx, function.ufunc, known)
+        if any(isinstance(a, Masked) for a in args):
+            whole = functools.partial(call_numpy, ctx, function, out=out, where=where, dtype=dtype)
+            return elementwise(ctx, f"np.{function.name}", lambda *x: whole(x), *args)
         return apply_numpy(ctx, function, [ctx.read(a) for a in args])
     operands = [ctx.read(a) for a in args]
     loop = _loop_with_dtype(ctx, function, operands, dtype)
@@ -187,14 +191,6 @@ def call_numpy(
 def _default(option: Raw) -> bool:
     value = option.value if isinstance(option, Const) else option
     return value is None or value is True
-
-
-def _call_now(ctx: Context, function: Callable[..., Any], known: Sequence[Any]) -> Abstract:
-    try:
-        with np.errstate(all="ignore"):
-            return lifted(ctx, function(*known))
-    except (TypeError, ValueError, OverflowError, ZeroDivisionError) as error:
-        ctx.raise_(error)
 
 
 def _loop_with_dtype(ctx: Context, function: Elementwise, operands: Sequence[Operand], dtype: Raw) -> Loop:

@@ -60,11 +60,11 @@ from .arithmetic import Kernel, like, select
 from .builtins import listed
 from .classes import class_of
 from .context import Context, Raw
-from .operators import binary, call_now
+from .operators import binary
 from .promote import value_of
 from .registry import meaning
 from .scalars import special, to_python
-from .structures import MISSING, abstract, known_object
+from .structures import MISSING, abstract, call_now, known_object
 
 
 def number(ctx: Context, x: Raw) -> Value:

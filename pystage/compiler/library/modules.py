@@ -62,7 +62,7 @@ from .context import Context, Raw
 from .promote import value_of
 from .registry import meaning
 from .scalars import to_python
-from .structures import MISSING, abstract, cell_of, known_object, new_dict, new_iterator, new_list
+from .structures import MISSING, abstract, call_now, cell_of, known_object, new_dict, new_iterator, new_list
 
 # ---------------------------------------------------------------- operator
 
@@ -158,7 +158,7 @@ def index(ctx: Context, x: Raw, /) -> Abstract:
     """`operator.index(x)`."""
     known = known_object(ctx, x)
     if known is not MISSING:
-        return operators.call_now(ctx, operator.index, known)
+        return call_now(ctx, operator.index, known)
     operand = ctx.read(x)
     if isinstance(operand, Array) and operand.dtype.kind not in "biu":
         ctx.raise_(TypeError(f"'{operand.dtype}' object cannot be interpreted as an integer"))
@@ -362,7 +362,7 @@ def replace(ctx: Context, obj: Raw, /, **changes: Raw) -> Abstract:
 def fields_(ctx: Context, class_or_instance: Raw) -> Abstract:
     """`dataclasses.fields(x)`: known."""
     if isinstance(class_or_instance, Const):
-        return operators.call_now(ctx, dataclasses.fields, class_or_instance.value)
+        return call_now(ctx, dataclasses.fields, class_or_instance.value)
     return Const(tuple(_dataclass(ctx, class_or_instance, "fields")[1]))
 
 
@@ -431,7 +431,7 @@ def _complex_function(function: Callable[..., Any], kernel: Callable[[Context, V
     def call(ctx: Context, x: Raw, /) -> Abstract:
         known = known_object(ctx, x)
         if known is not MISSING:
-            return operators.call_now(ctx, function, known)
+            return call_now(ctx, function, known)
         return ctx.python(kernel(ctx, _complex(ctx, x)))
 
     meaning(function)(call)

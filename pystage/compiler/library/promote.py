@@ -201,7 +201,9 @@ def numpy_loop(ufunc: np.ufunc, kinds: tuple[Kind, ...], dtype: DType | None = N
     `dtype` is the ufunc's argument of that name.
     """
     tokens = [_token(k) for k in kinds]
-    options = {} if dtype is None else {"signature": (*[None] * ufunc.nin, *[dtype] * ufunc.nout)}
+    options: dict[str, Any] = (
+        {} if dtype is None else {"signature": (*[None] * ufunc.nin, *[dtype] * ufunc.nout)}
+    )
     try:
         types = ufunc.resolve_dtypes((*tokens, *[None] * ufunc.nout), **options)
     except TypeError:
@@ -223,11 +225,6 @@ def numpy_common(kinds: tuple[Kind, ...]) -> DType:
 
 
 # ---------------------------------------------------------------- JAX
-
-
-def default_float(x64: bool) -> DType:
-    """JAX's default floating-point type."""
-    return FLOAT64 if x64 else FLOAT32
 
 
 def jax_common(ctx: Context, kinds: tuple[Kind, ...]) -> tuple[DType, bool]:
@@ -353,16 +350,3 @@ def result(ctx: Context, value: Value, loop: Loop) -> Abstract:
             return ctx.jax(value, loop.weak)
         case _:
             return ctx.new(value)
-
-
-def common_dtype(ctx: Context, operation: str, operands: Sequence[Operand]) -> Loop:
-    """The loop that brings operands to one type as `np.result_type` does, or as JAX does if one is JAX's."""
-
-    def rule(kinds: tuple[Kind, ...]) -> Loop | None:
-        if any(k.form is Form.JAX for k in kinds):
-            dtype, weak = jax_common(ctx, kinds)
-            return Loop((dtype,) * len(kinds), (dtype,), Form.JAX, weak)
-        dtype = numpy_common(kinds)
-        return Loop((dtype,) * len(kinds), (dtype,), Form.NDARRAY)
-
-    return resolve(ctx, operation, operands, rule)

@@ -11,9 +11,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..hlo.ir import Value
 from ..hlo.types import BOOL, COMPLEX128, FLOAT64, INT64, DType
-from ..ops import Compare, Divide, Remainder
+from ..ops import Divide, Remainder
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const
 from . import arithmetic as a
@@ -241,10 +240,3 @@ def _decided(symbol: str, x: Bounds, y: Bounds) -> bool | None:
             return True if below or above else None
         case _:
             return None
-
-
-def truth_of(ctx: Context, value: Value) -> Value:
-    """Whether a scalar is not 0."""
-    if value.type.dtype == BOOL:
-        return value
-    return ctx.op(Compare("NE"), value, ctx.constant(0, value.type.dtype))

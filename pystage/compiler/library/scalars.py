@@ -28,12 +28,11 @@ from ..values.lattice import Abstract, Array, Const, Ref, is_number
 from . import arithmetic as a
 from .context import Context, Raw
 from .jaxvalues import canonical
-from .operators import call_now
 from .promote import Operand, kinds_of, value_of
 from .python_numbers import bounds_of
 from .registry import meaning
 from .stores import cast
-from .structures import MISSING, abstract, known_object, type_name
+from .structures import MISSING, abstract, call_now, known_object, type_name
 
 # ---------------------------------------------------------------- to Python scalars
 

@@ -10,11 +10,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ..values.lattice import Abstract, Const, Meaning
 from .context import Context, Raw
-from .structures import abstract, lift
+from .structures import abstract, call_now, lift
 
 
 def attribute(ctx: Context, receiver: Const, name: str) -> Abstract | None:
@@ -35,7 +33,7 @@ def _method(bound: Callable[..., Any]) -> Callable[..., Abstract]:
         what = f"the arguments of {getattr(bound, '__qualname__', 'a method')}"
         known = [known_argument(ctx, a, what) for a in args]
         named = {k: known_argument(ctx, v, what) for k, v in kwargs.items()}
-        return run_now(ctx, functools.partial(bound, *known, **named))
+        return call_now(ctx, functools.partial(bound, *known, **named))
 
     return method
 
@@ -48,12 +46,3 @@ def known_argument(ctx: Context, value: Raw, what: str) -> Any:
             known = [ctx.known(i, what) for i in items]
             return tuple(known) if hasattr(value, "items") else known
     return ctx.known(value, what)
-
-
-def run_now(ctx: Context, function: Callable[[], Any]) -> Abstract:
-    """A pure function of known objects; what it raises, the program raises."""
-    try:
-        with np.errstate(all="ignore"):
-            return lift(ctx, function())
-    except Exception as error:
-        ctx.raise_(error)

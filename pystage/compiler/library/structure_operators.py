@@ -37,7 +37,6 @@ from .stores import shape_of
 from .structures import (
     MISSING,
     cell_of,
-    container_elements,
     known_object,
     new_dict,
     new_list,
@@ -242,7 +241,7 @@ def contains(ctx: Context, item: Abstract, container: Abstract, equal: Equal) ->
         return Const(ctx.known(item, "what is looked up in a set or dict") in known)
     if isinstance(container, Const) and isinstance(container.value, str | bytes | range):
         return Const(ctx.known(item, "what is looked up in a string") in container.value)
-    items = container_elements(ctx, container)
+    items = ctx.iterate(container)
     if items is None:
         operation = "the operator in"
         types = type_name(ctx, container)
