@@ -340,7 +340,7 @@ class Reader:
             case SetCell():
                 return set(content.items)
             case ObjectCell():
-                made = object.__new__(content.cls)
+                made: Any = object.__new__(content.cls)
                 for name, part in content.fields.items():
                     object.__setattr__(made, name, self.object(part))
                 return made
