@@ -117,12 +117,12 @@ class Calling:
             self._keyword_only,
         )
 
-    def position(self, name: str) -> int:
-        """Where the parameter `name` stands among those that may be passed by position.
-
-        ValueError if there is no such parameter.
-        """
-        return self._positional.index(name)
+    def has(self, parameter: int | str) -> bool:
+        """True if a call may pass an argument at this position, or by this name."""
+        if isinstance(parameter, int):
+            return parameter < len(self._positional) or self._var_positional is not None
+        named = (*self._positional, *self._keyword_only)
+        return parameter in named or self._var_keyword is not None
 
     def argument_names(self, count: int) -> list[str]:
         """Words for the first `count` positional arguments: parameter names, `args[0]` beyond them."""

@@ -348,7 +348,10 @@ class Dispatcher:
     def _refuse_mutation(self, staged: Staged) -> NoReturn:
         mutation = staged.program.mutations[0]
         problem = MutationUnderTransformation(
-            span=mutation.span, function=self.name, target=str(mutation.target), transformation="jit"
+            span=mutation.span or self.span,
+            function=self.name,
+            target=str(mutation.target),
+            transformation="jit",
         )
         raise StagingError((problem,))
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.pipeline import Infer
-from .calling import Target, target_of
+from .calling import Calling, Target, target_of
 from .dispatch import Dispatcher
 from .entries import Entry
 from .lowering import Lowered
@@ -43,12 +43,13 @@ class CompiledFunction(Generic[P, R]):
         self._target = target
         self._fallback = fallback
         self._warned: set[Any] = set()
+        shown = name or str(getattr(target.fn, "__name__", type(target.fn).__name__))
         self._dispatcher = Dispatcher(
             target.fn,
-            name or str(getattr(target.fn, "__name__", type(target.fn).__name__)),
+            shown,
             infer,
             target.span,
-            _donated_parameters(target, donate),
+            _donated_parameters(target, donate, shown),
             static_types=(CompiledFunction, BoundFunction),
         )
         self._leading = bool(target.args or target.kwargs)
@@ -123,12 +124,13 @@ class CompiledFunction(Generic[P, R]):
         try:
             return self._dispatcher.call(canonical, named, keep_failures=True)
         except StagingError as error:
-            self._warn(error)
+            self._warn(error, (*canonical, *named.values()))
         return self._target.fn(*canonical, **named)
 
-    def _warn(self, error: StagingError) -> None:
-        """Warns once for each kind of call and reason."""
-        key = error.args
+    def _warn(self, error: StagingError, args: Sequence[Any]) -> None:
+        """Warns once for each kind of arguments and reason."""
+        kinds = [(type(a), getattr(a, "shape", None), str(getattr(a, "dtype", None))) for a in args]
+        key = (*error.args, *kinds)
         if key not in self._warned:
             self._warned.add(key)
             text = f"`{self._dispatcher.name}` runs as plain Python:\n{error}"
@@ -159,6 +161,11 @@ class BoundFunction:
         return f"<bound {self.__func__!r} of {self.__self__!r}>"
 
 
-def _donated_parameters(target: Target, donate: frozenset[int | str]) -> frozenset[int | str]:
+def _donated_parameters(target: Target, donate: frozenset[int | str], name: str) -> frozenset[int | str]:
     """The donated arguments, positions counted with those that the callable itself holds."""
-    return frozenset([d + len(target.args) if isinstance(d, int) else d for d in donate])
+    calling = Calling(target.fn)
+    found = frozenset([d + len(target.args) if isinstance(d, int) else d for d in donate])
+    for given, parameter in zip(donate, found):
+        if not calling.has(parameter) or (isinstance(given, int) and given < 0):
+            raise ValueError(f"`{name}` has no parameter `{given}` to donate")
+    return found

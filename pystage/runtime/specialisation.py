@@ -19,6 +19,7 @@ from ..compiler.hlo.types import ArrayType
 from ..compiler.pipeline import Infer, Request, Staged, build
 from ..compiler.values.boundary import Form, Leaf, Spec, Structure
 from .inputs import TypeKey, is_key, key_data_type, trace_key, type_key
+from .leaves import dtype_problem
 from .primitive import bind
 from .results import Pending, Plan
 from .world import Reader, Signature, guard_key, path_key
@@ -151,6 +152,8 @@ class Specialisation:
 
     def _extend(self, types: tuple[TypeKey, ...]) -> Variant:
         """Stages the program for other types; `Elsewhere` if it does not belong here, or does not stage."""
+        if any(not is_key(dtype) and dtype_problem(dtype) for _, dtype, _ in types):
+            raise Elsewhere
         request = self._context.request
         request = replace(
             request,
