@@ -23,7 +23,7 @@ from .hlo.builder import Builder
 from .hlo.ir import Function
 from .ops import Constant
 from .values.boundary import Choice, Container, Demand, Form, Output, Program, Raises, Spec, Template, View
-from .values.demand import NeedsConstant
+from .values.demand import NeedsConstant, Statics
 
 
 class Infer(Protocol):
@@ -108,16 +108,24 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> tuple[Prog
     while True:
         try:
             program = infer(
-                request.fn, request.args, request.kwargs, name=request.name, static=static, demands=demands
+                request.fn,
+                request.args,
+                request.kwargs,
+                name=request.name,
+                static=Statics(static, request.value_of),
+                demands=demands,
             )
-        except NeedsConstant as need:
-            value = None if need.leaf in static else request.value_of(need.leaf)
-            if value is None:
-                path = request.path_of(need.leaf)
-                problem = ValueNotGiven(span=need.span, path=path, reason=need.reason, given=request.given)
-                raise StagingError((problem,)) from None
-            static[need.leaf] = value
-            demands.append(Demand(need.leaf, value, need.span, need.reason))
+        except NeedsConstant as first:
+            for need in (first, *first.more):
+                value = None if need.leaf in static else request.value_of(need.leaf)
+                if value is None:
+                    path = request.path_of(need.leaf)
+                    problem = ValueNotGiven(
+                        span=need.span, path=path, reason=need.reason, given=request.given
+                    )
+                    raise StagingError((problem,)) from None
+                static[need.leaf] = value
+                demands.append(Demand(need.leaf, value, need.span, need.reason))
             continue
         for demand in program.demands:
             static.setdefault(demand.leaf, demand.value)

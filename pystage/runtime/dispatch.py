@@ -71,6 +71,7 @@ class Dispatcher:
         self.flattener = Flattener(static_types)
         self.groups: dict[Shape, Group] = {}
         self.hot: dict[tuple[type, ...], Entry] = {}
+        self._demanded: dict[tuple[str, ...], tuple[int, ...]] = {}
         """Entries of calls by position whose arguments all are leaves, by their types: the short way."""
         self.staged: list[Staged] = []
         """Every program, in the order in which they were made."""
@@ -326,7 +327,11 @@ class Dispatcher:
         request = replace(
             context.request, args=described.args, kwargs=described.kwargs, value_of=described.value_of
         )
+        paths = tuple(description.paths)
+        asked = {leaf: described.value_of(leaf) for leaf in self._demanded.get(paths, ())}
+        static = {**{leaf: value for leaf, value in asked.items() if value is not None}, **static}
         staged = stage(context, request, static, context.x64)
+        self._demanded[paths] = tuple(staged.static)
         program = staged.program
         if context.traced and program.mutations:
             self._refuse_mutation(staged)

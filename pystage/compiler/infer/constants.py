@@ -8,9 +8,9 @@ unrolled. Everything else is PS401.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -49,13 +49,25 @@ class Origins:
     `leaves` maps a parameter of the program to the index of its argument leaf, where that is a Python or
     NumPy scalar; `operands` a parameter of a callee to the value it was called with; `loops` a loop's
     region to its instruction and its trip count, where it could be unrolled. `crossings` counts how often an
-    evaluation went from a callee to its caller.
+    evaluation went from a callee to its caller. `ask` gives the values of arguments, `given` holds those that
+    were asked for, `demands` says why.
     """
 
     leaves: dict[Value, int] = field(default_factory=dict)
     operands: dict[Value, Value] = field(default_factory=dict)
     loops: dict[Region, tuple[stage.Instr, int]] = field(default_factory=dict)
     crossings: int = 0
+    ask: Callable[[int], Any] | None = None
+    given: dict[Value, np.ndarray] = field(default_factory=dict)
+    demands: dict[int, NeedsConstant] = field(default_factory=dict)
+
+    def demand(self, parameter: Value, need: NeedsConstant) -> None:
+        """Asks for the value of an argument; raises `need` where it cannot be had at once."""
+        value = self.ask(need.leaf) if self.ask is not None else None
+        if value is None:
+            raise need
+        self.demands.setdefault(need.leaf, need)
+        self.given[parameter] = np.asarray(value)
 
 
 def evaluate(origins: Origins, value: Value) -> tuple[np.ndarray | None, list[Value]]:
@@ -71,7 +83,10 @@ def evaluate(origins: Origins, value: Value) -> tuple[np.ndarray | None, list[Va
         owner = top.owner
         if isinstance(owner, Region):
             source = origins.operands.get(top)
-            if source is None:
+            if top in origins.given:
+                memo[top] = origins.given[top]
+                origins.crossings += 1
+            elif source is None:
                 blockers[top] = None
                 memo[top] = None
             elif source in memo:
@@ -156,7 +171,9 @@ def _known_array(origins: Origins, value: Array, what: str, span: Span | None) -
         return python_value(array, value.form)
     leaves = [origins.leaves.get(b) for b in blockers]
     if blockers and all(leaf is not None for leaf in leaves):
-        raise NeedsConstant(leaves[0], span, what)  # type: ignore[arg-type]
+        for blocker, leaf in zip(blockers, leaves):
+            origins.demand(blocker, NeedsConstant(cast(int, leaf), span, what))
+        return _known_array(origins, value, what, span)
     for blocker in blockers:
         loop = origins.loops.get(blocker.owner) if isinstance(blocker.owner, Region) else None
         loop = loop or _loop_result(origins, blocker)

@@ -34,6 +34,7 @@ from ..values.boundary import (
     Structure,
     Template,
 )
+from ..values.demand import NeedsConstant, Statics
 from ..values.lattice import (
     Abstract,
     Array,
@@ -71,6 +72,7 @@ def infer_program(
     unrolled: frozenset[stage.Instr] = frozenset()
     for _ in range(RESTART_LIMIT):
         engine = Engine(bool(jax.config.jax_enable_x64), unrolled)
+        engine.origins.ask = static.ask if isinstance(static, Statics) else None
         try:
             with _deep_recursion():
                 return _Entry(engine, static or {}).run(function, args, kwargs, name, tuple(demands))
@@ -149,6 +151,9 @@ class _Entry:
         except DiagnosticError as error:
             engine.report(error.diagnostic)
             result = Const(None)
+        if engine.origins.demands:
+            first, *more = engine.origins.demands.values()
+            raise NeedsConstant(first.leaf, first.span, first.reason, tuple(more))
         self.check(engine.errors.found)
         leaving = Exit(engine)
         template: Template | Raises
