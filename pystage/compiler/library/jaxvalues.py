@@ -65,6 +65,8 @@ def jax_array(ctx: Context, raw: Raw, what: str) -> Array:
 
     Lists and tuples are refused, as JAX does, and typed PRNG keys are no numbers.
     """
+    if _is_canonical(ctx, raw):
+        return raw  # type: ignore[no-any-return]
     if isinstance(raw, Tuple) or (not isinstance(raw, Abstract) and isinstance(raw, list | tuple)):
         ctx.fail(NotNumeric(span=ctx.span, what=what, kind="a tuple or list"))
     if is_list(ctx, raw):
@@ -78,6 +80,13 @@ def jax_array(ctx: Context, raw: Raw, what: str) -> Array:
         return _settled(ctx, read, what)
     weak = read.weak if read.form is Form.JAX else read.form is Form.PYTHON and read.dtype != BOOL
     return ctx.jax(ctx.convert(read.value, canonical(read.dtype, ctx.x64)), weak)
+
+
+def _is_canonical(ctx: Context, raw: Raw) -> bool:
+    """True for a `jax.Array` that has nothing to settle."""
+    if not isinstance(raw, Array) or raw.form is not Form.JAX or raw.kinds or raw.key_impl is not None:
+        return False
+    return ctx.x64 or raw.dtype not in _NARROW
 
 
 def is_list(ctx: Context, raw: Raw) -> bool:

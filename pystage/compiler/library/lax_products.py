@@ -6,6 +6,7 @@ algorithms go to JAX as a whole.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -186,12 +187,20 @@ def _by_jax(ctx: Context, left: Array, right: Array, options: dict[str, Any]) ->
 
 
 def _conv_numbers(ctx: Context, left: Array, right: Array, given: Any) -> lax.ConvDimensionNumbers:
+    if isinstance(given, list):
+        given = tuple(given)
     if isinstance(given, tuple) and not isinstance(given[0], str):
-        given = lax.ConvDimensionNumbers(*given)
+        given = lax.ConvDimensionNumbers(*map(tuple, given))
     try:
-        return lax.conv_dimension_numbers(left.shape, right.shape, given)
+        return _known_numbers(left.rank, right.rank, given)
     except (TypeError, ValueError) as error:
         ctx.fail(ShapeMismatch(span=ctx.span, text=f"convolution of {left.type} with {right.type}: {error}"))
+
+
+@functools.lru_cache(maxsize=256)
+def _known_numbers(left: int, right: int, given: Any) -> lax.ConvDimensionNumbers:
+    """JAX's reading of dimension numbers; of the shapes it looks at the ranks only."""
+    return lax.conv_dimension_numbers((1,) * left, (1,) * right, given)
 
 
 def _conv_padding(
@@ -215,10 +224,14 @@ def _conv_padding(
 def padding_of(ctx: Context, shape: Sequence[int], window: Sequence[int], strides: Ints, name: str) -> Pads:
     """What "SAME", "SAME_LOWER" or "VALID" means for a window on an array."""
     try:
-        pads = lax.padtype_to_pads(shape, window, strides, name)
+        return _known_padding(tuple(shape), tuple(window), strides, name)
     except (TypeError, ValueError, RuntimeError) as error:
         ctx.fail(ShapeMismatch(span=ctx.span, text=f"padding {name!r}: {error}"))
-    return tuple([(int(low), int(high)) for low, high in pads])
+
+
+@functools.lru_cache(maxsize=1024)
+def _known_padding(shape: Ints, window: Ints, strides: Ints, name: str) -> Pads:
+    return tuple([(int(low), int(high)) for low, high in lax.padtype_to_pads(shape, window, strides, name)])
 
 
 @meaning(lax.conv)
