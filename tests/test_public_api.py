@@ -272,7 +272,7 @@ def test_counts_and_analyses() -> None:
 
 def test_lowering_what_needs_a_value() -> None:
     staged = pystage.compile(lambda x, n: x + np.zeros(n))
-    with pytest.raises(pystage.StagingError, match="PS809.*`n`"):
+    with pytest.raises(pystage.StagingError, match=r"PS809.*`n`"):
         staged.lower(1.0, pystage.spec("s64[]", "python"))
     compiled = staged.lower(1.0, 3).compile()
     assert compiled(2.0, 3).tolist() == [2.0] * 3

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import linecache
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,8 @@ from .world import Signature
 
 _VAR_POSITIONAL = 0x04  # inspect.CO_VARARGS
 _VAR_KEYWORD = 0x08  # inspect.CO_VARKEYWORDS
+_DECORATOR_LINES = 50
+"""A `def` is looked for on so many lines after its first decorator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +33,18 @@ class Target:
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def span(self) -> Span | None:
-        """Where the function is defined."""
-        code = getattr(self.fn, "__code__", None)
-        if code is None:
-            return None
-        return Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0, code.co_qualname)
+
+def definition_of(fn: Callable[..., Any]) -> Span | None:
+    """The place of `def name` or `lambda`; None for what has no Python code."""
+    code = getattr(fn, "__code__", None)
+    if not isinstance(code, types.CodeType):
+        return None
+    first, what = code.co_firstlineno, "lambda" if code.co_name == "<lambda>" else f"def {code.co_name}"
+    for number in range(first, first + _DECORATOR_LINES):
+        column = linecache.getline(code.co_filename, number).find(what)
+        if column >= 0:
+            return Span(code.co_filename, number, column, number, column + len(what), code.co_qualname)
+    return Span(code.co_filename, first, 0, first, 0, code.co_qualname)
 
 
 def target_of(obj: Callable[..., Any]) -> Target:

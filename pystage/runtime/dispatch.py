@@ -6,6 +6,7 @@ would have given. How calls are told apart stands in `entries.py`.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
 from ..compiler.pipeline import Infer, Request, Staged
 from ..compiler.values.boundary import Form, Leaf, Spec, Structure
-from .calling import Calling
+from .calling import Calling, definition_of
 from .entries import Entry, Family, Group
 from .flatten import AbstractTypes, Description, Flattener, Shape
 from .inputs import type_key
@@ -60,24 +61,28 @@ class Dispatcher:
         fn: Callable[..., Any],
         name: str,
         infer: Infer,
-        span: Span | None,
         donate: frozenset[int | str] = frozenset(),
         static_types: tuple[type, ...] = (),
     ) -> None:
         self.fn = fn
         self.name = name
-        self.span = span
         self.calling = Calling(fn)
         self.flattener = Flattener(static_types)
         self.groups: dict[Shape, Group] = {}
         self.hot: dict[tuple[type, ...], Entry] = {}
-        self._demanded: dict[tuple[str, ...], tuple[int, ...]] = {}
         """Entries of calls by position whose arguments all are leaves, by their types: the short way."""
+        self._demanded: dict[tuple[str, ...], tuple[int, ...]] = {}
+        """By the paths of the leaves, those that had to be constants before: asked for at once."""
         self.staged: list[Staged] = []
         """Every program, in the order in which they were made."""
         self._infer = infer
         self._donate = donate
         self._lock = threading.Lock()
+
+    @functools.cached_property
+    def span(self) -> Span | None:
+        """Where the function is defined."""
+        return definition_of(self.fn)
 
     # -- calls
 

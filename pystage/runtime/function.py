@@ -48,7 +48,6 @@ class CompiledFunction(Generic[P, R]):
             target.fn,
             shown,
             infer,
-            target.span,
             _donated_parameters(target, donate, shown),
             static_types=(CompiledFunction, BoundFunction),
         )

@@ -64,7 +64,7 @@ def _refuse(transformation: str, *operands: Any, staged: Staged, **params: Any) 
 
 
 def _no_jvp(primals: Any, tangents: Any, *, staged: Staged) -> NoReturn:
-    _refuse("jax.grad and jax.jvp", staged=staged)
+    _refuse("jax.grad", staged=staged)
 
 
 def _no_batching(operands: Any, axes: Any, *, staged: Staged) -> NoReturn:

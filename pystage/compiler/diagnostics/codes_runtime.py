@@ -105,7 +105,7 @@ class NoTransformationRule(Diagnostic):
     code = "PS808"
     title = "`{function}` is compiled by pystage, which has no rule for `{transformation}`"
     label = "compiled here"
-    help = "apply `{transformation}` to the function before it is compiled"
+    help = "inside `{transformation}`, use the plain function: `{function}.__wrapped__`"
 
     function: str
     transformation: str

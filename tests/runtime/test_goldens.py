@@ -1,0 +1,75 @@
+"""Each PS8xx error, rendered, beside the text that it should give.
+
+`PYSTAGE_UPDATE_GOLDENS=1` writes the texts anew.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pystage
+import pystage.compiler.diagnostics.codes_runtime as codes
+from pystage.compiler.diagnostics.diagnostic import REGISTRY
+from pystage.compiler.diagnostics.render import render_all
+from tests.goldens.PS8xx import programs
+
+GOLDENS = Path(__file__).parent.parent / "goldens" / "PS8xx"
+
+SHARED = np.arange(4.0)
+
+
+def linked(length: int) -> list[Any]:
+    found: list[Any] = []
+    for _ in range(length):
+        found = [found]
+    return found
+
+
+def cyclic() -> dict[str, Any]:
+    state: dict[str, Any] = {"items": []}
+    state["items"].append(state)
+    return state
+
+
+CASES: dict[str, Callable[[], Any]] = {
+    "PS801_unsupported_argument": lambda: programs.norm({"x": {1.0, 2.0}}),
+    "PS802_unsupported_elements": lambda: programs.norm({"x": np.array([1, None])}),
+    "PS803_integer_too_large": lambda: programs.double(2**64),
+    "PS804_cyclic_argument": lambda: programs.norm(cyclic()),
+    "PS805_nested_too_deeply": lambda: programs.double(linked(200_000)),
+    "PS806_overlapping_memory": lambda: programs.shift(SHARED[1:], SHARED[:-1]),
+    "PS807_mutation_under_transformation": lambda: jax.jit(lambda x: programs.shift(np.zeros(3), x))(
+        jnp.ones(3)
+    ),
+    "PS808_no_transformation_rule": lambda: jax.grad(programs.double)(1.0),
+    "PS809_value_not_given": lambda: programs.zeros.lower(pystage.spec("s64[]", "python")),
+}
+
+
+def test_every_code_has_a_golden() -> None:
+    known = {code for code, cls in REGISTRY.items() if cls.__module__ == codes.__name__}
+    assert {name.partition("_")[0] for name in CASES} == known
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_golden(name: str) -> None:
+    with pytest.raises(pystage.StagingError) as caught:
+        CASES[name]()
+    diagnostics = caught.value.diagnostics
+    assert [d.code for d in diagnostics] == [name.partition("_")[0]]
+    text = render_all(diagnostics).replace(f"{GOLDENS}{os.sep}", "") + "\n"
+    golden = GOLDENS / f"{name}.txt"
+    if name.startswith("PS805"):
+        # How deep Python goes is Python's own affair.
+        text = "".join(c for c in text if not c.isdigit())
+    if os.environ.get("PYSTAGE_UPDATE_GOLDENS"):
+        golden.write_text(text)
+    assert text == golden.read_text()
