@@ -170,15 +170,15 @@ def kinds(function: Function) -> Counter[type[HloOp]]:
 
 def fences(function: Function) -> list[str]:
     """The names of the fenced functions that are called, once for each call."""
-    ops = [op for f in functions(function) for op in f.body.walk() if isinstance(op.kind, Call)]
-    return sorted(op.kind.function.name for op in ops if op.kind.function.fence)
+    kinds = [op.kind for f in functions(function) for op in f.body.walk()]
+    return sorted(k.function.name for k in kinds if isinstance(k, Call) and k.function.fence)
 
 
 _emitted = Primitive("pystage_emitted")
 _emitted.multiple_results = True
 
 
-@_emitted.def_abstract_eval
+@_emitted.def_abstract_eval  # type: ignore[untyped-decorator]
 def _abstract(*_: Any, function: Function) -> list[Any]:
     return [jax.core.ShapedArray(t.static_shape, t.dtype) for t in function.result_types]
 
@@ -217,9 +217,9 @@ def whole_arrays(text: str, size: int) -> list[str]:
             continue
         for line in lines:
             match = re.search(r"= \w+\[([\d,]+)\]\S* ([\w\-]+)\(", line)
-            if match and np.prod([int(n) for n in match[1].split(",")]) >= size:
-                if not _shares(match[2], line, computations):
-                    found.append(line.strip())
+            large = match and np.prod([int(n) for n in match[1].split(",")]) >= size
+            if match and large and not _shares(match[2], line, computations):
+                found.append(line.strip())
     return found
 
 

@@ -11,10 +11,10 @@ from pystage.compiler.emit.inplace import in_place
 from pystage.compiler.emit.once import loop_once
 from pystage.compiler.emit.simplify import simplify
 from pystage.compiler.hlo.interpret import interpret
-from pystage.compiler.hlo.ir import Value
-from pystage.compiler.hlo.types import INT64
+from pystage.compiler.hlo.ir import Function, Value
+from pystage.compiler.hlo.types import BOOL, ArrayType
 from pystage.compiler.hlo.verify import verify
-from pystage.compiler.ops import Broadcast, DynamicSlice, DynamicUpdateSlice, If, Reshape, While
+from pystage.compiler.ops import DynamicSlice, DynamicUpdateSlice, If, Negate, Reshape, While
 
 from .programs import INDEX, Code, Values, array, fences, kinds, optimised, passes, run, whole_arrays
 from .stores import PROGRAMS
@@ -48,3 +48,238 @@ def test_without_the_passes_arrays_are_copied() -> None:
         and whole_arrays(optimised(simplify(make(SIZE)[0]).function), SIZE)
     }
     assert copying == {"bubble_sort", "swap", "sum_before_store", "read_by_loop", "both_arms_loop"}
+
+
+def test_a_recurrence_pays_for_no_fence() -> None:
+    assert fences(passes(PROGRAMS["recurrence"](SIZE)[0])) == []
+
+
+def test_two_stores_fence_their_loads_once() -> None:
+    """The load at the place just stored to is gone; the other two are fenced, and the array goes through both."""
+    rewritten = passes(PROGRAMS["two_stores"](SIZE)[0])
+    assert fences(rewritten) == ["load", "load"]
+    assert kinds(rewritten)[DynamicSlice] == 0
+
+
+def test_readers_that_are_no_loads_are_followed_by_a_fence() -> None:
+    assert fences(passes(PROGRAMS["read_by_loop"](SIZE)[0])) == ["after"]
+    assert fences(passes(PROGRAMS["read_by_branch"](SIZE)[0])) == ["after"]
+
+
+def test_a_fence_that_follows_keeps_a_second_array_in_order() -> None:
+    """An inner loop reads x and stores into y, and gives nothing else that depends on x."""
+    c = Code(array(SIZE), array(SIZE), INDEX)
+
+    def body(_: Value, i: Value, x: Value, y: Value) -> Values:
+        (y,) = c.for_(3, [y], lambda j, y: [c.store(y, c.load(x, c.add(i, j)), j)])
+        return [c.next(i, SIZE - 3), c.store(x, 1, i), c.store(y, 2, i)]
+
+    results = c.for_(c.params[2], [0, *c.params[:2]], body)
+    rewritten = passes(c.done(*results[1:]))
+    assert fences(rewritten) == ["after"]
+    assert whole_arrays(optimised(rewritten), SIZE) == []
+
+
+def test_nothing_outside_of_loops_is_fenced() -> None:
+    c = Code(array(SIZE), INDEX)
+    x, i = c.params
+    total = c.load(x, i)
+    x = c.store(x, 1, i)
+    total = c.add(total, c.load(x, c.add(i, 1)))
+    (y,) = c.for_(3, [c.params[0]], lambda j, y: [c.store(y, 1, j)])
+    function = simplify(c.done(total, c.store(x, 2, 3), y)).function
+    assert fences(fence_loads(function)) == []
+
+
+def test_a_program_without_stores_is_left_as_it_is() -> None:
+    c = Code(array(4))
+    function = c.done(*c.for_(3, [c.load(c.params[0], 0)], lambda i, t: [c.add(t, c.load(c.params[0], i))]))
+    assert fence_loads(function) is function
+    simplified = simplify(function)
+    assert in_place(simplified) is simplified
+
+
+def test_a_loop_that_reads_what_another_stored_is_not_fenced() -> None:
+    c = Code(array(SIZE), array(SIZE))
+    x, y = c.params
+    (x,) = c.for_(SIZE, [x], lambda i, x: [c.store(x, 1, i)])
+    (y,) = c.for_(SIZE, [y], lambda i, y: [c.store(y, c.load(x, i), i)])
+    assert fences(passes(c.done(x, y))) == []
+
+
+def test_an_element_of_a_reshaped_array_is_loaded_from_the_array() -> None:
+    """A store through a view of other axes: the loads take the array that is carried."""
+    c = Code(array(20, 50), INDEX)
+
+    def body(_: Value, i: Value, total: Value, a: Value) -> Values:
+        flat = c.b.op(Reshape((1000,)), a)
+        total = c.add(total, c.load(flat, i))
+        a = c.store(a, total, c.value(0), i)
+        return [c.next(i, 49), c.add(total, c.load(a, c.value(1), i)), a]
+
+    results = c.for_(c.params[1], [0, c.value(0, c.params[0].type.dtype), c.params[0]], body)
+    function = c.done(*results[1:])
+    rewritten = passes(function)
+    assert fences(rewritten) == ["load", "load"]
+    assert whole_arrays(optimised(rewritten), 1000) == []
+    arguments = [np.arange(1000.0).reshape(20, 50), np.asarray(60)]
+    for a, b in zip(interpret(function, arguments), interpret(rewritten, arguments), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_load_at_the_place_just_stored_to_is_what_was_stored() -> None:
+    c = Code(array(8), INDEX, array())
+    x, i, v = c.params
+    stored = c.store(x, v, i)
+    function = forward(c.done(stored, c.load(stored, i), c.load(stored, c.add(i, 1))))
+    verify(function)
+    assert kinds(function)[DynamicSlice] == 1
+    arguments = [np.arange(8.0), np.asarray(9), np.asarray(-1.0)]
+    found = interpret(function, arguments)
+    np.testing.assert_array_equal(found[0], [0, 1, 2, 3, 4, 5, 6, -1])
+    np.testing.assert_array_equal(found[1:], [-1, -1])
+
+
+def test_a_row_is_not_loaded_where_an_element_was_stored() -> None:
+    c = Code(array(4, 3), INDEX)
+    x, i = c.params
+    stored = c.store(x, 5, i, c.value(0))
+    function = forward(c.done(c.load(stored, i)))
+    assert kinds(function)[DynamicSlice] == 1
+    np.testing.assert_array_equal(interpret(function, [np.zeros((4, 3)), np.asarray(2)])[0], [5, 0, 0])
+
+
+def test_a_store_hides_the_one_before_it() -> None:
+    c = Code(array(8), INDEX)
+    x, i = c.params
+    function = simplify(forward(c.done(c.store(c.store(x, 1, i), 2, i)))).function
+    assert kinds(function)[DynamicUpdateSlice] == 1
+    np.testing.assert_array_equal(interpret(function, [np.zeros(8), np.asarray(3)])[0], np.eye(8)[3] * 2)
+
+
+def test_a_store_that_is_read_in_between_is_not_hidden() -> None:
+    """Else there would be two arrays that begin from the same one, and one of them would be a copy."""
+    c = Code(array(8), INDEX)
+    x, i = c.params
+    first = c.store(x, 1, i)
+    value = c.load(first, c.add(i, 1))
+    assert kinds(forward(c.done(c.store(first, value, i))))[DynamicUpdateSlice] == 2
+
+
+FLAG = ArrayType(BOOL)
+
+
+def _filling(c: Code, x: Value, value: float) -> Values:
+    """`for j in range(3): x[j] = value`."""
+    return c.for_(3, [x], lambda j, x: [c.store(x, value, j)])
+
+
+def _check_once(function: Function, *arguments: np.ndarray, branches: int, loops: int) -> None:
+    """How many branches and loops remain, and the same results for either value of the first argument."""
+    rewritten = loop_once(function)
+    verify(rewritten)
+    counted = kinds(rewritten)
+    assert (counted[If], counted[While]) == (branches, loops)
+    results = []
+    for flag in (True, False):
+        given = [np.asarray(flag), *arguments]
+        results.append(interpret(function, given))
+        for a, b in zip(results[-1], interpret(rewritten, given), strict=True):
+            np.testing.assert_array_equal(a, b)
+    assert any(not np.array_equal(a, b) for a, b in zip(*results))
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_an_arm_that_stores_is_a_loop_of_one_trip(side: int) -> None:
+    c = Code(FLAG, array(8))
+    flag, x = c.params
+    arms = [lambda: _filling(c, x, 5.0), lambda: [x]]
+    function = c.done(*c.if_(flag, arms[side], arms[1 - side]))
+    _check_once(function, np.arange(8.0), branches=0, loops=2)
+
+
+def test_of_two_arms_that_store_one_loop_runs() -> None:
+    c = Code(FLAG, array(8))
+    flag, x = c.params
+    function = c.done(*c.if_(flag, lambda: _filling(c, x, 5.0), lambda: _filling(c, x, 6.0)))
+    _check_once(function, np.arange(8.0), branches=0, loops=4)
+
+
+def test_the_other_results_are_those_of_the_arm_that_runs() -> None:
+    c = Code(FLAG, array(8), INDEX)
+    flag, x, n = c.params
+    function = c.done(*c.if_(flag, lambda: [*_filling(c, x, 5.0), n], lambda: [x, 7]))
+    _check_once(function, np.arange(8.0), np.asarray(3), branches=1, loops=2)
+
+
+def test_results_from_outside_need_no_branch() -> None:
+    c = Code(FLAG, array(8), INDEX)
+    flag, x, n = c.params
+    function = c.done(*c.if_(flag, lambda: [*_filling(c, x, 5.0), c.add(n, 1)], lambda: [x, n]))
+    _check_once(function, np.arange(8.0), np.asarray(3), branches=0, loops=2)
+
+
+def test_both_arms_may_store_into_several_arrays_and_give_numbers() -> None:
+    c = Code(FLAG, array(8), array(8), INDEX)
+    flag, x, y, n = c.params
+    function = c.done(
+        *c.if_(
+            flag,
+            lambda: [*_filling(c, x, 5.0), c.store(y, 1, n), c.add(n, 1)],
+            lambda: [c.store(x, 2, n), y, c.mul(n, 5)],
+        )
+    )
+    _check_once(function, np.arange(8.0), np.arange(8.0), np.asarray(3), branches=0, loops=3)
+
+
+def test_an_arm_begins_from_the_newest_state_of_the_array() -> None:
+    c = Code(FLAG, array(8))
+    flag, x = c.params
+    stored = c.store(x, -1, 7)
+    function = c.done(*c.if_(flag, lambda: _filling(c, stored, 5.0), lambda: [stored]))
+    _check_once(function, np.arange(8.0), branches=0, loops=2)
+
+
+def test_arms_that_begin_from_different_states_stay() -> None:
+    c = Code(FLAG, array(8))
+    flag, x = c.params
+    stored = c.store(x, -1, 7)
+    function = c.done(*c.if_(flag, lambda: _filling(c, stored, 5.0), lambda: [x]))
+    _check_once(function, np.arange(8.0), branches=1, loops=1)
+
+
+def test_an_arm_that_makes_a_new_array_stays() -> None:
+    c = Code(FLAG, array(100))
+    flag, x = c.params
+    function = c.done(*c.if_(flag, lambda: _filling(c, x, 5.0), lambda: [c.b.op(Negate(), x)]))
+    _check_once(function, np.arange(100.0), branches=1, loops=1)
+
+
+def test_a_branch_that_also_gives_a_large_array_stays() -> None:
+    c = Code(FLAG, array(100))
+    flag, x = c.params
+    function = c.done(
+        *c.if_(flag, lambda: [*_filling(c, x, 5.0), c.b.op(Negate(), x)], lambda: [x, c.add(x, x)])
+    )
+    _check_once(function, np.arange(100.0), branches=1, loops=1)
+
+
+def test_branches_in_arms_become_loops_too() -> None:
+    c = Code(FLAG, array(8), INDEX)
+    flag, x, n = c.params
+
+    def inner() -> Values:
+        return c.if_(c.compare("LT", n, 3), lambda: _filling(c, x, 5.0), lambda: [x])
+
+    function = c.done(*c.if_(flag, lambda: [c.store(*inner(), 1, n)], lambda: [x]))
+    _check_once(function, np.arange(8.0), np.asarray(3), branches=0, loops=3)
+    _check_once(function, np.arange(8.0), np.asarray(2), branches=0, loops=3)
+
+
+def test_parameters_that_nothing_reads_any_more_are_left_out() -> None:
+    """The element that the first store takes from `y` is hidden by the second one."""
+    c = Code(array(8), array(8), INDEX)
+    x, y, i = c.params
+    simplified = in_place(simplify(c.done(c.store(c.store(x, c.load(y, i), i), 2, i))))
+    assert simplified.kept == (0, 2)
+    assert simplified.function.param_types == (array(8), INDEX)

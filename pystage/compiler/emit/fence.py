@@ -5,7 +5,7 @@ loop also stores into is a call of a function that XLA does not inline. XLA:CPU 
 uses its value, also into what stands after a store; the array from before the store is then still wanted, and
 the whole array is copied, at every trip. The call returns the array too, for later loads and stores to use, so
 that there is one order for all of them. What only reads the array but is no load (a loop, a branch, a call)
-is followed by a call that takes one of its results and returns the array.
+is followed by a call that takes its results and returns the array.
 
 A loop with one store, to which all that was loaded flows, is in place as it is and stays so. Nothing outside
 of loops is touched.
@@ -148,18 +148,20 @@ class _Fencing(Rewriter):
         loaded, self.values[state] = self.b.ops(Call(fence), array, *rest)
         self.values[op.results[0]] = loaded
 
-    def _follow(self, op: Op, states: Sequence[Value]) -> None:
-        """Makes later stores into `states` wait for `op`, which reads them."""
-        results = sorted([self.new(r) for r in op.results], key=lambda r: r.type.size)
-        for value in states:
-            state, _ = self._trip.viewed(value)
-            if results and self._trip.stores[self._trip.states[value]]:
-                array = self.values[state]
-                types = (array.type, results[0].type)
-                fence = self._fences.get(types)
-                if fence is None:
-                    fence = self._fences[types] = _order_function(types)
-                self.values[state] = self.b.op(Call(fence), array, results[0])
+    def _follow(self, op: Op, read: Sequence[Value]) -> None:
+        """Makes later stores into the states `read` wait for `op`, which reads them."""
+        trip = self._trip
+        waiting = [v for v in read if trip.stores[trip.states[v]]]
+        if not waiting or not op.results:
+            return
+        # All results, as XLA may know some of them (a counter) without running `op`.
+        kept = [*{trip.viewed(v)[0]: v for v in waiting}, *[r for r in op.results if r in trip.states]]
+        values = [*[self.values[v] for v in kept], *[self.values[r] for r in op.results if r not in kept]]
+        types = tuple([v.type for v in values])
+        fence = self._fences.get((len(kept), types))
+        if fence is None:
+            fence = self._fences[len(kept), types] = _order_function(len(kept), types)
+        self.values.update(zip(kept, self.b.ops(Call(fence), *values), strict=True))
 
 
 def _is_load(op: Op) -> bool:
@@ -181,10 +183,10 @@ def _load_function(views: Sequence[HloOp], load: HloOp, types: tuple[ArrayType, 
     return Function("load", body, fence=True)
 
 
-def _order_function(types: tuple[ArrayType, ...]) -> Function:
-    """The first argument, once there is the second."""
+def _order_function(kept: int, types: tuple[ArrayType, ...]) -> Function:
+    """The first `kept` arguments, once there are the others."""
     body = Region(types)
-    body.results = (body.params[0],)
+    body.results = tuple(body.params[:kept])
     return Function("after", body, fence=True)
 
 
