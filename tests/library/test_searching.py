@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -43,6 +44,9 @@ def test_searchsorted_of_kinds() -> None:
     check_call(np.searchsorted, np.ones((2, 2)), 1.0)
     check_call(np.searchsorted, np.float64(1), 1.0)
     check_call(np.searchsorted, values, 2, side=Known("middle"))
+    check_call(np.searchsorted, jnp.asarray([1.0, 2, 3]), 2.0)  # NumPy calls the method of the array
+    check_call(np.searchsorted, values, jnp.asarray([1.0, 2, 3]))
+    check_call(jnp.searchsorted, jnp.asarray([1.0, 2, 3]), jnp.asarray([2.0, 9]), side=Known("right"))
     check_call(np.searchsorted, np.array([False, True]), np.array([True, False]))
 
 
@@ -92,7 +96,8 @@ def test_count_before_grows_with_the_logarithm() -> None:
 def test_search_follows_the_array_as_it_is_now() -> None:
     def staged(ctx: Any, x: Abstract, v: Abstract) -> Abstract:
         ctx.call(Const(np.copyto), [x, Const(7)])
-        return ctx.call(Const(np.searchsorted), [x, v])
+        found: Abstract = ctx.call(Const(np.searchsorted), [x, v])
+        return found
 
     def plain(x: np.ndarray, v: int) -> Any:
         np.copyto(x, 7)

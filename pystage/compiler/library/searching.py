@@ -5,6 +5,7 @@ A search halves the sorted elements for all needles at once: its size grows with
 
 from __future__ import annotations
 
+import jax.numpy as jnp
 import numpy as np
 
 from ..diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
@@ -13,6 +14,7 @@ from ..hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating
 from ..ops import Add, And, Compare, Gather, Not, Or, Reverse, Scatter, Select, Subtract
 from ..values.lattice import Abstract
 from .context import Context, Raw
+from .jaxtail import jax_call
 from .jaxvalues import integer, is_none
 from .joining import part
 from .nesting import nested
@@ -77,6 +79,8 @@ def searchsorted(
     which = ctx.known(side, "side of searchsorted")
     if which not in ("left", "right"):
         ctx.raise_(ValueError(f"search side must be 'left' or 'right' (got {which!r})"))
+    if rules.is_jax:
+        return jax_call(ctx, jnp.searchsorted, [a, v], {"side": side, "sorter": sorter})
     values, needles = _ordered_pair(ctx, rules, a, v, "searchsorted")
     if not is_none(sorter):
         order = nested(ctx, rules, sorter, "searchsorted")
