@@ -60,6 +60,8 @@ def jitted(function: Abstract, static: frozenset[int | str] = frozenset()) -> Me
 
 
 @meaning(jax.checkpoint)
-def checkpoint(ctx: Context, fun: Raw, *, prevent_cse: Raw = True, policy: Raw = None) -> Abstract:
-    """The function: what it keeps for a derivative is decided where the derivative is taken."""
-    return fun  # type: ignore[no-any-return]
+def checkpoint(
+    ctx: Context, fun: Raw, *, prevent_cse: Raw = True, policy: Raw = None, static_argnums: Raw = ()
+) -> Abstract:
+    """The function under `jit`: what it keeps for a derivative is decided where the derivative is taken."""
+    return jitted(fun, frozenset(ints(ctx, static_argnums, "static_argnums of jax.checkpoint")))
