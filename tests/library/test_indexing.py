@@ -486,6 +486,16 @@ def test_indices_of_other_kinds_are_refused() -> None:
         get(PlainContext(), Array(PlainContext().param(np.array(1.0)), Form.PYTHON), Const(0))
 
 
+@pytest.mark.parametrize("name", ["sort", "cumsum", "reshape", "zeros_like", "flip", "concatenate"])
+def test_functions_that_need_the_elements_are_refused(name: str) -> None:
+    def staged(ctx: Context, x: Abstract, m: Abstract) -> Abstract:
+        chosen = get(ctx, x, m)
+        args = [Tuple((chosen, chosen))] if name == "concatenate" else [chosen]
+        return ctx.call(Const(getattr(np, name)), [*args, *([Const(-1)] if name == "reshape" else [])])
+
+    refused("PS221", staged, A, A > 7)
+
+
 def test_elementwise_work_on_masked_elements() -> None:
     def staged(ctx: Context, x: Abstract, m: Abstract, y: Abstract) -> Abstract:
         chosen = get(ctx, x, m)

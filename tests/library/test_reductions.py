@@ -257,16 +257,21 @@ def test_signatures_accept_only_what_numpy_has() -> None:
 
     checked = 0
     for function in known_callables():
-        if getattr(np, getattr(function, "__name__", ""), None) is not function:
+        if isinstance(function, type) or np.__dict__.get(getattr(function, "__name__", "")) is not function:
+            continue
+        if (
+            isinstance(function, np.ufunc) or function is np.arange
+        ):  # whose first parameter is `start_or_stop`
             continue
         try:
-            real = list(inspect.signature(function).parameters)
+            parameters = inspect.signature(function).parameters
         except (TypeError, ValueError):
             continue
         found = meaning_of(function)
         assert found is not None
-        ours = list(signature_of(found).parameters)
-        if "args" in ours or isinstance(function, np.ufunc | type):
+        real, ours = list(parameters), list(signature_of(found).parameters)
+        variadic = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters.values())
+        if variadic or "kwargs" in ours:
             continue
         checked += 1
         assert [p for p in ours if p not in real] == [], function

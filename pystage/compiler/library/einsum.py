@@ -115,6 +115,8 @@ def einsum(
 ) -> Abstract:
     """The sum of products over all labels that the result lacks."""
     text = ctx.known(subscripts, "the subscripts of einsum")
+    if not rules.is_jax and not (is_none(precision) and is_none(preferred_element_type)):
+        ctx.raise_(TypeError("einsum() got an unexpected keyword argument 'precision'"))
     if not isinstance(text, str) or not is_none(out) or (rules.is_jax and not is_none(dtype)):
         argument = "out" if not is_none(out) else "dtype" if isinstance(text, str) else "form of subscripts"
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.einsum", argument=argument))

@@ -232,37 +232,31 @@ def _recycled(ctx: Context, value: Value, size: int) -> Value:
 # ---------------------------------------------------------------- grids
 
 
-def _grid(ctx: Context, rules: Rules, xi: tuple[Raw, ...], options: dict[str, Raw]) -> Abstract:
-    unknown = set(options) - {"copy", "sparse", "indexing"}
-    if unknown:
-        argument = sorted(unknown)[0]
-        ctx.raise_(TypeError(f"meshgrid() got an unexpected keyword argument '{argument}'"))
-    indexing = ctx.known(options.get("indexing", "xy"), "indexing of meshgrid")
-    if indexing not in ("xy", "ij"):
+@twins(np.meshgrid, jnp.meshgrid, delegates=False)
+def meshgrid(
+    ctx: Context, rules: Rules, *xi: Raw, copy: Raw = True, sparse: Raw = False, indexing: Raw = "xy"
+) -> Abstract:
+    """The coordinates of the points of a grid, one array for each axis."""
+    which = ctx.known(indexing, "indexing of meshgrid")
+    if which not in ("xy", "ij"):
         ctx.raise_(ValueError("Valid values for `indexing` are 'xy' and 'ij'."))
-    if ctx.known(options.get("copy", True), "copy of meshgrid") is not True:
+    if ctx.known(copy, "copy of meshgrid") is not True:
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="meshgrid", argument="copy"))
     given = [nested(ctx, rules, x, "meshgrid") for x in xi]
     axes = list(range(len(given)))
-    if indexing == "xy" and len(given) > 1:
+    if which == "xy" and len(given) > 1:
         axes[:2] = [1, 0]
     sizes = [g.value.type.size for g in given]
     whole = [0] * len(given)
     for axis, size in zip(axes, sizes):
         whole[axis] = size
-    sparse = ctx.known(options.get("sparse", False), "sparse of meshgrid")
+    thin = ctx.known(sparse, "sparse of meshgrid")
     made: list[Abstract] = []
     for grid, axis in zip(given, axes):
         own = tuple([n if i == axis else 1 for i, n in enumerate(whole)])
         value = ctx.reshape(grid.value, own)
-        made.append(rules.array(ctx, value if sparse else ctx.broadcast(value, tuple(whole)), grid.weak))
+        made.append(rules.array(ctx, value if thin else ctx.broadcast(value, tuple(whole)), grid.weak))
     return Ref(ctx.state.new_cell(ListCell(tuple(made)))) if rules.is_jax else Tuple(tuple(made))
-
-
-@twins(np.meshgrid, jnp.meshgrid, delegates=False)
-def meshgrid(ctx: Context, rules: Rules, *xi: Raw, **options: Raw) -> Abstract:
-    """The coordinates of the points of a grid, one array for each axis."""
-    return _grid(ctx, rules, xi, options)
 
 
 def _known_only(function: Any) -> None:

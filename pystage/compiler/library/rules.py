@@ -36,6 +36,7 @@ from ..values.lattice import Abstract, Array, Const, Ref, Tuple
 from ..values.views import View, read_path
 from .context import Context, Raw
 from .jaxvalues import canonical, index_dtype, is_none, jax_array, known_dtype
+from .masks import Masked, refuse
 from .promote import Kind, inexact, jax_common
 from .registry import meaning
 from .stores import store_out
@@ -133,6 +134,8 @@ class NumpyRules(Rules):
     is_jax = False
 
     def operand(self, ctx: Context, raw: Raw, function: str) -> ArrayArgument:
+        if isinstance(raw, Masked):
+            refuse(ctx, f"np.{function}")
         read = ctx.read(raw)
         if isinstance(read, Const):
             return ArrayArgument(numpy_constant(ctx, read.value, function), False, _form_of(read.value))
@@ -185,6 +188,8 @@ class JaxRules(Rules):
     is_jax = True
 
     def operand(self, ctx: Context, raw: Raw, function: str) -> ArrayArgument:
+        if isinstance(raw, Masked):
+            refuse(ctx, f"jnp.{function}")
         array = jax_array(ctx, raw, function)
         return ArrayArgument(array.value, array.weak, Form.JAX)
 
