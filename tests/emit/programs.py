@@ -18,7 +18,7 @@ from jax.interpreters import mlir
 
 from pystage.compiler.emit.fence import fence_loads
 from pystage.compiler.emit.inplace import in_place
-from pystage.compiler.emit.simplify import simplify
+from pystage.compiler.emit.simplify import Simplified, simplify
 from pystage.compiler.emit.stablehlo import emit_inline
 from pystage.compiler.hlo.builder import Builder
 from pystage.compiler.hlo.ir import Function, Region, Value
@@ -152,14 +152,20 @@ class Code:
         return self.b.ops(Call(function), *operands)
 
 
-def passes(function: Function) -> Function:
-    """The program as it is emitted for a CPU, checked by the verifier; it keeps its parameters."""
+def emitted(function: Function) -> Simplified:
+    """The program as it is emitted for a CPU, checked by the verifier, and the parameters that it still has."""
     simplified = in_place(simplify(function))
     verify(simplified.function)
-    assert simplified.kept == tuple(range(len(function.param_types)))
     fenced = fence_loads(simplified.function)
     verify(fenced)
-    return fenced
+    return Simplified(fenced, simplified.kept)
+
+
+def passes(function: Function) -> Function:
+    """The program as it is emitted for a CPU; it has all its parameters."""
+    made = emitted(function)
+    assert made.kept == tuple(range(len(function.param_types)))
+    return made.function
 
 
 def kinds(function: Function) -> Counter[type[HloOp]]:
