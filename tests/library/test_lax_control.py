@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import jax
@@ -397,6 +398,27 @@ def test_the_body_is_a_function_of_jax():
         return lax.map(jnp.sin, x), lax.fori_loop(0, 3, lax.mul, 1), lax.cond(x[0] > 0, jnp.sin, jnp.cos, x)
 
     check(angles, V)
+
+
+@jax.jit
+def decorated(x, y):
+    return x + y, y
+
+
+@functools.partial(jax.jit, static_argnames="n")
+def decorated_with_a_static_argument(x, n):
+    return x * (n**70 // 3**68) if n > 2 else x
+
+
+def test_functions_decorated_with_jit():
+    def both(x):
+        return (
+            decorated(x, 2.0),
+            decorated_with_a_static_argument(x, n=3),
+            decorated_with_a_static_argument(x, n=1),
+        )
+
+    check(both, V)
 
 
 def test_jit_in_staged_source():

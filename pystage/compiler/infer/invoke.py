@@ -14,6 +14,7 @@ import numpy as np
 from ..diagnostics.codes_calls import UnknownCallable, WrongArguments
 from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..frontend import FrontendError, stage_function
+from ..library.jaxjit import under_jit
 from ..library.jaxtail import is_jax_callable, jax_call
 from ..library.registry import meaning_of, signature_of
 from ..values.boundary import CellVariable, Owned, Path, Step
@@ -125,6 +126,9 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
             [engine.constant_object(value.__self__), *args],
             kwargs,
         )
+    under = under_jit(value)
+    if under is not None:
+        return call(engine, under, args, kwargs)
     wrapped = getattr(value, "__wrapped__", None)
     if isinstance(wrapped, types.FunctionType) and isinstance(value, functools._lru_cache_wrapper):
         return _call_python(engine, wrapped, args, kwargs)

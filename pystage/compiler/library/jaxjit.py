@@ -59,7 +59,23 @@ def jitted(function: Abstract, static: frozenset[int | str] = frozenset()) -> Me
     return Meaning("jax.jit", call)
 
 
-@meaning(jax.checkpoint)
+_JITTED = type(jax.jit(lambda: None))
+
+
+def under_jit(value: object) -> Meaning | None:
+    """What a call to a function of the program means that was decorated with `jax.jit`; None for others.
+
+    Which arguments are static it says only where it is pickled.
+    """
+    if type(value) is not _JITTED:
+        return None
+    state: Any = value.__getstate__()
+    if not {"fun", "static_argnums", "static_argnames"} <= state.keys():
+        return None
+    return jitted(Const(state["fun"]), frozenset([*state["static_argnums"], *state["static_argnames"]]))
+
+
+@meaning(jax.checkpoint, jax.remat)
 def checkpoint(
     ctx: Context, fun: Raw, *, prevent_cse: Raw = True, policy: Raw = None, static_argnums: Raw = ()
 ) -> Abstract:
