@@ -10,7 +10,9 @@ from ..ops import If
 from ..values.lattice import Abstract
 from ..values.state import MISSING, Changes, Content, Slot
 from ..values.traverse import rebuild
-from .join import Hole, Join, fill, holes_of, seal
+from .join import Join
+from .merged import seal
+from .patterns import Hole, fill, holes_of
 
 if TYPE_CHECKING:
     from .engine import Engine

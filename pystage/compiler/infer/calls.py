@@ -35,7 +35,7 @@ from ..values.lattice import (
 from ..values.state import Content, Slot
 from ..values.traverse import cells_of, rebuild, values_of
 from .frame import Frame
-from .join import is_stale, note_stale, seal
+from .merged import is_stale, note_stale, seal
 
 if TYPE_CHECKING:
     from .engine import Engine

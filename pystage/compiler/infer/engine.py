@@ -60,8 +60,8 @@ from .externals import Externals
 from .frame import Frame, PythonRaise
 from .invoke import call, closure_variable, is_opaque
 from .iteration import elements
-from .join import is_stale
 from .loops import Loop, infer_loop
+from .merged import is_stale
 from .stacking import stack
 
 LIBRARY_MODULES = ("numpy", "jax", "jaxlib", "scipy", "ml_dtypes", "optax", "equinox", "flax")
@@ -204,6 +204,12 @@ class Engine(Context):
         return self._namespaces.get(id(namespace))
 
     # -- running
+
+    @property
+    def current(self) -> Frame:
+        """The frame of the function at hand."""
+        assert self.frame is not None
+        return self.frame
 
     def run_frame(self, frame: Frame) -> Abstract:
         """Infers the body of a function; its result."""

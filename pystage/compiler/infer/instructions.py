@@ -7,21 +7,16 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from ..diagnostics.codes_calls import InternalError
-from ..diagnostics.codes_constant import TooManyToUnroll
-from ..diagnostics.codes_control import HandlerAtRunTime, MaybeNotAssigned, NotAssigned, NotIterable
+from ..diagnostics.codes_control import MaybeNotAssigned, NotAssigned, NotIterable
 from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..library import operators
 from ..stage import ir as stage
-from ..values.boundary import Form
 from ..values.lattice import (
-    FALSE,
     NONE,
     Abstract,
-    Array,
     Closure,
     Const,
     DictCell,
-    Exc,
     ListCell,
     MaybeUndef,
     Ref,
@@ -31,20 +26,11 @@ from ..values.lattice import (
     Undef,
     VariableCell,
 )
-from . import attributes, objects
-from .branches import infer_if
-from .constants import UNROLL_LIMIT
+from . import attributes, control_flow
 from .describe import describe
 from .engine import Engine
-from .frame import Frame, PythonRaise
-from .iteration import Rolled, elements, rolled
-from .loops import Loop, infer_loop
-
-
-def _frame(e: Engine) -> Frame:
-    assert e.frame is not None
-    return e.frame
-
+from .frame import Frame
+from .iteration import elements
 
 # ---------------------------------------------------------------- variables
 
@@ -58,7 +44,7 @@ def _copy(e: Engine, i: stage.Copy) -> None:
 
 
 def _load(e: Engine, i: stage.Load) -> None:
-    frame = _frame(e)
+    frame = e.current
     value: Abstract | None
     match i.scope:
         case stage.Scope.LOCAL:
@@ -87,7 +73,7 @@ def _global(e: Engine, frame: Frame, name: str) -> Abstract | None:
 
 
 def _assign(e: Engine, name: str, scope: stage.Scope, value: Abstract) -> None:
-    frame = _frame(e)
+    frame = e.current
     match scope:
         case stage.Scope.LOCAL:
             e.state.set((frame.id, name), value)
@@ -98,7 +84,7 @@ def _assign(e: Engine, name: str, scope: stage.Scope, value: Abstract) -> None:
 
 
 def _store(e: Engine, i: stage.Store) -> None:
-    _assign(e, i.name, i.scope, cast(Abstract, e.state.slots[(_frame(e).id, i.src)]))
+    _assign(e, i.name, i.scope, cast(Abstract, e.state.slots[(e.current.id, i.src)]))
 
 
 def _delete(e: Engine, i: stage.Delete) -> None:
@@ -257,7 +243,7 @@ def _unpack(e: Engine, i: stage.Unpack) -> None:
 
 
 def _make_function(e: Engine, i: stage.MakeFunction) -> None:
-    frame = _frame(e)
+    frame = e.current
     cells = tuple([(name, frame.cells[name]) for name in sorted(i.function.free)])
     e.put(
         i.dst,
@@ -273,7 +259,7 @@ def _make_function(e: Engine, i: stage.MakeFunction) -> None:
 
 
 def _import(e: Engine, i: stage.Import) -> None:
-    package = _frame(e).namespace.get("__package__") or ""
+    package = e.current.namespace.get("__package__") or ""
     name = "." * i.level + i.module
     try:
         module = importlib.import_module(name, package) if i.level else importlib.import_module(name)
@@ -347,220 +333,6 @@ def _call(e: Engine, i: stage.Call) -> None:
     e.b.span = i.span
 
 
-# ---------------------------------------------------------------- control flow
-
-
-def _if(e: Engine, i: stage.If) -> None:
-    frame = _frame(e)
-    condition = e.truth(e.get(i.cond))
-    if isinstance(condition, Const):
-        e.run_block(i.then if condition.value else i.orelse)
-        return
-    predicate = e.predicate(condition)
-    infer_if(e, predicate, frame.id, lambda: e.run_block(i.then), lambda: e.run_block(i.orelse))
-
-
-def _while(e: Engine, i: stage.While) -> None:
-    frame = _frame(e)
-
-    def test() -> Abstract:
-        e.run_block(i.test)
-        return e.get(i.cond)
-
-    def body() -> None:
-        e.body_passes[i] = e.body_passes.get(i, 0) + 1
-        e.run_block(i.body)
-
-    if i in e.unrolled:
-        for _ in range(UNROLL_LIMIT):
-            condition = e.truth(test())
-            if not isinstance(condition, Const):
-                break
-            if not condition.value:
-                return
-            body()
-        raise DiagnosticError(TooManyToUnroll(span=i.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
-    infer_loop(e, Loop(test, body, frame.id, instruction=i, trips=None))
-
-
-def _for(e: Engine, i: stage.For) -> None:
-    iterable = e.get(i.iterable)
-    method = objects.special_method(e, iterable, "__iter__")
-    if method is not None:
-        iterable = e.call(method, [])
-    parts = None if i in e.unrolled else rolled(e, iterable)
-    if parts is None:
-        _unrolled_for(e, i, iterable)
-    else:
-        _rolled_for(e, i, parts)
-
-
-def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
-    frame = _frame(e)
-    length = parts.length
-    trips = length.value if isinstance(length, Const) else None
-    if trips == 0:
-        return
-    counter = (frame.id, f".index{id(i)}")
-    outer = e.state.slots.get(counter)
-    e.state.set(counter, Const(0))
-
-    def test() -> Abstract:
-        position = cast(Abstract, e.state.get(counter))
-        more = operators.compare(e, "<", position, length)
-        if i.until is None:
-            return more
-        flag = cast(Abstract, e.state.get((frame.id, i.until)))
-        if isinstance(flag, Const):
-            return FALSE if flag.value else more
-        if isinstance(more, Const):
-            return e.negate(flag) if more.value else FALSE
-        return operators.binary(e, "&", more, e.negate(flag))
-
-    def body() -> None:
-        e.body_passes[i] = e.body_passes.get(i, 0) + 1
-        position = cast(Abstract, e.state.get(counter))
-        if isinstance(position, Array):
-            position = Array(position.value, Form.PYTHON, lower=0, upper=None if trips is None else trips - 1)
-        e.put(i.target, parts.element(position))
-        e.run_block(i.body)
-        e.state.set(counter, operators.binary(e, "+", position, Const(1)))
-
-    infer_loop(e, Loop(test, body, frame.id, instruction=i, trips=trips, certain=bool(trips), runs=length))
-    e.state.set(counter, cast(Abstract, outer) if outer is not None else Undef())
-
-
-def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
-    frame = _frame(e)
-    is_list = isinstance(iterable, Ref) and isinstance(e.state.get(iterable.cell), ListCell)
-    found = elements(e, iterable)
-    if found is None:
-        whole = attributes.length(e, iterable)
-        e.known(whole, "the number of trips of this loop")
-        raise DiagnosticError(NotIterable(span=i.span, what=describe(iterable, e.state)))
-    if len(found) > UNROLL_LIMIT:
-        raise DiagnosticError(TooManyToUnroll(span=i.span, trips=len(found), limit=UNROLL_LIMIT))
-
-    def trip(item: Abstract) -> None:
-        e.b.span = i.span
-        e.put(i.target, item)
-        e.run_block(i.body)
-
-    position = 0
-    while position < len(found):
-        flag = cast(Abstract, e.state.get((frame.id, i.until))) if i.until is not None else FALSE
-        item = found[position]
-        position += 1
-        if isinstance(flag, Const):
-            if flag.value:
-                return
-            trip(item)
-        else:
-            going = e.predicate(e.negate(flag))
-            infer_if(e, going, frame.id, lambda: trip(item), lambda: None)  # noqa: B023 (run at once)
-        if is_list:
-            cell = e.state.get(cast(Ref, iterable).cell)
-            found = list(cell.items) if isinstance(cell, ListCell) else found
-
-
-def _return(e: Engine, i: stage.Return) -> None:
-    frame = _frame(e)
-    e.state.set((frame.id, "%return"), cast(Abstract, e.state.slots[(frame.id, i.value)]))
-
-
-# ---------------------------------------------------------------- exceptions
-
-
-def exception_of(e: Engine, value: Abstract) -> BaseException:
-    """The exception that `raise value` raises."""
-    if isinstance(value, Const) and isinstance(value.value, type) and issubclass(value.value, BaseException):
-        return value.value()
-    if isinstance(value, Const) and isinstance(value.value, BaseException):
-        return value.value
-    if isinstance(value, Exc):
-        return value.cls(*[e.known(a, "an argument of an exception") for a in value.args])
-    e.raise_(TypeError("exceptions must derive from BaseException"))
-
-
-def _raise(e: Engine, i: stage.Raise) -> None:
-    if i.exc is None:
-        handled = _frame(e).handled
-        if not handled:
-            e.raise_(RuntimeError("No active exception to reraise"))
-        raise PythonRaise(exception_of(e, handled[-1]), i.span)
-    exception = exception_of(e, e.get(i.exc))
-    if i.cause is not None:
-        cause = e.get(i.cause)
-        exception.__cause__ = None if cause is NONE or cause == NONE else exception_of(e, cause)
-    raise PythonRaise(exception, i.span)
-
-
-def _try(e: Engine, i: stage.Try) -> None:
-    frame = e.frame
-    depth = e.b.depth
-    try:
-        try:
-            e.run_block(i.body)
-        except PythonRaise as error:
-            if e.b.depth != depth:
-                raise
-            e.frame = frame
-            _handle(e, i, error)
-        else:
-            e.run_block(i.orelse)
-    except PythonRaise:
-        e.frame = frame
-        e.run_block(i.final)
-        raise
-    e.run_block(i.final)
-
-
-def _handle(e: Engine, i: stage.Try, error: PythonRaise) -> None:
-    for handler in i.handlers:
-        e.run_block(handler.test)
-        if handler.kind is not None:
-            kinds = e.known(e.get(handler.kind), "the exception that is caught")
-            if not isinstance(error.exception, kinds):
-                continue
-        caught = Exc(type(error.exception), tuple([e.constant_object(a) for a in error.exception.args]))
-        e.put(handler.target, caught)
-        _frame(e).handled.append(caught)
-        try:
-            e.run_block(handler.body)
-        finally:
-            _frame(e).handled.pop()
-        return
-    raise error
-
-
-_SETTINGS = ("errstate", "nullcontext", "ExtendNameStackContextManager", "StateContextManager")
-"""Context managers of NumPy, JAX and Python that set what the compiler reads, for the time of the block."""
-
-
-def _with(e: Engine, i: stage.With) -> None:
-    manager = e.get(i.manager)
-    enter = objects.special_method(e, manager, "__enter__")
-    leave = objects.special_method(e, manager, "__exit__")
-    if enter is not None and leave is not None:
-        e.put(i.entered, e.call(enter, []))
-        try:
-            e.run_block(i.body)
-        except PythonRaise as error:
-            caught = Exc(type(error.exception), tuple([e.constant_object(a) for a in error.exception.args]))
-            swallowed = e.truth(e.call(leave, [Const(type(error.exception)), caught, NONE]))
-            if not isinstance(swallowed, Const) or not swallowed.value:
-                raise
-            return
-        e.call(leave, [NONE, NONE, NONE])
-        return
-    if isinstance(manager, Const) and type(manager.value).__qualname__ in _SETTINGS:
-        with manager.value as entered, e.settings():
-            e.put(i.entered, e.constant_object(entered))
-            e.run_block(i.body)
-        return
-    raise DiagnosticError(HandlerAtRunTime(span=i.span, what=f"`with` on {describe(manager, e.state)}"))
-
-
 def _not_after_jumps(e: Engine, i: stage.Instr) -> None:
     raise DiagnosticError(InternalError(span=i.span, text=f"{type(i).__name__} is left after jumps.py"))
 
@@ -593,13 +365,13 @@ Engine.handlers = {
     stage.Import: _import,
     stage.MatchTest: _match_test,
     stage.MatchArgs: _match_args,
-    stage.If: _if,
-    stage.While: _while,
-    stage.For: _for,
-    stage.Return: _return,
-    stage.Raise: _raise,
-    stage.Try: _try,
-    stage.With: _with,
+    stage.If: control_flow.if_,
+    stage.While: control_flow.while_,
+    stage.For: control_flow.for_,
+    stage.Return: control_flow.return_,
+    stage.Raise: control_flow.raise_,
+    stage.Try: control_flow.try_,
+    stage.With: control_flow.with_,
     stage.Break: _not_after_jumps,
     stage.Continue: _not_after_jumps,
 }

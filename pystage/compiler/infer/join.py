@@ -8,7 +8,7 @@ them. Cells that the two sides created separately, and that are the same object 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
@@ -16,10 +16,8 @@ import numpy as np
 
 from ..diagnostics.codes_control import NeverSettles, NoCommonType
 from ..diagnostics.span import Span
-from ..hlo.builder import Builder
-from ..hlo.ir import Region, Value
+from ..hlo.ir import Value
 from ..hlo.types import ArrayType, DType
-from ..ops import Compare, Constant, Convert, Select
 from ..values.boundary import Form
 from ..values.lattice import (
     Abstract,
@@ -36,7 +34,6 @@ from ..values.lattice import (
     ObjectCell,
     Ref,
     SetCell,
-    Tuple,
     Undef,
     Unknown,
     VariableCell,
@@ -44,23 +41,15 @@ from ..values.lattice import (
     same_constant,
 )
 from ..values.state import MISSING, Content, Slot, State
-from ..values.traverse import cells_of, rebuild, values_of
+from ..values.traverse import cells_of, rebuild
 from ..values.views import View, Window
 from .describe import describe
+from .merged import RIVAL, UNSEALED
+from .patterns import Hole, hole_for, join_which, renumbered
+from .structure import structure_head, structure_parts, with_parts
 
 Lookup = Callable[[Slot], Content]
 """The contents of a slot at the end of one side; MISSING if it does not exist there."""
-
-_NOWHERE = Region()
-
-
-class Hole(Value):
-    """A place in a pattern that each side fills with a value of its own."""
-
-    __slots__ = ()
-
-    def __init__(self, type: ArrayType) -> None:
-        super().__init__(type, _NOWHERE, 0)
 
 
 def python_dtype(value: object) -> DType:
@@ -168,9 +157,9 @@ class Join:
                 continue
             content = lookup(cell)
             a, b = (content, MISSING) if lookup is self.a else (MISSING, content)
-            self.entries[cell] = (rebuild(content, _hole), a, b)
+            self.entries[cell] = (rebuild(content, hole_for), a, b)
             self._adopted.add(cell)
-        return rebuild(value, _hole)
+        return rebuild(value, hole_for)
 
     def _has(self, lookup: Lookup, value: Abstract) -> bool:
         return all(lookup(c) is not MISSING for c in cells_of(value))
@@ -335,7 +324,7 @@ class Join:
                 else:
                     sources.setdefault(candidate, contents)
                     meaning.append(list(sources).index(candidate) + 1)
-            sides.append(replace(content, which=_renumbered(which, meaning)))
+            sides.append(replace(content, which=renumbered(which, meaning)))
         both = tuple(sources.items())
         return replace(sides[0], sources=both), replace(sides[1], sources=both)
 
@@ -366,14 +355,14 @@ class Join:
         if a is b:
             return a
         if a is MISSING or b is MISSING:
-            return rebuild(b if a is MISSING else a, _hole)
+            return rebuild(b if a is MISSING else a, hole_for)
         match a, b:
             case ArrayCell(), ArrayCell():
                 if a.value.type != b.value.type:
                     return self.conflict(Array(a.value, Form.NDARRAY), Array(b.value, Form.NDARRAY))
                 value = a.value if a.value is b.value else Hole(a.value.type)
                 sources = tuple({c: (c, k) for c, k in (*b.sources, *a.sources)}.values())
-                return ArrayCell(value, a.writable and b.writable, sources, _join_which(a.which, b.which))
+                return ArrayCell(value, a.writable and b.writable, sources, join_which(a.which, b.which))
             case ListCell(), ListCell():
                 if len(a.items) != len(b.items):
                     return self._growth(f"a list of {len(a.items)} becomes a list of {len(b.items)}")
@@ -423,107 +412,6 @@ class Join:
         return found
 
 
-UNSEALED: Cell = SetCell(frozenset())
-"""Stands for the contents of a source until the joined state is complete (see `seal`)."""
-
-RIVAL: Cell = SetCell(frozenset())
-"""Stands for the contents of a source that only matters to stores."""
-
-STALE: Cell = SetCell(frozenset())
-"""Stands for the contents of a source that has changed since: the merged cell cannot be read."""
-
-
-def seal(state: State, slots: Iterable[Slot]) -> None:
-    """Notes, in the merged cells among `slots`, what the cells they may stand for hold now."""
-    for slot in slots:
-        content = state.slots.get(slot)
-        if isinstance(content, ArrayCell | ListCell | DictCell | ObjectCell) and content.sources:
-            sources = tuple(
-                [(c, k if k is RIVAL or k is STALE else state.slots.get(c, k)) for c, k in content.sources]
-            )
-            state.set(slot, replace(content, sources=cast("tuple[tuple[int, Cell], ...]", sources)))
-
-
-NO_CELL = -1
-"""Takes the place of a source that a merged cell certainly is not."""
-
-
-def is_stale(state: State, source: int, content: Cell) -> bool:
-    """True if a source of a merged cell has changed since the paths joined."""
-    now = state.slots.get(source)
-    if content is STALE or now is None or now is content or content is RIVAL:
-        return content is STALE
-    if isinstance(now, ArrayCell) and isinstance(content, ArrayCell):
-        return now.value is not content.value
-    return True
-
-
-def note_stale(state: State, slots: Iterable[Slot]) -> None:
-    """Marks the sources that have changed, before their contents are forgotten."""
-    for slot in slots:
-        content = state.slots.get(slot)
-        if isinstance(content, ArrayCell | ListCell | DictCell | ObjectCell) and content.sources:
-            sources = tuple([(c, STALE if is_stale(state, c, k) else k) for c, k in content.sources])
-            state.set(slot, replace(content, sources=sources))
-
-
-def without_source(content: Content, cell: int) -> Content:
-    """The contents of a merged cell that certainly is not `cell` any more."""
-    if isinstance(content, ArrayCell | ListCell | DictCell | ObjectCell):
-        sources = tuple([(c, k) if c != cell else (NO_CELL, RIVAL) for c, k in content.sources])
-        return replace(content, sources=sources)
-    return content
-
-
-_WHICH = ArrayType(np.dtype(np.int32))
-
-
-class Renumbered(Value):
-    """Which of several objects an array is, counted in another order: `meaning[which]`, computed by `fill`."""
-
-    __slots__ = ("meaning", "which")
-
-    def __init__(self, which: Value, meaning: tuple[int | Value, ...]) -> None:
-        super().__init__(which.type, _NOWHERE, 0)
-        self.which = which
-        self.meaning = meaning
-
-    def compute(self, b: Builder) -> Value:
-        """The value, as operations."""
-        result = which_value(b, self.meaning[0])
-        for position, meaning in enumerate(self.meaning[1:], 1):
-            here = b.op(Compare("EQ"), self.which, which_value(b, position))
-            result = b.op(Select(), here, which_value(b, meaning), result)
-        return result
-
-
-def which_value(b: Builder, which: int | Value) -> Value:
-    """Which of several objects an array is, as a value of the program."""
-    if isinstance(which, Renumbered):
-        return which.compute(b)
-    return b.op(Constant(np.asarray(which, np.int32))) if isinstance(which, int) else which
-
-
-def _renumbered(which: int | Value | None, meaning: list[int | Value | None]) -> int | Value | None:
-    if which is None or any(m is None for m in meaning):
-        return None
-    if isinstance(which, int):
-        return meaning[which]
-    if meaning == list(range(len(meaning))):
-        return which
-    return Renumbered(which, tuple(cast("list[int | Value]", meaning)))
-
-
-def _join_which(a: int | Value | None, b: int | Value | None) -> int | Value | None:
-    if a is None or b is None:
-        return None
-    return a if a is b or (isinstance(a, int) and a == b) else Hole(_WHICH)
-
-
-def _hole(value: Value) -> Value:
-    return Hole(value.type)
-
-
 def _join_view(a: View, b: View) -> View | None:
     if a == b:
         return a
@@ -551,164 +439,3 @@ def bounds(x: Abstract) -> tuple[int | None, int | None]:
     if isinstance(x, Const):
         return (x.value, x.value) if isinstance(x.value, int) else (None, None)
     return (x.lower, x.upper) if isinstance(x, Array) else (None, None)
-
-
-def structure_parts(x: Abstract) -> list[Abstract] | None:
-    """The parts of a structure that has only parts (no cells of its own); None for anything else."""
-    match x:
-        case Tuple(items):
-            return list(items)
-        case Closure():
-            return [*x.defaults, *[v for _, v in x.kw_defaults]]
-        case Unknown() | Const() | Array() | Ref() | DictView():
-            return None
-        case _:
-            return _field_parts(x)
-
-
-def _field_parts(x: Abstract) -> list[Abstract] | None:
-    found: list[Abstract] = []
-    for name in getattr(x, "__slots__", ()):
-        value = getattr(x, name)
-        if isinstance(value, Abstract):
-            found.append(value)
-        elif isinstance(value, tuple):
-            for item in value:
-                inner = item[1] if isinstance(item, tuple) else item
-                if isinstance(inner, Abstract):
-                    found.append(inner)
-    return found
-
-
-def structure_head(x: Abstract) -> object:
-    """What two structures must have equal to be joined part by part."""
-    match x:
-        case Tuple(cls=cls):
-            return cls
-        case Closure(function=function):
-            return function
-        case _:
-            return tuple(
-                [
-                    v
-                    for n in getattr(x, "__slots__", ())
-                    if not isinstance(v := getattr(x, n), Abstract | tuple)
-                ]
-            )
-
-
-def with_parts(x: Abstract, parts: list[Abstract]) -> Abstract:
-    """The structure `x` with other parts, in the order of `structure_parts`."""
-    if isinstance(x, Tuple):
-        return Tuple(tuple(parts), x.cls)
-    rest = iter(parts)
-    changes: dict[str, object] = {}
-    for name in getattr(x, "__slots__", ()):
-        value = getattr(x, name)
-        if isinstance(value, Abstract):
-            changes[name] = next(rest)
-        elif isinstance(value, tuple):
-            changes[name] = tuple([_with_part(item, rest) for item in value])
-    return replace(x, **changes)  # type: ignore[type-var]
-
-
-def _with_part(item: object, rest: object) -> object:
-    parts = cast("list[Abstract]", rest)
-    if isinstance(item, Abstract):
-        return next(parts)  # type: ignore[call-overload]
-    if isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], Abstract):
-        return (item[0], next(parts))  # type: ignore[call-overload]
-    return item
-
-
-# ---------------------------------------------------------------- filling
-
-
-def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> None:
-    """Appends to `into` the values that `content` gives for the holes of `pattern`, in order.
-
-    Values are converted to the hole's type; where `content` has nothing (a variable that is not assigned
-    on this side), zeros stand in, which no certain read ever sees.
-    """
-    if pattern is content or isinstance(pattern, Unknown):
-        return
-    if content is MISSING or isinstance(content, Undef | Unknown):
-        for value in values_of(pattern):
-            if isinstance(value, Hole):
-                into.append(zeros(b, value.type))
-        return
-    if isinstance(pattern, MaybeUndef):
-        fill(b, pattern.value, content.value if isinstance(content, MaybeUndef) else content, into)
-        return
-    if isinstance(content, MaybeUndef):
-        content = content.value
-    match pattern:
-        case Array(value=value):
-            if isinstance(value, Hole):
-                into.append(materialise(b, cast(Abstract, content), value.type))
-        case Ref(path=path):
-            assert isinstance(content, Ref)
-            for view, same in zip(path, content.path):
-                _fill_view(view, same, into, b)
-        case ArrayCell(value=value):
-            assert isinstance(content, ArrayCell)
-            if isinstance(value, Hole):
-                into.append(content.value)
-            if isinstance(pattern.which, Hole):
-                into.append(which_value(b, cast("int | Value", content.which)))
-        case ListCell(items=items) | IteratorCell(rest=items):
-            assert isinstance(content, ListCell | IteratorCell)
-            others = content.items if isinstance(content, ListCell) else content.rest
-            for item, other in zip(items, others, strict=True):
-                fill(b, item, other, into)
-        case DictCell(entries=entries):
-            assert isinstance(content, DictCell)
-            for key, item in entries.items():
-                fill(b, item, content.entries[key], into)
-        case ObjectCell(fields=fields):
-            assert isinstance(content, ObjectCell)
-            for name, item in fields.items():
-                own = content.fields.get(name) or (content.origin(name) if content.origin else None)
-                fill(b, item, own or Undef(), into)
-        case VariableCell(value=item):
-            assert isinstance(content, VariableCell)
-            fill(b, item, content.value, into)
-        case Abstract():
-            parts = structure_parts(pattern)
-            others_ = structure_parts(cast(Abstract, content))
-            if parts is not None and others_ is not None:
-                for part, other in zip(parts, others_, strict=True):
-                    fill(b, part, other, into)
-
-
-def _fill_view(pattern: View, content: View, into: list[Value], b: Builder) -> None:
-    if not isinstance(pattern, Window):
-        return
-    assert isinstance(content, Window)
-    for start, other in zip(pattern.starts, content.starts):
-        if isinstance(start, Hole):
-            into.append(
-                b.op(Constant(np.asarray(other, np.int64))) if isinstance(other, int) else _i64(b, other)
-            )
-
-
-def _i64(b: Builder, value: Value) -> Value:
-    return value if value.type.dtype == np.int64 else b.op(Convert(np.dtype(np.int64)), value)
-
-
-def zeros(b: Builder, type: ArrayType) -> Value:
-    """An array of zeros."""
-    return b.op(Constant(np.zeros(type.static_shape, type.dtype)))
-
-
-def materialise(b: Builder, x: Abstract, type: ArrayType) -> Value:
-    """A number as a program value of `type`."""
-    if isinstance(x, Const):
-        return b.op(Constant(np.asarray(x.value).astype(type.dtype)))
-    assert isinstance(x, Array)
-    return x.value if x.dtype == type.dtype else b.op(Convert(type.dtype), x.value)
-
-
-def holes_of(content: Content) -> list[Hole]:
-    """The holes of a pattern, in the order in which `fill` fills them."""
-    return [v for v in values_of(content) if isinstance(v, Hole)]

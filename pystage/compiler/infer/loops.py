@@ -38,7 +38,9 @@ from .assigned import assigned
 from .branches import infer_if, lookup
 from .constants import UNROLL_LIMIT
 from .frame import Restart
-from .join import Hole, Join, fill, seal, without_source
+from .join import Join
+from .merged import seal, without_source
+from .patterns import Hole, fill
 
 if TYPE_CHECKING:
     from .engine import Engine

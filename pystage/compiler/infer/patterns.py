@@ -1,0 +1,181 @@
+"""Patterns: contents with holes in place of program values, and filling the holes from either side."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from ..hlo.builder import Builder
+from ..hlo.ir import Region, Value
+from ..hlo.types import ArrayType
+from ..ops import Compare, Constant, Convert, Select
+from ..values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Const,
+    DictCell,
+    IteratorCell,
+    ListCell,
+    MaybeUndef,
+    ObjectCell,
+    Ref,
+    Undef,
+    Unknown,
+    VariableCell,
+)
+from ..values.state import MISSING, Content
+from ..values.traverse import values_of
+from ..values.views import View, Window
+from .structure import structure_parts
+
+_NOWHERE = Region()
+
+
+class Hole(Value):
+    """A place in a pattern that each side fills with a value of its own."""
+
+    __slots__ = ()
+
+    def __init__(self, type: ArrayType) -> None:
+        super().__init__(type, _NOWHERE, 0)
+
+
+def hole_for(value: Value) -> Value:
+    return Hole(value.type)
+
+
+def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> None:
+    """Appends to `into` the values that `content` gives for the holes of `pattern`, in order.
+
+    Values are converted to the hole's type; where `content` has nothing (a variable that is not assigned
+    on this side), zeros stand in, which no certain read ever sees.
+    """
+    if pattern is content or isinstance(pattern, Unknown):
+        return
+    if content is MISSING or isinstance(content, Undef | Unknown):
+        for value in values_of(pattern):
+            if isinstance(value, Hole):
+                into.append(zeros(b, value.type))
+        return
+    if isinstance(pattern, MaybeUndef):
+        fill(b, pattern.value, content.value if isinstance(content, MaybeUndef) else content, into)
+        return
+    if isinstance(content, MaybeUndef):
+        content = content.value
+    match pattern:
+        case Array(value=value):
+            if isinstance(value, Hole):
+                into.append(materialise(b, cast(Abstract, content), value.type))
+        case Ref(path=path):
+            assert isinstance(content, Ref)
+            for view, same in zip(path, content.path):
+                _fill_view(view, same, into, b)
+        case ArrayCell(value=value):
+            assert isinstance(content, ArrayCell)
+            if isinstance(value, Hole):
+                into.append(content.value)
+            if isinstance(pattern.which, Hole):
+                into.append(which_value(b, cast("int | Value", content.which)))
+        case ListCell(items=items) | IteratorCell(rest=items):
+            assert isinstance(content, ListCell | IteratorCell)
+            others = content.items if isinstance(content, ListCell) else content.rest
+            for item, other in zip(items, others, strict=True):
+                fill(b, item, other, into)
+        case DictCell(entries=entries):
+            assert isinstance(content, DictCell)
+            for key, item in entries.items():
+                fill(b, item, content.entries[key], into)
+        case ObjectCell(fields=fields):
+            assert isinstance(content, ObjectCell)
+            for name, item in fields.items():
+                own = content.fields.get(name) or (content.origin(name) if content.origin else None)
+                fill(b, item, own or Undef(), into)
+        case VariableCell(value=item):
+            assert isinstance(content, VariableCell)
+            fill(b, item, content.value, into)
+        case Abstract():
+            parts = structure_parts(pattern)
+            others_ = structure_parts(cast(Abstract, content))
+            if parts is not None and others_ is not None:
+                for part, other in zip(parts, others_, strict=True):
+                    fill(b, part, other, into)
+
+
+def _fill_view(pattern: View, content: View, into: list[Value], b: Builder) -> None:
+    if not isinstance(pattern, Window):
+        return
+    assert isinstance(content, Window)
+    for start, other in zip(pattern.starts, content.starts):
+        if isinstance(start, Hole):
+            into.append(
+                b.op(Constant(np.asarray(other, np.int64))) if isinstance(other, int) else _i64(b, other)
+            )
+
+
+def _i64(b: Builder, value: Value) -> Value:
+    return value if value.type.dtype == np.int64 else b.op(Convert(np.dtype(np.int64)), value)
+
+
+def zeros(b: Builder, type: ArrayType) -> Value:
+    """An array of zeros."""
+    return b.op(Constant(np.zeros(type.static_shape, type.dtype)))
+
+
+def materialise(b: Builder, x: Abstract, type: ArrayType) -> Value:
+    """A number as a program value of `type`."""
+    if isinstance(x, Const):
+        return b.op(Constant(np.asarray(x.value).astype(type.dtype)))
+    assert isinstance(x, Array)
+    return x.value if x.dtype == type.dtype else b.op(Convert(type.dtype), x.value)
+
+
+def holes_of(content: Content) -> list[Hole]:
+    """The holes of a pattern, in the order in which `fill` fills them."""
+    return [v for v in values_of(content) if isinstance(v, Hole)]
+
+
+_WHICH = ArrayType(np.dtype(np.int32))
+
+
+class Renumbered(Value):
+    """Which of several objects an array is, counted in another order: `meaning[which]`, computed by `fill`."""
+
+    __slots__ = ("meaning", "which")
+
+    def __init__(self, which: Value, meaning: tuple[int | Value, ...]) -> None:
+        super().__init__(which.type, _NOWHERE, 0)
+        self.which = which
+        self.meaning = meaning
+
+    def compute(self, b: Builder) -> Value:
+        """The value, as operations."""
+        result = which_value(b, self.meaning[0])
+        for position, meaning in enumerate(self.meaning[1:], 1):
+            here = b.op(Compare("EQ"), self.which, which_value(b, position))
+            result = b.op(Select(), here, which_value(b, meaning), result)
+        return result
+
+
+def which_value(b: Builder, which: int | Value) -> Value:
+    """Which of several objects an array is, as a value of the program."""
+    if isinstance(which, Renumbered):
+        return which.compute(b)
+    return b.op(Constant(np.asarray(which, np.int32))) if isinstance(which, int) else which
+
+
+def renumbered(which: int | Value | None, meaning: list[int | Value | None]) -> int | Value | None:
+    if which is None or any(m is None for m in meaning):
+        return None
+    if isinstance(which, int):
+        return meaning[which]
+    if meaning == list(range(len(meaning))):
+        return which
+    return Renumbered(which, tuple(cast("list[int | Value]", meaning)))
+
+
+def join_which(a: int | Value | None, b: int | Value | None) -> int | Value | None:
+    if a is None or b is None:
+        return None
+    return a if a is b or (isinstance(a, int) and a == b) else Hole(_WHICH)
