@@ -65,7 +65,7 @@ class CompiledFunction(Generic[P, R]):
                         if found.host:
                             out: R = self._dispatcher.run_flat(entry, found, args, hidden)
                             return out
-                        made = found.run(*args, *hidden)
+                        made = found.run(*args, *hidden) if hidden else found.run(*args)
                         if type(made) is Pending:
                             made = self._dispatcher.finish(entry, found, made, args, kwargs, args, hidden)
                         out = made
