@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from pystage.compiler.library import einsum, norms, products  # noqa: F401
+from pystage.compiler.library.context import Context
+from pystage.compiler.library.indexing import array_setitem
 from pystage.compiler.ops import DotGeneral
+from pystage.compiler.values.lattice import Abstract, Const
 
-from .harness import Known, check_call, refused
-from .harness import PlainContext as PlainContext
+from .harness import Known, PlainContext, check, check_call, refused
 
 RNG = np.random.default_rng(0)
 
@@ -180,6 +182,39 @@ def test_einsum(case: Any) -> None:
     check_call(jnp.einsum, Known(text), *[jnp.asarray(a, jnp.float32) for a in arrays])
 
 
+@pytest.mark.parametrize(
+    "text,shape",
+    [
+        ("ii->i", (3, 3)),
+        ("ij->ji", (2, 3)),
+        ("ij", (2, 3)),
+        ("iji->ji", (3, 2, 3)),
+        ("iii->i", (2, 2, 2)),
+        ("ii...->...i", (3, 3, 2)),
+    ],
+)
+def test_einsum_of_one_operand_is_a_view(text: str, shape: tuple[int, ...]) -> None:
+    def staged(ctx: Context, x: Abstract) -> Abstract:
+        array_setitem(ctx, ctx.call(Const(np.einsum), [Const(text), x]), Const(0), Const(9.0))
+        return x
+
+    def plain(x: np.ndarray) -> np.ndarray:
+        np.einsum(text, x)[0] = 9.0
+        return x
+
+    check(staged, plain, RNG.standard_normal(shape))
+
+
+def test_einsum_spelled_as_lists() -> None:
+    x, y = RNG.standard_normal((2, 3)), RNG.standard_normal((3, 4))
+    check_call(np.einsum, x, Known([0, 1]), y, Known([1, 2]), Known([0, 2]))
+    check_call(np.einsum, x, Known([0, 1]), y, Known([1, 2]))
+    check_call(np.einsum, x, Known([Ellipsis, 1]), Known([Ellipsis]))
+    check_call(np.einsum, x, Known([0, 99]))
+    check_call(jnp.einsum, jnp.asarray(x), Known((0, 1)), jnp.asarray(y), Known((1, 2)), Known((0, 2)))
+    check_call(np.einsum, Known("ij,jk->ik"), x, y, out=np.zeros((2, 4)))
+
+
 def test_einsum_of_types() -> None:
     x, y = sample("int8", (2, 3)), sample("float32", (3, 4))
     check_call(np.einsum, Known("ij,jk->ik"), x, y)
@@ -215,12 +250,16 @@ def test_other_norms_are_refused() -> None:
         "PS203", lambda ctx, x: ctx.call(ctx.lift(np.linalg.norm), [x, ctx.lift(Known(2))]), np.ones((2, 2))
     )
     check_call(np.linalg.norm, np.ones((2, 2, 2)), Known(1))
+    x = jnp.asarray(RNG.standard_normal((3, 3)), jnp.float32)
+    for order in (2, -2, "nuc"):
+        check_call(jnp.linalg.norm, x, Known(order))
 
 
 def test_cross_and_chains() -> None:
     x, y = RNG.standard_normal((4, 3)), RNG.standard_normal((4, 3))
     check_call(np.cross, x, y)
     check_call(np.cross, x[0], y)
+    check_call(np.cross, x[:2], y)
     check_call(np.cross, x.T, y, axisa=Known(0), axisc=Known(0))
     check_call(np.cross, x.T, y.T, axis=Known(0))
     check_call(np.linalg.multi_dot, [x, y.T, x])

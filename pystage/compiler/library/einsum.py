@@ -6,6 +6,7 @@ Two operands are contracted at a time, in the order that NumPy's `einsum_path` f
 from __future__ import annotations
 
 import itertools
+import operator
 import string
 from collections.abc import Sequence
 from typing import Any
@@ -15,13 +16,14 @@ import numpy as np
 
 from ..diagnostics.codes_types import ArgumentNotStaged
 from ..hlo.ir import Value
-from ..values.lattice import Abstract
-from ..values.views import Permuted
+from ..values.lattice import Abstract, Const
+from ..values.views import Permuted, View
 from .context import Context, Raw
 from .contraction import Labelled, Labels, ordered, product, summed_out, without_repeats
 from .jaxvalues import is_none
-from .nesting import nested
-from .products import precision_of
+from .matrices import diagonal_views
+from .nesting import elements, nested
+from .products import precision_of, stored_out
 from .rules import ArrayArgument, Rules, twins, with_views
 from .stores import cast
 
@@ -101,11 +103,53 @@ def _order(operands: Sequence[Labelled], result: Labels) -> list[tuple[int, ...]
     return [tuple(step) for step in path[1:]]
 
 
+def _described(ctx: Context, first: Raw, rest: tuple[Raw, ...]) -> tuple[str, tuple[Raw, ...]]:
+    """The subscripts as a string, and the operands; `einsum(x, [0, 1], y, [1, 2], [0, 2])` is another spelling."""
+    if isinstance(first, Const) and isinstance(first.value, str):
+        return first.value, rest
+    given = (first, *rest)
+    if len(given) < 2:
+        ctx.raise_(ValueError("must specify the einstein sum subscripts string and at least one operand"))
+    terms = [_spelled_out(ctx, labels) for labels in given[1::2]]
+    text = ",".join(terms)
+    if len(given) % 2:
+        text += "->" + _spelled_out(ctx, given[-1])
+    return text, given[: len(terms) * 2 : 2]
+
+
+def _spelled_out(ctx: Context, labels: Raw) -> str:
+    """A list of numbers below 52 and Ellipsis as letters and dots."""
+    known = ctx.known(labels, "the subscripts of einsum")
+    try:
+        return "".join(["..." if n is Ellipsis else string.ascii_letters[operator.index(n)] for n in known])
+    except (TypeError, IndexError):
+        ctx.raise_(ValueError("subscript is not within the valid range [0, 52)"))
+
+
+def _arranged(ctx: Context, rules: Rules, given: ArrayArgument, labels: Labels, result: Labels) -> list[View]:
+    """The views of one operand that is not summed: diagonals of repeated labels, then the result's order."""
+    _check_sizes(ctx, rules, [Labelled(given.value, labels)])
+    views: list[View] = []
+    shape = given.shape
+    for label in dict.fromkeys(labels):
+        while labels.count(label) > 1:
+            first = labels.index(label)
+            second = labels.index(label, first + 1)
+            if shape[first] != shape[second]:
+                ctx.fail(ArgumentNotStaged(span=ctx.span, function="einsum", argument=f"diagonal of {shape}"))
+            views += diagonal_views(shape, 0, first, second)
+            rest = [i for i in range(len(labels)) if i not in (first, second)]
+            shape = (*[shape[i] for i in rest], shape[first])
+            labels = (*[labels[i] for i in rest], label)
+    return [*views, Permuted(tuple([labels.index(label) for label in result]))]
+
+
 @twins(np.einsum, jnp.einsum, delegates=False)
 def einsum(
     ctx: Context,
     rules: Rules,
     subscripts: Raw,
+    /,
     *operands: Raw,
     out: Raw = None,
     optimize: Raw = False,
@@ -114,19 +158,20 @@ def einsum(
     preferred_element_type: Raw = None,
 ) -> Abstract:
     """The sum of products over all labels that the result lacks."""
-    text = ctx.known(subscripts, "the subscripts of einsum")
+    text, operands = _described(ctx, subscripts, operands)
     if not rules.is_jax and not (is_none(precision) and is_none(preferred_element_type)):
         ctx.raise_(TypeError("einsum() got an unexpected keyword argument 'precision'"))
-    if not isinstance(text, str) or not is_none(out) or (rules.is_jax and not is_none(dtype)):
-        argument = "out" if not is_none(out) else "dtype" if isinstance(text, str) else "form of subscripts"
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.einsum", argument=argument))
+    if rules.is_jax and not (is_none(dtype) and is_none(out)):
+        argument = "dtype" if is_none(out) else "out"
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="jnp.einsum", argument=argument))
     given: list[ArrayArgument] = [
         rules.operand(ctx, x, "einsum") if rules.is_jax else nested(ctx, rules, x, "einsum") for x in operands
     ]
     labelled, result = parse(ctx, rules, text, [g.rank for g in given])
-    if len(given) == 1 and sorted(labelled[0]) == sorted(result) and len(set(result)) == len(result):
-        order = tuple([labelled[0].index(label) for label in result])
-        return with_views(ctx, rules, operands[0], (Permuted(order),), "einsum")
+    if len(given) == 1 and set(labelled[0]) == set(result) and is_none(dtype) and is_none(out):
+        views = _arranged(ctx, rules, given[0], labelled[0], result)
+        raw = operands[0] if elements(ctx, operands[0]) is None else rules.array(ctx, given[0].value)
+        return with_views(ctx, rules, raw, views, "einsum")
     how = precision_of(ctx, rules, precision, preferred_element_type, "einsum")
     values, weak = rules.common(ctx, given)
     if not is_none(dtype):
@@ -146,4 +191,6 @@ def einsum(
     value: Value = ordered(ctx, pending[0], result)
     if how.preferred is not None:
         value = ctx.convert(value, how.preferred)
+    if not is_none(out):
+        return stored_out(ctx, out, value, "einsum")
     return rules.result(ctx, value, weak and how.preferred is None)

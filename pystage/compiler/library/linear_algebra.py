@@ -6,6 +6,8 @@ called.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..diagnostics.codes_types import ArgumentNotStaged
@@ -41,19 +43,24 @@ def _product(
     return ctx.call(Const(np.einsum), [Const(subscripts), x1, x2])
 
 
+def _since_2_2(name: str) -> list[Any]:
+    """A function of NumPy 2.2 and later, where it is there."""
+    return [getattr(np, name)] if hasattr(np, name) else []
+
+
 @meaning(np.vecdot)
 def vecdot(ctx: Context, x1: Raw, x2: Raw, /) -> Abstract:
     """The products of vectors along the last axis, the first conjugated."""
     return _product(ctx, "vecdot", "...i,...i->...", x1, x2, (-1, -1), True)
 
 
-@meaning(np.matvec)
+@meaning(*_since_2_2("matvec"))
 def matvec(ctx: Context, x1: Raw, x2: Raw, /) -> Abstract:
     """The products of matrices with vectors."""
     return _product(ctx, "matvec", "...ij,...j->...i", x1, x2, (-1, -1), False)
 
 
-@meaning(np.vecmat)
+@meaning(*_since_2_2("vecmat"))
 def vecmat(ctx: Context, x1: Raw, x2: Raw, /) -> Abstract:
     """The products of conjugated vectors with matrices."""
     return _product(ctx, "vecmat", "...i,...ij->...j", x1, x2, (-1, -2), True)

@@ -11,10 +11,14 @@ from ..hlo.types import is_complex
 from ..ops import Abs, Add, Imag, Maximum, Minimum, Multiply, Power, Real, Sqrt
 from ..values.lattice import Abstract
 from .context import Context, Raw
+from .jaxtail import jax_call
 from .jaxvalues import axes_of, is_none
 from .nesting import nested
 from .reducing import Source, not_zero, reduce, reduced_shape, total
 from .rules import Rules, twins
+
+_BY_SUMS = (1, -1, np.inf, -np.inf)
+"""The orders of the norms of matrices that are sums of absolute values; others need singular values."""
 
 
 def squares(ctx: Context, value: Value) -> Value:
@@ -41,6 +45,8 @@ def norm(
             rules.mismatch(ctx, "Improper number of dimensions to norm.")
     else:
         axes = axes_of(ctx, axis, given.rank, "norm")
+    if rules.is_jax and len(axes) == 2 and order not in (None, "fro", *_BY_SUMS):
+        return jax_call(ctx, jnp.linalg.norm, [x, ord], {"axis": axis, "keepdims": keepdims})
     shape = reduced_shape(value.type.static_shape, axes, keep)
     if order is None or (len(axes) == 2 and order in ("fro", "f")) or (len(axes) == 1 and order == 2):
         return rules.result(ctx, ctx.op(Sqrt(), total(ctx, Source(squares(ctx, value), axes, None, shape))))
@@ -69,7 +75,7 @@ def _vector_norm(ctx: Context, rules: Rules, of: Source, order: object) -> Value
 
 def _matrix_norm(ctx: Context, rules: Rules, value: Value, axes: tuple[int, ...], order: object) -> Value:
     """The greatest or least sum of absolute values of a row or a column."""
-    if order not in (1, -1, np.inf, -np.inf) or len(axes) != 2:
+    if order not in _BY_SUMS or len(axes) != 2:
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="norm", argument=f"order {order!r} for matrices"))
     row, column = axes
     summed = row if order in (1, -1) else column

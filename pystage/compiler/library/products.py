@@ -22,6 +22,7 @@ from .contraction import Labelled, Precision, ordered, product
 from .jaxvalues import UnservedPrecision, axes_of, axis_of, is_none, precision_name
 from .joining import part
 from .nesting import elements, nested
+from .promote import broadcast_shape
 from .registry import meaning
 from .rules import JAX, NUMPY, ArrayArgument, Rules, twins
 from .stores import store_out
@@ -122,8 +123,11 @@ def jax_matmul(
 
 
 def _give(ctx: Context, rules: Rules, value: Value, weak: bool, out: Raw, function: str) -> Abstract:
-    if is_none(out):
-        return rules.result(ctx, value, weak)
+    return rules.result(ctx, value, weak) if is_none(out) else stored_out(ctx, out, value, function)
+
+
+def stored_out(ctx: Context, out: Raw, value: Value, function: str) -> Abstract:
+    """A result stored into an `out` argument of NumPy, which is what the call gives back."""
     if not ctx.is_ndarray(out):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{function}", argument="out"))
     store_out(ctx, out, value, function)
@@ -288,7 +292,7 @@ def cross(
             ArgumentNotStaged(span=ctx.span, function="np.cross", argument="vectors of other than 3 elements")
         )
     one, two = [_components(ctx, v, i) for v, i in zip((left, right), at)]
-    shape = np.broadcast_shapes(one[0].type.static_shape, two[0].type.static_shape)
+    shape = broadcast_shape(ctx, "np.cross", one[0].type.static_shape, two[0].type.static_shape)
     x, y = [[ctx.broadcast(c, shape) for c in v] for v in (one, two)]
     parts: list[Abstract] = []
     for i, j in ((1, 2), (2, 0), (0, 1)):
