@@ -12,6 +12,7 @@ class ShapesDoNotBroadcast(Diagnostic):
     """Operands whose shapes NumPy's broadcasting does not bring together."""
 
     code = "PS201"
+    plain = ValueError
     title = "operands of {operation} have shapes that do not broadcast: {shapes}"
     label = "these shapes do not fit"
     help = "make each axis equal or 1, counted from the last one; `x[:, None]` adds an axis"
@@ -25,6 +26,7 @@ class NoSuchOperation(Diagnostic):
     """An operation that is not defined for operands of these types."""
 
     code = "PS202"
+    plain = TypeError
     title = "{operation} is not defined for {types}"
     label = "no such operation"
     help = "convert an operand explicitly, as with `float(x)` or `x.astype(…)`"
@@ -64,6 +66,7 @@ class BadAxis(Diagnostic):
     """An axis that the array does not have, or that is named twice."""
 
     code = "PS205"
+    plain = ValueError
     title = "{function}: axis {axis} does not fit an array of {rank} axes"
     label = "no such axis"
     help = "axes count from 0, or from -1 backwards, and each may be named once"
@@ -78,6 +81,7 @@ class ShapeMismatch(Diagnostic):
     """Shapes that do not fit for another reason than broadcasting; `text` is the sentence for the user."""
 
     code = "PS206"
+    plain = ValueError
     title = "{text}"
     label = "the shapes do not fit"
 
@@ -89,6 +93,7 @@ class TooManyIndices(Diagnostic):
     """An index that addresses more axes than the array has."""
 
     code = "PS207"
+    plain = IndexError
     title = "an index of {indices} axes into an array of {rank}"
     label = "too many indices"
     help = "an array of {rank} axes takes at most {rank} indices"

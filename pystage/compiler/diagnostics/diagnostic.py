@@ -33,6 +33,8 @@ class Diagnostic:
     title: ClassVar[str] = ""
     label: ClassVar[str] = ""
     help: ClassVar[str] = ""
+    plain: ClassVar[type[Exception] | None] = None
+    """What the plain run raises at this place, where it raises too."""
 
     span: Span | None = None
     notes: tuple[Note, ...] = ()

@@ -83,6 +83,7 @@ class Canonical:
         self._engine = engine
         self.cells: dict[int, int] = {}
         self.values: dict[Value, int] = {}
+        self._at = 0  # the cell whose contents are being described
 
     def key(self, x: Abstract) -> object:
         """A hashable form: equal for values that no callee can tell apart, but for the numbers inside."""
@@ -97,7 +98,8 @@ class Canonical:
 
         parts: list[object] = [self._shape(x, cell)]
         while fresh:
-            content = self._engine.state.slots.get(fresh.pop(0))
+            self._at = fresh.pop(0)
+            content = self._engine.state.slots.get(self._at)
             parts.append(None if content is None else self._shape(content, cell))
         return tuple(parts)
 
@@ -128,7 +130,8 @@ class Canonical:
             return tuple([(n, cell(c)) for n, c in cast("tuple[tuple[str, int], ...]", value)])
         if name == "sources":
             sources = cast("tuple[tuple[int, Cell], ...]", value)
-            return tuple([(cell(c), is_stale(self._engine.state, c, k)) for c, k in sources])
+            held = self._engine.held_elsewhere
+            return tuple([(cell(c), is_stale(self._engine.state, c, k), held(c, self._at)) for c, k in sources])
         return self._shape(value, cell)
 
     def _value(self, value: Value) -> object:

@@ -280,7 +280,7 @@ class Engine(Context):
         if not sources:
             return cell
         for source, _ in sources:
-            if source in self.externals.initial or self.state.held_elsewhere(source, ref.cell):
+            if self.held_elsewhere(source, ref.cell):
                 raise DiagnosticError(
                     UncertainAlias(
                         span=self.b.span, what=describe(Ref(ref.cell), self.state).partition(" of ")[0]
@@ -289,6 +289,10 @@ class Engine(Context):
         cell = replace(cell, sources=(), which=0) if isinstance(cell, ArrayCell) else _without_sources(cell)
         self.state.set(ref.cell, cell)
         return cell
+
+    def held_elsewhere(self, source: int, by: int) -> bool:
+        """True if `source`, which the merged cell `by` may be, has another name: one of the caller's counts."""
+        return source in self.externals.initial or self.state.held_elsewhere(source, by)
 
     def cell(self, ref: Ref) -> Cell:
         """The contents of a cell about to be read; PS502 where they are not certain."""

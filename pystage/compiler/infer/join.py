@@ -142,16 +142,15 @@ class Join:
         if isinstance(a, Undef) and isinstance(b, Undef):
             return a
         if isinstance(a, Undef) or isinstance(b, Undef):
-            value = b if isinstance(a, Undef) else a
+            value, lookup = (b, self.b) if isinstance(a, Undef) else (a, self.a)
             inner = value.value if isinstance(value, MaybeUndef) else value
-            return MaybeUndef(self.alone(inner, b if isinstance(a, Undef) else a), self.span)
+            return MaybeUndef(self.alone(inner, lookup), self.span)
         inner_a = a.value if isinstance(a, MaybeUndef) else a
         inner_b = b.value if isinstance(b, MaybeUndef) else b
         return MaybeUndef(self.join(inner_a, inner_b), self.span)
 
-    def alone(self, value: Abstract, side: Abstract) -> Abstract:
-        """The pattern of a value that only one side has: every program value is a hole."""
-        lookup = self.b if side is value or not self._has(self.a, value) else self.a
+    def alone(self, value: Abstract, lookup: Lookup) -> Abstract:
+        """The pattern of a value that only the side of `lookup` has: every program value is a hole."""
         for cell in self._reach(value, lookup):
             if cell in self.state.slots or cell in self.entries:
                 continue
@@ -160,9 +159,6 @@ class Join:
             self.entries[cell] = (rebuild(content, hole_for), a, b)
             self._adopted.add(cell)
         return rebuild(value, hole_for)
-
-    def _has(self, lookup: Lookup, value: Abstract) -> bool:
-        return all(lookup(c) is not MISSING for c in cells_of(value))
 
     def _reach(self, value: Abstract, lookup: Lookup) -> list[int]:
         found = dict.fromkeys(cells_of(value))
