@@ -10,11 +10,11 @@ came in is left as it is. Everything is linear in the size of the program.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import HloOp
-from ..hlo.walk import is_pure
+from ..hlo.walk import function_operands, is_pure
 from ..ops import Call, Case, If, While
 from .liveness import Aliases, Census, Liveness
 
@@ -128,7 +128,7 @@ class _Rewriter:
 
     def _with_functions(self, kind: HloOp) -> HloOp:
         """The same operation, with the rewritten forms of the functions among its static operands."""
-        found = {f.name: v for f in fields(kind) if isinstance(v := getattr(kind, f.name), Function)}
+        found = function_operands(kind)
         return replace(kind, **{n: self.function(v) for n, v in found.items()}) if found else kind
 
     def _is_pure(self, op: Op, kind: HloOp) -> bool:

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Iterator
 from dataclasses import fields
+from typing import Any
 
 from .ir import Function, Op
+from .op import HloOp
+
+
+@functools.cache
+def _function_fields(cls: type[Any]) -> tuple[str, ...]:
+    """The static operands that may be functions, by what their annotations say."""
+    return tuple([f.name for f in fields(cls) if re.search(r"Function|Any|object", str(f.type))])
+
+
+def function_operands(kind: HloOp) -> dict[str, Function]:
+    """The functions among the static operands of an operation, by name."""
+    cls: Any = type(kind)
+    names = _function_fields(cls)
+    return {n: v for n in names if isinstance(v := getattr(kind, n), Function)} if names else {}
 
 
 def callees(op: Op) -> tuple[Function, ...]:
     """The functions that stand among the static operands of an operation, as of a call."""
-    kind = op.kind
-    return tuple([v for f in fields(kind) if isinstance(v := getattr(kind, f.name), Function)])
+    return tuple(function_operands(op.kind).values())
 
 
 def functions(function: Function) -> list[Function]:
