@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 from .diagnostic import Diagnostic
 from .render import render_all
 
@@ -28,9 +26,15 @@ class StagingError(Exception):
         return render_all(self.diagnostics)
 
 
-@functools.cache
+_WITH: dict[tuple[type, type], type[StagingError]] = {}
+
+
 def _also(cls: type[StagingError], plain: type[Exception]) -> type[StagingError]:
     """The subclass of both."""
     if issubclass(cls, plain):
         return cls
-    return type(cls.__name__, (cls, plain), {"__module__": cls.__module__, "__doc__": cls.__doc__})
+    found = _WITH.get((cls, plain))
+    if found is None:
+        members = {"__module__": cls.__module__, "__doc__": cls.__doc__}
+        found = _WITH[cls, plain] = type(cls.__name__, (cls, plain), members)
+    return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..diagnostics.codes_mutation import CannotStore
 from ..diagnostics.diagnostic import DiagnosticError
 from ..library import operators
-from ..library.array_attributes import array_attribute
+from ..library.array_attributes import array_attribute, set_array_attribute
 from ..library.containers import (
     attribute_of_container,
     container_delitem,
@@ -140,6 +140,8 @@ def setattr_(engine: Engine, value: Abstract, name: str, new: Abstract) -> None:
             return
     if isinstance(value, Tuple) and value.cls is not tuple:
         engine.raise_(AttributeError("can't set attribute"))
+    if set_array_attribute(engine, value, name, new):
+        return
     raise DiagnosticError(
         CannotStore(span=engine.b.span, what=f"the attribute {name!r} of {describe(value, engine.state)}")
     )

@@ -131,7 +131,9 @@ class Canonical:
         if name == "sources":
             sources = cast("tuple[tuple[int, Cell], ...]", value)
             held = self._engine.held_elsewhere
-            return tuple([(cell(c), is_stale(self._engine.state, c, k), held(c, self._at)) for c, k in sources])
+            return tuple(
+                [(cell(c), is_stale(self._engine.state, c, k), held(c, self._at)) for c, k in sources]
+            )
         return self._shape(value, cell)
 
     def _value(self, value: Value) -> object:

@@ -71,6 +71,11 @@ def number_type(x: Abstract) -> tuple[DType, Form, tuple[int, ...]]:
     return x.dtype, x.form, x.shape
 
 
+Mergeable = ArrayCell | ListCell | DictCell | SetCell | ObjectCell
+MERGEABLE = (ArrayCell, ListCell, DictCell, SetCell, ObjectCell)
+"""Cells that may stand for one of several objects."""
+
+
 class Join:
     """The join of two sides, `a` and `b`; with `loop`, of the entry of a loop and the end of its body.
 
@@ -122,9 +127,8 @@ class Join:
             return self._ref(a, b)
         if isinstance(a, DictView) and isinstance(b, DictView) and a.kind == b.kind:
             return DictView(a.kind, self._cells(a.cell, b.cell))
-        if isinstance(a, Closure) and isinstance(b, Closure) and a.function is b.function:
-            cells = tuple([(n, self._cells(c, d)) for (n, c), (_, d) in zip(a.cells, b.cells)])
-            return replace(self._structure(a, b), cells=cells)  # type: ignore[type-var]
+        if isinstance(a, Closure) and isinstance(b, Closure) and a.cells != b.cells:
+            return self.conflict(a, b)  # they share variables with other functions
         if type(a) is type(b) and not isinstance(a, Const | Array | Ref):
             return self._structure(a, b)
         return self.conflict(a, b)
@@ -283,44 +287,49 @@ class Join:
             return found
         merged = a if a in self.owned else self.state.cell_number()
         self.merged[(a, b)] = merged
-        content_a, content_b = self.a(a), self.b(b)
-        if isinstance(content_a, ArrayCell) and isinstance(content_b, ArrayCell):
-            content_a, content_b = self._identified(a, b, merged, content_a, content_b)
-        self.cell(merged, content_a, content_b)
-        if merged not in self.owned and not isinstance(content_a, ArrayCell):
-            pattern = self.entries[merged][0]
-            if isinstance(pattern, ListCell | DictCell | ObjectCell):
+        sides = (self.a(a), self.b(b))
+        if all(isinstance(side, MERGEABLE) for side in sides):
+            if merged not in self.owned:
                 self.state.merged.append(merged)
-                cells = (a,) if self.loop else (a, b)
-                sources = tuple([(c, UNSEALED) for c in cells])
-                self.entries[merged] = (replace(pattern, sources=sources), *self.entries[merged][1:])
+            sides = self._identified((a, b), merged, cast("tuple[Mergeable, Mergeable]", sides))
+            self.cell(merged, *sides)
+        else:  # a variable or an iterator that is another one depending on the path
+            first, second = (type(side).__name__.removesuffix("Cell").lower() for side in sides)
+            conflict = self._conflict_text(f"one {first}", f"another {second}")
+            self.entries[merged] = (conflict, *sides)
         return merged
 
     def _identified(
-        self, a: int, b: int, merged: int, content_a: ArrayCell, content_b: ArrayCell
-    ) -> tuple[ArrayCell, ArrayCell]:
-        """The two contents, each with which of the possible objects the merged array is on its side."""
-        if merged not in self.owned:
-            self.state.merged.append(merged)
+        self, cells: tuple[int, int], merged: int, contents: tuple[Mergeable, Mergeable]
+    ) -> tuple[Mergeable, Mergeable]:
+        """The two contents, with the objects that the merged cell may be, and which of them it is.
+
+        `which` is known for arrays alone.
+        """
         sources: dict[int, Cell] = {}
-        sides = []
-        for cell, content, lookup in ((a, content_a, self.a), (b, content_b, self.b)):
+        sides: list[Mergeable] = []
+        for cell, content, lookup in zip(cells, contents, (self.a, self.b)):
+            which: int | Value | None = content.which if isinstance(content, ArrayCell) else None
             if cell == merged or (content.sources and cell not in self.state.slots):
-                candidates, which = content.sources, content.which
+                candidates = content.sources
             elif cell in self.state.slots:
                 candidates, which = ((cell, UNSEALED), *content.sources), 1
             else:
                 candidates, which = (), 0
             meaning: list[int | Value | None] = [0]
-            for candidate, contents in candidates:
+            for candidate, known in candidates:
                 if candidate not in self.state.slots and candidate not in self.owned:
-                    meaning.append(0)  # made on this side: an array of its own
+                    meaning.append(0)  # made on this side: an object of its own
                 elif candidate == merged:
-                    meaning.append(cast(ArrayCell, lookup(merged)).which)
+                    at = lookup(merged)
+                    meaning.append(at.which if isinstance(at, ArrayCell) else None)
                 else:
-                    sources.setdefault(candidate, contents)
+                    sources.setdefault(candidate, known)
                     meaning.append(list(sources).index(candidate) + 1)
-            sides.append(replace(content, which=renumbered(which, meaning)))
+            if isinstance(content, ArrayCell):
+                sides.append(replace(content, which=renumbered(which, meaning)))
+            else:
+                sides.append(content)
         both = tuple(sources.items())
         return replace(sides[0], sources=both), replace(sides[1], sources=both)
 
@@ -334,7 +343,7 @@ class Join:
         for rivals in by_end.values():
             for cell in rivals if len(rivals) > 1 else ():
                 pattern, first, second = self.entries[cell]
-                if isinstance(pattern, ArrayCell | ListCell | DictCell | ObjectCell):
+                if isinstance(pattern, MERGEABLE):
                     sources = pattern.sources + tuple([(c, RIVAL) for c in rivals if c != cell])
                     self.entries[cell] = (
                         replace(pattern, sources=tuple(dict.fromkeys(sources))),

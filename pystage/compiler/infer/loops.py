@@ -282,8 +282,11 @@ def _same_pattern(old: object, new: object) -> bool:
     if isinstance(old, Unknown):
         return True
     if isinstance(old, Abstract | Cell) or hasattr(old, "__dataclass_fields__"):
-        names = [n for n in type(old).__dataclass_fields__ if n not in ("sources", "span", "origin")]
-        return all(_same_pattern(getattr(old, n), getattr(new, n)) for n in names)
+        names = [n for n in type(old).__dataclass_fields__ if n not in ("sources", "span", "origin", "runs")]
+        sources = [{c for c, _ in getattr(x, "sources", ())} for x in (old, new)]
+        return sources[0] == sources[1] and all(
+            _same_pattern(getattr(old, n), getattr(new, n)) for n in names
+        )
     if isinstance(old, tuple | list):
         return len(old) == len(cast("tuple[object]", new)) and all(
             map(_same_pattern, old, cast("tuple[object]", new))

@@ -27,7 +27,7 @@ def seal(state: State, slots: Iterable[Slot]) -> None:
     """Notes, in the merged cells among `slots`, what the cells they may stand for hold now."""
     for slot in slots:
         content = state.slots.get(slot)
-        if isinstance(content, ArrayCell | ListCell | DictCell | ObjectCell) and content.sources:
+        if isinstance(content, ArrayCell | ListCell | DictCell | SetCell | ObjectCell) and content.sources:
             sources = tuple(
                 [(c, k if k is RIVAL or k is STALE else state.slots.get(c, k)) for c, k in content.sources]
             )
@@ -52,14 +52,14 @@ def note_stale(state: State, slots: Iterable[Slot]) -> None:
     """Marks the sources that have changed, before their contents are forgotten."""
     for slot in slots:
         content = state.slots.get(slot)
-        if isinstance(content, ArrayCell | ListCell | DictCell | ObjectCell) and content.sources:
+        if isinstance(content, ArrayCell | ListCell | DictCell | SetCell | ObjectCell) and content.sources:
             sources = tuple([(c, STALE if is_stale(state, c, k) else k) for c, k in content.sources])
             state.set(slot, replace(content, sources=sources))
 
 
 def without_source(content: Content, cell: int) -> Content:
     """The contents of a merged cell that certainly is not `cell` any more."""
-    if isinstance(content, ArrayCell | ListCell | DictCell | ObjectCell):
+    if isinstance(content, ArrayCell | ListCell | DictCell | SetCell | ObjectCell):
         sources = tuple([(c, k) if c != cell else (NO_CELL, RIVAL) for c, k in content.sources])
         return replace(content, sources=sources)
     return content
