@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from ..values.lattice import Abstract
 F = TypeVar("F", bound=Callable[..., Abstract])
 
 _MEANINGS: dict[int, tuple[Any, Callable[..., Abstract]]] = {}
+_METHODS: dict[tuple[type, str], Callable[..., Abstract]] = {}
 
 
 def meaning(*objects: Any) -> Callable[[F], F]:
@@ -31,10 +33,44 @@ def meaning(*objects: Any) -> Callable[[F], F]:
     return declare
 
 
+def method_meaning(cls: type, name: str) -> Callable[[F], F]:
+    """Declares what the method `name` of the built-in class `cls` means: `(ctx, receiver, …) → Abstract`."""
+
+    def declare(function: F) -> F:
+        _METHODS[cls, name] = function
+        return function
+
+    return declare
+
+
+def instance_meaning(cls: type) -> Callable[[F], F]:
+    """Declares what calling an instance of `cls` means: `(ctx, instance, …) → Abstract`."""
+    return method_meaning(cls, "__call__")
+
+
 def meaning_of(callable_: object) -> Callable[..., Abstract] | None:
     """What a call to `callable_` means, or None where the library does not say."""
     found = _MEANINGS.get(id(callable_))
-    return found[1] if found is not None else None
+    if found is not None:
+        return found[1]
+    if isinstance(callable_, types.BuiltinMethodType):
+        method = _METHODS.get((type(callable_.__self__), callable_.__name__))
+        return None if method is None else _bound(method, callable_.__self__)
+    method = _METHODS.get((type(callable_), "__call__"))
+    return None if method is None else _bound(method, callable_)
+
+
+@functools.cache
+def _bound(method: Callable[..., Abstract], receiver: Any) -> Callable[..., Abstract]:
+    """The meaning of a method, bound to its receiver."""
+
+    def call(ctx: Any, *args: Any, **kwargs: Any) -> Abstract:
+        return method(ctx, receiver, *args, **kwargs)
+
+    whole = inspect.signature(method)
+    ctx, _, *rest = whole.parameters.values()
+    call.__signature__ = whole.replace(parameters=[ctx, *rest])  # type: ignore[attr-defined]
+    return call
 
 
 def known_callables() -> list[Any]:
@@ -42,7 +78,7 @@ def known_callables() -> list[Any]:
     return [each for each, _ in _MEANINGS.values()]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def signature_of(function: Callable[..., Abstract]) -> inspect.Signature:
     """The signature of a meaning without the context."""
     whole = inspect.signature(function)
