@@ -8,11 +8,14 @@ exists. The passes here see to that; this is how they know which values should s
 from __future__ import annotations
 
 from ..hlo.ir import Op, Region, Value
-from ..ops import Call, Case, DynamicUpdateSlice, If, Reshape, Scatter, While
+from ..ops import Call, Case, DynamicUpdateSlice, If, Reshape, Reverse, Scatter, Transpose, While
+
+VIEWS = (Reshape, Transpose, Reverse)
+"""Operations that give the same elements in another order or shape."""
 
 
 class Origins:
-    """Follows arrays back through stores and reshapes, and through what carries or gives the stored-to array."""
+    """Follows arrays back through stores and views, and through what carries or gives the stored-to array."""
 
     def __init__(self) -> None:
         self._befores: dict[Value, Value | None] = {}
@@ -51,7 +54,7 @@ class Origins:
         if not isinstance(op, Op) or not value.type.shape:
             return None
         kind, index = op.kind, value.index
-        if isinstance(kind, DynamicUpdateSlice | Scatter | Reshape):
+        if isinstance(kind, (DynamicUpdateSlice, Scatter, *VIEWS)):
             return op.operands[0]
         if isinstance(kind, While):
             body = op.regions[1]

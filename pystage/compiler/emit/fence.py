@@ -22,8 +22,8 @@ from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import HloOp
 from ..hlo.types import ArrayType
 from ..hlo.walk import functions
-from ..ops import Call, DynamicSlice, DynamicUpdateSlice, Gather, Reshape, Scatter, Slice, While
-from .arrays import Origins
+from ..ops import Call, DynamicSlice, DynamicUpdateSlice, Gather, Scatter, Slice, While
+from .arrays import VIEWS, Origins
 from .rewrite import Rewriter
 
 PART = 4
@@ -49,9 +49,9 @@ class _Trip:
     stores: dict[Value, int] = field(default_factory=dict)
 
     def viewed(self, value: Value) -> tuple[Value, list[HloOp]]:
-        """The state that `value` is a reshape of, and the reshapes."""
+        """The state that `value` is a view of, and the views that lead to it."""
         views: list[HloOp] = []
-        while isinstance(op := value.owner, Op) and isinstance(op.kind, Reshape) and value in self.states:
+        while isinstance(op := value.owner, Op) and isinstance(op.kind, VIEWS) and value in self.states:
             views.append(op.kind)
             value = op.operands[0]
         return value, views[::-1]
@@ -91,7 +91,7 @@ class _Fencing(Rewriter):
             self._plain(op)
         elif _is_load(op):
             self._load(op)
-        elif isinstance(op.kind, Reshape):
+        elif isinstance(op.kind, VIEWS):
             self.values[op.results[0]] = self.new(op.results[0])
         else:
             self.values.update(zip(read, self.new_all(read), strict=True))
@@ -199,7 +199,7 @@ def _trip_of(region: Region, origins: Origins) -> _Trip:
             before = origins.before(result)
             if before in states:
                 array = states[result] = states[before]
-                if not isinstance(op.kind, Reshape):
+                if not isinstance(op.kind, VIEWS):
                     stores.setdefault(array, []).append(op)
     if not stores:
         return _Trip()
@@ -224,15 +224,15 @@ def _in_place(
                     return False
             elif _is_load(user) and value is user.operands[0] and not _is_after(value, store):
                 flowing.append(user.results[0])
-            elif not isinstance(user.kind, Reshape):
+            elif not isinstance(user.kind, VIEWS):
                 return False
     return _flows_into(store, flowing, set(region.results), users)
 
 
 def _is_after(value: Value, store: Op) -> bool:
-    """True if `value` is what `store` gave, or a reshape of it."""
+    """True if `value` is what `store` gave, or a view of it."""
     while value is not store.results[0]:
-        if not (isinstance(value.owner, Op) and isinstance(value.owner.kind, Reshape)):
+        if not (isinstance(value.owner, Op) and isinstance(value.owner.kind, VIEWS)):
             return False
         value = value.owner.operands[0]
     return True

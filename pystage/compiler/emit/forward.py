@@ -3,7 +3,7 @@
 In: a function of HLO IR in which equal operations on equal operands are one (as `simplify` leaves it). Out: a
 function where a load from the place just stored to is the value stored, and a store to the place just stored
 to begins from the array before it, if nothing else reads the array between them. Both hold for any index: equal
-starts are moved into the array equally.
+starts are moved into the array equally. A view that turns back another one is what that was a view of.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from collections import Counter
 
 from ..hlo.ir import Function, Op, Value
 from ..ops import DynamicSlice, DynamicUpdateSlice
+from .arrays import VIEWS
 from .rewrite import Rewriter
+from .views import undone
 
 
 def forward(function: Function) -> Function:
@@ -34,7 +36,12 @@ class _Forwarding(Rewriter):
         return super().rewritten(old)
 
     def op(self, op: Op) -> None:
-        if isinstance(op.kind, DynamicSlice):
+        if isinstance(op.kind, VIEWS):
+            whole = undone(op.kind, self.new(op.operands[0]))
+            if whole is not None:
+                self.values[op.results[0]] = whole
+                return
+        elif isinstance(op.kind, DynamicSlice):
             array, *starts = self.new_all(op.operands)
             store = _store_at(array, starts)
             if store is not None and store.operands[1].type.shape == op.kind.sizes:

@@ -7,25 +7,30 @@ XLA:CPU needs beyond it is in `fence.py`, and happens where the platform is know
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..hlo.ir import Function
 from ..hlo.walk import functions
-from ..ops import DynamicUpdateSlice, If
+from ..ops import DynamicUpdateSlice, If, While
 from .forward import forward
 from .once import loop_once
 from .select import select
 from .simplify import Simplified, simplify
+from .views import carry_views
 
 
 def in_place(simplified: Simplified) -> Simplified:
     """Rewrites a program that `simplify` gave; it may lose parameters that nothing reads any more."""
     found = {type(op.kind) for f in functions(simplified.function) for op in f.body.walk()}
-    passes = []
+    passes: list[Callable[[Function], Function]] = []
     if If in found:
         passes.append(select)
     if DynamicUpdateSlice in found:
         passes.append(forward)
-    if If in found:
-        passes.append(loop_once)
+        if If in found:
+            passes.append(loop_once)
+        if While in found:
+            passes.append(carry_views)
     for rewrite in passes:
         simplified = _again(simplified, rewrite(simplified.function))
     return simplified
@@ -33,5 +38,7 @@ def in_place(simplified: Simplified) -> Simplified:
 
 def _again(before: Simplified, function: Function) -> Simplified:
     """A rewritten function simplified, with the parameters that it still has of the first one."""
+    if function is before.function:
+        return before
     after = simplify(function)
     return Simplified(after.function, tuple([before.kept[i] for i in after.kept]))

@@ -1,0 +1,133 @@
+"""Arrays that a loop uses through a view only, carried as that view.
+
+In: a function of HLO IR. Out: the same function, in which a loop that stores into an array through another shape
+of it, its transpose or its reverse, and uses it in no other way, carries the array as it uses it: the view is
+taken once before the loop and turned back once after it. XLA turns the whole array round, or copies it, where
+that stands between two stores of one trip. Loops are visited inside out, as long as that finds something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..hlo.ir import Function, Op, Region, Value
+from ..hlo.op import HloOp
+from ..hlo.walk import functions
+from ..ops import Reshape, Reverse, Transpose, While
+from .arrays import VIEWS
+from .rewrite import Rewriter
+
+_Views = dict[Op, dict[int, HloOp]]
+"""For a loop, the values that it should carry as a view, by their index."""
+
+
+def carry_views(function: Function) -> Function:
+    """Rewrites `function` and all that it calls."""
+    while found := _found(function):
+        function = _Carrying(found).function(function)
+    return function
+
+
+def undone(view: HloOp, operand: Value) -> Value | None:
+    """What `view` of `operand` is, if `operand` is the opposite view of it."""
+    op = operand.owner
+    if isinstance(op, Op) and isinstance(op.kind, VIEWS) and _inverse(op.kind, op.operands[0]) == view:
+        return op.operands[0]
+    return None
+
+
+def _found(function: Function) -> _Views:
+    """What the loops of a program should carry as views; of nested loops, the inner ones first."""
+    found: _Views = {}
+    for each in functions(function):
+        for op in each.body.walk():
+            if isinstance(op.kind, While):
+                views = {i: v for i in range(len(op.operands)) if (v := _view_of(op, i)) is not None}
+                if views:
+                    found[op] = views
+    return found
+
+
+def _view_of(loop: Op, index: int) -> HloOp | None:
+    """The view by which a loop uses one of its values, if there is one and it uses it in no other way."""
+    condition, body = loop.regions
+    param, end = body.params[index], body.results[index].owner
+    if (
+        not param.type.shape
+        or not isinstance(end, Op)
+        or not isinstance(end.kind, Reshape | Transpose | Reverse)
+    ):
+        return None
+    users = [*_users(body, param), *_users(condition, condition.params[index])]
+    view = next((op.kind for op in users if op is not None), None)
+    if view is None or any(op is None or op.kind != view for op in users):
+        return None
+    turned_back = end.kind == _inverse(view, param) and end.operands[0].type == view.infer(param.type)
+    return view if turned_back else None
+
+
+def _inverse(view: HloOp, of: Value) -> HloOp | None:
+    """The operation that gives `of` back from `view` of it; None for what is no view."""
+    match view:
+        case Reshape():
+            return Reshape(of.type.shape)
+        case Transpose(permutation=permutation):
+            return Transpose(tuple(sorted(range(len(permutation)), key=permutation.__getitem__)))
+        case Reverse():
+            return view
+        case _:
+            return None
+
+
+def _users(region: Region, value: Value) -> Iterator[Op | None]:
+    """The operations that use `value`, inside inner regions too; None where a region gives it."""
+    for op in region.ops:
+        for operand in op.operands:
+            if operand is value:
+                yield op
+        for inner in op.regions:
+            yield from _users(inner, value)
+    for result in region.results:
+        if result is value:
+            yield None
+
+
+class _Carrying(Rewriter):
+    def __init__(self, views: _Views) -> None:
+        super().__init__()
+        self._views = views
+        self._carried: dict[Value, Value] = {}
+        """Parameters that became views, by what they were."""
+
+    def op(self, op: Op) -> None:
+        array = self._carried.get(op.operands[0]) if op.operands else None
+        if array is not None:
+            self.values[op.results[0]] = array
+        elif op in self._views:
+            self._loop(op, self._views[op])
+        else:
+            self.copy(op)
+
+    def _loop(self, op: Op, views: dict[int, HloOp]) -> None:
+        operands = list(self.new_all(op.operands))
+        for index, view in views.items():
+            operands[index] = self.b.op(view, operands[index])
+        types = tuple([v.type for v in operands])
+        regions = []
+        for old in op.regions:
+            made = Region(types)
+            self._carried |= {old.params[i]: made.params[i] for i in views}
+            with self.b.region(made):
+                self.fill(old, made)
+            regions.append(made)
+        body = op.regions[1]
+        ends = list(regions[1].results)
+        for index in views:
+            end = body.results[index].owner
+            assert isinstance(end, Op)
+            ends[index] = self.new(end.operands[0])
+        regions[1].results = tuple(ends)
+        results = self.b.apply(op.kind, operands, regions).results
+        for index, (old_result, result) in enumerate(zip(op.results, results, strict=True)):
+            whole = _inverse(views[index], op.operands[index]) if index in views else None
+            self.values[old_result] = result if whole is None else self.b.op(whole, result)
