@@ -316,22 +316,26 @@ class Join:
                 candidates, which = ((cell, UNSEALED), *content.sources), 1
             else:
                 candidates, which = (), 0
-            meaning: list[int | Value | None] = [0]
-            for candidate, known in candidates:
-                if candidate not in self.state.slots and candidate not in self.owned:
-                    meaning.append(0)  # made on this side: an object of its own
-                elif candidate == merged:
-                    at = lookup(merged)
-                    meaning.append(at.which if isinstance(at, ArrayCell) else None)
-                else:
-                    sources.setdefault(candidate, known)
-                    meaning.append(list(sources).index(candidate) + 1)
+            meaning = [0, *[self._position(c, k, lookup, sources) for c, k in candidates]]
             if isinstance(content, ArrayCell):
                 sides.append(replace(content, which=renumbered(which, meaning)))
             else:
                 sides.append(content)
         both = tuple(sources.items())
         return replace(sides[0], sources=both), replace(sides[1], sources=both)
+
+    def _position(
+        self, candidate: int, known: Cell, lookup: Lookup, sources: dict[int, Cell]
+    ) -> int | Value | None:
+        """Which of `sources`, to which it is added, an object is that a side may stand for."""
+        if known is not RIVAL and candidate in self.owned:  # one that the loop carries: what it stands for
+            content = cast(Mergeable, lookup(candidate))
+            meaning = [0, *[self._position(c, k, lookup, sources) for c, k in content.sources]]
+            return renumbered(content.which, meaning) if isinstance(content, ArrayCell) else None
+        if known is not RIVAL and candidate not in self.state.slots:
+            return 0  # made on this side: an object of its own
+        sources.setdefault(candidate, known)
+        return list(sources).index(candidate) + 1
 
     def note_rivals(self) -> None:
         """Carried objects that the end of the body gives one cell are rivals: a store into one is uncertain."""

@@ -261,7 +261,8 @@ def _join(
             join.slot(slot)
     for (a, _), merged in join.merged.items():
         if merged not in owned:
-            owned[merged] = (a, _entry(a, join.entries[merged][1], before))
+            inner = owned[a][1] if a in owned else MISSING
+            owned[merged] = (a, _entry(before.get(a, inner), join.entries[merged][1]))
             engine.state.apart[merged] = loop
     join.note_rivals()
     return join
@@ -351,9 +352,8 @@ def _of_one_kind(engine: Engine, content: Array, end: Content) -> Array:
     return replace(end, value=value, lower=None, upper=None)
 
 
-def _entry(cell: int, joined: Content, before: dict[Slot, Content]) -> Content:
+def _entry(content: Content, joined: Content) -> Content:
     """What a carried object holds when the loop begins, and which of the possible objects it is."""
-    content = before.get(cell, joined)
     if isinstance(content, ArrayCell) and isinstance(joined, ArrayCell):
         return replace(content, sources=joined.sources, which=joined.which)
     return content
