@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pystage.compiler.library.array_attributes import array_attribute
+from pystage.compiler.library.array_attributes import array_attribute, set_array_attribute
 from pystage.compiler.library.context import Context
 from pystage.compiler.library.indexing import array_setitem
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.lattice import Abstract, Const
 
-from .harness import Either, Known, check, refused
+from .harness import Either, Known, PlainContext, check, refused
 
 RECEIVERS = [
     np.array(2.5),
@@ -164,3 +164,24 @@ def test_attributes_of_numbers_whose_kind_depends_on_the_path() -> None:
         refused("PS208", attribute(name), either)
     mixed = ((np.dtype("int64"), Form.SCALAR), (np.dtype("float64"), Form.PYTHON))
     refused("PS208", attribute("ndim"), Either(2.0, np.dtype("float64"), mixed))
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize("name", ["real", "imag"])
+@pytest.mark.parametrize("new", [2.0, np.array([1.0, 2, 3]), 1j], ids=repr)
+def test_parts_are_assigned(name: str, new: Any) -> None:
+    def staged(ctx: Context, x: Abstract, new: Abstract) -> Abstract:
+        assert set_array_attribute(ctx, x, name, new)
+        return Const(None)
+
+    def plain(x: np.ndarray, new: Any) -> None:
+        setattr(x, name, new)
+
+    check(staged, plain, np.arange(6).reshape(2, 3) * (1 + 2j), new)
+    check(staged, plain, np.ones((2, 3)), new)
+
+
+def test_other_attributes_are_not_assigned() -> None:
+    ctx = PlainContext()
+    assert not set_array_attribute(ctx, ctx.lift(np.ones(4)), "shape", ctx.lift((2, 2)))
+    assert not set_array_attribute(ctx, ctx.lift(np.float64(4)), "real", ctx.lift(2.0))

@@ -24,9 +24,10 @@ from .at import At, AtIndex, at_attribute
 from .context import Context, Raw
 from .jax_random import key_attribute
 from .masks import Masked, masked_attribute, refuse
+from .nesting import nested
 from .number_methods import python_attribute, scalar_attribute
 from .rules import MISSING, NUMPY, plain, with_views
-from .stores import dtype_of, shape_of
+from .stores import dtype_of, shape_of, store_through
 from .structures import lift
 
 _REDUCTIONS = frozenset({"sum", "prod", "mean", "std", "var", "min", "max", "any", "all", "argmax", "argmin"})
@@ -59,6 +60,20 @@ def array_attribute(ctx: Context, value: Abstract, name: str) -> Abstract | None
         case Ref() if ctx.is_ndarray(value):
             return _numpy_attribute(ctx, value, name)
     return None
+
+
+def set_array_attribute(ctx: Context, value: Abstract, name: str, new: Abstract) -> bool:
+    """`value.name = new` for the real and imaginary part of an ndarray; False for any other attribute."""
+    if name not in ("real", "imag") or not isinstance(value, Ref) or not ctx.is_ndarray(value):
+        return False
+    dtype = dtype_of(ctx, value)
+    if name == "imag" and not is_complex(dtype):
+        ctx.raise_(TypeError("array does not have imaginary part to set"))
+    target = _part(ctx, value, dtype, name == "imag")
+    assert isinstance(target, Ref)
+    if not (isinstance(new, Ref) and new.cell == target.cell and new.path == target.path):
+        store_through(ctx, target, nested(ctx, NUMPY, new, f"the {name} part").value)
+    return True
 
 
 # ---------------------------------------------------------------- by kind of receiver
