@@ -149,6 +149,24 @@ def test_bound_methods_callable_objects_partials_and_lambdas() -> None:
         one(jnp.zeros(2), jnp.zeros(2))
 
 
+@pystage.compile
+def triple(x: Any) -> Any:
+    return x * 3
+
+
+def test_compiled_functions_and_methods_inside_compiled_functions_are_parts_of_their_program() -> None:
+    model = Model(2.0)
+    staged = pystage.compile(lambda m, f, x: m.method(triple(x)) + f(m.inner_static(x)))
+    assert staged(model, triple, 1.0) == 12.0
+    assert model.calls == 1.0
+    assert "call" not in staged.lower(model, triple, 1.0).instruction_counts().by_opcode
+
+
+def test_a_closure_over_a_traced_value() -> None:
+    outer = jax.jit(lambda x: pystage.compile(lambda y: y * x)(jnp.float32(3.0)))
+    assert outer(2.0) == 6.0
+
+
 def test_metadata_is_the_functions() -> None:
     staged = pystage.compile(plain)
     assert staged.__name__ == "plain" and staged.__doc__ == plain.__doc__

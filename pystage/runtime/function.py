@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
@@ -40,6 +41,8 @@ class CompiledFunction(Generic[P, R]):
         target = target_of(fn)
         functools.update_wrapper(self, fn, updated=("__dict__",) if target.fn is fn else ())
         self.__wrapped__ = fn
+        self.__pystage_function__ = fn.__func__ if isinstance(fn, staticmethod | classmethod) else fn
+        """What a staged caller calls: the plain callable, as a part of the caller's own program."""
         self._target = target
         self._fallback = fallback
         self._warned: set[Any] = set()
@@ -144,6 +147,11 @@ class BoundFunction:
     def __init__(self, function: CompiledFunction[..., Any], instance: object) -> None:
         self.__func__ = function
         self.__self__ = instance
+
+    @property
+    def __pystage_function__(self) -> Callable[..., Any]:
+        """What a staged caller calls: the plain method."""
+        return types.MethodType(self.__func__.__pystage_function__, self.__self__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the method."""
