@@ -2,27 +2,47 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
+from collections.abc import Callable
 
+from . import call_overhead, front_end, in_place, program_size, run_time
 from .measuring import Table
 from .report import write
 
-NAMES = ("front_end", "program_size", "run_time", "in_place", "call_overhead")
+
+def calls() -> list[Table]:
+    """The table of call overheads."""
+    table = Table(
+        "Call overhead",
+        "One call of a small program, the least of many interleaved repetitions, in the calling thread.",
+        ("", "pystage", "`jax.jit`", "ratio", "limit"),
+    )
+    for case, theirs, ours in call_overhead.measure():
+        row = (f"{ours:.1f} µs", f"{theirs:.1f} µs", f"{ours / theirs:.2f}", f"{case.limit:.1f}")
+        table.rows.append((case.name, *row))
+    return [table]
+
+
+BENCHMARKS: dict[str, Callable[[], list[Table]]] = {
+    "front_end": front_end.measure,
+    "program_size": program_size.measure,
+    "run_time": run_time.measure,
+    "in_place": in_place.measure,
+    "call_overhead": calls,
+}
 
 
 def main(names: list[str]) -> int:
     """Runs benchmarks and prints their tables."""
-    unknown = [name for name in names if name not in NAMES]
+    unknown = [name for name in names if name not in BENCHMARKS]
     if unknown:
-        print(f"no benchmark {', '.join(unknown)}; there are {', '.join(NAMES)}", file=sys.stderr)
+        print(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
         return 2
     tables: list[Table] = []
-    for name in names or NAMES:
+    for name in names or BENCHMARKS:
         print(f"{name} …", file=sys.stderr, flush=True)
-        made = importlib.import_module(f"{__package__}.{name}").measure()
-        for table in made:
-            print(table.markdown(), flush=True)
+        made = BENCHMARKS[name]()
+        print("\n".join(table.markdown() for table in made), flush=True)
         tables += made
     if not names:
         write(tables)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -96,13 +96,3 @@ def no_collection() -> Iterator[None]:
         yield
     finally:
         gc.enable()
-
-
-def best(run: Callable[[], Any], count: int = 5) -> float:
-    """The least time of several runs."""
-    return min(seconds(run) for _ in range(count))
-
-
-def listing(values: Sequence[float], unit: float, digits: int = 1) -> list[str]:
-    """Numbers in a unit, as texts."""
-    return [f"{value / unit:.{digits}f}" for value in values]
