@@ -11,6 +11,7 @@ import numpy as np
 
 from pystage.compiler.hlo.ir import Function, Value
 from pystage.compiler.hlo.types import BOOL, INT64
+from pystage.compiler.ops import Scatter
 
 from .programs import INDEX, Code, Values, array
 
@@ -299,3 +300,20 @@ def counts(n: int) -> Made:
 
     places = np.random.default_rng(3).integers(0, n, n)
     return c.done(*c.for_(n, [c.params[1]], body)), [places, np.zeros(n, np.int64)]
+
+
+@_program
+def scatter_in_a_branch(n: int) -> Made:
+    """`x = cond(x[i] > 1, x.at[i].set(x[i + 1]), x)`: a store that leaves out what lies outside the array."""
+    c = Code(array(n), INDEX)
+    store = Scatter(None, (), (0,), (0,), 0)
+
+    def body(_: Value, i: Value, x: Value) -> Values:
+        (x,) = c.if_(
+            c.compare("GT", c.load(x, i), 1.0),
+            lambda: [c.b.op(store, x, i, c.load(x, c.add(i, 1)))],
+            lambda: [x],
+        )
+        return [c.next(i, n + 1), x]
+
+    return c.done(c.for_(c.params[1], [0, c.params[0]], body)[1]), [_numbers(n), _trips()]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from ..hlo.ir import Function
 from ..hlo.walk import functions
-from ..ops import DynamicUpdateSlice, If, While
+from ..ops import DynamicUpdateSlice, If, Scatter, While
 from .forward import forward
 from .once import loop_once
 from .select import select
@@ -25,7 +25,7 @@ def in_place(simplified: Simplified) -> Simplified:
     passes: list[Callable[[Function], Function]] = []
     if If in found:
         passes.append(select)
-    if DynamicUpdateSlice in found:
+    if found & {DynamicUpdateSlice, Scatter}:
         passes.append(forward)
         if If in found:
             passes.append(loop_once)
