@@ -75,10 +75,10 @@ def at_places(a: Any, i: Any, v: Any) -> None:
 def at_several_axes(a: Any, i: Any, v: Any) -> None:
     np.divide.at(a, i, 2.0)
     np.add.at(a, (i, i), v)
-    np.add.at(a, (slice(None), i), v)
+    np.add.at(a, (slice(None), i), v)  # type: ignore[arg-type]
     np.negative.at(a, (i, i))
     np.add.at(a, 1, 2.0)
-    np.add.at(a, (slice(0, 2), 1), 3.0)
+    np.add.at(a, (slice(0, 2), 1), 3.0)  # type: ignore[arg-type]
     np.power.at(a[1:], (i[:2], i[2:]), 2)
 
 

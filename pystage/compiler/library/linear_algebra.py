@@ -162,16 +162,16 @@ def _abstract(value: Raw) -> Abstract:
 
 @meaning(np.linalg.matrix_power)
 def matrix_power(ctx: Context, a: Raw, n: Raw) -> Abstract:
-    """`a @ a @ …`, by squaring; the exponent must be known, negative ones are not staged."""
+    """`a @ a @ …`, by squaring; the exponent must be known. Negative ones are powers of the inverse."""
     exponent = integer(ctx, n, "the exponent of np.linalg.matrix_power")
     given = nested(ctx, NUMPY, a, "matrix_power")
     if given.rank < 2 or given.shape[-1] != given.shape[-2]:
         square = "Last 2 dimensions of the array must be square"
         few = f"{given.rank}-dimensional array given. Array must be at least two-dimensional"
         ctx.raise_(np.linalg.LinAlgError(few if given.rank < 2 else square))
-    if exponent < 0:
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.linalg.matrix_power", argument="negative n"))
     base: Abstract = NUMPY.array(ctx, given.value)
+    if exponent < 0:
+        base, exponent = ctx.call(Const(np.linalg.inv), [base]), -exponent
     if exponent == 0:
         unit = np.broadcast_to(np.eye(given.shape[-1], dtype=given.dtype), given.shape)
         return ctx.ndarray(ctx.constant(unit, given.dtype))

@@ -1,0 +1,132 @@
+"""`np.linalg`, compiled and interpreted, against NumPy, whose LAPACK routines are the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from checking import Cases, check
+
+import pystage
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((3, 3)) + 2 * np.eye(3)
+B = RNG.standard_normal((3, 2))
+STACK = RNG.standard_normal((2, 3, 3)) + 2 * np.eye(3)
+Z = X + 1j * RNG.standard_normal((3, 3))
+TALL = RNG.standard_normal((5, 3))
+SINGLE = X.astype(np.float32)
+INTEGERS = np.array([[2, 1], [1, 3]])
+cases = Cases()
+ALL = ((X,), (STACK,), (Z,), (SINGLE,), (INTEGERS,))
+
+
+@cases.each((X,), (STACK,), (INTEGERS,), tolerance=1e-9)
+def negative_powers(a: Any) -> Any:
+    return np.linalg.matrix_power(a, -1), np.linalg.matrix_power(a, -4)
+
+
+@cases.each((X, B), (X, B[:, 0]), (STACK, B), (STACK, B[:, 0]), (SINGLE, B), (Z, B), (INTEGERS, [1, 2]))
+def systems(a: Any, b: Any) -> Any:
+    return np.linalg.solve(a, b)
+
+
+@cases.each(*ALL)
+def inverses(a: Any) -> Any:
+    sign, log = np.linalg.slogdet(a)
+    return np.linalg.inv(a), np.linalg.det(a), sign, log, np.linalg.slogdet(a).logabsdet
+
+
+@cases.each(*ALL, tolerance=1e-4)
+def factors(a: Any) -> Any:
+    positive = a @ np.swapaxes(np.conj(a), -1, -2)
+    return np.linalg.cholesky(positive), np.linalg.cholesky(positive, upper=True)
+
+
+@cases.each((X,), (Z,), (TALL,), (TALL.T,), (STACK,), tolerance=1e-9)
+def orthogonal_factors(a: Any) -> Any:
+    q, r = np.linalg.qr(a)
+    return q, r, np.linalg.qr(a, mode="complete"), np.linalg.qr(a, "r")
+
+
+@cases.each((X,), (TALL,), (STACK,), (Z,), tolerance=1e-9)
+def singular_values(a: Any) -> Any:
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return u, s, vh, np.linalg.svd(a), np.linalg.svd(a, compute_uv=False), np.linalg.svdvals(a)
+
+
+@cases.each((X,), (Z,), (STACK,), (INTEGERS,), tolerance=1e-9)
+def symmetric_spectra(a: Any) -> Any:
+    w, v = np.linalg.eigh(a)
+    return w, v, np.linalg.eigvalsh(a, UPLO="U"), np.linalg.eigh(a, "u")
+
+
+@cases(Z, tolerance=1e-9)
+def general_spectra(a: Any) -> Any:
+    return np.linalg.eig(a), np.linalg.eigvals(a)
+
+
+@cases(X, refused="PS604")
+def spectrum_of_a_real_matrix(a: Any) -> Any:
+    return np.linalg.eigvals(a)
+
+
+@cases.each((TALL, TALL[:, 0]), (TALL.T, B), (X, B), tolerance=1e-9)
+def least_squares(a: Any, b: Any) -> Any:
+    x, _, rank, s = np.linalg.lstsq(a, b)
+    return x, rank, s
+
+
+@cases.each((TALL.T, B), (X, B), tolerance=1e-9)
+def no_residuals(a: Any, b: Any) -> Any:
+    return np.linalg.lstsq(a, b, rcond=None)[1]
+
+
+@cases(TALL, TALL[:, 0], refused="PS220")
+def residuals(a: Any, b: Any) -> Any:
+    return np.linalg.lstsq(a, b, rcond=None)[1]
+
+
+@cases.each((X,), (TALL,), (STACK,), (Z,), tolerance=1e-9)
+def pseudo_inverses(a: Any) -> Any:
+    return np.linalg.pinv(a), np.linalg.pinv(a, rcond=0.1), np.linalg.pinv(a, rtol=None)
+
+
+@cases.each((X,), (TALL @ TALL.T,), (STACK,))
+def ranks(a: Any) -> Any:
+    return np.linalg.matrix_rank(a), np.linalg.matrix_rank(a, tol=0.5), np.linalg.matrix_rank(a[..., 0, :1])
+
+
+@cases.each((X,), (STACK,), tolerance=1e-9)
+def conditions(a: Any) -> Any:
+    return np.linalg.cond(a), np.linalg.cond(a, -2), np.linalg.cond(a, 1), np.linalg.cond(a, "fro")
+
+
+@cases(RNG.standard_normal((2, 3, 6)), RNG.standard_normal((2, 3)), tolerance=1e-9)
+def tensors(a: Any, b: Any) -> Any:
+    return np.linalg.tensorsolve(a, b), np.linalg.tensorinv(a, ind=2)
+
+
+@cases.each((X[0],), (TALL,), raises=np.linalg.LinAlgError)
+def no_square(a: Any) -> Any:
+    return np.linalg.inv(a)
+
+
+@cases(X, B[:2], raises=ValueError)
+def sides_that_do_not_fit(a: Any, b: Any) -> Any:
+    return np.linalg.solve(a, b)
+
+
+@cases(X.astype(np.float16), raises=TypeError)
+def half_precision(a: Any) -> Any:
+    return np.linalg.det(a)
+
+
+@pytest.mark.parametrize("function, args, options", cases.params)
+def test_factorisations(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+    check(function, *args, **options)
+
+
+def test_what_is_not_positive_definite_gives_nan() -> None:
+    assert np.isnan(pystage.compile(np.linalg.cholesky)(-X @ X.T)).all()
