@@ -399,7 +399,7 @@ def test_reduce_window(case):
 
 def test_reduce_window_refuses_what_is_more_than_one_operation():
     refused(
-        "PS650",
+        "PS203",
         lambda ctx, x: ctx.call(Const(lax.reduce_window), [x, Const(0.0), Const(lax.sub), Const((2, 2))]),
         F32,
     )
@@ -429,6 +429,49 @@ def test_fft(kind, name, x64):
     length = 4 if name is lax.FftType.IRFFT else 3
     check_call(lax.fft, OPERANDS[kind], Known(name), Known((length,)))
     check_call(lax.fft, OPERANDS[kind], Known(name), Known(()))
+
+
+THROUGH_JAX = {
+    "argmax": (lax.argmax, (F32, Known(1), Known(jnp.int32))),
+    "cumsum": (lax.cumsum, (F32, Known(1))),
+    "cummax": (lax.cummax, (I32,), {"reverse": Known(True)}),
+    "top_k": (lax.top_k, (F32, Known(2))),
+    "conv_transpose": (
+        lax.conv_transpose,
+        (f32(1, 4, 4, 2), f32(3, 3, 2, 3), Known((2, 2)), Known("SAME")),
+    ),
+    "betainc": (lax.betainc, (F32**2 + 1, F32**2 + 1, F32**2 / 2)),
+    "bessel": (lax.bessel_i0e, (F32,)),
+    "reduce_precision": (lax.reduce_precision, (F32, Known(5), Known(10))),
+    "cholesky": (lax.linalg.cholesky, (jnp.eye(3) * 2,)),
+    "mulhi": (lax.mulhi, (I32, I32)),
+    "rng_bit_generator": (lax.rng_bit_generator, (jnp.arange(4, dtype=jnp.uint32), Known((2, 3)))),
+    "gather": (
+        lax.gather,
+        (
+            F32,
+            jnp.asarray([[1], [0]]),
+            Known(lax.GatherDimensionNumbers((1,), (0,), (0,))),
+            Known((1, 3)),
+        ),
+    ),
+    "scatter_add": (
+        lax.scatter_add,
+        (
+            F32,
+            jnp.asarray([[1], [0]]),
+            F32,
+            Known(lax.ScatterDimensionNumbers((1,), (0,), (0,))),
+        ),
+    ),
+    "associative_scan": (lax.associative_scan, (Known(jnp.add), F32)),
+}
+
+
+@pytest.mark.parametrize("case", THROUGH_JAX)
+def test_what_goes_to_jax_as_a_whole(case, x64):
+    function, args, *options = THROUGH_JAX[case]
+    check_call(function, *args, **(options[0] if options else {}))
 
 
 def test_a_function_of_jax_is_checked_as_written():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
@@ -398,6 +399,45 @@ def test_the_body_is_a_function_of_jax():
         return lax.map(jnp.sin, x), lax.fori_loop(0, 3, lax.mul, 1), lax.cond(x[0] > 0, jnp.sin, jnp.cos, x)
 
     check(angles, V)
+
+
+def test_reductions_with_staged_functions():
+    def reduced(x):
+        return (
+            lax.reduce(x, 0.0, lambda a, b: a + b, (0,)),
+            lax.reduce(x, -jnp.inf, lambda a, b: jnp.where(a > b, a, b), (0,)),
+            lax.reduce_window(x, -jnp.inf, lambda a, b: lax.max(a, b), (2,), (1,), "SAME"),
+        )
+
+    check(reduced, V)
+
+
+def test_tree_functions_with_staged_functions():
+    def updated(x, factor):
+        params = {"w": x, "b": [jnp.zeros(3), None]}
+        scaled = jax.tree.map(lambda p, q: p - factor * q, params, params)
+        named = jax.tree_util.tree_map_with_path(lambda path, p: p * len(path), params)
+        none_too = jax.tree.leaves(params, is_leaf=lambda p: p is None)
+        return scaled, named, len(none_too), jax.tree.reduce(lambda a, b: a + b.sum(), params, 0.0)
+
+    check(updated, V, 0.5)
+
+
+@jax.tree_util.register_dataclass
+@dataclass
+class Counted:
+    x: object
+    n: object
+
+    def next(self):
+        return Counted(self.x * 2, self.n + 1)
+
+
+def test_a_registered_dataclass_is_carried():
+    def counted(x):
+        return lax.while_loop(lambda c: c.n < 4, lambda c: c.next(), Counted(x, 0))
+
+    check(counted, V)
 
 
 @jax.jit

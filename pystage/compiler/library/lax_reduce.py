@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from jax import lax
 
-from ..diagnostics.codes_jax import BadControlFlow, StructureDiffers, UserFunctionToJax
-from ..diagnostics.codes_types import BadAxis, NoSuchOperation, ShapeMismatch
+from ..diagnostics.codes_jax import BadControlFlow, StructureDiffers
+from ..diagnostics.codes_types import ArgumentNotStaged, BadAxis, NoSuchOperation, ShapeMismatch
 from ..hlo.ir import Region, Value
 from ..hlo.op import HloOp
 from ..hlo.types import (
@@ -30,6 +30,7 @@ from ..hlo.types import (
 from ..ops import (
     Add,
     And,
+    Call,
     Fft,
     Maximum,
     Minimum,
@@ -249,17 +250,23 @@ def reduce_window(
 
 
 def _one_operation(ctx: Context, computation: Abstract, start: Array) -> HloOp:
-    """The one operation that a function of two scalars is; PS650 where it is more than that."""
-    leaf_tree = flatten(ctx, Const(0))[1]
-    scalar = ctx.jax(start.value, start.weak)
-    region, _ = _scalar_region(ctx, computation, [scalar], leaf_tree)
-    if len(region.ops) == 1 and region.results == region.ops[0].results:
+    """The one operation that a function of two scalars is; PS203 where it is more than that."""
+    tree = flatten(ctx, Const(0))[1]
+    region, _ = _scalar_region(ctx, computation, [ctx.jax(start.value, start.weak)], tree)
+    while len(region.ops) == 1 and region.results == region.ops[0].results:
         (op,) = region.ops
-        if isinstance(op.kind, STANDARD) and set(op.operands) == set(region.params):
+        if set(op.operands) != set(region.params):
+            break
+        if isinstance(op.kind, STANDARD):
             return op.kind
+        if not isinstance(op.kind, Call):
+            break
+        region = op.kind.function.body
     ctx.fail(
-        UserFunctionToJax(
-            span=ctx.span, function="lax.reduce_window", argument="a function that is not one operation"
+        ArgumentNotStaged(
+            span=ctx.span,
+            function="jax.lax.reduce_window",
+            argument="computation, which is more than one operation like lax.max",
         )
     )
 
