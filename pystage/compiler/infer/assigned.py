@@ -1,10 +1,35 @@
-"""What the source of a loop assigns: the variables, and the arrays that it stores into through variables."""
+"""What the source says of a loop's variables: which it assigns, which only its own trips read."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 
 from ..stage import ir as stage
+
+
+def blocks_of(i: stage.Instr) -> list[stage.Block]:
+    """The blocks that an instruction holds."""
+    match i:
+        case stage.If():
+            return [i.then, i.orelse]
+        case stage.While():
+            return [i.test, i.body]
+        case stage.For() | stage.With():
+            return [i.body]
+        case stage.Try():
+            handlers = [block for h in i.handlers for block in (h.test, h.body)]
+            return [i.body, *handlers, i.orelse, i.final]
+        case _:
+            return []
+
+
+def walk(block: stage.Block) -> Iterator[stage.Instr]:
+    """Every instruction, inner ones included, in the order of the source."""
+    for i in block:
+        yield i
+        for inner in blocks_of(i):
+            yield from walk(inner)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -13,34 +38,36 @@ def assigned(loop: stage.Instr) -> tuple[tuple[str, ...], tuple[str, ...]]:
     names: dict[str, None] = {}
     stored: dict[str, None] = {}
     loaded: dict[str, str] = {}
-
-    def visit(block: stage.Block) -> None:
-        for i in block:
-            match i:
-                case stage.Load(dst=dst, name=name, scope=stage.Scope.LOCAL):
-                    loaded[dst] = name
-                case stage.Store(name=name, scope=stage.Scope.LOCAL):
-                    names[name] = None
-                case stage.SetItem(obj=obj) | stage.Inplace(left=obj) if obj in loaded:
-                    stored[loaded[obj]] = None
-                case stage.If():
-                    visit(i.then)
-                    visit(i.orelse)
-                case stage.While():
-                    visit(i.test)
-                    visit(i.body)
-                case stage.For():
-                    visit(i.body)
-                case stage.With():
-                    visit(i.body)
-                case stage.Try():
-                    visit(i.body)
-                    for handler in i.handlers:
-                        visit(handler.body)
-                    visit(i.orelse)
-                    visit(i.final)
-
-    visit([loop])
+    for i in walk([loop]):
+        match i:
+            case stage.Load(dst=dst, name=name, scope=stage.Scope.LOCAL):
+                loaded[dst] = name
+            case stage.Store(name=name, scope=stage.Scope.LOCAL):
+                names[name] = None
+            case stage.SetItem(obj=obj) | stage.Inplace(left=obj) if obj in loaded:
+                stored[loaded[obj]] = None
     if isinstance(loop, stage.For):
         names[f".index{id(loop)}"] = None
     return tuple(names), tuple(stored)
+
+
+@functools.lru_cache(maxsize=4096)
+def _reads(root: stage.Instr | stage.Function) -> dict[str, tuple[int, bool]]:
+    """How often each local variable is read, and whether each read certainly finds it assigned."""
+    found: dict[str, tuple[int, bool]] = {}
+    for i in walk(root.body if isinstance(root, stage.Function) else [root]):
+        if isinstance(i, stage.Load | stage.Delete) and i.scope is stage.Scope.LOCAL:
+            count, certain = found.get(i.name, (0, True))
+            found[i.name] = count + 1, certain and isinstance(i, stage.Load) and i.certain
+    return found
+
+
+def only_within_trips(name: str, loop: stage.Instr, function: stage.Function) -> bool:
+    """True if every read of a variable, not assigned before `loop`, is in the loop and finds it assigned.
+
+    Then it finds what the same trip assigned: nothing needs to be carried to the next trip or out of the loop.
+    """
+    if name.startswith("."):
+        return False
+    inside, outside = _reads(loop).get(name, (0, True)), _reads(function).get(name, (0, True))
+    return inside == outside and inside[1]

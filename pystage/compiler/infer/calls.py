@@ -204,7 +204,8 @@ def _infer_callee(
         arguments = {name: rebuild(v, param) for name, v in bound.items()}
         result = run_body(engine, callee, arguments)
         note_stale(state, state.merged)
-    engine.b.span = span
+    # What is wrong with the result of the whole program is told at its `return`.
+    engine.b.span = span if engine.frame is not None else callee.function.body[-1].span
     reached = {
         n: cast(Cell, changes[c])
         for c, n in canonical.cells.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..hlo.types import ArrayType
+from ..library.masks import Masked
 from ..values.boundary import Form
 from ..values.lattice import (
     Abstract,
@@ -11,15 +12,20 @@ from ..values.lattice import (
     Closure,
     Const,
     DictCell,
+    Enumerate,
+    IteratorCell,
     ListCell,
+    Mapped,
     MaybeUndef,
     Method,
     ObjectCell,
     Range,
     Ref,
+    Reversed,
     Tuple,
     Undef,
     Unknown,
+    Zip,
 )
 from ..values.state import State
 
@@ -50,11 +56,11 @@ def describe(value: Abstract, state: State) -> str:
             if v is None or isinstance(v, bool | int | float | complex | str | bytes):
                 return repr(v) if len(repr(v)) <= 40 else f"a {type(v).__name__}"
             name = getattr(v, "__qualname__", None) or getattr(v, "__name__", None)
-            return f"{type(v).__name__} {name}" if name else f"a {type(v).__name__}"
+            return f"the {type(v).__name__} {name}" if name else f"a {type(v).__name__}"
         case Array():
             return describe_type(value.type, value.form)
         case Tuple():
-            return f"a {value.cls.__name__} of {len(value.items)}"
+            return f"a {value.cls.__name__} of length {len(value.items)}"
         case Ref():
             cell = state.slots.get(value.cell)
             match cell:
@@ -63,11 +69,13 @@ def describe(value: Abstract, state: State) -> str:
                         ArrayType(cell.value.type.dtype, view_shape(value, cell)), Form.NDARRAY
                     )
                 case ListCell():
-                    return f"a list of {len(cell.items)}"
+                    return f"a list of length {len(cell.items)}"
                 case DictCell():
-                    return f"a dict of {len(cell.entries)}"
+                    return f"a dict with {len(cell.entries)} keys"
                 case ObjectCell():
                     return f"an instance of {cell.cls.__qualname__}"
+                case IteratorCell():
+                    return "an iterator"
                 case _:
                     return "a set"
         case Closure():
@@ -80,8 +88,20 @@ def describe(value: Abstract, state: State) -> str:
             return "not assigned"
         case Unknown():
             return "something that cannot be staged"
+        case Mapped() | Zip() | Enumerate() | Reversed():
+            return f"an iterator ({_ITERATORS[type(value)]})"
+        case Masked():
+            return "the selection x[mask], whose length is known only at run time,"
         case _:
             return f"a {type(value).__name__.lower()}"
+
+
+_ITERATORS: dict[type[Abstract], str] = {
+    Mapped: "map",
+    Zip: "zip",
+    Enumerate: "enumerate",
+    Reversed: "reversed",
+}
 
 
 def view_shape(ref: Ref, cell: ArrayCell) -> tuple[int, ...]:

@@ -60,7 +60,7 @@ from .externals import Externals
 from .frame import Frame, PythonRaise
 from .invoke import call, closure_variable, is_opaque
 from .iteration import elements
-from .loops import Loop, infer_loop
+from .loops import Active, Loop, infer_loop
 from .merged import is_stale
 from .stacking import stack
 
@@ -107,6 +107,7 @@ class Engine(Context):
         self.depth = 0
         self.conditions = 0
         self.body_passes: dict[stage.Instr, int] = {}
+        self.active_loops: list[Active] = []
         self._names: dict[str, int] = {}
         self._scopes: list[Scope] = []
         self._namespaces: dict[int, int] = {}

@@ -187,13 +187,13 @@ def python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee,
     try:
         staged = stage_function(function)
     except FrontendError as error:
-        for diagnostic in error.diagnostics[1:]:
+        *others, last = error.diagnostics
+        for diagnostic in others:
             engine.errors.add(diagnostic)
-        first = error.diagnostics[0]
-        if engine.frame is not None and first.code in _SOURCE_CODES:
-            note = Note(f"{function.__qualname__} is defined here", first.span)
-            first = replace(first, span=engine.b.span, notes=(*first.notes, note))
-        raise DiagnosticError(first) from None
+        if engine.frame is not None and last.code in _SOURCE_CODES:
+            note = Note(f"{function.__qualname__} is defined here", last.span)
+            last = replace(last, span=engine.b.span, notes=(*last.notes, note))
+        raise DiagnosticError(last) from None
     engine.keep.append(function)
     cells: dict[str, int] = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):

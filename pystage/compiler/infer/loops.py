@@ -34,13 +34,13 @@ from ..values.lattice import (
 )
 from ..values.state import MISSING, Changes, Content, Slot, State
 from ..values.traverse import rebuild
-from .assigned import assigned
+from .assigned import assigned, only_within_trips
 from .branches import infer_if, lookup
 from .constants import UNROLL_LIMIT
 from .frame import Restart
 from .join import Join
 from .merged import seal, without_source
-from .patterns import Hole, fill
+from .patterns import Hole, fill, holes_of
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -80,10 +80,47 @@ class _Pass:
     first: bool
 
 
+@dataclass(slots=True, eq=False)
+class Active:
+    """A loop whose body is being inferred: what it was guessed to carry, and what that was on entry."""
+
+    frame: int
+    guess: dict[Slot, Content]
+    entry: dict[Slot, Content]
+
+
+class _Widen(Exception):
+    """An inner loop found that a variable which `loop` carries has another type: its passes begin again."""
+
+    def __init__(self, loop: Active) -> None:
+        super().__init__(loop)
+        self.loop = loop
+
+
 def infer_loop(engine: Engine, loop: Loop) -> None:
     """Infers the loop and makes the state what it is after it."""
+    widened: dict[Slot, Content] = {}
+    while True:
+        patterns = {**_guess(engine, loop), **widened}
+        entry = {slot: engine.state.slots[slot] for slot in patterns}
+        active = Active(loop.frame, patterns, entry)
+        mark = engine.mark_errors()
+        engine.active_loops.append(active)
+        try:
+            _settle(engine, loop, dict(patterns))
+            return
+        except _Widen as found:
+            if found.loop is not active:
+                raise
+            engine.forget_errors(mark)
+            widened = active.guess
+        finally:
+            engine.active_loops.pop()
+
+
+def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
+    """Passes over the body until what is carried does not change any more; then the `While`."""
     before = engine.state.slots
-    patterns = _guess(engine, loop)
     guessed = set(patterns)
     owned: dict[int, tuple[int, Content]] = {}  # a carried object's cell -> the entry's cell and contents
     for _ in range(PASS_LIMIT):
@@ -99,9 +136,15 @@ def infer_loop(engine: Engine, loop: Loop) -> None:
             guessed -= constant
             patterns = {s: p for s, p in patterns.items() if s not in constant}
             continue
+        if engine.mark_errors() == mark:
+            fresh = _assigned_only(patterns, settled, join)
+            if fresh and _same({**patterns, **fresh}, settled):
+                patterns = {**patterns, **fresh}
+                _carry(result, fresh)
         if _same(patterns, settled):
             _finish(engine, loop, patterns, owned, result, join, before)
             return
+        _widen_outer(engine, settled, result.changes)
         certain = loop.certain or (result.first and isinstance(result.condition, Const))
         if certain and not loop.certain:
             loop = replace(loop, certain=True)
@@ -117,6 +160,27 @@ def infer_loop(engine: Engine, loop: Loop) -> None:
     raise DiagnosticError(
         NeverSettles(span=engine.b.span, what=f"after {PASS_LIMIT} passes its variables still change type")
     )
+
+
+def _widen_outer(engine: Engine, settled: dict[Slot, Content], changes: Changes) -> None:
+    """Tells the loops around this one of a variable whose type they guessed otherwise.
+
+    So one pass of each is thrown away, where each would find it by a pass of its own for every pass of the
+    loops around it.
+    """
+    for outer in engine.active_loops[:-1]:
+        found = False
+        for slot, guess in outer.guess.items():
+            end = changes.get(slot)
+            if not isinstance(guess, Array) or not isinstance(end, Array) or slot not in settled:
+                continue
+            join = Join(engine.state, lambda s: MISSING, lambda s: MISSING, engine.b.span, loop=True)
+            wide = join.join(cast(Abstract, outer.entry[slot]), end)
+            if isinstance(wide, Array) and not _same_pattern(guess, wide):
+                outer.guess[slot] = wide
+                found = True
+        if found:
+            raise _Widen(outer)
 
 
 def _guess(engine: Engine, loop: Loop) -> dict[Slot, Content]:
@@ -218,6 +282,13 @@ def _one_pass(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> _Pas
     return _Pass(cond, body, changes, condition, pure_test, first)
 
 
+def _of_one_trip(engine: Engine, slot: tuple[int, str], loop: Loop, entry: Content) -> bool:
+    """True for a variable that lives within a trip: it is not assigned before, nor read after."""
+    if loop.instruction is None or not (entry is MISSING or isinstance(entry, Undef)):
+        return False
+    return only_within_trips(slot[1], loop.instruction, engine.current.function)
+
+
 def _visible(slot: Slot, loop: Loop, state: State) -> bool:
     """True for what the loop's own program can see: its variables, and cells that exist before the loop."""
     if isinstance(slot, int):
@@ -257,7 +328,9 @@ def _join(
         if isinstance(slot, int):
             if slot in before:
                 join.slot(slot)
-        elif (slot[0] == loop.frame or slot[0] < 0) and not slot[1].startswith("%"):
+        elif isinstance(changes.get(slot), Undef) and isinstance(before.get(slot, Undef()), Undef):
+            continue  # assigned and deleted again, as the counters of inner loops are
+        elif _visible(slot, loop, engine.state) and not _of_one_trip(engine, slot, loop, head(slot)):
             join.slot(slot)
     for (a, _), merged in join.merged.items():
         if merged not in owned:
@@ -266,6 +339,37 @@ def _join(
             engine.state.apart[merged] = loop
     join.note_rivals()
     return join
+
+
+def _assigned_only(
+    patterns: dict[Slot, Content], settled: dict[Slot, Content], join: Join
+) -> dict[Slot, Content]:
+    """Variables that do not exist before the loop, and that every trip assigns before it reads them.
+
+    The pass at hand serves: nothing in it could see what the trip before left in them. Empty if there is a
+    slot of another kind that the pass did not know.
+    """
+    fresh: dict[Slot, Content] = {}
+    for slot, pattern in settled.items():
+        if slot in patterns:
+            continue
+        _, entry, end = join.entries[slot]
+        if isinstance(slot, tuple):
+            alone = isinstance(entry, Undef) and not isinstance(end, Undef | MaybeUndef | Unknown)
+        else:
+            alone = entry is MISSING
+        if not alone:
+            return {}
+        fresh[slot] = pattern
+    return fresh
+
+
+def _carry(result: _Pass, fresh: dict[Slot, Content]) -> None:
+    """Adds carried values to a finished pass, which does not read them."""
+    for pattern in fresh.values():
+        for hole in holes_of(pattern):
+            result.cond.add_param(hole.type)
+            result.body.add_param(hole.type)
 
 
 def _same(old: dict[Slot, Content], new: dict[Slot, Content]) -> bool:

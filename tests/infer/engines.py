@@ -1,0 +1,41 @@
+"""Staging a function while looking at the engine that infers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import pystage
+from pystage.compiler.hlo.walk import functions
+from pystage.compiler.infer import entry
+from pystage.compiler.infer.engine import Engine
+from pystage.runtime.lowering import Lowered
+
+
+class Watch:
+    """The engines of one staging, and its result."""
+
+    def __init__(self, function: Callable[..., Any], *args: Any) -> None:
+        self.engines: list[Engine] = []
+        watch = self
+
+        class Watched(Engine):
+            def __init__(self, *engine_args: Any) -> None:
+                super().__init__(*engine_args)
+                watch.engines.append(self)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(entry, "Engine", Watched)
+            self.lowered: Lowered = pystage.compile(function).lower(*args)
+
+    @property
+    def body_passes(self) -> list[int]:
+        """How often the body of each loop was inferred, by the last engine."""
+        return list(self.engines[-1].body_passes.values())
+
+    @property
+    def callees(self) -> list[str]:
+        """The names of the private functions of the program as inferred."""
+        return [f.name for f in functions(self.lowered.staged.program.function)][1:]

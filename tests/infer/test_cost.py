@@ -1,0 +1,150 @@
+"""What inference costs is counted, not timed: passes, functions, instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pystage
+
+from tests.checking import check
+from .engines import Watch
+
+
+def six_levels(x, n):
+    total = 0
+    for a in range(n):
+        for b in range(n):
+            for c in range(n):
+                for d in range(n):
+                    for e in range(n):
+                        for f in range(n):
+                            total = total + x[a] * (b + c + d + e + f)
+                            x[f] = x[f] + 1.0
+    return total
+
+
+def test_nesting_does_not_multiply_the_passes() -> None:
+    watch = Watch(six_levels, np.ones(3), 2)
+    assert len(watch.body_passes) == 6
+    assert max(watch.body_passes) <= 4
+    check(six_levels, np.ones(3), 2, interpreted=False)
+
+
+def settling_late(x, n):
+    total = 0
+    previous = 0
+    for i in range(n):
+        for _ in range(n):
+            total = total + previous
+            previous = x[i]
+    return total
+
+
+def test_types_that_settle_late_stay_within_the_passes() -> None:
+    assert max(Watch(settling_late, np.ones(3, np.float32), 3).body_passes) <= 4
+    check(settling_late, np.ones(3, np.float32), 3)
+
+
+class Layer:
+    def __init__(self, w):
+        self.w = w
+
+    def __call__(self, x):
+        return np.tanh(self.w @ x)
+
+
+def chain(layers, x):
+    for layer in layers:
+        x = layer(x)
+    return x
+
+
+def test_a_layer_used_sixteen_times_is_one_function() -> None:
+    layers = [Layer(np.full((3, 3), 0.1 * i)) for i in range(16)]
+    watch = Watch(chain, layers, np.ones(3))
+    assert watch.callees.count("call") == 1
+    assert len(watch.callees) == 2  # chain itself, and the layer
+    check(chain, layers, np.ones(3))
+
+
+def aliased(a, b):
+    a[0] = 1.0
+    b[0] = b[0] + 2.0
+    return a[0] + b[0]
+
+
+def both_ways(x, y):
+    return aliased(x, y), aliased(x, x)
+
+
+def test_aliased_arguments_are_another_callee() -> None:
+    watch = Watch(both_ways, np.zeros(2), np.zeros(2))
+    assert len([name for name in watch.callees if name.startswith("aliased")]) == 2
+    check(both_ways, np.zeros(2), np.zeros(2))
+
+
+def ten(x):
+    for _ in range(10):
+        x = x * 1.5
+    return x
+
+
+def ten_million(x):
+    for _ in range(10_000_000):
+        x = x * 1.5
+    return x
+
+
+def test_a_rolled_loop_has_one_size() -> None:
+    sizes = [pystage.compile(f).lower(1.0).instruction_counts() for f in (ten, ten_million)]
+    assert (sizes[0].entry, sizes[0].total) == (sizes[1].entry, sizes[1].total)
+
+
+def flags(x, names):
+    done = False
+    for name in names:
+        if not done:
+            x = x + len(name)
+        if name == "stop":
+            done = True
+    return x
+
+
+def test_flags_that_are_constant_vanish() -> None:
+    counts = pystage.compile(flags).lower(1.0, ("a", "stop", "b")).instruction_counts()
+    assert "conditional" not in counts.by_opcode
+    check(flags, 1.0, ("a", "stop", "b"))
+
+
+SHAPES: list[Callable[[Any], Any]] = [
+    lambda n: np.zeros(n),
+    lambda n: np.zeros((n, 2)).sum(axis=n - 3),
+    lambda n: [1.0, 2.0, 3.0, 4.0][n],
+]
+
+
+@pytest.mark.parametrize("function", SHAPES)
+def test_a_demanded_argument_becomes_a_constant(function: Callable[[Any], Any]) -> None:
+    watch = Watch(function, 3)
+    assert len(watch.engines) == 2
+    assert [d.value for d in watch.lowered.staged.program.demands] == [3]
+    check(function, 3)
+
+
+def unrolled(x):
+    parts = (1.0, 2, 3.5)
+    total = x
+    for i in range(3):
+        total = total * parts[i]
+    return total
+
+
+def test_an_index_that_must_be_known_unrolls_its_loop() -> None:
+    watch = Watch(unrolled, 2.0)
+    assert len(watch.engines) == 2
+    assert "while" not in watch.lowered.instruction_counts().by_opcode
+    check(unrolled, 2.0)
