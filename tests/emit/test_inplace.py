@@ -40,14 +40,11 @@ def test_no_array_is_copied_in_a_loop(name: str) -> None:
     assert whole_arrays(optimised(passes(function)), SIZE) == []
 
 
-def test_without_the_passes_arrays_are_copied() -> None:
-    copying = {
-        name
-        for name, make in PROGRAMS.items()
-        if name in ("bubble_sort", "swap", "sum_before_store", "read_by_loop", "both_arms_loop")
-        and whole_arrays(optimised(simplify(make(SIZE)[0]).function), SIZE)
-    }
-    assert copying == {"bubble_sort", "swap", "sum_before_store", "read_by_loop", "both_arms_loop"}
+@pytest.mark.parametrize("name", ["swap", "sum_before_store", "read_by_loop"])
+def test_without_the_passes_arrays_are_copied(name: str) -> None:
+    """If this fails, XLA has learned to do what a pass here is for."""
+    function, _ = PROGRAMS[name](SIZE)
+    assert whole_arrays(optimised(simplify(function).function), SIZE)
 
 
 def test_a_recurrence_pays_for_no_fence() -> None:
