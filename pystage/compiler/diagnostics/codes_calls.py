@@ -14,7 +14,7 @@ class UnknownCallable(Diagnostic):
     code = "PS601"
     title = "the call to {name} cannot be staged: {why}"
     label = "called here"
-    help = "use functions of Python, NumPy or JAX that docs/support.md lists, or functions with Python source"
+    help = "write it in Python, use another function (`jax.numpy` has many of NumPy's), or call it outside"
 
     name: str
     why: str
@@ -40,7 +40,7 @@ class NoSuchAttribute(Diagnostic):
     code = "PS603"
     title = "the attribute {attribute!r} of {what} is not staged"
     label = "read here"
-    help = "use an attribute or method that NumPy, JAX or the class defines and docs/support.md lists"
+    help = "read it before the staged call and pass the value in, or compute it from other attributes"
 
     what: str
     attribute: str
@@ -53,7 +53,7 @@ class WrongArguments(Diagnostic):
     code = "PS604"
     title = "{name} is not staged with these arguments: {why}"
     label = "called here"
-    help = "leave the argument out, or call the function outside staged code"
+    help = "leave the argument out, or call the function outside of the staged function"
 
     name: str
     why: str

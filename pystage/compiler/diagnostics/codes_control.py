@@ -50,9 +50,9 @@ class RaiseAtRunTime(Diagnostic):
     """An exception that is raised only if a run-time condition holds."""
 
     code = "PS304"
-    title = "{exception} is raised under a condition that is known only at run time"
+    title = "`{exception}` is raised under a condition that is known only at run time"
     label = "whether this raises depends on values of the program"
-    help = "check the condition before the staged call, or return a flag and raise in the caller"
+    help = "check the condition before the call of the staged function, or return it and raise in the caller"
 
     exception: str
 
@@ -71,12 +71,12 @@ class NeverSettles(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class AmbiguousTruth(Diagnostic):
-    """A condition that has no truth value while compiling or at run time."""
+    """A condition that only some of the paths that lead to it give a value, such as an attribute."""
 
     code = "PS306"
-    title = "{what} has no truth value that can be staged"
-    label = "used as a condition here"
-    help = "use a comparison, or .any() or .all() of an array"
+    title = "the condition is {what} on some of the paths that lead here"
+    label = "its truth is needed here"
+    help = "assign it on every path before this line; an attribute, in `__init__`"
 
     what: str
 

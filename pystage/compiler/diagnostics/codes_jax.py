@@ -27,21 +27,9 @@ class RefusedByJax(Diagnostic):
     code = "PS651"
     title = "JAX refuses this call: {reason}"
     label = "refused by JAX"
+    help = "mend the call; JAX refuses it without staging too"
 
     reason: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class NotForJax(Diagnostic):
-    """An argument of a JAX function that is neither an array nor a structure of arrays."""
-
-    code = "PS652"
-    title = "{function} cannot take {kind}"
-    label = "not a structure of arrays"
-    help = "pass arrays, numbers, or tuples, lists and dicts of them"
-
-    function: str
-    kind: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,11 +66,12 @@ class TypeDiffers(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class BadControlFlow(Diagnostic):
-    """An argument or a result of JAX's control flow that breaks its rules; `text` is for the user."""
+    """An argument or a result of JAX's control flow that breaks its rules."""
 
     code = "PS655"
     title = "{text}"
     label = "JAX raises an error here"
+    help = "mend the call as the message says; JAX refuses it without staging too"
 
     text: str
 
@@ -94,6 +83,6 @@ class NotTraceable(Diagnostic):
     code = "PS656"
     title = "{function} needs the value of an array while compiling"
     label = "the array is known at run time only"
-    help = "pass a Python number, or move the call out of the staged function"
+    help = "give `size=…` where the function takes it, or a Python number; or move the call out of the staged function"
 
     function: str

@@ -13,8 +13,8 @@ class UncertainAlias(Diagnostic):
 
     code = "PS501"
     title = "this changes an object that, depending on the path taken, is one of several"
-    label = "which {what} is changed is known only at run time"
-    help = "copy it before changing it (x = x.copy()), or change it inside each branch"
+    label = "changes {what}, and which one is known only at run time"
+    help = "change it inside each branch; or copy it first (`x = x.copy()`) if no original should change"
 
     what: str
 
@@ -24,9 +24,13 @@ class StaleAlias(Diagnostic):
     """A read through a name that stands for one of several objects, one of which has changed since."""
 
     code = "PS502"
-    title = "this reads an object that, depending on the path taken, is one of several, and one of them changed"
+    title = (
+        "this reads an object that, depending on the path taken, is one of several, and one of them changed"
+    )
     label = "whether the change shows here is known only at run time"
-    help = "copy it where the paths part (x = y.copy()), or read it before the change"
+    help = (
+        "make the change before the paths part; or choose a copy (`y.copy()`) if the change should not show"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,7 +40,7 @@ class ArgumentNotStaged(Diagnostic):
     """An argument that the Python function has and that staging does not serve."""
 
     code = "PS203"
-    title = "{function} is not staged with this {argument}"
+    title = "{function} cannot be staged with {argument}"
     label = "this argument is not served"
     help = "leave the argument out, or compute the same with other functions"
 
@@ -55,7 +55,7 @@ class NotNumeric(Diagnostic):
     code = "PS204"
     title = "{what} needs a number or an array, not {kind}"
     label = "not numeric"
-    help = "pass a number, an array, or a list of numbers"
+    help = "pass a number or an array; `np.array([…])` and `jnp.array([…])` make one of a list of numbers"
 
     what: str
     kind: str
@@ -78,28 +78,15 @@ class BadAxis(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class ShapeMismatch(Diagnostic):
-    """Shapes that do not fit for another reason than broadcasting; `text` is the sentence for the user."""
+    """Shapes that do not fit for another reason than broadcasting."""
 
     code = "PS206"
     plain = ValueError
     title = "{text}"
     label = "the shapes do not fit"
+    help = "reshape, transpose or slice an operand first, so that the shapes fit"
 
     text: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class TooManyIndices(Diagnostic):
-    """An index that addresses more axes than the array has."""
-
-    code = "PS207"
-    plain = IndexError
-    title = "an index of {indices} axes into an array of {rank}"
-    label = "too many indices"
-    help = "an array of {rank} axes takes at most {rank} indices"
-
-    indices: int
-    rank: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,9 +107,9 @@ class NoCast(Diagnostic):
     """A result that NumPy does not convert into the type of the array that it is stored into."""
 
     code = "PS209"
-    title = "{operation} gives {source}, which is not stored into an array of {target}"
-    label = "no cast of kind same_kind"
-    help = "write `a = a {operation} b` for a new array, or convert with `.astype({target})`"
+    title = "{operation} gives {source}, which does not go into an array of {target} without losing values"
+    label = "the array keeps its element type"
+    help = "make a new array instead of storing into this one, or convert first with `.astype(np.{target})`"
 
     operation: str
     source: str
@@ -134,7 +121,7 @@ class DTypeNotStaged(Diagnostic):
     """An element type that XLA has not."""
 
     code = "PS211"
-    title = "{what} has the element type {dtype}, which is not staged"
+    title = "{what} needs the element type {dtype}, which XLA does not have"
     label = "this element type is not staged"
     help = "staged are bool, the integers of 8 to 64 bits, float16/32/64, bfloat16 and complex64/128"
 
@@ -160,7 +147,7 @@ class MaskedUse(Diagnostic):
     """Something else than elementwise work, a reduction or a store back is done with `x[mask]`."""
 
     code = "PS221"
-    title = "{what} of the elements that a mask selects, whose number is not known while compiling"
+    title = "{what} needs the number of elements that a mask selects, which is not known while compiling"
     label = "not possible without their number"
     help = "reduce `x[mask]` directly, store it back with the same mask, or write `np.where(mask, x, 0)`"
 

@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 import jax.numpy as jnp
 import numpy as np
 
-from ..diagnostics.codes_types import ArgumentNotStaged, PathDependentType
+from ..diagnostics.codes_calls import NoSuchAttribute
+from ..diagnostics.codes_types import PathDependentType
 from ..hlo.types import DType, is_complex
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Method, Ref, Tuple
@@ -99,8 +100,7 @@ def _numpy_attribute(ctx: Context, value: Array | Ref, name: str) -> Abstract | 
             return Const("cpu")
     method = _method(NUMPY_METHODS, value, name)
     if method is None and hasattr(np.ndarray, name) and not name.startswith("__"):
-        what = f"attribute {name!r}"
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function="an array of NumPy", argument=what))
+        ctx.fail(NoSuchAttribute(span=ctx.span, what="an ndarray", attribute=name))
     return method
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import jax
 import numpy as np
 from jax.tree_util import tree_map, tree_unflatten
 
-from ..diagnostics.codes_jax import NotForJax, NotTraceable, RefusedByJax, UserFunctionToJax
+from ..diagnostics.codes_jax import NotTraceable, RefusedByJax, UserFunctionToJax
 from ..hlo.types import BOOL, ArrayType
 from ..ops.jaxcall import ArrayLeaf, JaxCall, JaxCallError, JaxSettings, Leaf, Static
 from ..values.boundary import Form
@@ -166,12 +166,11 @@ def _operand(ctx: Context, leaf: Any, function: str) -> Array | Const:
             return Const(slice(*parts))
         case Closure() | Method() | Partial() | Meaning() | Super():
             refuse_callable(ctx, function, leaf)
-        case Abstract():
+        case _:
             return Const(ctx.known(leaf, f"an argument of {function}"))
-    ctx.fail(NotForJax(span=ctx.span, function=function, kind=f"an object of {type(leaf).__name__}"))
 
 
-def refuse_callable(ctx: Context, function: str, argument: Abstract) -> Any:
+def refuse_callable(ctx: Context, function: str, argument: Abstract) -> NoReturn:
     """PS650 for a function of the program given to `function`."""
     match argument:
         case Const(value=value):

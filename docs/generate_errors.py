@@ -1,0 +1,121 @@
+"""Writes `docs/errors/`: a page for each code, from its class and its golden, and an index.
+
+In: the registry of diagnostics, and `tests/goldens/`. Out: Markdown. Run it as `python docs/generate_errors.py`
+after a code, its words or its golden changed; a test fails until that is done.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pystage  # noqa: F401  (registers every code)
+from pystage.compiler.diagnostics.diagnostic import REGISTRY, Diagnostic
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ROOT / "docs" / "errors"
+GOLDENS = ROOT / "tests" / "goldens"
+
+FAMILIES = {
+    "1": "Syntax and source",
+    "2": "Types and shapes",
+    "3": "Control flow",
+    "4": "Values that must be known while compiling",
+    "5": "Mutation and aliasing",
+    "6": "Calls, attributes and classes",
+    "7": "Differentiation",
+    "8": "The call of a compiled function",
+}
+
+
+CODES = {code: kind for code, kind in sorted(REGISTRY.items()) if kind.__module__.startswith("pystage.")}
+"""The codes of the package itself; tests declare some of their own."""
+
+
+def pages() -> dict[str, str]:
+    """Every page by its file name."""
+    made = {f"{code}.md": page(code, kind) for code, kind in CODES.items()}
+    return {"index.md": index(), **made}
+
+
+def page(code: str, kind: type[Diagnostic]) -> str:
+    """The page of one code: what it means, an example with its error, and the rewrite."""
+    parts = [f"# {code}: {headline(kind)}", inspect.cleandoc(kind.__doc__ or "")]
+    if kind.help:
+        parts.append(f"**What to do:** {sentence(plain(kind.help))}")
+    for text in sorted(GOLDENS.glob(f"PS?xx/{code}_*.txt")):
+        parts.extend(example(text))
+    parts.append("[All errors](index.md)")
+    return "\n\n".join(parts) + "\n"
+
+
+def example(text: Path) -> list[str]:
+    """The program of a golden where it has a file of its own, its error, and the rewrite."""
+    source = text.with_suffix(".py")
+    error = ["It is reported like this:", fenced(text.read_text(), "text")]
+    if not source.exists():
+        return ["## Example", *error]
+    program = source.read_text().split("\n\n\narguments = ")[0]
+    program, marker, rewritten = program.partition("\n\n\ndef rewritten")
+    parts = ["## Example", fenced(program, "python"), *error]
+    if marker:
+        parts += ["This works:", fenced(f"def rewritten{rewritten}", "python")]
+    return parts
+
+
+def index() -> str:
+    """The list of all codes, by family."""
+    parts = [
+        "# Errors",
+        "What pystage cannot stage it refuses with a `pystage.StagingError`, whose `diagnostics` have a stable "
+        "code, the place in the source, the reasons, and a rewrite. Each code has a page, made by "
+        "`docs/generate_errors.py` from the class of the error and from a program that shows it.",
+    ]
+    for digit, title in FAMILIES.items():
+        codes = [code for code in CODES if code[2] == digit]
+        if codes:
+            rows = [f"- [{code}]({code}.md): {headline(CODES[code])}" for code in codes]
+            parts += [f"## PS{digit}xx: {title}", "\n".join(rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def plain(template: str) -> str:
+    """A template for readers: `{name}` becomes *name*, and inside longer code just the name."""
+    field = re.compile(r"\{(\w+)(?:![rs])?\}")
+    alone = re.sub(r"`\{(\w+)\}`", r"{\1}", template)
+    pieces = alone.split("`")
+    pieces[0::2] = [field.sub(r"*\1*", piece) for piece in pieces[0::2]]
+    pieces[1::2] = [field.sub(r"\1", piece) for piece in pieces[1::2]]
+    return "`".join(pieces)
+
+
+def headline(kind: type[Diagnostic]) -> str:
+    """The title; where that is all one field, the first sentence of the docstring."""
+    if re.fullmatch(r"\{\w+\}", kind.title):
+        return re.split(r"[.;]", inspect.cleandoc(kind.__doc__ or ""))[0]
+    return plain(kind.title)
+
+
+def sentence(text: str) -> str:
+    """`text` with a capital letter and a full stop."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+
+
+def fenced(text: str, language: str) -> str:
+    return f"```{language}\n{text.strip()}\n```"
+
+
+def main() -> None:
+    """Writes what changed and removes the pages of codes that are gone."""
+    PAGES.mkdir(exist_ok=True)
+    made = pages()
+    for path in PAGES.glob("*.md"):
+        if path.name not in made:
+            path.unlink()
+    for name, text in made.items():
+        (PAGES / name).write_text(text)
+
+
+if __name__ == "__main__":
+    main()

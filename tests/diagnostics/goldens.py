@@ -1,0 +1,38 @@
+"""What the golden tests of all families share: loading a program from its file, and comparing its error.
+
+A golden is a text beside the program that it belongs to; `PYSTAGE_UPDATE_GOLDENS=1` writes the texts anew.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+from types import ModuleType
+
+from pystage.compiler.diagnostics.diagnostic import Diagnostic
+from pystage.compiler.diagnostics.errors import StagingError
+
+GOLDENS = Path(__file__).parent.parent / "goldens"
+
+
+def load(path: Path) -> ModuleType:
+    """A file as a module of its own, never kept."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def compare(golden: Path, diagnostics: tuple[Diagnostic, ...], directory: Path) -> None:
+    """Compares the rendered diagnostics with a golden text; `directory` is left out of the places."""
+    text = str(StagingError(diagnostics)).replace(f"{directory}{os.sep}", "") + "\n"
+    if os.environ.get("PYSTAGE_UPDATE_GOLDENS"):
+        golden.write_text(text)
+    assert text == golden.read_text()
+
+
+def shown_codes() -> set[str]:
+    """The codes that have a golden text."""
+    return {path.stem.partition("_")[0] for path in GOLDENS.glob("PS*/PS*.txt")}

@@ -1,0 +1,48 @@
+"""Each error as the user meets it: one small source file, called staged, and the text that it gives.
+
+A file defines `f` and the `arguments` of the call, and where the help of the error proposes a rewrite, the
+function `rewritten`, which must stage and do what it does in plain Python. Without `arguments`, each parameter
+of `f` gets the number 1.0.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from checking import check
+
+import pystage
+
+from .goldens import GOLDENS, compare, load
+
+FILES = sorted(path for path in GOLDENS.glob("PS[1-7]xx/*.py") if path.stem != "__init__")
+REWRITTEN = [path for path in FILES if "def rewritten(" in path.read_text()]
+
+
+def arguments_of(module: ModuleType) -> tuple[Any, ...]:
+    given = getattr(module, "arguments", None)
+    return copy.deepcopy(given) if given is not None else (1.0,) * len(inspect.signature(module.f).parameters)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_golden(path: Path) -> None:
+    module = load(path)
+    staged = pystage.compile(module.f, fallback="error")
+    with pytest.raises(pystage.StagingError) as error:
+        staged(*arguments_of(module))
+    diagnostics = error.value.diagnostics
+    if path.stem.startswith("PS"):
+        assert {d.code for d in diagnostics} == {path.stem.partition("_")[0]}
+    assert all(d.span is not None for d in diagnostics), "a diagnostic without a place"
+    compare(path.with_suffix(".txt"), diagnostics, path.parent)
+
+
+@pytest.mark.parametrize("path", REWRITTEN, ids=lambda path: path.stem)
+def test_the_rewrite_that_the_help_proposes_works(path: Path) -> None:
+    module = load(path)
+    check(module.rewritten, *arguments_of(module), runs=1, interpreted=False)

@@ -1,0 +1,9 @@
+def f(n):
+    return n + 2**70
+
+
+def rewritten(n):
+    return n + 2.0**70
+
+
+arguments = (3,)

@@ -1,0 +1,12 @@
+import numpy as np
+
+
+def f(x):
+    return map(abs, x)
+
+
+def rewritten(x):
+    return list(map(abs, x))
+
+
+arguments = (np.ones(2),)
