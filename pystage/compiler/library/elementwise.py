@@ -173,7 +173,7 @@ def call_numpy(
     if options == [True, True, True]:
         known = [known_object(ctx, a) for a in args]
         if not any(k is MISSING for k in known):
-            return call_now(ctx, function.ufunc, known)
+            return call_now(ctx, function.ufunc, *known)
         if any(isinstance(a, Masked) for a in args):
             whole = functools.partial(call_numpy, ctx, function, out=out, where=where, dtype=dtype)
             return elementwise(ctx, f"np.{function.name}", lambda *x: whole(x), *args)

@@ -121,12 +121,13 @@ def lstsq(ctx: Context, a: Raw, b: Raw, rcond: Raw = None) -> Abstract:
         ctx.raise_(np.linalg.LinAlgError("Incompatible dimensions"))
     dtype = _computed_in(ctx, matrix.type.dtype, right.dtype)
     share = ctx.known(rcond, "rcond of np.linalg.lstsq")
-    share = float(np.finfo(dtype).eps * max(rows, columns)) if share is None else share
+    precision = np.finfo(dtype)  # type: ignore[type-var]
+    share = float(precision.eps * max(rows, columns)) if share is None else share
     operands = ctx.convert(matrix, dtype), ctx.convert(right.value, dtype)
     x, _, rank, singular = twin(ctx, jnp.linalg.lstsq, *operands, rcond=share)
     residuals: Abstract
     if rows <= columns:
-        empty = np.zeros(0, np.finfo(dtype).dtype)
+        empty = np.zeros(0, precision.dtype)
         residuals = ctx.ndarray(ctx.constant(empty, empty.dtype))
     else:
         rewrite = "compute them with `((a @ x - b) ** 2).sum(0)`"
