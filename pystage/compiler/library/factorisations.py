@@ -122,7 +122,7 @@ def lstsq(ctx: Context, a: Raw, b: Raw, rcond: Raw = None) -> Abstract:
     dtype = _computed_in(ctx, matrix.type.dtype, right.dtype)
     share = ctx.known(rcond, "rcond of np.linalg.lstsq")
     precision = np.finfo(dtype)  # type: ignore[type-var]
-    share = float(precision.eps * max(rows, columns)) if share is None else share
+    share = float(precision.eps) * max(rows, columns) if share is None else share
     operands = ctx.convert(matrix, dtype), ctx.convert(right.value, dtype)
     x, _, rank, singular = twin(ctx, jnp.linalg.lstsq, *operands, rcond=share)
     residuals: Abstract

@@ -108,7 +108,7 @@ for _function, _kind in (
 ):
     _declare(_function, _kind)
 
-_SWAPPED = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
+_SWAPPED: dict[str, Any] = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
 @composed(np.fft.hfft)

@@ -20,6 +20,7 @@ from .jax_random import is_key, key_item
 from .masks import Masked, masked_choice, only_mask, refuse
 from .rules import numpy_constant
 from .stores import dtype_of, fit, shape_of, store_through, stored_value
+from .structures import known_object
 
 _IMMUTABLE = (
     "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, use "
@@ -106,7 +107,7 @@ def _load_scalar(ctx: Context, array: Array, index: Raw) -> Abstract:
     """A NumPy scalar takes `()`, `...` and `None`; a Python number takes no index."""
     if array.form is Form.PYTHON:
         ctx.fail(NotNumeric(span=ctx.span, what="indexing", kind="a Python number"))
-    if isinstance(index, Const) and index.value == ():
+    if known_object(ctx, index) == ():
         return array
     indices = parse(ctx, index, (), jax=False)
     return ctx.ndarray(read_path(ctx.b, array.value, basic_views(indices.items, ())))

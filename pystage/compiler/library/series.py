@@ -199,7 +199,7 @@ def i0(ctx: Context, x: Raw) -> Abstract:
     """The modified Bessel function of order 0."""
     given = nested(ctx, NUMPY, x, "np.i0")
     dtype = NUMPY.inexact(ctx, given.dtype)
-    return NUMPY.array(ctx, *twin(ctx, jnp.i0, ctx.convert(given.value, dtype)))
+    return NUMPY.array(ctx, twin(ctx, jnp.i0, ctx.convert(given.value, dtype))[0])
 
 
 @composed(np.kaiser)
