@@ -82,3 +82,17 @@ class InternalError(Diagnostic):
     help = "please report it with this program; fallback='python' runs the function without staging"
 
     text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotServed(Diagnostic):
+    """A function of a library that has no meaning in one compiled program, and what does the same there."""
+
+    code = "PS606"
+    title = "{name} cannot be staged: {why}"
+    label = "called here"
+    help = "{instead}"
+
+    name: str
+    why: str
+    instead: str

@@ -53,9 +53,11 @@ def meaning_of(callable_: object) -> Callable[..., Abstract] | None:
     found = _MEANINGS.get(id(callable_))
     if found is not None:
         return found[1]
-    if isinstance(callable_, types.BuiltinMethodType):
+    if isinstance(callable_, types.BuiltinMethodType | types.MethodType):
         method = _METHODS.get((type(callable_.__self__), callable_.__name__))
-        return None if method is None else _bound(method, callable_.__self__)
+        if method is None:
+            return None
+        return _bound(method, callable_.__self__)
     method = _METHODS.get((type(callable_), "__call__"))
     return None if method is None else _bound(method, callable_)
 

@@ -1,0 +1,97 @@
+"""Functions of NumPy that are refused for a reason of their own, each with what to write instead.
+
+In: a call of one of them. Out: PS606. `reason_of` tells `docs/support.md` the same.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..diagnostics.codes_calls import NotServed
+from ..values.lattice import Abstract
+from .context import Context, Raw
+from .registry import meaning, meaning_of, method_meaning
+
+_DRAWS = (
+    "it draws from a generator whose state lives outside of the program",
+    "draw outside and pass the numbers in, or use jax.random with a key",
+)
+_FILES = ("it reads or writes what is not an array of the program", "call it outside of the staged function")
+_SIZE = "the size of its result depends on the values"
+_REASONS: tuple[tuple[str, str, str], ...] = (
+    (
+        "nditer nested_iters",
+        "it walks through memory in an order of its own",
+        "use np.ndenumerate or np.ndindex",
+    ),
+    (
+        "packbits unpackbits",
+        "bits in bytes have no operation in HLO",
+        "use shifts: `(x >> np.arange(8)) & 1`",
+    ),
+    ("frompyfunc", "it gives arrays of Python objects", "use np.vectorize"),
+    ("place", "it takes as many values as the mask has", "write `x[mask] = value`, or np.where"),
+    ("setxor1d unique_all unique_counts unique_inverse unique_values", _SIZE, "use jnp.unique with `size=`"),
+    (
+        "shares_memory may_share_memory",
+        "memory has no addresses in a program",
+        "call it outside of the staged function",
+    ),
+    (
+        "roots poly",
+        "they may be real or complex, which the values decide",
+        "find them outside, or by Newton's method",
+    ),
+    ("load save savez savez_compressed loadtxt savetxt genfromtxt fromfile fromregex", *_FILES),
+    ("array2string array_repr array_str format_float_positional format_float_scientific", *_FILES),
+    ("seterr seterrcall geterr geterrcall setbufsize getbufsize set_printoptions get_printoptions", *_FILES),
+    ("frombuffer fromstring from_dlpack datetime_as_string busday_count busday_offset is_busday", *_FILES),
+)
+
+
+def _refusal(name: str, why: str, instead: str) -> Callable[..., Abstract]:
+    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> NoReturn:
+        ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
+
+    call.__name__, call.__doc__ = name, f"Refused: {why}."
+    call.reason = why  # type: ignore[attr-defined]
+    return call
+
+
+def reason_of(function: object) -> str | None:
+    """Why a call to `function` is refused, or None where it is not refused as such."""
+    found: Any = getattr(meaning_of(function), "reason", None)
+    return None if found is None else str(found)
+
+
+def _declare() -> None:
+    for names, why, instead in _REASONS:
+        for name in names.split():
+            if hasattr(np, name):
+                meaning(getattr(np, name))(_refusal(f"np.{name}", why, instead))
+    methods = [(np.random.Generator, "Generator"), (np.random.RandomState, "RandomState")]
+    for cls, title in methods:
+        for name in dir(cls):
+            if not name.startswith("_") and callable(getattr(cls, name)):
+                method_meaning(cls, name)(_bound(_refusal(f"np.random.{title}.{name}", *_DRAWS)))
+    for name in dir(np.random):
+        function = getattr(np.random, name)
+        plain = callable(function) and not name.startswith("_") and not isinstance(function, types.MethodType)
+        if plain and meaning_of(function) is None:
+            meaning(function)(_refusal(f"np.random.{name}", *_DRAWS))
+
+
+def _bound(refusal: Callable[..., Abstract]) -> Callable[..., Abstract]:
+    """A refusal of a method: its receiver comes before the arguments."""
+
+    def call(ctx: Context, receiver: object, *args: Raw, **kwargs: Raw) -> Abstract:
+        return refusal(ctx, *args, **kwargs)
+
+    return call
+
+
+_declare()

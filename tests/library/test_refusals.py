@@ -1,0 +1,49 @@
+"""What NumPy has and a program cannot have is refused by name, with what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from checking import check
+
+import pystage
+from pystage.compiler.library.refusals import reason_of
+
+RNG = np.random.default_rng(0)
+X = np.arange(3.0)
+
+
+def _loop(x: Any) -> Any:
+    total = 0.0
+    for element in np.nditer(x):
+        total += element
+    return total
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x + np.random.rand(3),
+        lambda x: x + np.random.default_rng(0).normal(size=3),
+        lambda x: x + RNG.normal(size=3),
+        lambda x: np.packbits(x > 0),
+        lambda x: np.roots(x),
+        _loop,
+    ],
+    ids=["legacy", "new-generator", "generator", "packbits", "roots", "nditer"],
+)
+def test_refused_by_name(function: Callable[[Any], Any]) -> None:
+    check(function, X, refused="PS606")
+
+
+def test_the_help_names_what_draws_in_a_program() -> None:
+    with pytest.raises(pystage.StagingError, match=r"help: .*jax\.random"):
+        pystage.compile(lambda x: x + np.random.rand(3))(X)
+
+
+def test_reasons() -> None:
+    assert reason_of(np.packbits) is not None
+    assert reason_of(np.sum) is None
