@@ -9,11 +9,12 @@ BIN := $(VENV)/bin
 install = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(1)]' && touch $@
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test fuzz lint bench clean
 
 help:
 	@echo "make demo   k-means on handwritten digits, plain and staged"
 	@echo "make test   style, types and all tests"
+	@echo "make fuzz   random programs: N of them (300), from seed FROM on"
 	@echo "make bench  the measurements of docs/benchmarks.md"
 	@echo "make lint   style and types"
 
@@ -22,6 +23,11 @@ demo: $(VENV)/.installed-examples
 
 test: lint
 	$(BIN)/python -m pytest -n 2
+
+N ?= 300
+FROM ?= 1000
+fuzz: $(VENV)/.installed-test
+	cd tests && ../$(BIN)/python -m programs.running $(FROM) $(N)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check
