@@ -42,7 +42,9 @@ def pages() -> dict[str, str]:
 def page(code: str, kind: type[Diagnostic]) -> str:
     """The page of one code: what it means, an example with its error, and the rewrite."""
     parts = [f"# {code}: {headline(kind)}", inspect.cleandoc(kind.__doc__ or "")]
-    if kind.help:
+    if re.fullmatch(r"\{\w+\}", kind.help):
+        parts.append("**What to do:** the error says what to write instead.")
+    elif kind.help:
         parts.append(f"**What to do:** {sentence(plain(kind.help))}")
     for text in sorted(GOLDENS.glob(f"PS?xx/{code}_*.txt")):
         parts.extend(example(text))

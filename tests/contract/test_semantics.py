@@ -48,12 +48,12 @@ def test_rounding_order_and_fused_multiply_add():
     plain, fused = difference(0.1, 0.1, 0.01), staged(difference, 0.1, 0.1, 0.01)
     assert plain == 2.0**-59 and fused == pytest.approx(9.020562075079397e-19)
 
-    def positive(a, b, c):
-        if a * b - c > 0:
+    def branch(a, b, c):
+        if a * b - c > 1.2e-18:
             return 1
         return 2
 
-    assert (positive(0.1, 10.0, 1.0), staged(positive, 0.1, 10.0, 1.0)) == (2, 1)
+    assert (branch(0.1, 0.1, 0.01), staged(branch, 0.1, 0.1, 0.01)) == (1, 2)
 
 
 def test_numbers_too_small_to_be_normal_are_zero():
