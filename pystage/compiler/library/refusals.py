@@ -21,6 +21,9 @@ _DRAWS = (
     "draw outside and pass the numbers in, or use jax.random with a key",
 )
 _FILES = ("it reads or writes what is not an array of the program", "call it outside of the staged function")
+_SETTINGS = ("it is about settings of NumPy, which no program has", "call it outside of the staged function")
+_TEXTS = ("it makes a text of an array", "return the array, and write it outside of the staged function")
+_DATES = ("dates are no element type of HLO", "count in int64 days or seconds")
 _SIZE = "the size of its result depends on the values"
 _REASONS: tuple[tuple[str, str, str], ...] = (
     (
@@ -47,9 +50,13 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
         "find them outside, or by Newton's method",
     ),
     ("load save savez savez_compressed loadtxt savetxt genfromtxt fromfile fromregex", *_FILES),
-    ("array2string array_repr array_str format_float_positional format_float_scientific", *_FILES),
-    ("seterr seterrcall geterr geterrcall setbufsize getbufsize set_printoptions get_printoptions", *_FILES),
-    ("frombuffer fromstring from_dlpack datetime_as_string busday_count busday_offset is_busday", *_FILES),
+    ("array2string array_repr array_str format_float_positional format_float_scientific", *_TEXTS),
+    (
+        "seterr seterrcall geterr geterrcall setbufsize getbufsize set_printoptions get_printoptions",
+        *_SETTINGS,
+    ),
+    ("frombuffer fromstring from_dlpack", *_FILES),
+    ("datetime_as_string busday_count busday_offset is_busday", *_DATES),
 )
 
 
