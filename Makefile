@@ -27,7 +27,7 @@ test: lint
 N ?= 300
 FROM ?= 1000
 fuzz: $(VENV)/.installed-test
-	cd tests && ../$(BIN)/python -m programs.running $(FROM) $(N)
+	PYTHONPATH=tests $(BIN)/python -m programs.running $(FROM) $(N)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check

@@ -1,6 +1,6 @@
 """Runs random programs plain and staged, and makes the smallest program of one that differs.
 
-`python -m programs.running FIRST COUNT` (from `tests/`; `make fuzz N=…`) runs the programs of many seeds and prints
+`python -m programs.running FIRST COUNT` (`make fuzz N=…`) runs the programs of many seeds and prints
 each that differs, made smaller, and how many were refused with which code.
 """
 
@@ -20,9 +20,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from checking import check
-
 import pystage
+from checking import check
 
 from .generator import Node, Program, generate
 

@@ -309,9 +309,20 @@ def rot90(ctx: Context, rules: Rules, m: Raw, k: Raw = 1, axes: Raw = (0, 1)) ->
 # ---------------------------------------------------------------- broadcasting
 
 
-def read_only(ctx: Context, value: Value) -> Abstract:
-    """A new ndarray that may not be stored to, as NumPy's broadcast views."""
-    return Ref(ctx.state.new_cell(ArrayCell(value, writable=False)))
+def repeated(ctx: Context, array: Raw, value: Value) -> Abstract:
+    """NumPy's broadcast view of `array`, which may not be stored to; `value` is what it holds.
+
+    No view of ours repeats elements: it is an array of its own with `array` as a source, so that reading it
+    after a store to `array` is refused (PS502), and so is handing it back beside `array` (PS504).
+    """
+    if not ctx.is_ndarray(array):
+        return Ref(ctx.state.new_cell(ArrayCell(value, writable=False)))
+    assert isinstance(array, Ref)
+    content = ctx.state.get(array.cell)
+    sources = ((array.cell, content), *content.sources)
+    cell = ctx.state.new_cell(ArrayCell(value, False, sources, None))
+    ctx.state.merged.append(cell)
+    return Ref(cell)
 
 
 @twins(np.broadcast_to, jnp.broadcast_to, delegates=False)
@@ -324,7 +335,7 @@ def broadcast_to(ctx: Context, rules: Rules, array: Raw, shape: Raw) -> Abstract
         text = "operands could not be broadcast together with remapped shapes [original->remapped]"
         rules.mismatch(ctx, f"{text}: {own} and requested shape {wanted}")
     value = ctx.broadcast(given.value, wanted)
-    return ctx.jax(value, given.weak) if rules.is_jax else read_only(ctx, value)
+    return ctx.jax(value, given.weak) if rules.is_jax else repeated(ctx, array, value)
 
 
 @twins(np.broadcast_arrays, jnp.broadcast_arrays, delegates=False)
@@ -339,7 +350,7 @@ def broadcast_arrays(ctx: Context, rules: Rules, *args: Raw) -> Abstract:
     if rules.is_jax:
         return listed(ctx, rules, [ctx.jax(v, g.weak) for v, g in zip(values, given)])
     same = [
-        a if ctx.is_ndarray(a) and g.shape == shape else read_only(ctx, v)
+        a if ctx.is_ndarray(a) and g.shape == shape else repeated(ctx, a, v)
         for a, g, v in zip(args, given, values)
     ]
     return Tuple(tuple(same))

@@ -1,0 +1,338 @@
+"""The smallest programs that once came out differently: each is the same plain and staged, or refused.
+
+A refusal counts where the program leaves open which object a name stands for: that is what these are about.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pystage
+import pytest
+from checking import Cases, check
+
+cases = Cases()
+OPEN = ("PS208", "PS301", "PS305", "PS501", "PS502", "PS504")
+"""The codes with which a program of this page may be refused."""
+
+
+class Pair:
+    def __init__(self, a, k):
+        self.a = a
+        self.k = k
+
+
+def vector():
+    return np.array([1.0, 2.0, 3.0])
+
+
+X = vector()
+
+
+def open_issue(reason):
+    """Marks the cases of a program as not right yet."""
+
+    def mark(function):
+        for i, case in enumerate(cases.params):
+            if case.values[0] is function:
+                xfail = pytest.mark.xfail(strict=True, reason=reason)
+                cases.params[i] = pytest.param(*case.values, id=case.id, marks=xfail)
+        return function
+
+    return mark
+
+
+# ---------------------------------------------------------------- calls
+
+
+def bump(t):
+    t[0] += 5
+
+
+@cases.each((X, 3), (X, -3))
+def a_call_is_repeated_with_other_names_for_the_sources(x, n):
+    y = x * 2
+    z = x * 3
+    t = y if n > 0 else z
+    y = 0
+    z = 0
+    bump(t)
+    p = x * 2
+    q = x * 3
+    u = p if n > 0 else q
+    bump(u)
+    return t * 1, u * 1, p, q
+
+
+# ---------------------------------------------------------------- branches
+
+
+@cases.each((X, 3))
+def an_array_is_made_in_the_first_arm_only(x, n):
+    while True:
+        if n > 0:
+            y = x * 2
+            break
+        n += 1
+    return y
+
+
+@cases.each((3,), (-3,))
+def one_of_two_closures_counts(n):
+    def made():
+        c = 0
+
+        def count():
+            nonlocal c
+            c += 1
+            return c
+
+        return count
+
+    f = made()
+    g = made()
+    h = f if n > 0 else g
+    h()
+    h()
+    return f(), g(), h()
+
+
+@cases.each((3,), (-3,))
+def one_of_two_sets_grows(n):
+    s = {1}
+    t = {1}
+    u = s if n > 0 else t
+    u.add(2)
+    return s, t
+
+
+@cases.each((3,), (-3,))
+def one_of_two_iterators_advances(n):
+    a = iter([1, 2, 3])
+    b = iter([1, 2, 3])
+    c = a if n > 0 else b
+    next(c)
+    return next(a), next(b)
+
+
+@cases.each(([1, 2], [3, 4], 3), ([1, 2], [3, 4], -3))
+def one_of_two_lists_comes_back(x, y, n):
+    t = x if n > 0 else y
+    return t, x
+
+
+@cases.each((np.array([2, 3], np.int32), 3), (np.array([2, 3], np.int32), -3))
+def a_number_of_two_kinds(x, n):
+    a = 1 if n > 0 else x[0]
+    return a + 1
+
+
+# ---------------------------------------------------------------- loops
+
+
+@cases.each((X, 1), (X, 3))
+def names_move_along(x, n):
+    a = x * 1
+    b = x * 2
+    c = x
+    for _ in range(n):
+        a = b
+        b = c
+    a[0] = 50
+    return a * 1
+
+
+@cases.each((X, 1), (X, 2))
+def names_move_along_after_a_store(x, n):
+    a = x * 1
+    b = x * 2
+    c = x
+    for _ in range(n):
+        a[0] += 1
+        a = b
+        b = c
+    return a * 1
+
+
+@cases.each((X, 2), (X, 3))
+def names_rotate_and_one_has_another_name(x, n):
+    a = x * 1
+    b = x * 2
+    w = x * 3
+    c = w
+    for _ in range(n):
+        a, b, c = b, c, a
+    w[0] = 5
+    return a * 1, w
+
+
+@cases.each((X, X * 2, X * 3, 2), (X, X * 2, X * 3, 0))
+def arguments_rotate(a, b, c, n):
+    for _ in range(n):
+        a, b, c = b, c, a
+    return a, b, c
+
+
+@cases.each((X, X * 2, X * 3, 4))
+def arguments_are_swapped_in_turn(a, b, c, n):
+    for i in range(n):
+        if i % 2 == 0:
+            a, b = b, a
+        else:
+            b, c = c, b
+    return a, c, b
+
+
+@cases.each((3,))
+def lists_move_along(n):
+    a = [1]
+    b = [2]
+    c = [3]
+    w = c
+    for _ in range(n):
+        a = b
+        b = c
+    a[0] = 50
+    return a[0], w
+
+
+@cases.each((X, 3))
+def objects_move_along(x, n):
+    a = Pair(x, 1)
+    b = Pair(x, 2)
+    c = Pair(x, 3)
+    w = c
+    for _ in range(n):
+        a = b
+        b = c
+    w.k = 50
+    return a.k, w.k
+
+
+@open_issue("what is stale at the end of a trip is taken for fresh in the next")
+@cases.each((X, 3), (X, 4))
+def a_tuple_is_swapped_and_a_third_name_stores(x, n):
+    xs = (x * 1, x * 2)
+    c = xs[0]
+    s = 0.0
+    for _ in range(n):
+        xs = (xs[1], xs[0])
+        s += xs[0][0]
+        c[0] += 1
+    return s
+
+
+@open_issue("what is stale at the end of a trip is taken for fresh in the next")
+@cases.each((X, 3))
+def objects_refer_to_each_other(x, n):
+    a = Pair(x * 1, 1)
+    b = Pair(x * 2, 2)
+    a.n = b
+    b.n = a
+    c = a
+    s = 0.0
+    for _ in range(n):
+        s += c.a[0]
+        a.a[0] += 1
+        c = c.n
+    return s
+
+
+@open_issue("what is stale at the end of a trip is taken for fresh in the next")
+@cases.each((X, 3))
+def a_view_stores_into_one_of_two_that_are_swapped(x, n):
+    a = x * 1
+    b = x * 2
+    v = a[1:]
+    s = 0.0
+    for _ in range(n):
+        a, b = b, a
+        s += a[1]
+        v[0] += 1
+    return s
+
+
+@open_issue("what is stale at the end of a trip is taken for fresh after the loop")
+@cases.each((X, 1), (X, 3))
+def a_store_in_the_body_after_a_name_for_it_under_a_condition(x, n):
+    a = x * 1
+    b = x * 2
+    for i in range(n):
+        b = a + 1
+        if i % 2 == 0:
+            a = b
+        b[0] = 50
+    return a * 1, b * 1
+
+
+@open_issue("two carried names may be one object at the end of the body")
+@cases.each((X, 0), (X, 1))
+def a_name_for_the_array_before_break(x, n):
+    a = x * 1
+    b = x * 2
+    for i in range(5):
+        if i == n:
+            b = a
+            break
+        a = a + 1
+    b[0] = 50
+    return a * 1, b * 1
+
+
+@open_issue("two carried names are one array at the end of the body")
+@cases.each((X, 3))
+def one_array_under_two_carried_names(x, n):
+    a = x * 1
+    b = x * 2
+    for _ in range(n):
+        b = a + 1
+        a = b
+    return a, b
+
+
+@cases.each((np.array([2, 3], np.int32),))
+def numbers_of_two_kinds_are_swapped(x):
+    a = 1
+    b = x[0]
+    for _ in range(4):
+        a, b = b, a
+    return a + 1
+
+
+# ---------------------------------------------------------------- views
+
+
+@cases.each((X,))
+def one_view_comes_back_twice(x):
+    v = x[1:]
+    return v, v
+
+
+@open_issue("a view of the whole array is a new object")
+@cases.each((X,))
+def a_view_of_the_whole(x):
+    return x[:], x[...], x
+
+
+@cases.each((X,))
+def a_broadcast_view_is_read_after_a_store(x):
+    y = np.broadcast_to(x, (2, 3))
+    x[0] = 9
+    return y * 1
+
+
+@cases.each((X,))
+def a_broadcast_view_comes_back(x):
+    return np.broadcast_to(x, (2, 3))
+
+
+@pytest.mark.parametrize(("function", "args", "options"), cases.params)
+def test_regression(function, args, options):
+    try:
+        check(function, *args, **options)
+    except pystage.StagingError as error:
+        codes = {diagnostic.code for diagnostic in error.diagnostics}
+        assert codes <= set(OPEN), f"refused with {codes}:\n{error}"
+
+
+def test_a_broadcast_array_is_read_like_any_other() -> None:
+    check(lambda x: np.broadcast_to(x, (2, 3)) * 2 + x, X)
