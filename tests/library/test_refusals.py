@@ -19,7 +19,7 @@ X = np.arange(3.0)
 def _loop(x: Any) -> Any:
     total = 0.0
     for element in np.nditer(x):
-        total = total + float(element[()])  # type: ignore[index]
+        total = total + np.sum(element)
     return total
 
 

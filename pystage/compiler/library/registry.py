@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import types
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -17,6 +18,7 @@ from ..values.lattice import Abstract
 F = TypeVar("F", bound=Callable[..., Abstract])
 
 _MEANINGS: dict[int, tuple[Any, Callable[..., Abstract]]] = {}
+_LATE: dict[str, Callable[[types.ModuleType], None]] = {}
 _METHODS: dict[tuple[type, str], Callable[..., Abstract]] = {}
 
 
@@ -48,8 +50,30 @@ def instance_meaning(cls: type) -> Callable[[F], F]:
     return method_meaning(cls, "__call__")
 
 
+def late_meanings(
+    module: str,
+) -> Callable[[Callable[[types.ModuleType], None]], Callable[[types.ModuleType], None]]:
+    """The decorated function declares the meanings of a module's functions once the program imports it."""
+
+    def declare(
+        function: Callable[[types.ModuleType], None],
+    ) -> Callable[[types.ModuleType], None]:
+        _LATE[module] = function
+        return function
+
+    return declare
+
+
+def _declare_late() -> None:
+    """Declares what belongs to modules that were imported since."""
+    for name in [name for name in _LATE if name in sys.modules]:
+        _LATE.pop(name)(sys.modules[name])
+
+
 def meaning_of(callable_: object) -> Callable[..., Abstract] | None:
     """What a call to `callable_` means, or None where the library does not say."""
+    if _LATE:
+        _declare_late()
     found = _MEANINGS.get(id(callable_))
     if found is not None:
         return found[1]

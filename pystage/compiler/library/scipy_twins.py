@@ -1,0 +1,182 @@
+"""`scipy.special` and `scipy.linalg` in NumPy's form, through their twins in `jax.scipy`.
+
+SciPy is no dependency: the meanings are declared when a program that is being staged has imported it. Elements
+are computed in the types that SciPy's own ufuncs resolve to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import jax
+import jax.scipy.linalg as jax_linalg
+import jax.scipy.special as jax_special
+import numpy as np
+
+from ..diagnostics.codes_types import ArgumentNotStaged
+from ..hlo.ir import Value
+from ..hlo.types import FLOAT64, is_complex, is_floating
+from ..values.boundary import Form
+from ..values.lattice import Abstract, Const
+from .context import Context, Raw
+from .elementwise import Elementwise, call_numpy
+from .jaxvalues import is_none
+from .nesting import nested
+from .numpy_twins import twin
+from .registry import late_meanings, meaning
+from .rules import NUMPY
+from .structures import abstract
+from .ufuncs import with_ufunc_options
+
+_UFUNCS = [
+    "erf",
+    "erfc",
+    "erfinv",
+    "gammaln",
+    "gamma",
+    "digamma",
+    "psi",
+    "expit",
+    "logit",
+    "xlogy",
+    "xlog1py",
+    "entr",
+    "ndtr",
+    "ndtri",
+    "log_ndtr",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
+    "betaln",
+    "beta",
+    "betainc",
+    "gammainc",
+    "gammaincc",
+    "zeta",
+    "rel_entr",
+    "kl_div",
+    "exp1",
+    "expi",
+]
+_TWINS = {"psi": "digamma"}
+
+
+def _kernel(function: Callable[..., Any]) -> Callable[..., Value]:
+    def kernel(ctx: Context, form: Form, *values: Value) -> Value:
+        return twin(ctx, function, *values)[0]
+
+    return kernel
+
+
+def _declare_ufunc(ufunc: np.ufunc, function: Callable[..., Any]) -> None:
+    """A ufunc of SciPy, with NumPy's keywords."""
+    declared = Elementwise(ufunc.__name__, ufunc, _kernel(function))
+
+    def call(ctx: Context, args: Any, out: Raw, where: Raw, dtype: Raw) -> Abstract:
+        return call_numpy(ctx, declared, args, out, where, dtype)
+
+    meaning(ufunc)(with_ufunc_options(ufunc.nin, call))
+
+
+@late_meanings("scipy.special")
+def declare_special(module: ModuleType) -> None:
+    """The functions of `scipy.special` that JAX has."""
+    done: set[int] = set()
+    for name in _UFUNCS:
+        ufunc = getattr(module, name, None)
+        function = getattr(jax_special, _TWINS.get(name, name), None)
+        if isinstance(ufunc, np.ufunc) and function is not None and id(ufunc) not in done:
+            done.add(id(ufunc))
+            _declare_ufunc(ufunc, function)
+    meaning(module.logsumexp)(logsumexp)
+    meaning(module.softmax)(_along(jax.nn.softmax))
+    meaning(module.log_softmax)(_along(jax.nn.log_softmax))
+
+
+def _inexact(ctx: Context, a: Raw, name: str) -> Value:
+    given = nested(ctx, NUMPY, a, name)
+    keeps = is_floating(given.dtype) or is_complex(given.dtype)
+    return given.value if keeps else ctx.convert(given.value, FLOAT64)
+
+
+def logsumexp(ctx: Context, a: Raw, axis: Raw = None, *, keepdims: Raw = False) -> Abstract:
+    """`scipy.special.logsumexp`, without weights."""
+    at = None if is_none(axis) else ctx.known(axis, "the axis of logsumexp")
+    keep = bool(ctx.known(keepdims, "keepdims of logsumexp"))
+    value = _inexact(ctx, a, "scipy.special.logsumexp")
+    return ctx.new(twin(ctx, jax_special.logsumexp, value, axis=at, keepdims=keep)[0])
+
+
+def _along(function: Callable[..., Any]) -> Callable[..., Abstract]:
+    """A function of all elements, or of those along an axis, in the shape of its argument."""
+
+    def call(ctx: Context, x: Raw, axis: Raw = None) -> Abstract:
+        value = _inexact(ctx, x, function.__name__)
+        given = None if is_none(axis) else ctx.known(axis, f"the axis of {function.__name__}")
+        return ctx.new(
+            twin(ctx, function, value, axis=tuple(range(value.type.rank)) if given is None else given)[0]
+        )
+
+    return call
+
+
+# ---------------------------------------------------------------- scipy.linalg
+
+
+@late_meanings("scipy.linalg")
+def declare_linalg(module: ModuleType) -> None:
+    """The functions of `scipy.linalg` that array programs use, without their options of memory and of LAPACK."""
+    meaning(module.solve)(_as_numpy(np.linalg.solve, 2))
+    meaning(module.inv)(_as_numpy(np.linalg.inv, 1))
+    meaning(module.norm)(_norm)
+    meaning(module.cholesky)(cholesky)
+    meaning(module.solve_triangular)(solve_triangular)
+    meaning(module.expm)(expm)
+    meaning(module.eigvalsh)(_as_numpy(np.linalg.eigvalsh, 1))
+
+
+def _as_numpy(function: Any, count: int) -> Callable[..., Abstract]:
+    """A function that `np.linalg` has too."""
+
+    def one(ctx: Context, a: Raw) -> Abstract:
+        return ctx.call(Const(function), [abstract(a)])
+
+    def two(ctx: Context, a: Raw, b: Raw) -> Abstract:
+        return ctx.call(Const(function), [abstract(a), abstract(b)])
+
+    return one if count == 1 else two
+
+
+def _norm(ctx: Context, a: Raw, ord: Raw = None, axis: Raw = None, keepdims: Raw = False) -> Abstract:
+    """`scipy.linalg.norm`, which is NumPy's."""
+    given = [abstract(each) for each in (a, ord, axis, keepdims)]
+    return ctx.call(Const(np.linalg.norm), given)
+
+
+def cholesky(ctx: Context, a: Raw, lower: Raw = False) -> Abstract:
+    """`scipy.linalg.cholesky`: the upper factor by default; NaN where a matrix is not positive-definite."""
+    upper = Const(not ctx.known(lower, "lower of scipy.linalg.cholesky"))
+    return ctx.call(Const(np.linalg.cholesky), [abstract(a)], {"upper": upper})
+
+
+def solve_triangular(
+    ctx: Context, a: Raw, b: Raw, trans: Raw = 0, lower: Raw = False, unit_diagonal: Raw = False
+) -> Abstract:
+    """`scipy.linalg.solve_triangular`."""
+    name = "scipy.linalg.solve_triangular"
+    values = [_inexact(ctx, each, name) for each in (a, b)]
+    dtype = np.result_type(*[v.type.dtype for v in values])
+    options = {"trans": trans, "lower": lower, "unit_diagonal": unit_diagonal}
+    known = {key: ctx.known(value, f"{key} of {name}") for key, value in options.items()}
+    if values[0].type.rank != 2:
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="stack of matrices"))
+    operands = [ctx.convert(v, dtype) for v in values]
+    return ctx.ndarray(twin(ctx, jax_linalg.solve_triangular, *operands, **known)[0])
+
+
+def expm(ctx: Context, A: Raw) -> Abstract:
+    """`scipy.linalg.expm`: the exponential of square matrices."""
+    return ctx.ndarray(twin(ctx, jax_linalg.expm, _inexact(ctx, A, "scipy.linalg.expm"))[0])

@@ -1,0 +1,81 @@
+"""`scipy.special` and `scipy.linalg`, compiled and interpreted, against SciPy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from checking import Cases, check
+
+special = pytest.importorskip("scipy.special")
+linalg = pytest.importorskip("scipy.linalg")
+
+RNG = np.random.default_rng(0)
+X = RNG.random((2, 3)) + 0.1
+M = RNG.standard_normal((3, 3)) + 2 * np.eye(3)
+cases = Cases()
+
+
+@cases.each((X, 0.5), (X.astype(np.float32), np.float32(0.25)), (np.array([[1, 2, 3]]), 1), tolerance=2e-5)
+def elementwise(x: Any, y: Any) -> Any:
+    one = (
+        special.erf(x),
+        special.erfc(x),
+        special.gammaln(x),
+        special.expit(x),
+        special.digamma(x),
+        special.entr(x),
+    )
+    return (
+        one,
+        special.xlogy(x, y),
+        special.betaln(x, y),
+        special.gammainc(x, y),
+        special.i0(x),
+        special.ndtr(y),
+    )
+
+
+@cases(X, np.zeros((2, 3)))
+def keywords(x: Any, out: Any) -> Any:
+    special.erf(x, out=out)
+    return special.expit(x, dtype=np.float32)
+
+
+@cases.each((X,), (X.astype(np.float32),), (np.arange(6).reshape(2, 3),))
+def along_axes(x: Any) -> Any:
+    sums = special.logsumexp(x), special.logsumexp(x, axis=1), special.logsumexp(x, axis=0, keepdims=True)
+    return sums, special.softmax(x), special.softmax(x, axis=0), special.log_softmax(x, axis=-1)
+
+
+@cases.each((M, M[0]), (M.astype(np.float32), M[:, :2].astype(np.float32)), tolerance=1e-4)
+def matrices(a: Any, b: Any) -> Any:
+    factor = linalg.cholesky(a @ a.T, lower=True)
+    solved = linalg.solve_triangular(factor, b, lower=True), linalg.solve_triangular(a, b, trans=1)
+    return (
+        linalg.solve(a, b),
+        linalg.inv(a),
+        factor,
+        linalg.cholesky(a @ a.T),
+        solved,
+        linalg.expm(a),
+        linalg.norm(a),
+    )
+
+
+@pytest.mark.parametrize("function, args, options", cases.params)
+def test_scipy_twins(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+    check(function, *args, **options)
+
+
+def test_scipy_is_not_imported_by_pystage() -> None:
+    """JAX imports parts of SciPy itself."""
+    program = (
+        "import jax.scipy.linalg, jax.scipy.special, sys; before = set(sys.modules); import pystage; "
+        "print(*[m for m in set(sys.modules) - before if m.startswith('scipy')])"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == []
