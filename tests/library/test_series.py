@@ -39,6 +39,11 @@ def correlations(a: Any, v: Any) -> Any:
     return np.correlate(a, v), np.correlate(a, v, "full"), np.correlate(a, v, mode="same")
 
 
+@cases.each((X, AT), (X.astype(np.float32), AT), (RNG.integers(0, 9, (4, 5)), [0, 1, 3, 4]))
+def integrals(y: Any, x: Any) -> Any:
+    return np.trapezoid(y), np.trapezoid(y, dx=0.5, axis=0), np.trapezoid(y, x, axis=0), np.trapezoid(y.T, x)
+
+
 @cases.each((X * 6,), (X.astype(np.float32) * 6,))
 def phases(x: Any) -> Any:
     return np.unwrap(x), np.unwrap(x, axis=0, period=4.0), np.unwrap(x[0], discont=4.0)

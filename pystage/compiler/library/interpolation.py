@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..diagnostics.codes_types import ArgumentNotStaged
@@ -9,6 +11,7 @@ from ..hlo.ir import Value
 from ..hlo.types import FLOAT64, INT64, DType
 from ..ops import Add, Compare, Divide, Maximum, Minimum, Multiply, Select, Subtract
 from ..values.lattice import Abstract
+from .composed import run_program
 from .context import Context, Raw
 from .contraction import Labelled, product
 from .creation import filled
@@ -68,11 +71,11 @@ def _between(ctx: Context, at: Value, places: Value, values: Value) -> Value:
 
 @meaning(np.trapezoid)
 def trapezoid(ctx: Context, y: Raw, x: Raw = None, dx: Raw = 1.0, axis: Raw = -1) -> Abstract:
-    """The integral of a vector by the trapezoidal rule."""
+    """The integral along an axis by the trapezoidal rule."""
     given = nested(ctx, NUMPY, y, "trapezoid")
     (at,) = axes_of(ctx, axis, given.rank, "trapezoid")
     if given.rank != 1:
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.trapezoid", argument="arrays of several axes"))
+        return run_program(ctx, trapezoids, [NUMPY.array(ctx, given.value), x, dx, at])
     size = given.shape[at]
     other = nested(ctx, NUMPY, dx if is_none(x) else x, "trapezoid")
     dtype: DType = np.result_type(given.dtype, other.dtype if not is_none(x) else given.dtype, 0.5)
@@ -86,6 +89,18 @@ def trapezoid(ctx: Context, y: Raw, x: Raw = None, dx: Raw = 1.0, axis: Raw = -1
     means = ctx.op(Divide(), ctx.op(Add(), *pair), filled(ctx, 2, (size - 1,), dtype))
     summed = product(ctx, Labelled(width, ("i",)), Labelled(means, ("i",)), ())
     return ctx.new(summed.value)
+
+
+def trapezoids(y: Any, x: Any, dx: Any, axis: Any) -> Any:
+    """The integrals along one axis of several."""
+    lines = np.moveaxis(y, axis, -1)
+    if x is None:
+        widths = dx
+    elif np.ndim(x) == 1:
+        widths = np.diff(np.asarray(x))
+    else:
+        widths = np.moveaxis(np.diff(np.asarray(x), axis=axis), axis, -1)
+    return (widths * (lines[..., 1:] + lines[..., :-1]) / 2.0).sum(axis=-1)
 
 
 @meaning(np.polyval)

@@ -20,7 +20,7 @@ from .structures import abstract
 
 def place(shape: Any, number: Any) -> Any:
     """The place of an element by its number in C order."""
-    found = []
+    found: list[Any] = []
     for extent in reversed(shape):
         found.insert(0, number % extent)
         number = number // extent
