@@ -26,6 +26,7 @@ def vector():
 
 
 X = vector()
+COUNT = 0
 
 
 def open_issue(reason):
@@ -61,6 +62,24 @@ def a_call_is_repeated_with_other_names_for_the_sources(x, n):
     u = p if n > 0 else q
     bump(u)
     return t * 1, u * 1, p, q
+
+
+@open_issue("a function that is called again sees the global of the first call")
+@cases.each((1,), (-2,))
+def a_function_counts_a_global(n):
+    global COUNT
+    COUNT = n * 2
+
+    def count():
+        global COUNT
+        COUNT += 1
+        return COUNT
+
+    first = count()
+    second = count()
+    result = first, second, COUNT
+    COUNT = 0
+    return result
 
 
 # ---------------------------------------------------------------- branches
