@@ -148,7 +148,7 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
 
 def return_(e: Engine, i: stage.Return) -> None:
     frame = e.current
-    e.state.set((frame.id, "%return"), cast(Abstract, e.state.slots[(frame.id, i.value)]))
+    e.state.set((frame.id, "%return"), e.peek(i.value))
 
 
 # ---------------------------------------------------------------- exceptions

@@ -249,13 +249,20 @@ class Engine(Context):
         for dst in targets:
             self.state.set((self.frame.id, dst), unknown)
 
+    def peek(self, temp: stage.Temp) -> Abstract:
+        """The value of a temporary, known or not; what was refused before gave it none."""
+        assert self.frame is not None
+        value = self.state.slots.get((self.frame.id, temp))
+        if value is None:
+            return Unknown(self.errors.found[-1])
+        return cast(Abstract, value)
+
     def get(self, temp: stage.Temp) -> Abstract:
         """The value of a temporary of the current frame."""
-        assert self.frame is not None
-        value = self.state.slots[(self.frame.id, temp)]
+        value = self.peek(temp)
         if isinstance(value, Unknown):
             raise DiagnosticError(value.reason)
-        return cast(Abstract, value)
+        return value
 
     def put(self, temp: stage.Temp, value: Abstract) -> None:
         """Gives a temporary of the current frame its value."""
@@ -287,7 +294,7 @@ class Engine(Context):
                         span=self.b.span, what=describe(Ref(ref.cell), self.state).partition(" of ")[0]
                     )
                 )
-        cell = replace(cell, sources=(), which=0) if isinstance(cell, ArrayCell) else _without_sources(cell)
+        cell = _without_sources(cell)
         self.state.set(ref.cell, cell)
         return cell
 
@@ -523,8 +530,8 @@ class Engine(Context):
 
 
 def _without_sources(cell: Cell) -> Cell:
-    assert isinstance(cell, ListCell | DictCell | SetCell | ObjectCell)
-    return replace(cell, sources=())
+    assert isinstance(cell, ArrayCell | ListCell | DictCell | SetCell | ObjectCell)
+    return replace(cell, sources=(), which=0)
 
 
 def shape_diagnostic(engine: Engine, text: str) -> Diagnostic:

@@ -161,7 +161,7 @@ class _Entry:
             if isinstance(result, PythonRaise):
                 template = Raises(result.exception, result.span)
             else:
-                template = leaving.template(result)
+                template = leaving.result(result)
             mutations = leaving.mutations()
         except DiagnosticError as error:
             engine.report(error.diagnostic)

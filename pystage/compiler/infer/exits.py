@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..diagnostics.codes_control import NoCommonType
 from ..diagnostics.codes_mutation import CannotReturn, CannotStore
 from ..diagnostics.diagnostic import DiagnosticError
@@ -45,6 +43,8 @@ from ..values.lattice import (
 )
 from ..values.views import Flipped, Part, Permuted, Reshaped, Strided, View, Window
 from .describe import describe
+from .join import MERGEABLE
+from .merged import RIVAL
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -61,6 +61,7 @@ class Exit:
         self._index: dict[tuple[Value, bool], int] = {}
         self._made: dict[int, Template] = {}
         self._views: dict[Ref, int] = {}
+        self._visible: dict[int, None] = {}
 
     def output(self, value: Value, form: Form, key_impl: str | None = None, weak: bool = False) -> Output:
         """A result of the program."""
@@ -70,6 +71,16 @@ class Exit:
             self.results.append(value)
         scalar = _PYTHON[value.type.dtype.kind] if form is Form.PYTHON else None
         return Output(index, form, scalar, key_impl, weak)
+
+    def result(self, value: Abstract) -> Template:
+        """The template of the result of the program."""
+        changed = [
+            self.engine.state.slots[cell]
+            for cell, (_, before) in self.engine.externals.initial.items()
+            if self.engine.state.slots.get(cell, before) is not before
+        ]
+        self._visible = self.engine.state.reachable([value, *changed])
+        return self.template(value)
 
     def template(self, value: Abstract) -> Template:
         """How `value` becomes a Python object after the run."""
@@ -98,8 +109,9 @@ class Exit:
 
     def number(self, value: Array) -> Template:
         """A number or a `jax.Array`."""
-        if len({d.kind == "b" for d, _ in value.kinds}) > 1 or any(
-            np.result_type(d, value.dtype) != value.dtype for d, _ in value.kinds
+        dtypes = {dtype for dtype, _ in value.kinds}
+        if len(dtypes) > 1 and any(
+            form is not Form.PYTHON or dtype.kind == "b" for dtype, form in value.kinds
         ):
             first, second = [f"{form.value} of {dtype}" for dtype, form in value.kinds[:2]]
             raise DiagnosticError(
@@ -123,7 +135,6 @@ class Exit:
         match cell:
             case ArrayCell(value):
                 template = ViewTemplate(self.output(value, Form.NDARRAY), (), ref.cell)
-                template = self.chosen(cell, template)
             case ListCell(items):
                 template = Container(
                     list, tuple(range(len(items))), tuple([self.template(i) for i in items]), ref.cell
@@ -139,7 +150,7 @@ class Exit:
                 template = Container(cell.cls, tuple(fields), children, ref.cell)
             case _:
                 raise DiagnosticError(CannotReturn(span=engine.b.span, what=describe(ref, engine.state)))
-        self._made[ref.cell] = template
+        template = self._made[ref.cell] = self.chosen(cell, template)
         return template
 
     def view(self, ref: Ref) -> Template:
@@ -165,24 +176,38 @@ class Exit:
             found = self._views[ref] = self.engine.state.cell_number()
         return found
 
-    def chosen(self, cell: ArrayCell, own: Template) -> Template:
-        """An array that is its own, or one that the caller has, or gets, under another name."""
+    def may_be_visible(self, cell: Any) -> bool:
+        """True if a merged cell may stand for an object that the caller has or gets under another name."""
+        for source, known in cell.sources:
+            if known is RIVAL:
+                continue
+            content = self.engine.state.slots.get(source)
+            if source in self.engine.externals.initial or source in self._visible:
+                return True
+            if getattr(content, "sources", ()) and self.may_be_visible(content):
+                return True
+        return False
+
+    def chosen(self, cell: Any, own: Template) -> Template:
+        """An object that is its own, or one that the caller has, or gets, under another name."""
         initial = self.engine.externals.initial
-        if cell.which == 0 or not any(c in initial or c in self._made for c, _ in cell.sources):
+        if cell.which == 0 or not self.may_be_visible(cell):
             return own
         if cell.which is None:
             raise DiagnosticError(
                 CannotReturn(
-                    span=self.engine.b.span, what="an array that is one of several, by several paths,"
+                    span=self.engine.b.span, what="an object that is one of several, by several paths,"
                 )
             )
         options = [own]
-        for source, _ in cell.sources:
+        for source, known in cell.sources:
             content = self.engine.state.slots.get(source)
-            if source in initial or source in self._made:
+            if known is RIVAL:
+                options.append(own)
+            elif source in initial or source in self._visible:
                 options.append(self.reference(Ref(source)))
             else:
-                options.append(self.chosen(content, own) if isinstance(content, ArrayCell) else own)
+                options.append(self.chosen(content, own) if isinstance(content, MERGEABLE) else own)
         if isinstance(cell.which, int):
             return options[cell.which]
         return Choice(self.output(cell.which, Form.PYTHON), tuple(options))

@@ -84,7 +84,7 @@ def _assign(e: Engine, name: str, scope: stage.Scope, value: Abstract) -> None:
 
 
 def _store(e: Engine, i: stage.Store) -> None:
-    _assign(e, i.name, i.scope, cast(Abstract, e.state.slots[(e.current.id, i.src)]))
+    _assign(e, i.name, i.scope, e.peek(i.src))
 
 
 def _delete(e: Engine, i: stage.Delete) -> None:

@@ -302,14 +302,11 @@ class Join:
     def _identified(
         self, cells: tuple[int, int], merged: int, contents: tuple[Mergeable, Mergeable]
     ) -> tuple[Mergeable, Mergeable]:
-        """The two contents, with the objects that the merged cell may be, and which of them it is.
-
-        `which` is known for arrays alone.
-        """
+        """The two contents, with the objects that the merged cell may be, and which of them it is."""
         sources: dict[int, Cell] = {}
         sides: list[Mergeable] = []
         for cell, content, lookup in zip(cells, contents, (self.a, self.b)):
-            which: int | Value | None = content.which if isinstance(content, ArrayCell) else None
+            which: int | Value | None = content.which
             if cell == merged or (content.sources and cell not in self.state.slots):
                 candidates = content.sources
             elif cell in self.state.slots:
@@ -317,10 +314,7 @@ class Join:
             else:
                 candidates, which = (), 0
             meaning = [0, *[self._position(c, k, lookup, sources) for c, k in candidates]]
-            if isinstance(content, ArrayCell):
-                sides.append(replace(content, which=renumbered(which, meaning)))
-            else:
-                sides.append(content)
+            sides.append(replace(content, which=renumbered(which, meaning)))
         both = tuple(sources.items())
         return replace(sides[0], sources=both), replace(sides[1], sources=both)
 
@@ -331,8 +325,8 @@ class Join:
         if known is not RIVAL and candidate in self.owned:  # one that the loop carries: what it stands for
             content = cast(Mergeable, lookup(candidate))
             meaning = [0, *[self._position(c, k, lookup, sources) for c, k in content.sources]]
-            return renumbered(content.which, meaning) if isinstance(content, ArrayCell) else None
-        if known is not RIVAL and candidate not in self.state.slots:
+            return renumbered(content.which, meaning)
+        if candidate not in self.state.slots and candidate not in self.owned:
             return 0  # made on this side: an object of its own
         sources.setdefault(candidate, known)
         return list(sources).index(candidate) + 1
@@ -342,7 +336,7 @@ class Join:
         by_end: dict[int, list[int]] = {cell: [cell] for cell in self._adopted}
         for (_, b), merged in self.merged.items():
             sources = getattr(self.b(b), "sources", ())
-            for cell in (b, *[c for c, _ in sources if c in self._adopted]):
+            for cell in (b, *[c for c, k in sources if c in self._adopted or k is RIVAL]):
                 by_end.setdefault(cell, []).append(merged)
         for rivals in by_end.values():
             for cell in rivals if len(rivals) > 1 else ():
@@ -375,17 +369,19 @@ class Join:
             case ListCell(), ListCell():
                 if len(a.items) != len(b.items):
                     return self._growth(f"a list of {len(a.items)} becomes a list of {len(b.items)}")
-                return replace(a, items=tuple([self.join(x, y) for x, y in zip(a.items, b.items)]))
+                items = tuple([self.join(x, y) for x, y in zip(a.items, b.items)])
+                return replace(a, items=items, which=join_which(a.which, b.which))
             case DictCell(), DictCell():
                 if list(a.entries) != list(b.entries):
                     return self._growth("the keys of a dict change")
-                return replace(a, entries={k: self.join(v, b.entries[k]) for k, v in a.entries.items()})
+                entries = {k: self.join(v, b.entries[k]) for k, v in a.entries.items()}
+                return replace(a, entries=entries, which=join_which(a.which, b.which))
             case ObjectCell(), ObjectCell():
                 if a.cls is not b.cls:
                     return self._conflict_text(f"an instance of {a.cls.__name__}", f"one of {b.cls.__name__}")
-                return replace(a, fields=self._fields(a, b))
+                return replace(a, fields=self._fields(a, b), which=join_which(a.which, b.which))
             case SetCell(), SetCell() if a.items == b.items:
-                return a
+                return replace(a, which=join_which(a.which, b.which))
             case VariableCell(), VariableCell():
                 return VariableCell(self.join(a.value, b.value))
             case IteratorCell(), IteratorCell() if len(a.rest) == len(b.rest):

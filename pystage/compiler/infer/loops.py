@@ -7,6 +7,7 @@ What a pass built is thrown away unless it was the last.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
@@ -38,12 +39,15 @@ from .assigned import assigned, only_within_trips
 from .branches import infer_if, lookup
 from .constants import UNROLL_LIMIT
 from .frame import Restart
-from .join import Join
+from .join import MERGEABLE, Join
 from .merged import seal, without_source
 from .patterns import Hole, fill, holes_of
 
 if TYPE_CHECKING:
     from .engine import Engine
+
+WIDEN_LIMIT = 2
+"""How often an inner loop begins the passes of one around it again."""
 
 PASS_LIMIT = 12
 """Passes after which a loop that still changes its types is given up."""
@@ -82,9 +86,12 @@ class _Pass:
 
 @dataclass(slots=True, eq=False)
 class Active:
-    """A loop whose body is being inferred: what it was guessed to carry, and what that was on entry."""
+    """A loop whose body is being inferred: what it was guessed to carry, and what that was on entry.
 
-    frame: int
+    `round` counts how often its passes began; an inner loop begins them again at most `WIDEN_LIMIT` times.
+    """
+
+    round: int
     guess: dict[Slot, Content]
     entry: dict[Slot, Content]
 
@@ -100,10 +107,10 @@ class _Widen(Exception):
 def infer_loop(engine: Engine, loop: Loop) -> None:
     """Infers the loop and makes the state what it is after it."""
     widened: dict[Slot, Content] = {}
-    while True:
+    for round in itertools.count():
         patterns = {**_guess(engine, loop), **widened}
         entry = {slot: engine.state.slots[slot] for slot in patterns}
-        active = Active(loop.frame, patterns, entry)
+        active = Active(round, patterns, entry)
         mark = engine.mark_errors()
         engine.active_loops.append(active)
         try:
@@ -169,6 +176,8 @@ def _widen_outer(engine: Engine, settled: dict[Slot, Content], changes: Changes)
     loops around it.
     """
     for outer in engine.active_loops[:-1]:
+        if outer.round >= WIDEN_LIMIT:
+            continue
         found = False
         for slot, guess in outer.guess.items():
             end = changes.get(slot)
@@ -458,6 +467,6 @@ def _of_one_kind(engine: Engine, content: Array, end: Content) -> Array:
 
 def _entry(content: Content, joined: Content) -> Content:
     """What a carried object holds when the loop begins, and which of the possible objects it is."""
-    if isinstance(content, ArrayCell) and isinstance(joined, ArrayCell):
+    if isinstance(content, MERGEABLE) and isinstance(joined, MERGEABLE):
         return replace(content, sources=joined.sources, which=joined.which)
     return content

@@ -76,8 +76,6 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
             assert isinstance(content, ArrayCell)
             if isinstance(value, Hole):
                 into.append(content.value)
-            if isinstance(pattern.which, Hole):
-                into.append(which_value(b, cast("int | Value", content.which)))
         case ListCell(items=items) | IteratorCell(rest=items):
             assert isinstance(content, ListCell | IteratorCell)
             others = content.items if isinstance(content, ListCell) else content.rest
@@ -101,6 +99,8 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
             if parts is not None and others_ is not None:
                 for part, other in zip(parts, others_, strict=True):
                     fill(b, part, other, into)
+    if isinstance(getattr(pattern, "which", None), Hole):
+        into.append(which_value(b, cast("int | Value", getattr(content, "which"))))  # noqa: B009 (any cell)
 
 
 def _fill_view(pattern: View, content: View, into: list[Value], b: Builder) -> None:

@@ -261,6 +261,7 @@ class ListCell(Cell):
 
     items: tuple[Abstract, ...]
     sources: tuple[tuple[int, Cell], ...] = ()
+    which: int | Value | None = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -269,6 +270,7 @@ class DictCell(Cell):
 
     entries: dict[Any, Abstract]
     sources: tuple[tuple[int, Cell], ...] = ()
+    which: int | Value | None = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -277,6 +279,7 @@ class SetCell(Cell):
 
     items: frozenset[Any]
     sources: tuple[tuple[int, Cell], ...] = ()
+    which: int | Value | None = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -290,6 +293,7 @@ class ObjectCell(Cell):
     fields: dict[str, Abstract]
     origin: Callable[[str], Abstract | None] | None = None
     sources: tuple[tuple[int, Cell], ...] = ()
+    which: int | Value | None = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

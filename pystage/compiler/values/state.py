@@ -24,6 +24,11 @@ class Changes(dict[Slot, Content]):
     """What a fork left behind: the contents that each changed slot has at its end."""
 
 
+def is_temporary(slot: Slot) -> bool:
+    """True for a temporary of stage IR, which is written before it is read on every path."""
+    return isinstance(slot, tuple) and slot[1].startswith("%")
+
+
 class State:
     """Slots and their contents, with forks."""
 
@@ -85,7 +90,7 @@ class State:
             assert self._journals.pop() is journal
             slots = self.slots
             for slot, old in journal.items():
-                if slot in slots and slots[slot] is not old:
+                if slot in slots and (slots[slot] is not old or is_temporary(slot)):
                     changes[slot] = slots[slot]
                 if old is MISSING:
                     slots.pop(slot, None)
@@ -112,7 +117,7 @@ class State:
         A merged cell that may stand for `cell` counts, unless it is one that the loop keeps apart from `by`.
         """
         for slot, content in self.slots.items():
-            if slot == by or (isinstance(slot, tuple) and slot[1].startswith("%")):
+            if slot == by or is_temporary(slot):
                 continue
             if cell in cells_of(content):
                 return True

@@ -53,19 +53,24 @@ def same_cell(cell: int) -> int:
 
 def rebuild(content: C, value: ValueMap, cell: CellMap = same_cell) -> C:
     """`content` with every program value mapped by `value` and every cell number by `cell`."""
-    return cast(C, _rebuild(content, value, cell))
+    views: dict[Ref, Ref] = {}
+    return cast(C, _rebuild(content, value, cell, views))
 
 
-def _rebuild(x: Abstract | Cell, value: ValueMap, cell: CellMap) -> Abstract | Cell:
+def _rebuild(x: Abstract | Cell, value: ValueMap, cell: CellMap, views: dict[Ref, Ref]) -> Abstract | Cell:
     def go(part: Abstract) -> Abstract:
-        return cast(Abstract, _rebuild(part, value, cell))
+        return cast(Abstract, _rebuild(part, value, cell, views))
 
     match x:
         case Array():
             new = value(x.value)
             return x if new is x.value else replace(x, value=new)
         case Ref():
-            return Ref(cell(x.cell), tuple([_view(v, value) for v in x.path]))
+            if not x.path:
+                return Ref(cell(x.cell))
+            if x not in views:  # one view object stays one
+                views[x] = Ref(cell(x.cell), tuple([_view(v, value) for v in x.path]))
+            return views[x]
         case Tuple():
             return Tuple(tuple([go(i) for i in x.items]), x.cls)
         case Slice():
@@ -103,19 +108,20 @@ def _rebuild(x: Abstract | Cell, value: ValueMap, cell: CellMap) -> Abstract | C
             return MaybeUndef(go(x.value), x.span, None if x.runs is None else go(x.runs))
         case ArrayCell():
             array = value(x.value)
-            which = value(x.which) if isinstance(x.which, Value) else x.which
-            return replace(x, value=array, sources=_sources(x.sources, cell), which=which)
+            return replace(x, value=array, sources=_sources(x.sources, cell), which=_which(x.which, value))
         case ListCell():
             items = tuple([go(i) for i in x.items])
-            return replace(x, items=items, sources=_sources(x.sources, cell))
+            return replace(x, items=items, sources=_sources(x.sources, cell), which=_which(x.which, value))
         case DictCell():
             entries = {k: go(v) for k, v in x.entries.items()}
-            return replace(x, entries=entries, sources=_sources(x.sources, cell))
+            return replace(
+                x, entries=entries, sources=_sources(x.sources, cell), which=_which(x.which, value)
+            )
         case ObjectCell():
             fields = {k: go(v) for k, v in x.fields.items()}
-            return replace(x, fields=fields, sources=_sources(x.sources, cell))
+            return replace(x, fields=fields, sources=_sources(x.sources, cell), which=_which(x.which, value))
         case SetCell():
-            return x
+            return replace(x, sources=_sources(x.sources, cell), which=_which(x.which, value))
         case VariableCell():
             return VariableCell(go(x.value))
         case IteratorCell():
@@ -123,10 +129,10 @@ def _rebuild(x: Abstract | Cell, value: ValueMap, cell: CellMap) -> Abstract | C
         case Const() | Meaning() | Undef() | Unknown():
             return x
         case _:
-            return _generic(x, value, cell)
+            return _generic(x, value, cell, views)
 
 
-def _generic(x: Abstract | Cell, value: ValueMap, cell: CellMap) -> Abstract | Cell:
+def _generic(x: Abstract | Cell, value: ValueMap, cell: CellMap, views: dict[Ref, Ref]) -> Abstract | Cell:
     """An abstract value of the library's own: its fields of program and abstract values."""
     changes: dict[str, object] = {}
     for name in type(x).__dataclass_fields__:  # type: ignore[union-attr]
@@ -134,8 +140,12 @@ def _generic(x: Abstract | Cell, value: ValueMap, cell: CellMap) -> Abstract | C
         if isinstance(part, Value):
             changes[name] = value(part)
         elif isinstance(part, Abstract):
-            changes[name] = _rebuild(part, value, cell)
+            changes[name] = _rebuild(part, value, cell, views)
     return replace(x, **changes) if changes else x  # type: ignore[type-var]
+
+
+def _which(which: int | Value | None, value: ValueMap) -> int | Value | None:
+    return value(which) if isinstance(which, Value) else which
 
 
 def _sources(sources: tuple[tuple[int, Cell], ...], cell: CellMap) -> tuple[tuple[int, Cell], ...]:
@@ -156,7 +166,7 @@ def values_of(content: Abstract | Cell) -> list[Value]:
         found.append(value)
         return value
 
-    _rebuild(content, note, same_cell)
+    _rebuild(content, note, same_cell, {})
     return found
 
 
@@ -170,5 +180,5 @@ def cells_of(content: Abstract | Cell) -> list[int]:
         found.append(cell)
         return cell
 
-    _rebuild(content, lambda v: v, note)
+    _rebuild(content, lambda v: v, note, {})
     return found
