@@ -11,7 +11,7 @@ from ..values.lattice import Abstract
 from ..values.state import MISSING, Changes, Content, Slot
 from ..values.traverse import rebuild
 from .join import Join
-from .merged import seal
+from .merged import note_stale, seal
 from .patterns import Hole, fill, holes_of
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def infer_if(engine: Engine, predicate: Value, frame: int, then: Arm, orelse: Ar
         region = Region()
         with engine.state.fork() as changes, engine.b.region(region), engine.under_condition():
             arm()
+            note_stale(engine.state, engine.state.merged)
         arms.append((region, changes))
     (_, first), (_, second) = arms
     join = Join(engine.state, lookup(first, before), lookup(second, before), engine.b.span)

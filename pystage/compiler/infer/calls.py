@@ -199,6 +199,8 @@ def _infer_callee(
         for cell in canonical.cells:
             if cell in state.slots:
                 state.set(cell, rebuild(cast(Cell, state.slots[cell]), param))
+        for variable in engine.written_globals():
+            state.set(variable, rebuild(cast(Abstract, state.slots[variable]), param))
         seal(state, canonical.cells)
         entry = {cell: state.slots.get(cell) for cell in canonical.cells}
         arguments = {name: rebuild(v, param) for name, v in bound.items()}

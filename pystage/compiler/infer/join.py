@@ -44,7 +44,7 @@ from ..values.state import MISSING, Content, Slot, State
 from ..values.traverse import cells_of, rebuild
 from ..values.views import View, Window
 from .describe import describe
-from .merged import RIVAL, UNSEALED
+from .merged import RIVAL, STALE, UNSEALED
 from .patterns import Hole, hole_for, join_which, renumbered
 from .structure import structure_head, structure_parts, with_parts
 
@@ -328,16 +328,18 @@ class Join:
             return renumbered(content.which, meaning)
         if candidate not in self.state.slots and candidate not in self.owned:
             return 0  # made on this side: an object of its own
-        sources.setdefault(candidate, known)
+        if known is STALE or sources.get(candidate, RIVAL) is RIVAL:
+            sources[candidate] = known
         return list(sources).index(candidate) + 1
 
     def note_rivals(self) -> None:
         """Carried objects that the end of the body gives one cell are rivals: a store into one is uncertain."""
         by_end: dict[int, list[int]] = {cell: [cell] for cell in self._adopted}
         for (_, b), merged in self.merged.items():
-            sources = getattr(self.b(b), "sources", ())
-            for cell in (b, *[c for c, k in sources if c in self._adopted or k is RIVAL]):
-                by_end.setdefault(cell, []).append(merged)
+            for cell in self._stands_for(b):
+                group = by_end.setdefault(cell, [])
+                if merged not in group:
+                    group.append(merged)
         for rivals in by_end.values():
             for cell in rivals if len(rivals) > 1 else ():
                 pattern, first, second = self.entries[cell]
@@ -348,6 +350,15 @@ class Join:
                         first,
                         second,
                     )
+
+    def _stands_for(self, end: int) -> set[int]:
+        """The objects that a cell at the end of the body may be; one that the loop carries is one of them."""
+        sources = getattr(self.b(end), "sources", ())
+        if end in self.owned:
+            return {end, *[c for c, k in sources if k is RIVAL]}
+        carried = {c for c, _ in sources if c in self.owned}
+        within = {c for inner in carried for c, _ in getattr(self.a(inner), "sources", ())}
+        return {end, *carried, *[c for c, k in sources if k is RIVAL or c not in within]}
 
     def cell(self, cell: int, a: Content, b: Content) -> None:
         """Joins the contents of a cell; the entry is there while its parts are joined (cycles)."""
@@ -364,24 +375,29 @@ class Join:
                 if a.value.type != b.value.type:
                     return self.conflict(Array(a.value, Form.NDARRAY), Array(b.value, Form.NDARRAY))
                 value = a.value if a.value is b.value else Hole(a.value.type)
-                sources = tuple({c: (c, k) for c, k in (*b.sources, *a.sources)}.values())
+                sources = both_sources(a, b)
                 return ArrayCell(value, a.writable and b.writable, sources, join_which(a.which, b.which))
             case ListCell(), ListCell():
                 if len(a.items) != len(b.items):
                     return self._growth(f"a list of {len(a.items)} becomes a list of {len(b.items)}")
                 items = tuple([self.join(x, y) for x, y in zip(a.items, b.items)])
-                return replace(a, items=items, which=join_which(a.which, b.which))
+                return replace(a, items=items, sources=both_sources(a, b), which=join_which(a.which, b.which))
             case DictCell(), DictCell():
                 if list(a.entries) != list(b.entries):
                     return self._growth("the keys of a dict change")
                 entries = {k: self.join(v, b.entries[k]) for k, v in a.entries.items()}
-                return replace(a, entries=entries, which=join_which(a.which, b.which))
+                return replace(
+                    a, entries=entries, sources=both_sources(a, b), which=join_which(a.which, b.which)
+                )
             case ObjectCell(), ObjectCell():
                 if a.cls is not b.cls:
                     return self._conflict_text(f"an instance of {a.cls.__name__}", f"one of {b.cls.__name__}")
-                return replace(a, fields=self._fields(a, b), which=join_which(a.which, b.which))
+                fields = self._fields(a, b)
+                return replace(
+                    a, fields=fields, sources=both_sources(a, b), which=join_which(a.which, b.which)
+                )
             case SetCell(), SetCell() if a.items == b.items:
-                return replace(a, which=join_which(a.which, b.which))
+                return replace(a, sources=both_sources(a, b), which=join_which(a.which, b.which))
             case VariableCell(), VariableCell():
                 return VariableCell(self.join(a.value, b.value))
             case IteratorCell(), IteratorCell() if len(a.rest) == len(b.rest):
@@ -415,6 +431,15 @@ class Join:
         found = Unknown(NoCommonType(span=self.span, what=self._name, first=first, second=second))
         self.conflicts.append(found)
         return found
+
+
+def both_sources(a: Mergeable, b: Mergeable) -> tuple[tuple[int, Cell], ...]:
+    """The sources of two contents of one cell; what is stale on one side is stale."""
+    found = dict(a.sources)
+    for cell, known in b.sources:
+        if known is STALE or found.get(cell, RIVAL) is RIVAL:
+            found[cell] = known
+    return tuple(found.items())
 
 
 def _join_view(a: View, b: View) -> View | None:

@@ -40,7 +40,7 @@ from .branches import infer_if, lookup
 from .constants import UNROLL_LIMIT
 from .frame import Restart
 from .join import MERGEABLE, Join
-from .merged import seal, without_source
+from .merged import STALE, note_stale, seal, without_source
 from .patterns import Hole, fill, holes_of
 
 if TYPE_CHECKING:
@@ -288,6 +288,7 @@ def _one_pass(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> _Pas
         _enter(engine, patterns, body)
         loop.test()
         loop.body()
+        note_stale(state, state.merged)
     return _Pass(cond, body, changes, condition, pure_test, first)
 
 
@@ -397,7 +398,7 @@ def _same_pattern(old: object, new: object) -> bool:
         return True
     if isinstance(old, Abstract | Cell) or hasattr(old, "__dataclass_fields__"):
         names = [n for n in type(old).__dataclass_fields__ if n not in ("sources", "span", "origin", "runs")]
-        sources = [{c for c, _ in getattr(x, "sources", ())} for x in (old, new)]
+        sources = [{(c, k is STALE) for c, k in getattr(x, "sources", ())} for x in (old, new)]
         return sources[0] == sources[1] and all(
             _same_pattern(getattr(old, n), getattr(new, n)) for n in names
         )
