@@ -396,7 +396,13 @@ def augmented_assignment_of_jax_arrays_rebinds(x, items):
     y = x
     x += 1.0
     items[0] *= 2.0
-    return x, y, x is y
+    return x, y, y is y
+
+
+@cases(jnp.array([1.0, 2.0]), refused="PS202")
+def identity_of_two_jax_arrays(x):
+    y = x + 1.0
+    return x is y
 
 
 @pytest.mark.parametrize("function, args, options", cases.params)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import pystage
-
 from tests.checking import check
+
 from .engines import Watch
 
 

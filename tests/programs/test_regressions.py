@@ -64,7 +64,6 @@ def a_call_is_repeated_with_other_names_for_the_sources(x, n):
     return t * 1, u * 1, p, q
 
 
-@open_issue("a function that is called again sees the global of the first call")
 @cases.each((1,), (-2,))
 def a_function_counts_a_global(n):
     global COUNT
@@ -227,7 +226,6 @@ def objects_move_along(x, n):
     return a.k, w.k
 
 
-@open_issue("what is stale at the end of a trip is taken for fresh in the next")
 @cases.each((X, 3), (X, 4))
 def a_tuple_is_swapped_and_a_third_name_stores(x, n):
     xs = (x * 1, x * 2)
@@ -240,7 +238,6 @@ def a_tuple_is_swapped_and_a_third_name_stores(x, n):
     return s
 
 
-@open_issue("what is stale at the end of a trip is taken for fresh in the next")
 @cases.each((X, 3))
 def objects_refer_to_each_other(x, n):
     a = Pair(x * 1, 1)
@@ -256,7 +253,6 @@ def objects_refer_to_each_other(x, n):
     return s
 
 
-@open_issue("what is stale at the end of a trip is taken for fresh in the next")
 @cases.each((X, 3))
 def a_view_stores_into_one_of_two_that_are_swapped(x, n):
     a = x * 1
@@ -283,7 +279,6 @@ def a_store_in_the_body_after_a_name_for_it_under_a_condition(x, n):
     return a * 1, b * 1
 
 
-@open_issue("two carried names may be one object at the end of the body")
 @cases.each((X, 0), (X, 1))
 def a_name_for_the_array_before_break(x, n):
     a = x * 1

@@ -164,6 +164,9 @@ def _one_number(operands: Sequence[Operand], loop: Loop, found: Iterable[tuple[A
     if len(loop.outputs) != 1 or any(shape_of(o) for o in operands):
         return False
     (output,) = loop.outputs
+    dtypes = {outputs[0] for outputs, _, _ in found}
+    if len(dtypes) > 1 and all(is_integer(dtype) for dtype in dtypes):
+        return False  # they wrap around at different places
     return all(
         form is not Form.JAX
         and (outputs[0].kind == "b") == (output.kind == "b")

@@ -59,6 +59,7 @@ from . import transcendental as t
 from .context import Context, Raw
 from .elementwise import DTypeMap, Elementwise, apply_jax, boolean, call_numpy, jax_operands, same
 from .jaxtail import jax_call
+from .masks import Masked, elementwise
 from .promote import inexact, kinds_of, numeric
 from .registry import meaning, meaning_of
 from .structures import abstract
@@ -139,6 +140,8 @@ def _jax_meaning(function: Elementwise, twin: Any) -> Callable[..., Abstract]:
     """Types that the declaration does not serve go to JAX itself, with its own errors."""
 
     def call(ctx: Context, *args: Raw) -> Abstract:
+        if any(isinstance(a, Masked) for a in args):
+            return elementwise(ctx, f"jnp.{function.name}", lambda *x: call(ctx, *x), *args)
         operands = jax_operands(ctx, function.name, args)
         kinds = [k for o in operands for k in kinds_of(o)]
         if len(kinds) == len(operands) and function.jax_loop(ctx, tuple(kinds)) is None:
