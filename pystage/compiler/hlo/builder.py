@@ -60,10 +60,15 @@ class Builder:
         """Applies `kind`, which has no regions, and returns all results."""
         return self.apply(kind, operands).results
 
-    def apply(self, kind: HloOp, operands: Sequence[Value], regions: Sequence[Region] = ()) -> Op:
-        """Applies `kind` to values and regions; `ShapeError` where its transfer function refuses them."""
+    def apply(
+        self, kind: HloOp, operands: Sequence[Value], regions: Sequence[Region] = (), pure: bool = True
+    ) -> Op:
+        """Applies `kind` to values and regions; `ShapeError` where its transfer function refuses them.
+
+        `pure`: False if what `kind` calls must run each time.
+        """
         operands = tuple(operands)
-        shareable = kind.pure and not regions
+        shareable = kind.pure and pure and not regions
         if shareable:
             key = (kind, operands)
             for _, known in self._open:

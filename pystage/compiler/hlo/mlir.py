@@ -26,6 +26,8 @@ class Emitter:
     ) -> None:
         self._symbol_of = symbol_of
         self._types: dict[ArrayType, ir.Type] = {}
+        self._quick: dict[int, tuple[Any, Any]] = {}
+        """By identity of a type or a span, which lives as long as this: what is made of it."""
         self._elements: dict[DType, ir.Type] = {}
         self._locations: dict[Span | None, ir.Location] = {None: location}
         self.values: dict[Value, ir.Value] = {}
@@ -42,14 +44,21 @@ class Emitter:
 
     def type(self, type: ArrayType) -> ir.Type:
         """The MLIR tensor type."""
+        quick = self._quick.get(id(type))
+        if quick is not None:
+            return quick[1]
         found = self._types.get(type)
         if found is None:
             found = ir.RankedTensorType.get(type.static_shape, self.element(type.dtype), loc=self.location)
             self._types[type] = found
+        self._quick[id(type)] = (type, found)
         return found
 
     def location_of(self, span: Span | None) -> ir.Location:
         """The MLIR location of a span: file, line and column, named after the function."""
+        quick = self._quick.get(id(span))
+        if quick is not None:
+            return quick[1]
         found = self._locations.get(span)
         if found is None:
             assert span is not None
@@ -57,6 +66,7 @@ class Emitter:
             if span.function:
                 found = ir.Location.name(span.function, found)
             self._locations[span] = found
+        self._quick[id(span)] = (span, found)
         return found
 
     def create(

@@ -8,13 +8,14 @@ the generic tests run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 
+from .calculus import Calculus, Contribution, Cotangents, NotDifferentiable, Tangents
 from .types import ArrayType
 
 if TYPE_CHECKING:
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
 ResultTypes = ArrayType | tuple[ArrayType, ...]
 RunRegion = Callable[["Region", Sequence[np.ndarray]], tuple[np.ndarray, ...]]
 BuildRegions = Callable[["Builder", Sequence["Value"]], Sequence["Region"]]
-
-
-class NotDifferentiable(Exception):
-    """Raised by the derivative rule of an operation that has none."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +58,10 @@ class HloOp:
     """StableHLO's name of the operation, without the dialect prefix; empty for abstract classes."""
     pure: ClassVar[bool] = True
     """False if it must run, once and in order, even when its results are unused."""
+    lowered_by_jax: ClassVar[bool] = False
+    """True if its emission takes part in a lowering of JAX's, so that it needs JAX's lowering context."""
+    linear: ClassVar[Collection[int]] = ()
+    """The operands in which, taken together, the operation is linear."""
     regions: ClassVar[int] = 0
     """How many regions it holds; -1 for a number that varies."""
 
@@ -88,9 +89,20 @@ class HloOp:
         """The result(s) of an operation with regions; `run` evaluates one of them."""
         return self.reference(*operands)
 
-    def vjp(self, b: Builder, op: Op, cotangents: Sequence[Value | None]) -> Sequence[Value | None]:
-        """Cotangents of the operands from those of the results (None is zero), built with `b`."""
-        raise NotDifferentiable(type(self).__name__)
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        """Cotangents of the operands from those of the results, not all of which are zero, built with `c`.
+
+        The transpose of `jvp`, without conjugation, as JAX has it. `NotDifferentiable` if there is no rule.
+        """
+        raise NotDifferentiable(f"`{self.opcode}`")
+
+    def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
+        """Tangents of the results from those of the operands, not all of which are zero, built with `c`.
+
+        An operation that is `linear` in all operands that have tangents needs no rule.
+        `NotDifferentiable` if there is none.
+        """
+        raise NotDifferentiable(f"`{self.opcode}`")
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

@@ -94,6 +94,9 @@ class ArrayType:
     dtype: DType
     shape: Shape = ()
 
+    def __hash__(self) -> int:
+        return hash(self.shape) ^ hash(self.dtype.num)
+
     @property
     def rank(self) -> int:
         """The number of axes."""

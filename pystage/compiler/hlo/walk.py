@@ -21,13 +21,14 @@ def _function_fields(cls: type[Any]) -> tuple[str, ...]:
 def function_operands(kind: HloOp) -> dict[str, Function]:
     """The functions among the static operands of an operation, by name."""
     cls: Any = type(kind)
-    names = _function_fields(cls)
-    return {n: v for n in names if isinstance(v := getattr(kind, n), Function)} if names else {}
+    return {n: v for n in _function_fields(cls) if isinstance(v := getattr(kind, n), Function)}
 
 
 def callees(op: Op) -> tuple[Function, ...]:
     """The functions that stand among the static operands of an operation, as of a call."""
-    return tuple(function_operands(op.kind).values())
+    cls: Any = type(op.kind)
+    names = _function_fields(cls)
+    return tuple(function_operands(op.kind).values()) if names else ()
 
 
 def functions(function: Function) -> list[Function]:
@@ -36,7 +37,8 @@ def functions(function: Function) -> list[Function]:
     seen = {function}
     for caller in found:
         for op in caller.body.walk():
-            for callee in callees(op):
+            cls: Any = type(op.kind)
+            for callee in callees(op) if _function_fields(cls) else ():
                 if callee not in seen:
                     seen.add(callee)
                     found.append(callee)

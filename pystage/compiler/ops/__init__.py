@@ -26,7 +26,7 @@ from .binary import (
     Xor,
 )
 from .compare import Clamp, Compare, Select
-from .control import Call, Case, If, OptimizationBarrier, While
+from .control import Call, Case, If, OptimizationBarrier, StopGradient, While
 from .convert import BitcastConvert, Convert
 from .convolution import Convolution
 from .custom import CustomCall
@@ -179,6 +179,7 @@ __all__ = [
     "Slice",
     "Sort",
     "Sqrt",
+    "StopGradient",
     "Subtract",
     "Tan",
     "Tanh",

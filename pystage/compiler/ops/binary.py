@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from jax.extend.mlir import ir as mlir_ir
 
+from ..hlo.calculus import Calculus, Contribution, Cotangents, Partial, Reciprocal
+from ..hlo.ir import Op, Value
+from ..hlo.mlir import Emitter
 from ..hlo.op import Sample
 from ..hlo.types import (
     BOOL,
@@ -15,10 +19,14 @@ from ..hlo.types import (
     FLOAT32,
     FLOAT64,
     ArrayType,
+    DType,
     is_integer,
 )
+from .convert import Convert
 from .elementwise import Binary, IntegerBinary, LogicalBinary
 from .operands import ALL, COMPLEXES, FLOATS, INTEGERS
+from .structure import Broadcast, Constant, Reshape
+from .unary import Log
 
 
 class Add(Binary):
@@ -28,6 +36,9 @@ class Add(Binary):
     dtypes = ALL
     numpy = np.add
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return 1, 1
+
 
 class Subtract(Binary):
     """The difference; integers wrap around. StableHLO: subtract."""
@@ -35,6 +46,9 @@ class Subtract(Binary):
     opcode = "subtract"
     dtypes = ALL - {BOOL}
     numpy = np.subtract
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return 1, -1
 
 
 class Multiply(Binary):
@@ -44,21 +58,72 @@ class Multiply(Binary):
     dtypes = ALL
     numpy = np.multiply
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        x, y = op.operands
+        return y, x
+
 
 class Divide(Binary):
     """The quotient; of integers it is truncated, and -1 (all bits set) where the divisor is 0.
 
     StableHLO: divide, which leaves the integer division by zero open; the value is XLA's.
+
+    XLA multiplies by the reciprocal where it divides floats by a constant, so that 49 / 49 is less than 1 and
+    `int` of it 0. Such a divisor is hidden from it: what is divided chooses it, by being a number.
     """
 
     opcode = "divide"
     dtypes = INTEGERS | FLOATS | COMPLEXES
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        left, right = op.operands
+        divisor = known_elements(right) if left.type.dtype in FLOATS else None
+        if divisor is None or _has_exact_reciprocals(divisor, left.type.dtype):
+            return e.create(self.opcode, op.results, operands)
+        x, hidden = operands
+        flags = ArrayType(BOOL, left.type.shape)
+        number = e.create(
+            "compare",
+            [flags],
+            [x, x],
+            {"comparison_direction": e.parse("#stablehlo<comparison_direction EQ>")},
+        ).results[0]
+        hidden = e.create("select", op.results, [number, hidden, x]).results[0]
+        return e.create(self.opcode, op.results, [x, hidden])
 
     def reference(self, *operands: np.ndarray) -> Any:
         left, right = operands
         if not is_integer(left.dtype):
             return np.divide(left, right).astype(left.dtype, copy=False)
         return np.where(right == 0, _all_bits(left), _truncated_quotient(left, right))
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (_, y), (r,) = op.operands, op.results
+        return Reciprocal(y), c.neg(c.div(r, y))
+
+
+def known_elements(value: Value) -> np.ndarray | None:
+    """The elements of a value that is a constant, or one that is broadcast, reshaped or converted; else None.
+
+    They are those of the constant, in whatever shape and type it has.
+    """
+    while isinstance(value.owner, Op):
+        kind = value.owner.kind
+        if isinstance(kind, Constant):
+            return kind.data
+        if not isinstance(kind, Broadcast | Reshape | Convert):
+            return None
+        (value,) = value.owner.operands
+    return None
+
+
+def _has_exact_reciprocals(divisor: np.ndarray, dtype: DType) -> bool:
+    """True for powers of two, and for 0, infinity and NaN: products with their reciprocals are quotients."""
+    greatest = 14 if dtype.itemsize == 2 else 100  # so that no reciprocal is subnormal
+    with np.errstate(all="ignore"):
+        mantissa, exponent = np.frexp(divisor.astype(np.float64))
+    common = (np.abs(mantissa) == 0.5) & (np.abs(exponent) < greatest)
+    return bool(np.all(common | (divisor == 0) | ~np.isfinite(mantissa)))
 
 
 class Remainder(Binary):
@@ -76,6 +141,10 @@ class Remainder(Binary):
         rest = left - (_truncated_quotient(left, right) * right).astype(left.dtype)
         return np.where(right == 0, left, rest)
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        x, y = op.operands
+        return 1, c.div(c.sub(op.results[0], x), y)  # a whole number
+
 
 class Power(Binary):
     """`x` to the power `y`, of real or complex floating-point numbers. StableHLO: power.
@@ -88,6 +157,13 @@ class Power(Binary):
     dtypes = FLOATS | COMPLEXES
     numpy = np.power
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        x, y = op.operands
+        zero, one = c.zeros(x.type), c.filled(x.type, 1)
+        below = c.op(Power(), x, c.select(c.compare("EQ", y, zero), one, c.sub(y, one)))
+        base = c.select(c.compare("EQ", x, zero), one, x)
+        return c.mul(y, below), c.mul(c.op(Log(), base), op.results[0])
+
 
 class Maximum(Binary):
     """The greater one, NaN if either is; complex numbers in lexicographic order. StableHLO: maximum."""
@@ -95,6 +171,9 @@ class Maximum(Binary):
     opcode = "maximum"
     dtypes = ALL
     numpy = np.maximum
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return _shares(c, op)
 
 
 class Minimum(Binary):
@@ -104,6 +183,9 @@ class Minimum(Binary):
     dtypes = ALL
     numpy = np.minimum
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return _shares(c, op)
+
 
 class Atan2(Binary):
     """The angle of the point (`y` = the second operand's axis, `x`), as `np.arctan2`. StableHLO: atan2."""
@@ -111,6 +193,11 @@ class Atan2(Binary):
     opcode = "atan2"
     dtypes = FLOATS
     numpy = np.arctan2
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        y, x = op.operands
+        square = c.add(c.mul(x, x), c.mul(y, y))
+        return c.div(x, square), c.neg(c.div(y, square))
 
 
 class And(LogicalBinary):
@@ -180,6 +267,7 @@ class Complex(Binary):
     """The complex number of a real and an imaginary part. StableHLO: complex."""
 
     opcode = "complex"
+    linear = (0, 1)
     dtypes = frozenset({FLOAT32, FLOAT64})
 
     def infer(self, *operands: ArrayType) -> ArrayType:
@@ -192,6 +280,11 @@ class Complex(Binary):
         result.real = real
         result.imag = imaginary
         return result
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        return c.real(ct), c.neg(c.imag(ct))
 
 
 class NextAfter(Binary):
@@ -222,3 +315,12 @@ def _shifted_right(kind: str, left: np.ndarray, right: np.ndarray) -> np.ndarray
     dtype = f"{kind}{left.itemsize}"
     shifted: np.ndarray = np.right_shift(left.view(dtype), right.view(dtype))
     return np.asarray(shifted).view(left.dtype)
+
+
+def _shares(c: Calculus, op: Op) -> Sequence[Value]:
+    """How much of the result each operand is: 0 or 1, a half each where they are equal."""
+    x, y = op.operands
+    zero, one, half = c.zeros(x.type), c.filled(x.type, 1), c.filled(x.type, 0.5)
+    is_x, is_y = [c.compare("EQ", v, op.results[0]) for v in (x, y)]
+    of_x = c.select(is_x, c.select(is_y, half, one), zero)
+    return of_x, c.select(is_y, c.select(is_x, half, one), zero)

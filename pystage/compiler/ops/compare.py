@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 
+from ..hlo.calculus import Calculus, Contribution, Cotangents, Tangents
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import (
     BOOL,
@@ -28,7 +29,7 @@ from .operands import ALL, COMPLEXES, listing, require_dtype, require_same_type,
 from .sampling import extremes, grid
 
 if TYPE_CHECKING:
-    from ..hlo.ir import Op
+    from ..hlo.ir import Op, Value
     from ..hlo.mlir import Emitter
 
 _COMPARISONS = {
@@ -104,6 +105,10 @@ class Compare(HloOp):
             ErrorSample(cls("LT"), (pair, pair), "complex numbers have no order"),
         ]
 
+    def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
+        """Booleans have no tangents."""
+        return (None,)
+
 
 class Select(HloOp):
     """The second operand's element where the first operand is true, else the third's. StableHLO: select.
@@ -112,6 +117,7 @@ class Select(HloOp):
     """
 
     opcode = "select"
+    linear = (1, 2)
 
     def infer(self, *operands: ArrayType) -> ArrayType:
         condition, on_true, on_false = operands
@@ -151,6 +157,13 @@ class Select(HloOp):
             ErrorSample(cls(), (flags, three, ArrayType(FLOAT64, (3,))), "one element type"),
             ErrorSample(cls(), (ArrayType(BOOL, (1,)), three, three), "neither no axes nor the shape"),
         ]
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        condition, on_true, _ = op.operands
+        zero = c.zeros(on_true.type)
+        return None, c.select(condition, ct, zero), c.select(condition, zero, ct)
 
 
 class Clamp(HloOp):
@@ -194,6 +207,31 @@ class Clamp(HloOp):
             ErrorSample(cls(), (one, three, ArrayType(INT32)), "one element type"),
             ErrorSample(cls(), (ArrayType(FLOAT32, (1,)), three, one), "neither no axes nor the shape"),
         ]
+
+    def _shares(self, c: Calculus, op: Op) -> list[tuple[Value, Value]]:
+        """For each operand, itself in the shape of the result, and where the result follows it."""
+        low, x, high = [
+            v if v.type.shape else c.broadcast(v, op.results[0].type.static_shape, ()) for v in op.operands
+        ]
+        below, above = c.compare("GT", low, x), c.compare("LT", high, x)
+        inside = c.both(c.compare("LT", low, x), c.compare("GT", high, x))
+        return [(low, below), (x, inside), (high, above)]
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        parts = [c.select(where, ct, c.zeros(ct.type)) for _, where in self._shares(c, op)]
+        axes = range(ct.type.rank)
+        return [p if v.type.shape else c.sum(p, axes) for v, p in zip(op.operands, parts, strict=True)]
+
+    def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
+        type = op.results[0].type
+        found = c.zeros(type)
+        for tangent, (_, where) in zip(tangents, self._shares(c, op), strict=True):
+            if tangent is not None:
+                whole = tangent if tangent.type.shape else c.broadcast(tangent, type.static_shape, ())
+                found = c.select(where, whole, found)
+        return (found,)
 
 
 def _comparison_type(dtype: DType) -> str:

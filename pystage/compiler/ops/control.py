@@ -13,6 +13,7 @@ import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 
 from ..hlo.builder import Builder
+from ..hlo.calculus import Calculus, Contribution, Cotangents, Tangents
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import ErrorSample, HloOp, ResultTypes, RunRegion, Sample
 from ..hlo.types import BOOL, FLOAT32, FLOAT64, INT32, ArrayType, ShapeError
@@ -143,7 +144,7 @@ class Case(Branching):
 class While(HloOp):
     """The second region applied to the operands as long as the first, of the same values, gives true.
 
-    `trip_count` is the number of iterations where it is known while compiling; it changes no result.
+    `trip_count` is the greatest number of iterations, where it is known while compiling; it changes no result.
     StableHLO: while.
     """
 
@@ -291,6 +292,43 @@ class OptimizationBarrier(HloOp):
     @classmethod
     def error_samples(cls) -> Sequence[ErrorSample]:
         return [ErrorSample(cls(), (), "a barrier of nothing")]
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        return cotangents
+
+    def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
+        return tangents
+
+
+class StopGradient(HloOp):
+    """The operand itself, through which no derivative goes. Nothing is emitted for it."""
+
+    opcode = "stop_gradient"
+
+    def infer(self, *operands: ArrayType) -> ArrayType:
+        require(len(operands) == 1, f"stop_gradient takes one operand, not {len(operands)}")
+        return operands[0]
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> Sequence[mlir_ir.Value]:
+        return operands
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        return (None,)
+
+    def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
+        return (None,)
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        return operands[0]
+
+    @classmethod
+    def samples(cls) -> Sequence[Sample]:
+        return [Sample(cls(), (grid(FLOAT32, (3,)),)), Sample(cls(), (grid(INT32, (0, 2)),))]
+
+    @classmethod
+    def error_samples(cls) -> Sequence[ErrorSample]:
+        three = ArrayType(FLOAT32, (3,))
+        return [ErrorSample(cls(), (three, three), "takes one operand, not 2")]
 
 
 def _words(types: Sequence[ArrayType]) -> str:

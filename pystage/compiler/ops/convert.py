@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from jax.extend.mlir import ir as mlir_ir
 
+from ..hlo.calculus import Calculus, Contribution, Cotangents
+from ..hlo.ir import Op
+from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import (
     BOOL,
@@ -42,11 +46,22 @@ class Convert(HloOp):
     dtype: DType
 
     opcode = "convert"
+    linear = (0,)
 
     def infer(self, *operands: ArrayType) -> ArrayType:
         (operand,) = operands
         require(self.dtype in ALL, f"convert: there are no HLO values of type {self.dtype}")
         return operand.with_dtype(self.dtype)
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        (given,) = op.operands
+        if self.dtype != BOOL or not is_complex(given.type.dtype):
+            return e.create(self.opcode, op.results, operands)
+        zero = e.constant(
+            np.zeros(given.type.static_shape, given.type.dtype)
+        )  # XLA looks at the real part only
+        direction = {"comparison_direction": e.parse("#stablehlo<comparison_direction NE>")}
+        return e.create("compare", op.results, [*operands, zero], direction)
 
     def reference(self, *operands: np.ndarray) -> Any:
         (x,) = operands
@@ -73,6 +88,12 @@ class Convert(HloOp):
         return [
             ErrorSample(cls(np.dtype(object)), (ArrayType(FLOAT32, (3,)),), "no HLO values of type object")
         ]
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        """Of types that have derivatives; complex numbers that were real have lost nothing."""
+        (ct,) = cotangents
+        assert ct is not None
+        return (c.convert(ct, op.operands[0].type.dtype),)
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,15 @@ import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 from jax.extend.mlir.dialects import stablehlo
 
+from ..hlo.calculus import Calculus, Contribution, Cotangents, Tangents
 from ..hlo.extents import scale
-from ..hlo.ir import Op
+from ..hlo.ir import Op, Value
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import FLOAT32, INT32, ArrayType, DType, Extent, ShapeError, Symbol, known_equal
 from .dot import accumulator, precision_config, require_precision
 from .operands import require, require_axes, require_per_axis, require_same_dtype
+from .structure import Reverse
 from .window import WindowAxis, window_sources
 
 Ints = tuple[int, ...]
@@ -223,7 +225,110 @@ class Convolution(HloOp):
             ErrorSample(plain, (x, k.with_shape((Symbol("h"), 3, 3, 4))), "the kernel's extent h"),
         )
 
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        """Each by a convolution of the cotangent with the other: strides become dilations."""
+        (ct,) = cotangents
+        assert ct is not None
+        lhs, rhs = op.operands
+        if 0 in (lhs.type.size, rhs.type.size, ct.type.size):
+            return c.zeros(lhs.type), c.zeros(rhs.type)
+        lengths = self._lengths(lhs.type, rhs.type, ct.type)
+        ct = c.convert(ct, lhs.type.dtype)
+        turned = tuple([axis for axis, turn in zip(self.rhs_spec[2:], self.window_reversal) if turn])
+        for_lhs = self._for_lhs(c, ct, c.op(Reverse(turned), rhs) if turned else rhs, lengths)
+        for_rhs = self._for_rhs(c, ct, lhs, lengths)
+        return for_lhs, c.op(Reverse(turned), for_rhs) if turned else for_rhs
+
+    def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
+        lhs, rhs = op.operands
+        by_lhs, by_rhs = tangents
+        left = None if by_lhs is None else c.op(self, by_lhs, rhs)
+        right = None if by_rhs is None else c.op(self, lhs, by_rhs)
+        if left is None or right is None:
+            return (left if right is None else right,)
+        return (c.add(left, right),)
+
+    def _lengths(self, lhs: ArrayType, rhs: ArrayType, out: ArrayType) -> list[tuple[int, int, int]]:
+        """Along each spatial axis: the dilated extents of the input, the kernel and the result."""
+        spatial = len(self.rhs_spec) - 2
+        dilations = (
+            self.lhs_dilation or (1,) * spatial,
+            self.rhs_dilation or (1,) * spatial,
+            self.window_strides,
+        )
+        specs, types = (self.lhs_spec, self.rhs_spec, self.out_spec), (lhs, rhs, out)
+        found = []
+        for k in range(spatial):
+            extents = [t.static_shape[spec[2 + k]] for spec, t in zip(specs, types, strict=True)]
+            made = [(n - 1) * d[k] + 1 if n else 0 for n, d in zip(extents, dilations, strict=True)]
+            found.append((made[0], made[1], made[2]))
+        return found
+
+    def _for_lhs(self, c: Calculus, ct: Value, rhs: Value, lengths: Sequence[tuple[int, int, int]]) -> Value:
+        groups = max(self.feature_group_count, self.batch_group_count)
+        if groups > 1:  # the groups of output features become groups of input features
+            rhs = _moved_into(c, _split(c, rhs, self.rhs_spec[0], groups), self.rhs_spec[0], self.rhs_spec[1])
+        padding = []
+        for (low, _), (inner, kernel, outer) in zip(self.padding, lengths, strict=True):
+            before = kernel - low - 1
+            padding.append((before, inner + kernel - 1 - outer - before))
+        out_feature, in_feature, *spatial = self.rhs_spec
+        kind = Convolution(
+            self.lhs_dilation or (1,) * len(spatial),
+            tuple(padding),
+            self.window_strides,
+            self.rhs_dilation,
+            self.out_spec,
+            (in_feature, out_feature, *spatial),
+            self.lhs_spec,
+            feature_group_count=groups,
+            precision=self.precision,
+        )
+        made = c.op(kind, ct, c.op(Reverse(tuple(spatial)), rhs) if spatial else rhs)
+        if self.batch_group_count > 1:
+            split = _split(c, made, self.lhs_spec[1], self.batch_group_count)
+            made = _moved_into(c, split, self.lhs_spec[1], self.lhs_spec[0])
+        return made
+
+    def _for_rhs(self, c: Calculus, ct: Value, lhs: Value, lengths: Sequence[tuple[int, int, int]]) -> Value:
+        padding = [
+            (low, outer + kernel - inner - 1 - low)
+            for (low, _), (inner, kernel, outer) in zip(self.padding, lengths, strict=True)
+        ]
+        ours, theirs, result = [
+            (spec[1], spec[0], *spec[2:]) for spec in (self.lhs_spec, self.out_spec, self.rhs_spec)
+        ]
+        kind = Convolution(
+            self.rhs_dilation or (1,) * len(lengths),
+            tuple(padding),
+            self.lhs_dilation,
+            self.window_strides,
+            ours,
+            theirs,
+            result,
+            feature_group_count=self.batch_group_count,
+            batch_group_count=self.feature_group_count,
+            precision=self.precision,
+        )
+        return c.op(kind, lhs, ct)
+
 
 def _spatial_first(spec: Ints) -> Ints:
     """The axes of a specification with those of a matrix (batch and feature, or two features) last."""
     return spec[2:] + spec[:2]
+
+
+def _split(c: Calculus, x: Value, axis: int, count: int) -> Value:
+    """`x` with one axis split into `count` parts: the parts, then what each holds."""
+    shape = x.type.static_shape
+    return c.reshape(x, (*shape[:axis], count, shape[axis] // count, *shape[axis + 1 :]))
+
+
+def _moved_into(c: Calculus, x: Value, source: int, target: int) -> Value:
+    """`x` without the axis `source`, which becomes the outer part of the axis `target` of what remains."""
+    shape = x.type.static_shape
+    order = [a for a in range(len(shape)) if a != source]
+    merged = [shape[a] for a in order]
+    merged[target] *= shape[source]
+    order.insert(target, source)
+    return c.reshape(c.transpose(x, order), merged)

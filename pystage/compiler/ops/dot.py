@@ -9,7 +9,8 @@ import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 from jax.extend.mlir.dialects import stablehlo
 
-from ..hlo.ir import Op
+from ..hlo.calculus import Calculus, Contribution, Cotangents, Tangents
+from ..hlo.ir import Op, Value
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import BOOL, FLOAT32, INT8, INT32, ArrayType, DType, Shape, ShapeError, Symbol, known_equal
@@ -137,6 +138,47 @@ class DotGeneral(HloOp):
             ErrorSample(matmul, (a, ArrayType(FLOAT32, (Symbol("n"), 2))), "axis 0 of the second has n"),
             ErrorSample(cls((), (), (1,), (1,), "LOW"), (a, a), "precision 'LOW'"),
         )
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        """Each by a product of the cotangent with the other."""
+        (ct,) = cotangents
+        assert ct is not None
+        lhs, rhs = op.operands
+        return self._for_lhs(c, ct, lhs, rhs), self._for_rhs(c, ct, lhs, rhs)
+
+    def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
+        lhs, rhs = op.operands
+        by_lhs, by_rhs = tangents
+        left = None if by_lhs is None else c.op(self, by_lhs, rhs)
+        right = None if by_rhs is None else c.op(self, lhs, by_rhs)
+        if left is None or right is None:
+            return (left if right is None else right,)
+        return (c.add(left, right),)
+
+    def _for_lhs(self, c: Calculus, ct: Value, lhs: Value, rhs: Value) -> Value:
+        """The cotangent of `lhs`: contracted with the free axes of `rhs`, axes put back in order."""
+        batch = len(self.lhs_batch)
+        ours = _free(lhs.type.rank, self.lhs_batch, self.lhs_contract)
+        theirs = _free(rhs.type.rank, self.rhs_batch, self.rhs_contract)
+        free = tuple(range(batch + len(ours), batch + len(ours) + len(theirs)))
+        product = DotGeneral(tuple(range(batch)), self.rhs_batch, free, theirs, self.precision)
+        made = c.op(product, c.convert(ct, rhs.type.dtype), rhs)
+        # axes of the product: batch, our free ones, the contracted ones in the order in which rhs has them
+        contracted = [self.lhs_contract[self.rhs_contract.index(a)] for a in sorted(self.rhs_contract)]
+        axes = [*self.lhs_batch, *ours, *contracted]
+        return c.transpose(made, [axes.index(a) for a in range(lhs.type.rank)])
+
+    def _for_rhs(self, c: Calculus, ct: Value, lhs: Value, rhs: Value) -> Value:
+        """The cotangent of `rhs`: contracted with the free axes of `lhs`, axes put back in order."""
+        batch = len(self.lhs_batch)
+        ours = _free(lhs.type.rank, self.lhs_batch, self.lhs_contract)
+        theirs = _free(rhs.type.rank, self.rhs_batch, self.rhs_contract)
+        free = tuple(range(batch, batch + len(ours)))
+        product = DotGeneral(tuple(range(batch)), self.lhs_batch, free, ours, self.precision)
+        made = c.op(product, c.convert(ct, lhs.type.dtype), lhs)
+        contracted = [self.rhs_contract[self.lhs_contract.index(a)] for a in sorted(self.lhs_contract)]
+        axes = [*self.rhs_batch, *theirs, *contracted]
+        return c.transpose(made, [axes.index(a) for a in range(rhs.type.rank)])
 
 
 def accumulator(dtype: DType) -> DType:

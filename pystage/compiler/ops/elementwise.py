@@ -11,6 +11,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..hlo.calculus import (
+    Calculus,
+    Contribution,
+    Cotangents,
+    NotDifferentiable,
+    Partial,
+    Reciprocal,
+    Tangents,
+)
+from ..hlo.ir import Op, Value
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import BOOL, FLOAT32, INT32, ArrayType, DType, is_complex
 from .operands import ALL, COMPLEXES, FLOATS, INTEGERS, require_dtype, require_same_type
@@ -26,6 +36,26 @@ class Elementwise(HloOp):
     """The NumPy function that computes the same."""
     domain: ClassVar[tuple[float, float]] = (-3.0, 3.0)
     """The range of the sample operands."""
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        """The partial derivatives of the result by each operand, element by element.
+
+        `NotDifferentiable` where the operation has none.
+        """
+        raise NotDifferentiable(f"`{self.name()}`")
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        return [_product(c, ct, partial) for partial in self.partials(c, op)]
+
+    def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
+        found: Value | None = None
+        for tangent, partial in zip(tangents, self.partials(c, op), strict=True):
+            term = None if tangent is None else _product(c, tangent, partial)
+            if term is not None:
+                found = term if found is None else c.add(found, term)
+        return (found,)
 
     @classmethod
     def name(cls) -> str:
@@ -143,3 +173,19 @@ class LogicalBinary(Binary):
     """Two operands of one integer type, taken bit by bit, or two booleans."""
 
     dtypes = INTEGERS | {BOOL}
+
+
+def _product(c: Calculus, x: Value, partial: Partial) -> Value | None:
+    """`x * partial`."""
+    match partial:
+        case None:
+            return None
+        case Reciprocal(of):
+            return c.div(x, of)
+        case Value():
+            return c.mul(x, partial)
+        case 1:
+            return x
+        case -1:
+            return c.neg(x)
+    raise TypeError(f"{partial!r} is not a partial derivative")

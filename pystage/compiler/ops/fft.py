@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -9,11 +10,13 @@ import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 from jax.extend.mlir.dialects import stablehlo
 
+from ..hlo.calculus import Calculus, Contribution, Cotangents
 from ..hlo.ir import Op
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, ArrayType, ShapeError
 from .operands import require_dtype, same_shape
+from .structure import Constant
 
 KINDS = ("FFT", "IFFT", "RFFT", "IRFFT")
 _COMPLEX = {FLOAT32: COMPLEX64, FLOAT64: COMPLEX128}
@@ -29,6 +32,7 @@ class Fft(HloOp):
     """
 
     opcode = "fft"
+    linear = (0,)
 
     kind: str
     lengths: tuple[int, ...]
@@ -107,3 +111,24 @@ class Fft(HloOp):
             ErrorSample(cls("FFT", ()), (z,), "cannot transform 0 axes"),
             ErrorSample(cls("FFT", (1, 4, 6)), (z,), "cannot transform 3 axes"),
         )
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        if self.kind in ("FFT", "IFFT"):
+            return (c.op(self, ct),)
+        (x,) = op.operands
+        if self.kind == "RFFT":
+            # the transpose of "pad with zeros, transform, take the half": of the complex transform, the real part
+            whole = [*ct.type.static_shape[:-1], self.lengths[-1]]
+            high = [n - m for n, m in zip(whole, ct.type.static_shape)]
+            return (c.real(c.op(Fft("FFT", self.lengths), c.pad(ct, [0] * len(high), high))),)
+        # inner coefficients stand for two that are each other's conjugates
+        half, n = x.type.static_shape[-1], self.lengths[-1]
+        spectrum = c.op(Fft("RFFT", self.lengths), ct)
+        weights = np.full(half, 2 / math.prod(self.lengths))
+        weights[0] /= 2
+        if n % 2 == 0:
+            weights[-1] /= 2
+        scale = c.op(Constant(weights.astype(x.type.dtype)))
+        return (c.mul(c.conj(spectrum), c.broadcast(scale, x.type.static_shape, (x.type.rank - 1,))),)

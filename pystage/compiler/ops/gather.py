@@ -10,11 +10,14 @@ import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 from jax.extend.mlir.dialects import stablehlo
 
-from ..hlo.ir import Op
+from ..hlo.calculus import Calculus, Contribution, Cotangents, Into
+from ..hlo.ir import Op, Value
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import FLOAT32, INT32, ArrayType, Extent, ShapeError, Symbol, is_integer, known_equal
+from .compare import Clamp
 from .operands import require, require_axes, require_per_axis
+from .structure import Constant
 
 Axes = tuple[int, ...]
 _E = TypeVar("_E", bound=Extent)
@@ -95,6 +98,7 @@ class Gather(HloOp):
     """
 
     opcode = "gather"
+    linear = (0,)
 
     offset_dims: Axes
     collapsed_slice_dims: Axes
@@ -229,3 +233,25 @@ class Gather(HloOp):
                 "a slice of 5 elements along axis 1",
             ),
         )
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        """Added where the slices were taken."""
+        (ct,) = cotangents
+        assert ct is not None
+        source, indices = op.operands
+        inside = self.clamped(c, source.type, indices)
+        return Into(lambda whole: c.scatter_add(self, whole, inside, ct)), None
+
+    def clamped(self, c: Calculus, operand: ArrayType, indices: Value) -> Value:
+        """The indices, moved so that the slices lie inside the array."""
+        type = indices.type
+        sizes = [operand.static_shape[a] - self.slice_sizes[a] for a in self.start_index_map]
+        dtype = type.dtype
+        info = np.iinfo(dtype)  # type: ignore[type-var]
+        limits = np.asarray([min(size, int(info.max)) for size in sizes], dtype)
+        if self.index_vector_dim == type.rank:
+            limit = c.op(Constant(limits[0]))
+        else:
+            limit = c.broadcast(c.op(Constant(limits)), type.static_shape, (self.index_vector_dim,))
+        zero = c.zeros(limit.type)
+        return c.op(Clamp(), zero, indices, limit)

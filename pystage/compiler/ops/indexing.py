@@ -10,6 +10,7 @@ import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 
 from ..hlo import extents
+from ..hlo.calculus import Calculus, Contribution, Cotangents, Into
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT8, ArrayType, Extent, ShapeError, Symbol
 from .operands import (
@@ -25,7 +26,7 @@ from .operands import (
 from .sampling import grid
 
 if TYPE_CHECKING:
-    from ..hlo.ir import Op
+    from ..hlo.ir import Op, Value
     from ..hlo.mlir import Emitter
 
 
@@ -41,6 +42,7 @@ class Slice(HloOp):
     strides: tuple[int, ...]
 
     opcode = "slice"
+    linear = (0,)
 
     def infer(self, *operands: ArrayType) -> ArrayType:
         (operand,) = operands
@@ -90,6 +92,17 @@ class Slice(HloOp):
             ErrorSample(cls((0, 0), (5,), (1,)), (five,), "2 starts for an array with 1 axis"),
         ]
 
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        shape = op.operands[0].type.static_shape
+        high = [
+            n - start - ((m - 1) * step + 1 if m else 0)
+            for n, m, start, step in zip(shape, ct.type.static_shape, self.starts, self.strides, strict=True)
+        ]
+        gaps = [step - 1 for step in self.strides]
+        return (Into(lambda whole: c.add(whole, c.pad(ct, self.starts, high, gaps))),)
+
 
 @dataclass(frozen=True)
 class DynamicSlice(HloOp):
@@ -101,6 +114,7 @@ class DynamicSlice(HloOp):
     sizes: tuple[Extent, ...]
 
     opcode = "dynamic_slice"
+    linear = (0,)
 
     def infer(self, *operands: ArrayType) -> ArrayType:
         operand, *starts = operands
@@ -146,6 +160,17 @@ class DynamicSlice(HloOp):
             ),
         ]
 
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        _, *starts = op.operands
+        sizes = ct.type.static_shape
+
+        def add(whole: Value) -> Value:
+            return c.update(whole, c.add(c.dynamic_slice(whole, starts, sizes), ct), starts)
+
+        return [Into(add), *[None] * len(starts)]
+
 
 class DynamicUpdateSlice(HloOp):
     """The first operand with a part replaced by the second, from the starts that follow, one an axis.
@@ -154,6 +179,7 @@ class DynamicUpdateSlice(HloOp):
     """
 
     opcode = "dynamic_update_slice"
+    linear = (0, 1)
 
     def infer(self, *operands: ArrayType) -> ArrayType:
         operand, update, *starts = operands
@@ -204,6 +230,13 @@ class DynamicUpdateSlice(HloOp):
             ErrorSample(cls(), (five, ArrayType(FLOAT32), index), "which has 1 axis"),
             ErrorSample(cls(), (five, five), "0 starts for an array with 1 axis"),
         ]
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        _, update, *starts = op.operands
+        kept = c.update(ct, c.zeros(update.type), starts)
+        return [kept, c.dynamic_slice(ct, starts, update.type.static_shape), *[None] * len(starts)]
 
 
 def _require_starts(name: str, operand: ArrayType, starts: Sequence[ArrayType]) -> None:

@@ -24,7 +24,8 @@ from jax.extend.mlir import ir as mlir_ir
 from jax.interpreters import mlir as jax_mlir
 from jax.tree_util import PyTreeDef, tree_flatten, tree_unflatten
 
-from ..hlo.ir import Op
+from ..hlo.calculus import Calculus, Contribution, Cotangents, NotDifferentiable, Tangents
+from ..hlo.ir import Op, Value
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import FLOAT32, FLOAT64, INT32, UINT32, ArrayType, ShapeError
@@ -131,6 +132,7 @@ class JaxCall(HloOp):
     """
 
     opcode = "jax_call"
+    lowered_by_jax = True
 
     function: Static
     tree: PyTreeDef
@@ -200,6 +202,35 @@ class JaxCall(HloOp):
         with self.settings.active():
             return tuple([np.asarray(x) for x in jaxpr_as_fun(self.result.jaxpr)(*operands)])
 
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        """What `jax.vjp` makes of the call: one more call of JAX's."""
+        given = [ct for ct in cotangents if ct is not None]
+        places = tuple([i for i, ct in enumerate(cotangents) if ct is not None])
+        found = self._derived(c, op, given, _Derivative(self, _inexact(op.operands), places, reverse=True))
+        by_place = dict(zip(_inexact(op.operands), found, strict=True))
+        made = [by_place.get(i) for i in range(len(op.operands))]
+        return [None if m is None else c.convert(m, v.type.dtype) for m, v in zip(made, op.operands)]
+
+    def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
+        """What `jax.jvp` makes of the call: one more call of JAX's."""
+        given = [t for t in tangents if t is not None]
+        varied = tuple([i for i, t in enumerate(tangents) if t is not None])
+        places = _inexact(op.results)
+        found = self._derived(c, op, given, _Derivative(self, varied, places, reverse=False))
+        by_place = dict(zip(places, found, strict=True))
+        return [by_place.get(i) for i in range(len(op.results))]
+
+    def _derived(
+        self, c: Calculus, op: Op, given: Sequence[Value], derivative: _Derivative
+    ) -> Sequence[Value]:
+        operands = [*op.operands, *given]
+        leaves = [ArrayLeaf(v.type) for v in operands]
+        try:
+            made, _ = JaxCall.bind(derivative, leaves, {}, _described, self.settings)
+            return c.apply(made, operands).results
+        except JaxCallError as error:
+            raise NotDifferentiable(f"`{self.name}` ({error})") from None
+
     def rebuilt(self, arrays: Sequence[Any]) -> Any:
         """The callable's result for these arrays as operands; inside a trace of JAX's, or outside."""
         following = iter(arrays)
@@ -255,6 +286,9 @@ _CONCRETE = (
     jax.errors.TracerIntegerConversionError,
 )
 
+_NEEDS = ("concrete value", "Non-hashable static arguments")
+"""What JAX says, in errors of other classes, where it must know an argument."""
+
 
 @lru_cache(maxsize=1024)
 def _trace(call: JaxCall) -> Trace:
@@ -266,16 +300,18 @@ def _trace(call: JaxCall) -> Trace:
         found.append((tree, tuple([_result_leaf(leaf) for leaf in leaves])))
         return [jax.random.key_data(x) if _is_key(x) else x for x in leaves if isinstance(x, jax.Array)]
 
-    arguments = [
-        jax.ShapeDtypeStruct(leaf.type.static_shape, leaf.type.dtype, weak_type=leaf.weak)
-        for leaf in call.leaves
-        if isinstance(leaf, ArrayLeaf)
-    ]
     with call.settings.active():
+        arguments = [
+            jax.ShapeDtypeStruct(
+                leaf.type.static_shape, jax.dtypes.canonicalize_dtype(leaf.type.dtype), weak_type=leaf.weak
+            )
+            for leaf in call.leaves
+            if isinstance(leaf, ArrayLeaf)
+        ]
         try:
             jaxpr = jax.make_jaxpr(flat)(*arguments)
         except Exception as error:
-            needs = isinstance(error, _CONCRETE) or "concrete value" in str(error)
+            needs = isinstance(error, _CONCRETE) or any(text in str(error) for text in _NEEDS)
             raise JaxCallError(f"{call.name}: {error}", needs) from error
     effects = frozenset(jaxpr.effects) - _internal_effects()
     if not effects <= _unordered_effects():
@@ -286,6 +322,40 @@ def _trace(call: JaxCall) -> Trace:
         leaf if isinstance(leaf, Static) else _described_result(leaf, next(outputs)) for leaf in leaves
     ]
     return Trace(jaxpr, tree, tuple(described), effects)
+
+
+@dataclass(frozen=True)
+class _Derivative:
+    """A call differentiated by JAX: by the operands `varied`, of the results `places`."""
+
+    call: JaxCall
+    varied: tuple[int, ...]
+    places: tuple[int, ...]
+    reverse: bool
+
+    def __call__(self, *arrays: Any) -> list[Any]:
+        """The operands and then cotangents of the results, or tangents of the operands: the others."""
+        count = len([leaf for leaf in self.call.leaves if isinstance(leaf, ArrayLeaf)])
+        operands, given = list(arrays[:count]), arrays[count:]
+
+        def function(*varied: Any) -> list[Any]:
+            for place, value in zip(self.varied, varied, strict=True):
+                operands[place] = value
+            leaves = [x for x in jax.tree.leaves(self.call.rebuilt(operands)) if isinstance(x, jax.Array)]
+            return [leaves[place] for place in self.places]
+
+        inputs = [operands[place] for place in self.varied]
+        if not self.reverse:
+            pairs = zip(inputs, given, strict=True)
+            moved: list[Any] = jax.jvp(function, inputs, [t.astype(x.dtype) for x, t in pairs])[1]
+            return moved
+        results, pull = jax.vjp(function, *inputs)
+        return list(pull([ct.astype(r.dtype) for ct, r in zip(given, results, strict=True)]))
+
+
+def _inexact(values: Sequence[Value]) -> tuple[int, ...]:
+    """The places of real and complex floating-point numbers."""
+    return tuple([i for i, v in enumerate(values) if jnp.issubdtype(v.type.dtype, jnp.inexact)])
 
 
 def _argument(leaf: Leaf, arrays: Any) -> Any:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 from jax.extend.mlir.dialects import stablehlo
 
-from ..hlo.ir import Op
+from ..hlo.calculus import Calculus, Contribution, Cotangents, Tangents
+from ..hlo.ir import Op, Value
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import FLOAT32, FLOAT64, INT32, ArrayType, ShapeError, known_equal
+from .dot import DotGeneral
 from .operands import COMPLEXES, require_dtype, require_same_dtype, same_shape
 
 TRANSPOSES = ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
@@ -84,6 +86,34 @@ class Cholesky(HloOp):
             ErrorSample(cls(), (ArrayType(FLOAT32, (3,)),), "square matrices"),
             ErrorSample(cls(), (ArrayType(INT32, (3, 3)),), "not s32[3,3]"),
         )
+
+    def _factor(self, c: Calculus, op: Op) -> Value:
+        """The lower factor: of `U.conj().T @ U` the adjoint of U."""
+        return op.results[0] if self.lower else _adjoint(c, op.results[0])
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        """I. Murray, Differentiation of the Cholesky decomposition (arXiv:1602.07527), section 3.1.
+
+        The cotangent is symmetric, as JAX has it: both triangles of the operand count.
+        """
+        (ct,) = cotangents
+        assert ct is not None
+        factor = self._factor(c, op)
+        given = ct if self.lower else _adjoint(c, ct)
+        inner = _halved(c, c.op(_product(c, factor.type.rank), _transposed(c, factor), given))
+        left = c.op(TriangularSolve(True, True, False, "TRANSPOSE"), factor, inner)
+        solved = c.conj(c.op(TriangularSolve(False, True), factor, c.conj(left)))
+        return (c.times(c.add(solved, _adjoint(c, solved)), 0.5),)
+
+    def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
+        (t,) = tangents
+        assert t is not None
+        factor = self._factor(c, op)
+        even = c.times(c.add(t, _adjoint(c, t)), 0.5)
+        left = c.op(TriangularSolve(True, True), factor, even)
+        both = c.op(TriangularSolve(False, True, False, "ADJOINT"), factor, left)
+        made = c.op(_product(c, factor.type.rank), factor, _halved(c, both))
+        return (made if self.lower else _adjoint(c, made),)
 
 
 @dataclass(frozen=True)
@@ -182,9 +212,72 @@ class TriangularSolve(HloOp):
             ErrorSample(cls(transpose="CONJUGATE"), (a, a), "'CONJUGATE' is none of"),
         )
 
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        a, _ = op.operands
+        plain = self.transpose == "NO_TRANSPOSE"
+        if self.transpose == "ADJOINT":
+            for_b = c.conj(c.op(replace(self, transpose="NO_TRANSPOSE"), a, c.conj(ct)))
+        else:
+            for_b = c.op(replace(self, transpose="TRANSPOSE" if plain else "NO_TRANSPOSE"), a, ct)
+        x, rank = op.results[0], a.type.rank
+        outer = (for_b, _transposed(c, x)) if self.left else (_transposed(c, x), for_b)
+        for_op = c.neg(c.op(_product(c, rank), *outer))
+        return self._triangle(c, self._applied(c, for_op)), for_b
+
+    def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
+        a, b = op.operands
+        by_a, by_b = tangents
+        right = c.zeros(b.type) if by_b is None else by_b
+        if by_a is not None:
+            part = self._applied(c, self._triangle(c, by_a))
+            pair = (part, op.results[0]) if self.left else (op.results[0], part)
+            right = c.sub(right, c.op(_product(c, a.type.rank), *pair))
+        return (c.op(self, a, right),)
+
+    def _applied(self, c: Calculus, x: Value) -> Value:
+        """`op(x)`, which is its own inverse and transpose."""
+        match self.transpose:
+            case "TRANSPOSE":
+                return _transposed(c, x)
+            case "ADJOINT":
+                return _adjoint(c, x)
+        return x
+
+    def _triangle(self, c: Calculus, x: Value) -> Value:
+        """The part of a matrix that is read."""
+        rows, columns = [c.iota(INT32, x.type.static_shape, x.type.rank - k) for k in (2, 1)]
+        direction = (
+            ("GT" if self.unit_diagonal else "GE") if self.lower else "LT" if self.unit_diagonal else "LE"
+        )
+        return c.select(c.compare(direction, rows, columns), x, c.zeros(x.type))
+
 
 def _require_square(name: str, a: ArrayType) -> None:
     """The operand holds square matrices of an element type that XLA factorises."""
     require_dtype(name, a, COMPLEXES | {FLOAT32, FLOAT64})
     if a.rank < 2 or not known_equal(a.shape[-1], a.shape[-2]):
         raise ShapeError(f"{name} takes square matrices, not {a}")
+
+
+def _product(c: Calculus, rank: int) -> DotGeneral:
+    """The product of matrices in the last two axes."""
+    batch = tuple(range(rank - 2))
+    return DotGeneral(batch, batch, (rank - 1,), (rank - 2,), "HIGHEST")
+
+
+def _transposed(c: Calculus, x: Value) -> Value:
+    axes = list(range(x.type.rank))
+    return c.transpose(x, [*axes[:-2], axes[-1], axes[-2]])
+
+
+def _adjoint(c: Calculus, x: Value) -> Value:
+    return c.conj(_transposed(c, x))
+
+
+def _halved(c: Calculus, x: Value) -> Value:
+    """The lower triangle, with half of the diagonal."""
+    rows, columns = [c.iota(INT32, x.type.static_shape, x.type.rank - k) for k in (2, 1)]
+    half = c.select(c.compare("EQ", rows, columns), c.filled(x.type, 0.5), c.zeros(x.type))
+    return c.mul(x, c.select(c.compare("GT", rows, columns), c.filled(x.type, 1), half))

@@ -10,6 +10,7 @@ import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 
 from ..hlo.builder import Builder
+from ..hlo.calculus import Calculus, Contribution, Cotangents, NotDifferentiable, Tangents
 from ..hlo.ir import Op, Region, Value
 from ..hlo.op import ErrorSample, HloOp, ResultTypes, RunRegion, Sample
 from ..hlo.types import BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT32, ArrayType, is_floating
@@ -104,6 +105,61 @@ class Reduce(HloOp):
             ErrorSample(cls(And(), (1,)), (matrix, one), "and takes booleans or integers"),
             ErrorSample(cls(Compare("LT"), (1,)), (matrix, one), "cannot combine elements with Compare"),
         ]
+
+    def _spread(self, c: Calculus, reduced: Value, like: Value) -> Value:
+        """A reduced array repeated along the axes that were reduced."""
+        kept = [a for a in range(like.type.rank) if a not in self.axes]
+        return c.broadcast(reduced, like.type.static_shape, kept)
+
+    def _weights(self, c: Calculus, op: Op) -> tuple[Value, Value]:
+        """The partial derivatives of the result by each element, and by the value to begin with.
+
+        A maximum is shared equally by the elements that it is; the value to begin with has it where none is.
+        """
+        x, start = op.operands
+        match self.combine:
+            case Maximum() | Minimum():
+                here = c.compare("EQ", x, self._spread(c, op.results[0], x))
+                flags = c.select(here, c.filled(x.type, 1), c.zeros(x.type))
+                count = c.sum(flags, self.axes)
+                none = c.compare("EQ", count, c.zeros(count.type))
+                one = c.filled(count.type, 1)
+                share = c.div(flags, self._spread(c, c.select(none, one, count), x))
+                return share, c.select(none, one, c.zeros(count.type))
+            case Multiply():
+                zero = c.compare("EQ", x, c.zeros(x.type))
+                one = c.filled(x.type, 1)
+                count = self._spread(c, c.sum(c.select(zero, one, c.zeros(x.type)), self.axes), x)
+                others = self._spread(c, c.op(self, c.select(zero, one, x), start), x)
+                quotient = c.div(others, c.select(zero, one, x))
+                none = c.compare("EQ", count, c.zeros(x.type))
+                only = c.both(zero, c.compare("EQ", count, one))
+                by_x = c.select(none, quotient, c.select(only, quotient, c.zeros(x.type)))
+                return by_x, c.op(self, x, c.filled(start.type, 1))
+        raise NotDifferentiable(f"a reduction with `{self.combine.opcode}`")
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        x, _ = op.operands
+        everywhere = range(ct.type.rank)
+        if isinstance(self.combine, Add):
+            return self._spread(c, ct, x), c.sum(ct, everywhere)
+        by_x, by_start = self._weights(c, op)
+        return c.mul(self._spread(c, ct, x), by_x), c.sum(c.mul(ct, by_start), everywhere)
+
+    def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
+        x, start = op.operands
+        of_x, of_start = tangents
+        if isinstance(self.combine, Add):
+            moved = c.zeros(x.type) if of_x is None else of_x
+            return (c.op(self, moved, c.zeros(start.type) if of_start is None else of_start),)
+        by_x, by_start = self._weights(c, op)
+        found = None if of_x is None else c.sum(c.mul(of_x, by_x), self.axes)
+        if of_start is not None:
+            term = c.mul(c.broadcast(of_start, by_start.type.static_shape, ()), by_start)
+            found = term if found is None else c.add(found, term)
+        return (found,)
 
 
 @dataclass(frozen=True)

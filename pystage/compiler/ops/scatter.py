@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 from jax.extend.mlir.dialects import stablehlo
 
-from ..hlo.ir import Op
+from ..hlo.calculus import Calculus, Contribution, Cotangents, NotDifferentiable, Tangents
+from ..hlo.ir import Op, Value
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import FLOAT32, INT32, ArrayType, ShapeError, Symbol, known_equal
 from .binary import Add, Maximum, Multiply
-from .gather import Axes, IndexVectors, require_ascending
+from .gather import Axes, Gather, IndexVectors, require_ascending
 from .operands import require, require_axes, require_same_dtype, same_shape
 from .reduce import STANDARD
 
@@ -180,3 +182,65 @@ class Scatter(HloOp):
             ErrorSample(cls(Add(), (1,), (2,), (0,), 1), (x, i, u), "there is no axis 2"),
             ErrorSample(cls(Add(), (1,), (0,), (0,), 0), (x, i, u), "vectors of 3 components for 1 axes"),
         )
+
+    def _gather(self, operand: ArrayType, updates: ArrayType) -> Gather:
+        """What takes slices where this writes them."""
+        kept = [axis for axis in range(operand.rank) if axis not in self._dropped]
+        sizes = [1] * operand.rank
+        for axis, source in zip(kept, self.update_window_dims, strict=True):
+            sizes[axis] = updates.static_shape[source]
+        return Gather(
+            self.update_window_dims,
+            self.inserted_window_dims,
+            self.scatter_dims_to_operand_dims,
+            self.index_vector_dim,
+            tuple(sizes),
+            self.input_batching_dims,
+            self.scatter_indices_batching_dims,
+            self.indices_are_sorted,
+        )
+
+    def _written(self, c: Calculus, op: Op) -> Value:
+        """Which updates stand in the result: not those outside, and of several for one place the last."""
+        operand, indices, updates = op.operands
+        count = math.prod(updates.type.static_shape)
+        flat = c.iota(INT32, (count,), 0)
+        numbers = c.add(
+            c.reshape(flat, updates.type.static_shape), c.filled(updates.type.with_dtype(INT32), 1)
+        )
+        marks = c.op(replace(self, combine=None), c.zeros(operand.type.with_dtype(INT32)), indices, numbers)
+        return c.compare("EQ", c.op(self._gather(operand.type, updates.type), marks, indices), numbers)
+
+    def _inside(self, c: Calculus, op: Op) -> Value:
+        """Which updates lie inside the operand."""
+        operand, indices, updates = op.operands
+        gather = self._gather(operand.type, updates.type)
+        same = c.compare("EQ", gather.clamped(c, operand.type, indices), indices)
+        if self.index_vector_dim < indices.type.rank:
+            flags = c.select(same, c.zeros(indices.type), c.filled(indices.type, 1))
+            wrong = c.sum(flags, (self.index_vector_dim,))
+            same = c.compare("EQ", wrong, c.zeros(wrong.type))
+        batch = [axis for axis in range(updates.type.rank) if axis not in self.update_window_dims]
+        return c.broadcast(same, updates.type.static_shape, batch)
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        """Of replacing and of adding."""
+        (ct,) = cotangents
+        assert ct is not None
+        operand, indices, updates = op.operands
+        taken = c.op(self._gather(operand.type, updates.type), ct, indices)
+        match self.combine:
+            case None:
+                kept = c.op(self, ct, indices, c.zeros(updates.type))
+                return kept, None, c.select(self._written(c, op), taken, c.zeros(updates.type))
+            case Add():
+                return ct, None, c.select(self._inside(c, op), taken, c.zeros(updates.type))
+        raise NotDifferentiable(f"scattering with `{self.combine.opcode}`")
+
+    def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
+        operand, indices, updates = op.operands
+        if self.combine is not None and not isinstance(self.combine, Add):
+            raise NotDifferentiable(f"scattering with `{self.combine.opcode}`")
+        whole = c.zeros(operand.type) if tangents[0] is None else tangents[0]
+        part = c.zeros(updates.type) if tangents[2] is None else tangents[2]
+        return (c.op(self, whole, indices, part),)

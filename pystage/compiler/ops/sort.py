@@ -11,12 +11,14 @@ import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 
 from ..hlo.builder import Builder
+from ..hlo.calculus import Calculus, Contribution, Cotangents, Tangents
 from ..hlo.ir import Op, Region, Value
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import FLOAT32, INT32, ArrayType, DType, ShapeError, is_complex, is_floating
 from .binary import And, Or
 from .compare import Compare
+from .gather import Gather
 from .operands import listing, require, require_axes, same_shape
 from .unary import Imag, Not, Real
 
@@ -101,6 +103,32 @@ class Sort(HloOp):
             ErrorSample(cls(0, keys=2), (x,), "2 keys of 1 arrays"),
             ErrorSample(cls(0, keys=0), (x,), "0 keys of 1 arrays"),
         )
+
+    def _order(self, c: Calculus, op: Op) -> Value:
+        """For each place of the results, the place along the axis where it was; int32."""
+        shape = op.operands[0].type.static_shape
+        places = c.iota(INT32, shape, self.axis)
+        return c.apply(self, [*op.operands, places]).results[-1]
+
+    def _take(self, c: Calculus, x: Value, places: Value) -> Value:
+        """The elements of `x` at `places` along the axis."""
+        if not x.type.size:
+            return x
+        rank = x.type.rank
+        others = tuple([a for a in range(rank) if a != self.axis])
+        gather = Gather((), (self.axis,), (self.axis,), rank, (1,) * rank, others, others)
+        return c.op(gather, x, places)
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        """Each element's cotangent goes back to where the element was."""
+        order = self._order(c, op)
+        places = c.iota(INT32, order.type.static_shape, self.axis)
+        back = c.apply(Sort(self.axis), [order, places]).results[1]
+        return [None if ct is None else self._take(c, ct, back) for ct in cotangents]
+
+    def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
+        order = self._order(c, op)
+        return [None if t is None else self._take(c, t, order) for t in tangents]
 
 
 @lru_cache(maxsize=256)

@@ -7,11 +7,15 @@ and the inverse error function the textbook formulas, in float64.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ..hlo.calculus import Calculus, Partial, Reciprocal
+from ..hlo.ir import Op
 from .elementwise import FloatUnary, RealUnary
+from .unary import Exponential, Rsqrt
 
 
 class WideUnary(RealUnary):
@@ -37,6 +41,10 @@ class Erf(WideUnary):
     def scalar(x: float) -> float:
         return math.erf(x)
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (x,) = op.operands
+        return (c.times(c.op(Exponential(), c.neg(c.mul(x, x))), 2 / math.sqrt(math.pi)),)
+
 
 class Erfc(WideUnary):
     """`1 - erf(x)`, exact for large `x`. CHLO: erfc."""
@@ -46,6 +54,10 @@ class Erfc(WideUnary):
     @staticmethod
     def scalar(x: float) -> float:
         return math.erfc(x)
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (x,) = op.operands
+        return (c.times(c.op(Exponential(), c.neg(c.mul(x, x))), -2 / math.sqrt(math.pi)),)
 
 
 class ErfInv(WideUnary):
@@ -64,6 +76,10 @@ class ErfInv(WideUnary):
             low, high = (middle, high) if math.erf(middle) < x else (low, middle)
         return (low + high) / 2 if x else x
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (y,) = op.results
+        return (c.times(c.op(Exponential(), c.mul(y, y)), math.sqrt(math.pi) / 2),)
+
 
 class Lgamma(WideUnary):
     """The logarithm of the absolute value of the gamma function. CHLO: lgamma."""
@@ -75,6 +91,9 @@ class Lgamma(WideUnary):
         if x <= 0 and (math.isinf(x) or x == math.floor(x)):
             return math.inf
         return math.lgamma(x)
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return (c.op(Digamma(), op.operands[0]),)
 
 
 class Digamma(WideUnary):
@@ -108,6 +127,10 @@ class Asin(FloatUnary):
     domain = (-1.0, 1.0)
     numpy = np.arcsin
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (x,) = op.operands
+        return (c.op(Rsqrt(), c.sub(c.filled(x.type, 1), c.mul(x, x))),)
+
 
 class Acos(FloatUnary):
     """The arc cosine, in radians. CHLO: acos."""
@@ -116,12 +139,20 @@ class Acos(FloatUnary):
     domain = (-1.0, 1.0)
     numpy = np.arccos
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (x,) = op.operands
+        return (c.neg(c.op(Rsqrt(), c.sub(c.filled(x.type, 1), c.mul(x, x)))),)
+
 
 class Atan(FloatUnary):
     """The arc tangent, in radians. CHLO: atan."""
 
     opcode = "chlo.atan"
     numpy = np.arctan
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (x,) = op.operands
+        return (Reciprocal(c.add(c.filled(x.type, 1), c.mul(x, x))),)
 
 
 class Sinh(FloatUnary):
@@ -130,6 +161,9 @@ class Sinh(FloatUnary):
     opcode = "chlo.sinh"
     numpy = np.sinh
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return (c.op(Cosh(), op.operands[0]),)
+
 
 class Cosh(FloatUnary):
     """The hyperbolic cosine. CHLO: cosh."""
@@ -137,12 +171,19 @@ class Cosh(FloatUnary):
     opcode = "chlo.cosh"
     numpy = np.cosh
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return (c.op(Sinh(), op.operands[0]),)
+
 
 class Asinh(FloatUnary):
     """The inverse hyperbolic sine. CHLO: asinh."""
 
     opcode = "chlo.asinh"
     numpy = np.arcsinh
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (x,) = op.operands
+        return (c.op(Rsqrt(), c.add(c.mul(x, x), c.filled(x.type, 1))),)
 
 
 class Acosh(FloatUnary):
@@ -152,6 +193,11 @@ class Acosh(FloatUnary):
     domain = (1.0, 4.0)
     numpy = np.arccosh
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (x,) = op.operands
+        one = c.filled(x.type, 1)
+        return (c.op(Rsqrt(), c.mul(c.sub(x, one), c.add(x, one))),)
+
 
 class Atanh(FloatUnary):
     """The inverse hyperbolic tangent. CHLO: atanh."""
@@ -159,3 +205,8 @@ class Atanh(FloatUnary):
     opcode = "chlo.atanh"
     domain = (-0.9, 0.9)
     numpy = np.arctanh
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (x,) = op.operands
+        one = c.filled(x.type, 1)
+        return (Reciprocal(c.mul(c.sub(one, x), c.add(one, x))),)

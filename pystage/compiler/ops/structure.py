@@ -10,6 +10,7 @@ import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 
 from ..hlo import extents
+from ..hlo.calculus import Calculus, Contribution, Cotangents
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import (
     BOOL,
@@ -145,6 +146,7 @@ class Broadcast(HloOp):
     axes: tuple[int, ...]
 
     opcode = "broadcast_in_dim"
+    linear = (0,)
 
     def infer(self, *operands: ArrayType) -> ArrayType:
         (operand,) = operands
@@ -199,6 +201,17 @@ class Broadcast(HloOp):
             ),
         ]
 
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        """The sum over the axes that it was repeated along."""
+        (ct,) = cotangents
+        assert ct is not None
+        (x,) = op.operands
+        shape = x.type.static_shape
+        kept = [a for a, n in zip(self.axes, shape, strict=True) if n == ct.type.shape[a]]
+        ct = c.sum(ct, [a for a in range(ct.type.rank) if a not in kept])
+        order = sorted(kept)
+        return (c.reshape(c.transpose(ct, [order.index(a) for a in kept]), shape),)
+
 
 @dataclass(frozen=True)
 class Reshape(HloOp):
@@ -207,6 +220,7 @@ class Reshape(HloOp):
     shape: Shape
 
     opcode = "reshape"
+    linear = (0,)
 
     def infer(self, *operands: ArrayType) -> ArrayType:
         (operand,) = operands
@@ -239,6 +253,11 @@ class Reshape(HloOp):
             ErrorSample(cls((n, 2)), (ArrayType(FLOAT32, (n, 3)),), "the numbers of elements differ"),
         ]
 
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        return (c.reshape(ct, op.operands[0].type.static_shape),)
+
 
 @dataclass(frozen=True)
 class Transpose(HloOp):
@@ -250,6 +269,7 @@ class Transpose(HloOp):
     permutation: tuple[int, ...]
 
     opcode = "transpose"
+    linear = (0,)
 
     def infer(self, *operands: ArrayType) -> ArrayType:
         (operand,) = operands
@@ -282,6 +302,11 @@ class Transpose(HloOp):
             ErrorSample(cls((0, 2)), (matrix,), "there is no axis 2"),
         ]
 
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        return (c.transpose(ct, [self.permutation.index(axis) for axis in range(len(self.permutation))]),)
+
 
 @dataclass(frozen=True)
 class Reverse(HloOp):
@@ -290,6 +315,7 @@ class Reverse(HloOp):
     axes: tuple[int, ...]
 
     opcode = "reverse"
+    linear = (0,)
 
     def infer(self, *operands: ArrayType) -> ArrayType:
         (operand,) = operands
@@ -320,6 +346,11 @@ class Reverse(HloOp):
             ErrorSample(cls((0, 0)), (vector,), "axis 0 is named twice"),
         ]
 
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        return (c.op(self, ct),)
+
 
 @dataclass(frozen=True)
 class Concatenate(HloOp):
@@ -328,6 +359,7 @@ class Concatenate(HloOp):
     axis: int
 
     opcode = "concatenate"
+    linear = range(1 << 20)  # all of them
 
     def infer(self, *operands: ArrayType) -> ArrayType:
         require(bool(operands), "there is nothing to concatenate")
@@ -373,6 +405,18 @@ class Concatenate(HloOp):
             ErrorSample(cls(0), (ArrayType(FLOAT32),), "no axis 0 in an array with no axes"),
         ]
 
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        parts: list[Contribution] = []
+        start = 0
+        for operand in op.operands:
+            shape = operand.type.static_shape
+            starts = [start if a == self.axis else 0 for a in range(len(shape))]
+            parts.append(c.slice(ct, starts, [s + n for s, n in zip(starts, shape)]))
+            start += shape[self.axis]
+        return parts
+
 
 @dataclass(frozen=True)
 class Pad(HloOp):
@@ -387,6 +431,7 @@ class Pad(HloOp):
     interior: tuple[int, ...]
 
     opcode = "pad"
+    linear = (0, 1)
 
     def infer(self, *operands: ArrayType) -> ArrayType:
         operand, value = operands
@@ -451,3 +496,16 @@ class Pad(HloOp):
             ErrorSample(cls((0,), (0,), (-1,)), (three, zero), "the interior width of axis 0 is negative"),
             ErrorSample(cls((-2,), (-2,), (0,)), (three, zero), "more elements are cut off axis 0"),
         ]
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        """The part that the operand became; of the scalar, all that it filled."""
+        (ct,) = cotangents
+        assert ct is not None
+        x, _ = op.operands
+        shape = x.type.static_shape
+        none = [0] * len(shape)
+        inside = c.pad(ct, [-n for n in self.low], [-n for n in self.high])
+        spread = [(n - 1) * (gap + 1) + 1 if n else 0 for n, gap in zip(shape, self.interior)]
+        part = c.slice(inside, none, spread, [gap + 1 for gap in self.interior])
+        axes = range(len(shape))
+        return part, c.sub(c.sum(ct, axes), c.sum(part, axes))

@@ -7,6 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ..hlo.calculus import (
+    Calculus,
+    Contribution,
+    Cotangents,
+    NotDifferentiable,
+    Partial,
+    Reciprocal,
+    Tangents,
+)
+from ..hlo.ir import Op, Value
 from ..hlo.op import ErrorSample, Sample
 from ..hlo.types import BOOL, COMPLEX128, FLOAT32, FLOAT64, ArrayType, is_complex, is_integer
 from .elementwise import FloatUnary, IntegerUnary, RealUnary, Unary
@@ -33,6 +43,24 @@ class Abs(Unary):
     def reference(self, *operands: np.ndarray) -> Any:
         return np.abs(operands[0])
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return (c.op(Sign(), op.operands[0]),)
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        """Of the modulus: by the direction of `x`, conjugated; 0 at 0."""
+        (ct,) = cotangents
+        assert ct is not None
+        if ct.type == op.operands[0].type:
+            return super().vjp(c, op, cotangents)
+        return (c.mul(c.complex(ct, c.zeros(ct.type)), _direction(c, op)),)
+
+    def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
+        (t,) = tangents
+        assert t is not None
+        if not is_complex(t.type.dtype):
+            return super().jvp(c, op, tangents)
+        return (c.real(c.mul(t, _direction(c, op))),)
+
 
 class Negate(Unary):
     """`-x`; integers wrap around. StableHLO: negate."""
@@ -40,6 +68,9 @@ class Negate(Unary):
     opcode = "negate"
     dtypes = INTEGERS | FLOATS | COMPLEXES
     numpy = np.negative
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return (-1,)
 
 
 class Sign(Unary):
@@ -53,12 +84,20 @@ class Sign(Unary):
         sign = np.sign(x)
         return sign if is_integer(x.dtype) or is_complex(x.dtype) else np.copysign(sign, x)
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        if is_complex(op.operands[0].type.dtype):
+            raise NotDifferentiable("the sign of complex numbers")
+        return (None,)
+
 
 class Exponential(FloatUnary):
     """e to the power x. StableHLO: exponential."""
 
     opcode = "exponential"
     numpy = np.exp
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return op.results
 
 
 class ExponentialMinusOne(FloatUnary):
@@ -67,12 +106,19 @@ class ExponentialMinusOne(FloatUnary):
     opcode = "exponential_minus_one"
     numpy = np.expm1
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (y,) = op.results
+        return (c.add(y, c.filled(y.type, 1)),)
+
 
 class Log(FloatUnary):
     """The natural logarithm; NaN of negative real numbers. StableHLO: log."""
 
     opcode = "log"
     numpy = np.log
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return (Reciprocal(op.operands[0]),)
 
 
 class LogPlusOne(FloatUnary):
@@ -81,12 +127,20 @@ class LogPlusOne(FloatUnary):
     opcode = "log_plus_one"
     numpy = np.log1p
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (x,) = op.operands
+        return (Reciprocal(c.add(x, c.filled(x.type, 1))),)
+
 
 class Sqrt(FloatUnary):
     """The square root; NaN of negative real numbers. StableHLO: sqrt."""
 
     opcode = "sqrt"
     numpy = np.sqrt
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (y,) = op.results
+        return (c.div(c.filled(y.type, 0.5), y),)
 
 
 class Rsqrt(FloatUnary):
@@ -98,12 +152,20 @@ class Rsqrt(FloatUnary):
         (x,) = operands
         return (x.dtype.type(1) / np.sqrt(x)).astype(x.dtype)
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (x,), (y,) = op.operands, op.results
+        return (c.times(c.div(y, x), -0.5),)
+
 
 class Cbrt(RealUnary):
     """The real cube root. StableHLO: cbrt."""
 
     opcode = "cbrt"
     numpy = np.cbrt
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (y,) = op.results
+        return (c.div(c.filled(y.type, 1 / 3), c.mul(y, y)),)
 
 
 class Sine(FloatUnary):
@@ -112,12 +174,18 @@ class Sine(FloatUnary):
     opcode = "sine"
     numpy = np.sin
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return (c.op(Cosine(), op.operands[0]),)
+
 
 class Cosine(FloatUnary):
     """The cosine of an angle in radians. StableHLO: cosine."""
 
     opcode = "cosine"
     numpy = np.cos
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return (c.neg(c.op(Sine(), op.operands[0])),)
 
 
 class Tan(FloatUnary):
@@ -126,12 +194,20 @@ class Tan(FloatUnary):
     opcode = "tan"
     numpy = np.tan
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (y,) = op.results
+        return (c.add(c.filled(y.type, 1), c.mul(y, y)),)
+
 
 class Tanh(FloatUnary):
     """The hyperbolic tangent. StableHLO: tanh."""
 
     opcode = "tanh"
     numpy = np.tanh
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (y,) = op.results
+        return (c.sub(c.filled(y.type, 1), c.mul(y, y)),)
 
 
 class Logistic(FloatUnary):
@@ -144,12 +220,19 @@ class Logistic(FloatUnary):
         one = x.dtype.type(1)
         return (one / (one + np.exp(-x))).astype(x.dtype)
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (y,) = op.results
+        return (c.mul(y, c.sub(c.filled(y.type, 1), y)),)
+
 
 class Ceil(RealUnary):
     """The least integer that is not less. StableHLO: ceil."""
 
     opcode = "ceil"
     numpy = np.ceil
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return (None,)
 
 
 class Floor(RealUnary):
@@ -158,6 +241,9 @@ class Floor(RealUnary):
     opcode = "floor"
     numpy = np.floor
 
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return (None,)
+
 
 class RoundNearestEven(RealUnary):
     """The nearest integer, halves to the even one, as `np.rint`. StableHLO: round_nearest_even."""
@@ -165,6 +251,9 @@ class RoundNearestEven(RealUnary):
     opcode = "round_nearest_even"
     domain = (-2.5, 2.5)
     numpy = np.rint
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return (None,)
 
 
 class RoundNearestAfz(RealUnary):
@@ -178,6 +267,9 @@ class RoundNearestAfz(RealUnary):
         whole = np.trunc(x)
         away = whole + np.copysign(np.ones_like(x), x)
         return np.where(np.abs(x - whole) >= x.dtype.type(0.5), away, whole).astype(x.dtype)
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return (None,)
 
 
 class IsFinite(RealUnary):
@@ -250,11 +342,30 @@ class Real(ComplexPart):
     """The real part of complex numbers. StableHLO: real."""
 
     opcode = "real"
+    linear = (0,)
     numpy = staticmethod(np.real)
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        return (c.complex(ct, c.zeros(ct.type)),)
 
 
 class Imag(ComplexPart):
     """The imaginary part of complex numbers. StableHLO: imag."""
 
     opcode = "imag"
+    linear = (0,)
     numpy = staticmethod(np.imag)
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        return (c.complex(c.zeros(ct.type), c.neg(ct)),)
+
+
+def _direction(c: Calculus, op: Op) -> Value:
+    """`conj(x) / |x|` of a complex `x`, and 0 where it is 0."""
+    (x,), (y,) = op.operands, op.results
+    length = c.select(c.compare("EQ", y, c.zeros(y.type)), c.filled(y.type, 1), y)
+    return c.div(c.conj(x), c.complex(length, c.zeros(y.type)))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 
 from ..hlo.builder import Builder
+from ..hlo.calculus import Calculus, Contribution, Cotangents, NotDifferentiable, Tangents
 from ..hlo.extents import add, ceil_divide, scale
-from ..hlo.ir import Op, Region
+from ..hlo.ir import Op, Region, Value
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import (
@@ -26,6 +29,7 @@ from .binary import Add, Maximum, Minimum, Power
 from .compare import Compare
 from .operands import require, require_per_axis, require_same_dtype, require_scalar, same_shape
 from .reduce import STANDARD
+from .structure import Pad
 
 Pairs = tuple[tuple[int, int], ...]
 Ints = tuple[int, ...]
@@ -178,6 +182,56 @@ class ReduceWindow(HloOp):
             ErrorSample(cls(Add(), (1, 1), (1, 1), ((-3, -4), (0, 0))), (x, init), "removes more than 6"),
         )
 
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        """Of a sum: the sum over the windows that an element lies in. Of a maximum: `SelectAndScatter`."""
+        (ct,) = cotangents
+        assert ct is not None
+        x, start = op.operands
+        if isinstance(self.combine, Add):
+            return self._sum_of_windows(c, ct, x), None
+        select = self._selects()
+        scatter = SelectAndScatter(select, Add(), self.window, self.strides, self.padding)
+        return c.op(scatter, x, ct, c.zeros(start.type)), None
+
+    def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
+        x, start = op.operands
+        t, of_start = tangents
+        if t is None or of_start is not None:
+            raise NotDifferentiable("the value that a reduction over windows begins with")
+        if isinstance(self.combine, Add):
+            return (c.op(self, t, c.zeros(start.type)),)
+        select = self._selects()
+        return (SelectAndScatter(select, Add(), self.window, self.strides, self.padding).selected(c, x, t),)
+
+    def _selects(self) -> str:
+        """The comparison by which a window keeps its element."""
+        if (
+            isinstance(self.combine, Maximum | Minimum)
+            and not self.base_dilation
+            and not self.window_dilation
+        ):
+            return "GE" if isinstance(self.combine, Maximum) else "LE"
+        raise NotDifferentiable(f"a reduction over windows with `{self.combine.opcode}`")
+
+    def _sum_of_windows(self, c: Calculus, ct: Value, x: Value) -> Value:
+        axes = self._axes(x.type.rank)
+        shape = x.type.static_shape
+        rank = len(shape)
+        reach = [a.reach for a in axes]
+        lengths = [(n - 1) * a.stride + 1 if n else 0 for a, n in zip(axes, ct.type.static_shape)]
+        spread = [(n - 1) * a.base_dilation + 1 if n else 0 for a, n in zip(axes, shape)]
+        padded = [n + a.low + a.high for a, n in zip(axes, spread)]
+        ct = c.pad(
+            ct, [r - 1 for r in reach], [p - n for p, n in zip(padded, lengths)], [a.stride - 1 for a in axes]
+        )
+        ones = (1,) * rank
+        window = ReduceWindow(
+            Add(), self.window, ones, ((0, 0),) * rank, window_dilation=self.window_dilation
+        )
+        sums = c.op(window, ct, c.zeros(ct.type.with_shape(())))
+        inside = c.pad(sums, [-a.low for a in axes], [-a.high for a in axes])
+        return c.slice(inside, [0] * rank, spread, [a.base_dilation for a in axes])
+
 
 @dataclass(frozen=True)
 class SelectAndScatter(HloOp):
@@ -191,6 +245,7 @@ class SelectAndScatter(HloOp):
     """
 
     opcode = "select_and_scatter"
+    linear = (1, 2)
 
     select: str
     combine: HloOp
@@ -291,6 +346,50 @@ class SelectAndScatter(HloOp):
             ),
             ErrorSample(cls("GE", Add(), (2,), (2, 2), none), (x, source, init), "1 window extents"),
         )
+
+    LIMIT: ClassVar[int] = 64
+    """The largest window whose elements are looked at one by one."""
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        """Of the source: what stands at the elements that the windows select."""
+        (ct,) = cotangents
+        assert ct is not None
+        if not isinstance(self.combine, Add):
+            raise NotDifferentiable(f"scattering with `{self.combine.opcode}`")
+        return None, self.selected(c, op.operands[0], ct), c.sum(ct, range(ct.type.rank))
+
+    def selected(self, c: Calculus, array: Value, values: Value) -> Value:
+        """For each window over `array`, the element of `values` at the place that it selects."""
+        if math.prod(self.window) > self.LIMIT:
+            raise NotDifferentiable(
+                f"a selection from windows of {math.prod(self.window)} elements, a second time,"
+            )
+        axes = self._axes(array.type.rank)
+        places = [
+            a.places("select_and_scatter", n) for a, n in zip(axes, array.type.static_shape, strict=True)
+        ]
+        worst = -math.inf if self.select == "GE" else math.inf
+        best: Value | None = None
+        found: Value | None = None
+        for offset in np.ndindex(*self.window):
+            seen = self._under(c, array, c.filled(array.type.with_shape(()), worst), offset, places)
+            value = self._under(c, values, c.zeros(values.type.with_shape(())), offset, places)
+            if best is None or found is None:
+                best, found = seen, value
+                continue
+            keeps = c.compare(self.select, best, seen)
+            best, found = c.select(keeps, best, seen), c.select(keeps, found, value)
+        assert found is not None
+        return found
+
+    def _under(
+        self, c: Calculus, x: Value, outside: Value, offset: Sequence[int], places: Sequence[Any]
+    ) -> Value:
+        """What lies under the window's element `offset`, for each place of the window."""
+        low, high = [p[0] for p in self.padding], [p[1] for p in self.padding]
+        padded = c.op(Pad(tuple(low), tuple(high), (0,) * len(low)), x, outside)
+        ends = [o + (n - 1) * s + 1 for o, n, s in zip(offset, places, self.strides, strict=True)]
+        return c.slice(padded, offset, ends, self.strides)
 
 
 def _require_combiner(name: str, combine: HloOp, operands: Sequence[ArrayType]) -> None:

@@ -1,0 +1,289 @@
+"""The way back through a loop whose number of trips nobody knows: in bounded memory, with recomputation.
+
+Forward, the loop keeps its state every `stride` trips in one of `KEPT` slots; when all are taken, the stride
+doubles and every other slot is free again. Backward, the state before the last trip is wanted first. The latest
+state that is kept is run forward to half of the way that is missing and kept there, until it is the one wanted;
+then that one trip is computed once more and pulled back, and the trip before is wanted. Each trip wanted costs a
+logarithm of the stride in further slots (`MORE`), never more.
+
+After A. Griewank, A. Walther, "Revolve: an implementation of checkpointing for the reverse or adjoint mode of
+computational differentiation" (2000), and P. Stumm, A. Walther, "New algorithms for optimal online checkpointing"
+(2010), in the form that fits static shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from ..hlo.builder import Builder
+from ..hlo.ir import Region, Value
+from ..hlo.types import INT64, ArrayType
+from ..ops import (
+    And,
+    Compare,
+    Constant,
+    Divide,
+    Maximum,
+    Minimum,
+    Or,
+    Reduce,
+    Remainder,
+    While,
+)
+from .before import Before
+from .calculus import Calculus
+from .residuals import extend
+from .tape import Linear, Step, Tape
+
+KEPT = 16
+"""How many states the loop keeps on its way forward."""
+MORE = 24
+"""How many more the way back may keep: the logarithm of the longest stride."""
+
+Cotangent = dict[Value, Value]
+"""By value of the copied program: its cotangent so far."""
+
+
+class Pull(Protocol):
+    """What is asked of `reverse.Pullback`."""
+
+    b: Builder
+    c: Calculus
+
+    def send(self, cotangents: Cotangent, value: Value, contribution: object) -> None: ...
+
+    def tape(self, tape: Tape, cotangents: Cotangent) -> None: ...
+
+    def carried(self, step: Step, given: Sequence[bool]) -> tuple[list[int], dict[Value, None]]: ...
+
+
+class _Slots:
+    """States kept in slots: `steps` says how many trips came before each (-1: free), `stores` hold the states."""
+
+    def __init__(self, b: Builder, steps: Value, stores: Sequence[Value]) -> None:
+        self._b = b
+        self._c = Calculus(b)
+        self.steps = steps
+        self.stores = list(stores)
+
+    def first(self, flags: Value) -> Value:
+        """The first slot for which a flag holds; any if there is none."""
+        count = flags.type.static_shape[0]
+        places = self._c.iota(INT64, (count,), 0)
+        last = self._c.filled(places.type, count - 1)
+        chosen = self._c.select(flags, places, last)
+        return self._b.op(Reduce(Minimum(), (0,)), chosen, integer(self._b, count - 1))
+
+    def latest(self) -> tuple[Value, Value]:
+        """The slot of the latest state, and how many trips came before it."""
+        step = self._b.op(Reduce(Maximum(), (0,)), self.steps, integer(self._b, -1))
+        return self.first(
+            self._c.compare("EQ", self.steps, self._c.broadcast(step, self.steps.type.static_shape, ()))
+        ), step
+
+    def free(self) -> Value:
+        """A free slot."""
+        return self.first(self._c.compare("LT", self.steps, self._c.zeros(self.steps.type)))
+
+    def take(self, slot: Value) -> list[Value]:
+        """The state in a slot."""
+        found = []
+        zero = integer(self._b, 0)
+        for store in self.stores:
+            shape = store.type.static_shape[1:]
+            row = self._c.dynamic_slice(store, [slot, *[zero] * len(shape)], (1, *shape))
+            found.append(self._c.reshape(row, shape))
+        return found
+
+    def put(self, slot: Value, step: Value, state: Sequence[Value]) -> None:
+        """Keeps a state."""
+        self.mark(slot, step)
+        zero = integer(self._b, 0)
+        for i, (store, value) in enumerate(zip(self.stores, state, strict=True)):
+            shape = value.type.static_shape
+            row = self._c.reshape(value, (1, *shape))
+            self.stores[i] = self._c.update(store, row, [slot, *[zero] * len(shape)])
+
+    def mark(self, slot: Value, step: Value) -> None:
+        """Says how many trips came before the state in a slot."""
+        self.steps = self._c.update(self.steps, self._c.reshape(step, (1,)), [slot])
+
+
+def integer(b: Builder, number: int) -> Value:
+    """A constant int64."""
+    return b.op(Constant(np.asarray(number, INT64)))
+
+
+def while_loop(
+    b: Builder,
+    start: Sequence[Value],
+    condition: Callable[[Sequence[Value]], Value],
+    body: Callable[[Sequence[Value]], Sequence[Value]],
+) -> tuple[Value, ...]:
+    """A loop built of two functions of what it carries."""
+    types = tuple([v.type for v in start])
+    tests, steps = Region(types), Region(types)
+    with b.region(tests):
+        tests.results = (condition(tests.params),)
+    with b.region(steps):
+        steps.results = tuple(body(steps.params))
+    return b.apply(While(), start, (tests, steps)).results
+
+
+def _run(
+    b: Builder, source: Linear, step: Step, state: Sequence[Value], now: Value, end: Value
+) -> tuple[Value, ...]:
+    """The loop's own trips from `state`, as long as its condition holds and `now` is less than `end`."""
+    test, body = step.old.regions
+
+    def condition(carried: Sequence[Value]) -> Value:
+        going = b.op(Compare("LT"), carried[-1], end)
+        return b.op(And(), going, _copied(b, source, test, carried[:-1])[0])
+
+    def trip(carried: Sequence[Value]) -> list[Value]:
+        return [*_copied(b, source, body, carried[:-1]), Calculus(b).add(carried[-1], integer(b, 1))]
+
+    return while_loop(b, [*state, now], condition, trip)
+
+
+def _copied(b: Builder, source: Linear, region: Region, params: Sequence[Value]) -> tuple[Value, ...]:
+    """What a region gives for these parameters."""
+    source.define(region.params, params)
+    source.copy_ops(b, region, b.current)
+    return source.new(region.results)
+
+
+def _keep_states(step: Step) -> tuple[Value, _Kept]:
+    """Rebuilds a copied loop so that it keeps states on its way; the number of its trips, and what it kept."""
+    op, source = step.op, step.source
+    before = Before(step)
+    count = len(op.operands)
+    states = [v.type for v in op.operands]
+    starts = [
+        before.constant(np.asarray(0, INT64)),
+        before.constant(np.asarray(1, INT64)),
+        before.constant(np.full(KEPT, -1, INT64)),
+        *[before.zeros(t.with_shape((KEPT, *t.static_shape))) for t in states],
+    ]
+    types = (*states, *[v.type for v in starts])
+    tests, trips = Region(types), Region(types)
+    b = Builder(tests)
+    tests.results = _copied(b, source, step.old.regions[0], tests.params[:count])
+    b = Builder(trips)
+    now, stride, steps, *stores = trips.params[count:]
+    after, rest = _keep_and_run(b, step, trips.params[:count], now, stride, _Slots(b, steps, stores))
+    trips.results = (*after, *rest)
+    op.operands = (*op.operands, *starts)
+    op.regions = (tests, trips)
+    now, _, steps, *stores = extend(op, [v.type for v in starts])
+    return now, (steps, stores)
+
+
+_Kept = tuple[Value, list[Value]]
+
+
+def _keep_and_run(
+    b: Builder, step: Step, state: Sequence[Value], now: Value, stride: Value, slots: _Slots
+) -> tuple[Sequence[Value], Sequence[Value]]:
+    """Keeps the state, and runs on to where the next one is to be kept."""
+    c = Calculus(b)
+    shape = slots.steps.type.static_shape
+
+    def usable(stride: Value) -> Value:
+        none = c.compare("LT", slots.steps, c.zeros(slots.steps.type))
+        rest = b.op(Remainder(), slots.steps, c.broadcast(stride, shape, ()))
+        return b.op(Or(), none, c.compare("NE", rest, c.zeros(rest.type)))
+
+    false = b.op(Constant(np.asarray(False)))
+    some = b.op(Reduce(Or(), (0,)), usable(stride), false)
+    stride = c.select(some, stride, c.add(stride, stride))
+    due = c.compare("EQ", b.op(Remainder(), now, stride), integer(b, 0))
+    slot = slots.first(usable(stride))
+    kept = [c.select(due, new, old) for new, old in zip(state, slots.take(slot), strict=True)]
+    mark = c.reshape(c.dynamic_slice(slots.steps, [slot], (1,)), ())
+    slots.put(slot, c.select(due, now, mark), kept)
+    end = c.add(now, c.sub(stride, b.op(Remainder(), now, stride)))
+    *state, now = _run(b, step.source, step, state, now, end)
+    return state, [now, stride, slots.steps, *slots.stores]
+
+
+def checkpointed(pull: Pull, step: Step, given: Sequence[Value | None], cotangents: Cotangent) -> None:
+    """Pulls back through a loop of unknown length."""
+    carried, captured = pull.carried(step, [ct is not None for ct in given])
+    trips, (steps, stores) = _keep_states(step)
+    b, c = pull.b, pull.c
+    states = [v.type for v in step.old.operands]
+    more = ArrayType(INT64, (MORE,))
+    starts = [
+        c.sub(trips, integer(b, 1)),
+        c.concatenate([steps, c.filled(more, -1)], 0),
+        *[
+            c.concatenate([s, c.zeros(t.with_shape((MORE, *t.static_shape)))], 0)
+            for s, t in zip(stores, states)
+        ],
+        *[c.zeros(states[i]) if given[i] is None else given[i] for i in carried],
+        *[cotangents[v] if v in cotangents else c.zeros(v.type) for v in captured],
+    ]
+    first, second = 2 + len(states), 2 + len(states) + len(carried)
+
+    def wanted(values: Sequence[Value]) -> Value:
+        return c.compare("GE", values[0], integer(b, 0))
+
+    def back(values: Sequence[Value]) -> list[Value]:
+        want = values[0]
+        slots = _Slots(b, values[1], values[2:first])
+        slot = _advance(b, step, slots, want)
+        local: Cotangent = dict(zip(captured, values[second:], strict=True))
+        sent = _one_trip(pull, step, slots.take(slot), dict(zip(carried, values[first:second])), local)
+        slots.mark(slot, integer(b, -1))
+        return [
+            c.sub(want, integer(b, 1)),
+            slots.steps,
+            *slots.stores,
+            *[sent[i] if i in sent else c.zeros(states[i]) for i in carried],
+            *[local[v] for v in captured],
+        ]
+
+    found = while_loop(b, [v for v in starts if v is not None], wanted, back)
+    cotangents.update(zip(captured, found[second:], strict=True))
+    for i, ct in zip(carried, found[first:second]):
+        pull.send(cotangents, step.op.operands[i], ct)
+
+
+def _advance(b: Builder, step: Step, slots: _Slots, want: Value) -> Value:
+    """Runs kept states forward until the one wanted is kept; its slot."""
+    count = len(slots.stores)
+
+    def missing(values: Sequence[Value]) -> Value:
+        return b.op(Compare("NE"), _Slots(b, values[0], values[1:]).latest()[1], want)
+
+    def halfway(values: Sequence[Value]) -> list[Value]:
+        c = Calculus(b)
+        inner = _Slots(b, values[0], values[1:])
+        slot, now = inner.latest()
+        way = c.add(c.sub(want, now), integer(b, 1))
+        end = c.add(now, b.op(Divide(), way, integer(b, 2)))
+        *state, now = _run(b, step.source, step, inner.take(slot), now, end)
+        inner.put(inner.free(), now, state)
+        return [inner.steps, *inner.stores]
+
+    found = while_loop(b, [slots.steps, *slots.stores], missing, halfway)
+    slots.steps, slots.stores = found[0], list(found[1 : 1 + count])
+    return slots.latest()[0]
+
+
+def _one_trip(
+    pull: Pull, step: Step, state: Sequence[Value], given: dict[int, Value], local: Cotangent
+) -> dict[int, Value]:
+    """One trip computed once more and pulled back: the cotangents of the state before it."""
+    body, source = step.old.regions[1], step.source
+    source.define(body.params, state)
+    tape = source.copy_ops(pull.b, body, pull.b.current)
+    results = source.new(body.results)
+    for i, ct in given.items():
+        pull.send(local, results[i], ct)
+    pull.tape(tape, local)
+    return {i: local.pop(value) for i, value in enumerate(state) if value in local}

@@ -1,0 +1,167 @@
+"""Forward mode: a function that also computes the tangents of its results.
+
+In: a function, and which of its parameters have tangents. Out: a function of its parameters and then those
+tangents, whose results are followed by the tangents of those that vary. Branches and loops compute tangents
+beside what they compute; a function that is called becomes one such function for each set of parameters that vary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..hlo.builder import Builder
+from ..hlo.ir import Function, Op, Region, Value
+from ..ops import Call, Case, If, While
+from .activity import Activity, Mask
+from .calculus import Calculus, differentiable
+from .rules import tangents
+
+
+class Forward:
+    """Forward mode of functions; each is made once for each set of parameters with tangents."""
+
+    def __init__(self) -> None:
+        self._activity = Activity()
+        self._made: dict[tuple[Function, Mask], Function] = {}
+
+    def results(self, function: Function, params: Mask) -> Mask:
+        """Which results have tangents."""
+        return self._activity.results(function, params)
+
+    def function(self, old: Function, params: Mask) -> Function:
+        """`old` with the tangents of its results that vary, as a function of those of these parameters too."""
+        params = tuple([p and differentiable(t) for p, t in zip(params, old.param_types, strict=True)])
+        key = old, params
+        if key not in self._made:
+            self._made[key] = _Function(self, self._activity, old, params).made
+        return self._made[key]
+
+
+class _Function:
+    """One function in forward mode: the copies of its values, and their tangents."""
+
+    def __init__(self, owner: Forward, activity: Activity, old: Function, params: Mask) -> None:
+        self._owner = owner
+        self._activity = activity
+        inputs = old.body.params
+        self._varied = activity.of(old.body, [v for v, p in zip(inputs, params) if p])
+        self._primal: dict[Value, Value] = {}
+        self._tangent: dict[Value, Value] = {}
+        body = Region((*old.param_types, *[t for t, p in zip(old.param_types, params) if p]))
+        self._b = Builder(body)
+        self._c = Calculus(self._b)
+        following = iter(body.params[len(inputs) :])
+        for value, copy, varies in zip(inputs, body.params, params):
+            self._primal[value] = copy
+            if varies:
+                self._tangent[value] = next(following)
+        self._ops(old.body)
+        results = old.body.results
+        body.results = (*self._primals(results), *self._tangents([r for r in results if r in self._varied]))
+        self.made = Function(f"{old.name}_jvp", body, old.span, old.fence)
+
+    def _primals(self, values: Sequence[Value]) -> tuple[Value, ...]:
+        return tuple([self._primal[v] for v in values])
+
+    def _tangents(self, values: Sequence[Value]) -> tuple[Value, ...]:
+        return tuple([self._tangent_of(v) for v in values])
+
+    def _tangent_of(self, value: Value) -> Value:
+        found = self._tangent.get(value)
+        return self._c.zeros(value.type) if found is None else found
+
+    def _ops(self, region: Region) -> None:
+        for op in region.ops:
+            self._b.span = op.span
+            self._op(op)
+
+    def _op(self, op: Op) -> None:
+        match op.kind:
+            case While():
+                self._loop(op)
+            case If() | Case():
+                self._branch(op)
+            case Call(function):
+                self._call(op, function)
+            case _:
+                self._plain(op)
+
+    def _plain(self, op: Op) -> None:
+        operands = self._primals(op.operands)
+        made = self._b.apply(op.kind, operands, [self._copy(r) for r in op.regions])
+        self._primal.update(zip(op.results, made.results, strict=True))
+        if not any(r in self._varied for r in op.results):
+            return
+        given = [self._tangent.get(v) for v in op.operands]
+        for old, tangent in zip(op.results, tangents(self._c, made, given), strict=True):
+            if tangent is not None:
+                self._tangent[old] = tangent
+
+    def _copy(self, region: Region) -> Region:
+        """A region as it is, for operations that are given a function."""
+        made = Region(tuple([p.type for p in region.params]))
+        self._primal.update(zip(region.params, made.params, strict=True))
+        with self._b.region(made):
+            for op in region.ops:
+                copy = self._b.apply(op.kind, self._primals(op.operands), [self._copy(r) for r in op.regions])
+                self._primal.update(zip(op.results, copy.results, strict=True))
+            made.results = self._primals(region.results)
+        return made
+
+    def _branch(self, op: Op) -> None:
+        varied = [i for i, r in enumerate(op.results) if r in self._varied]
+        regions = []
+        for old in op.regions:
+            made = Region()
+            with self._b.region(made):
+                self._ops(old)
+                made.results = (
+                    *self._primals(old.results),
+                    *self._tangents([old.results[i] for i in varied]),
+                )
+            regions.append(made)
+        self._define(op, self._b.apply(op.kind, self._primals(op.operands), regions), varied)
+
+    def _define(self, op: Op, made: Op, varied: Sequence[int]) -> None:
+        """The results of `made` are the copies of those of `op`, and then the tangents of those that vary."""
+        count = len(op.results)
+        self._primal.update(zip(op.results, made.results[:count], strict=True))
+        for i, tangent in zip(varied, made.results[count:], strict=True):
+            self._tangent[op.results[i]] = tangent
+
+    def _loop(self, op: Op) -> None:
+        condition, body = op.regions
+        varied = [i for i, p in enumerate(body.params) if p in self._varied]
+        operands = (*self._primals(op.operands), *self._tangents([op.operands[i] for i in varied]))
+        types = tuple([v.type for v in operands])
+        count = len(op.operands)
+        tests, steps = Region(types), Region(types)
+        self._primal.update(zip(condition.params, tests.params[:count], strict=True))
+        with self._b.region(tests):
+            for inner in condition.ops:
+                copy = self._b.apply(
+                    inner.kind, self._primals(inner.operands), [self._copy(r) for r in inner.regions]
+                )
+                self._primal.update(zip(inner.results, copy.results, strict=True))
+            tests.results = self._primals(condition.results)
+        self._primal.update(zip(body.params, steps.params[:count], strict=True))
+        for i, tangent in zip(varied, steps.params[count:], strict=True):
+            self._tangent[body.params[i]] = tangent
+        with self._b.region(steps):
+            self._ops(body)
+            steps.results = (
+                *self._primals(body.results),
+                *self._tangents([body.results[i] for i in varied]),
+            )
+        self._define(op, self._b.apply(op.kind, operands, (tests, steps)), varied)
+
+    def _call(self, op: Op, function: Function) -> None:
+        params = tuple([v in self._varied for v in op.operands])
+        if not any(params):
+            self._plain(op)
+            return
+        results = self._owner.results(function, params)
+        made = self._owner.function(function, params)
+        given = self._tangents([v for v, p in zip(op.operands, params) if p])
+        call = self._b.apply(Call(made), (*self._primals(op.operands), *given))
+        self._define(op, call, [i for i, r in enumerate(results) if r])

@@ -1,0 +1,176 @@
+"""What `pystage.grad`, `value_and_grad`, `jvp`, `jacobian` and `hessian` mean inside staged source.
+
+Each takes a callable value and gives another, as the public functions do outside. They are found by the objects
+in `pystage.transforms`, which hands them over when it is imported (`declare`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from ..ad.calculus import Calculus, differentiable
+from ..hlo.ir import Value
+from ..hlo.types import INT64
+from ..library.context import Context, Raw
+from ..library.registry import meaning
+from ..ops import Constant, StopGradient
+from ..values.boundary import Form
+from ..values.lattice import FALSE, Abstract, Array, Const, Meaning, Tuple
+from ..values.traverse import rebuild
+from .derivatives import directional, value_and_gradients
+from .engine import Engine
+
+
+def positions_of(engine: Engine, argnums: Raw) -> tuple[tuple[int, ...], bool]:
+    """Which arguments are meant, and whether several were named."""
+    given = engine.known(argnums, "which arguments to differentiate by")
+    if isinstance(given, tuple | list):
+        return tuple([int(n) for n in given]), True
+    return (int(given),), False
+
+
+def _counted(positions: Sequence[int], count: int) -> list[int]:
+    return [p + count if p < 0 else p for p in positions]
+
+
+def gradients(engine: Engine, function: Abstract, argnums: Raw, has_aux: Raw, with_value: bool) -> Abstract:
+    """The callable that gives gradients, and before them the value if asked for."""
+    positions, several = positions_of(engine, argnums)
+    aux = bool(engine.known(has_aux, "whether the function gives something else too"))
+
+    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        inner = cast(Engine, ctx)
+        at = _counted(positions, len(args))
+        value, found = value_and_gradients(inner, function, args, kwargs, at, aux)
+        gradient = Tuple(tuple(found)) if several else found[0]
+        if with_value:
+            return Tuple((value, gradient))
+        return Tuple((gradient, cast(Tuple, value).items[1])) if aux else gradient
+
+    return Meaning("the gradient", call)
+
+
+def _grad(ctx: Context, fun: Abstract, argnums: Raw = 0, has_aux: Raw = FALSE) -> Abstract:
+    return gradients(cast(Engine, ctx), fun, argnums, has_aux, with_value=False)
+
+
+def _value_and_grad(ctx: Context, fun: Abstract, argnums: Raw = 0, has_aux: Raw = FALSE) -> Abstract:
+    return gradients(cast(Engine, ctx), fun, argnums, has_aux, with_value=True)
+
+
+def _jvp(ctx: Context, fun: Abstract, primals: Abstract, tangents: Abstract) -> Abstract:
+    engine = cast(Engine, ctx)
+    listed = [engine.iterate(x) for x in (primals, tangents)]
+    if listed[0] is None or listed[1] is None:
+        engine.raise_(TypeError("primals and tangents must be tuples or lists"))
+    return Tuple(directional(engine, fun, listed[0], listed[1]))
+
+
+def _jacobian(ctx: Context, fun: Abstract, argnums: Raw = 0) -> Abstract:
+    engine = cast(Engine, ctx)
+    positions, several = positions_of(engine, argnums)
+
+    def call(inner: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        at = _counted(positions, len(args))
+        found = [_columns(cast(Engine, inner), fun, args, kwargs, p) for p in at]
+        return Tuple(tuple(found)) if several else found[0]
+
+    return Meaning("the Jacobian", call)
+
+
+def _hessian(ctx: Context, fun: Abstract, argnums: Raw = 0) -> Abstract:
+    return _jacobian(ctx, _grad(ctx, fun, argnums), argnums)
+
+
+def _columns(
+    engine: Engine, fun: Abstract, args: Sequence[Abstract], kwargs: dict[str, Abstract], position: int
+) -> Abstract:
+    """The derivative by each element of one argument, in the last axes: forward mode in a rolled loop."""
+    primal = engine.read(args[position])
+    value = engine.b.op(Constant(np.asarray(primal.value))) if isinstance(primal, Const) else primal.value
+    shape, size = value.type.static_shape, value.type.size
+    form = primal.form if isinstance(primal, Array) else Form.PYTHON
+
+    def along(direction: Abstract) -> Abstract:
+        def of_one(ctx: Context, x: Abstract) -> Abstract:
+            return engine.call(fun, [*args[:position], x, *args[position + 1 :]], kwargs)
+
+        return directional(engine, Meaning("one argument", of_one), [args[position]], [direction])[1]
+
+    c = Calculus(engine.b)
+    if not shape:
+        return along(Array(c.filled(value.type, 1), form))
+    columns = c.reshape(c.iota(INT64, (size,), 0), shape)
+
+    def basis(index: Abstract) -> Abstract:
+        chosen = c.broadcast(cast(Array, index).value, shape, ())
+        one, zero = c.filled(value.type, 1), c.zeros(value.type)
+        direction = c.select(c.compare("EQ", columns, chosen), one, zero)
+        return engine.ndarray(direction) if form is Form.NDARRAY else Array(direction, form)
+
+    rows = _stacked(engine, lambda index: along(basis(index)), size)
+    moved = c.transpose(rows.value, [*range(1, rows.type.rank), 0])
+    whole = c.reshape(moved, (*rows.shape[1:], *shape))
+    if rows.form is Form.JAX or form is Form.JAX:
+        return Array(whole, Form.JAX)
+    return engine.ndarray(whole)
+
+
+def _stacked(engine: Engine, row: Callable[[Abstract], Abstract], count: int) -> Array:
+    """What `row` gives for 0, 1, …, one below the other."""
+    b, c = engine.b, Calculus(engine.b)
+    zero, one = b.op(Constant(np.asarray(0, INT64))), b.op(Constant(np.asarray(1, INT64)))
+    first = engine.read(row(Array(zero, Form.PYTHON)))  # for its type: nothing uses it
+    assert isinstance(first, Array)
+    shape = first.shape
+
+    def condition(state: Abstract) -> Abstract:
+        index = cast(Array, cast(Tuple, state).items[0])
+        limit = b.op(Constant(np.asarray(count, INT64)))
+        return Array(c.compare("LT", index.value, limit), Form.PYTHON)
+
+    def body(state: Abstract) -> Abstract:
+        index, buffer = cast(Tuple, state).items
+        made = engine.read(row(index))
+        assert isinstance(index, Array) and isinstance(buffer, Array) and isinstance(made, Array)
+        part = c.reshape(made.value, (1, *shape))
+        stored = c.update(buffer.value, part, [index.value, *[zero] * len(shape)])
+        return Tuple((Array(c.add(index.value, one), Form.PYTHON), Array(stored, Form.JAX)))
+
+    start = Array(c.zeros(first.type.with_shape((count, *shape))), Form.JAX)
+    final = engine.while_loop(condition, body, Tuple((Array(zero, Form.PYTHON), start)), count)
+    return Array(cast(Array, cast(Tuple, final).items[1]).value, first.form)
+
+
+def _stop_gradient(ctx: Context, x: Abstract) -> Abstract:
+    """An equal value of its own, of whatever structure."""
+    engine = cast(Engine, ctx)
+    made: dict[int, int] = {}
+
+    def stopped(value: Value) -> Value:
+        return engine.b.op(StopGradient(), value) if differentiable(value.type) else value
+
+    for cell in engine.state.reachable([x]):
+        made[cell] = engine.state.cell_number()
+    for cell, number in made.items():
+        engine.state.set(number, rebuild(engine.state.get(cell), stopped, lambda c: made.get(c, c)))
+    return rebuild(x, stopped, lambda c: made.get(c, c))
+
+
+MEANINGS: dict[str, Callable[..., Any]] = {
+    "grad": _grad,
+    "value_and_grad": _value_and_grad,
+    "jvp": _jvp,
+    "jacobian": _jacobian,
+    "hessian": _hessian,
+    "stop_gradient": _stop_gradient,
+}
+
+
+def declare(functions: dict[str, object]) -> None:
+    """Says what the public functions of these names mean inside staged source."""
+    for name, function in functions.items():
+        meaning(function)(MEANINGS[name])

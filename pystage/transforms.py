@@ -1,0 +1,118 @@
+"""Derivatives: functions of functions, which work on plain callables outside of staged source and inside it.
+
+Called outside, each gives a compiled function, with all that a compiled function has (`lower`, `signatures`). Called
+inside staged source, the derivative is a part of the same program. Either way it is a transformation of the
+program (`compiler/ad`), so that loops, branches, stores and calls are differentiated as they are written.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from .compiler.infer import transforms
+from .runtime.function import CompiledFunction
+from .staging import compile
+
+T = TypeVar("T")
+Argnums = int | Sequence[int]
+
+
+def grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> CompiledFunction[..., Any]:
+    """The gradient of a function that gives one real number.
+
+    `argnums`: which positional arguments to differentiate by, counted from 0; several give a tuple. The gradient
+    has the structure of the argument (arrays, numbers, lists, tuples, dicts, dataclasses, plain objects), with the
+    same shapes and dtypes; integers and strings in it pass through. `has_aux`: `fun` gives a pair of the number
+    and something else, and so does the gradient function.
+
+    A `while` whose length depends on data is differentiated without a bound: its way back starts from
+    checkpoints, in bounded memory. Raises TypeError for a result that is not one real number, or an argument
+    that is no real or complex number; StagingError (PS7xx) for an operation without a derivative.
+    """
+    several = argnums if isinstance(argnums, int) else tuple(argnums)
+
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        return grad(fun, several, has_aux)(*args, **kwargs)
+
+    return compile(gradient, name=f"grad_{_name(fun)}")
+
+
+def value_and_grad(
+    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+) -> CompiledFunction[..., Any]:
+    """The value of a function and its gradient, as a pair; see `grad`."""
+    several = argnums if isinstance(argnums, int) else tuple(argnums)
+
+    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
+        return value_and_grad(fun, several, has_aux)(*args, **kwargs)
+
+    return compile(value_and_gradient, name=f"value_and_grad_{_name(fun)}")
+
+
+def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """`fun(*primals)`, and its directional derivative along `tangents`: forward mode.
+
+    `tangents` has the structure and the shapes of `primals`, TypeError otherwise; the derivative has the structure
+    of the result.
+    """
+    run = _jvp_of(fun)
+    result: tuple[Any, Any] = run(tuple(primals), tuple(tangents))
+    return result
+
+
+def jacobian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[..., Any]:
+    """The derivative of an array by an array: the result's axes, then the argument's. Forward mode in a loop."""
+    several = argnums if isinstance(argnums, int) else tuple(argnums)
+
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        return jacobian(fun, several)(*args, **kwargs)
+
+    return compile(derivative, name=f"jacobian_{_name(fun)}")
+
+
+def hessian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[..., Any]:
+    """The second derivative of a function that gives one real number: the argument's axes, twice."""
+    several = argnums if isinstance(argnums, int) else tuple(argnums)
+
+    def second_derivative(*args: Any, **kwargs: Any) -> Any:
+        return hessian(fun, several)(*args, **kwargs)
+
+    return compile(second_derivative, name=f"hessian_{_name(fun)}")
+
+
+def stop_gradient(x: T) -> T:
+    """A copy of `x`, whatever its structure, through which no derivative goes: a constant to `grad` and `jvp`."""
+    return copy.deepcopy(x)
+
+
+_DIRECTIONAL: dict[int, tuple[Any, CompiledFunction[..., Any]]] = {}
+
+
+def _jvp_of(fun: Callable[..., Any]) -> CompiledFunction[..., Any]:
+    """The compiled directional derivative of a function, made once for as long as the function lives."""
+    known = _DIRECTIONAL.get(id(fun))
+    if known is None or known[0] is not fun:
+
+        def directional(primals: Any, tangents: Any) -> Any:
+            return jvp(fun, primals, tangents)
+
+        known = _DIRECTIONAL[id(fun)] = (fun, compile(directional, name=f"jvp_{_name(fun)}"))
+    return known[1]
+
+
+def _name(fun: Callable[..., Any]) -> str:
+    return str(getattr(fun, "__name__", type(fun).__name__)).strip("<>")
+
+
+transforms.declare(
+    {
+        "grad": grad,
+        "value_and_grad": value_and_grad,
+        "jvp": jvp,
+        "jacobian": jacobian,
+        "hessian": hessian,
+        "stop_gradient": stop_gradient,
+    }
+)

@@ -1,0 +1,216 @@
+"""`pystage.grad` and its relatives, outside of staged source and inside it, against differences and JAX."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pystage
+
+from .programs import PROGRAMS, X
+from .test_functions import IDS, differences, directions_for
+
+
+@pytest.mark.parametrize(("function", "args"), PROGRAMS, ids=IDS)
+def test_grad_outside(function, args):
+    count = len(args)
+    value, gradients = pystage.value_and_grad(function, tuple(range(count)))(*args)
+    assert value == pytest.approx(float(function(*[np.copy(a) if np.ndim(a) else a for a in args])), rel=1e-9)
+    directions = directions_for(args)
+    slope = sum(float(np.sum(g * t)) for g, t in zip(gradients, directions))
+    assert slope == pytest.approx(differences(function, args, directions), rel=1e-5, abs=1e-6)
+    for gradient, argument in zip(gradients, args):
+        assert np.shape(gradient) == np.shape(argument)
+        assert type(gradient) is (np.ndarray if np.ndim(argument) else float)
+
+
+@dataclass
+class Layer:
+    w: Any
+    b: Any
+    name: str
+    width: int
+
+
+def loss(layers, x):
+    for layer in layers:
+        x = np.tanh(layer.w @ x + layer.b)
+    return np.sum(x * x)
+
+
+def make_layers():
+    rng = np.random.default_rng(0)
+    return [Layer(rng.standard_normal((3, 3)), 0.1 * i, f"layer {i}", 3) for i in range(2)]
+
+
+def test_gradients_have_the_structure_of_the_argument():
+    layers, x = make_layers(), X[:3]
+    gradient = pystage.grad(loss)(layers, x)
+    assert [type(g) for g in gradient] == [Layer, Layer] and gradient is not layers
+    assert [(g.name, g.width) for g in gradient] == [("layer 0", 3), ("layer 1", 3)]
+    assert type(gradient[0].b) is float and gradient[0].w.shape == (3, 3)
+    step = 1e-6
+    for change in ("w", "b"):
+        moved = [make_layers(), make_layers()]
+        for sign, copy in zip((step, -step), moved):
+            setattr(copy[0], change, getattr(copy[0], change) + sign)
+        slope = (loss(moved[0], x) - loss(moved[1], x)) / (2 * step)
+        assert np.sum(getattr(gradient[0], change)) == pytest.approx(slope, rel=1e-5)
+
+
+def train(layers, x, rate):
+    for _ in range(5):
+        gradient = pystage.grad(loss)(layers, x)
+        for layer, slope in zip(layers, gradient):
+            layer.w -= rate * slope.w
+            layer.b = layer.b - rate * slope.b
+    return loss(layers, x)
+
+
+def test_grad_inside_staged_source_is_a_part_of_the_program():
+    layers, wanted = make_layers(), make_layers()
+    found = pystage.compile(train)(layers, X[:3], 0.05)
+    gradient = pystage.grad(loss)
+    for _ in range(5):
+        for layer, slope in zip(wanted, gradient(wanted, X[:3])):
+            layer.w -= 0.05 * slope.w
+            layer.b = layer.b - 0.05 * slope.b
+    assert found == pytest.approx(float(loss(wanted, X[:3])), rel=1e-10)
+    for ours, theirs in zip(layers, wanted):
+        np.testing.assert_allclose(ours.w, theirs.w, rtol=1e-10)
+        assert ours.b == pytest.approx(theirs.b, rel=1e-10)
+
+
+def jax_loss(params, x):
+    hidden = jax.nn.relu(params["w"] @ x + params["b"])
+    q, _ = jnp.linalg.qr(params["w"])
+    return jnp.sum(jax.nn.log_softmax(hidden) ** 2) + jnp.sum(jnp.sort(q, axis=0)[0]) + jnp.cumsum(x)[-1]
+
+
+def test_gradients_of_jax_code_are_those_of_jax():
+    key = jax.random.key(0)
+    params = {"w": jax.random.normal(key, (4, 4)), "b": jnp.ones(4)}
+    x = jnp.arange(4.0)
+    ours, theirs = pystage.grad(jax_loss, (0, 1))(params, x), jax.grad(jax_loss, (0, 1))(params, x)
+    for a, b in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
+        assert isinstance(a, jax.Array) and a.dtype == b.dtype
+        np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-5)
+
+
+def test_both_uses_of_one_array_count_apart():
+    def product(x, y):
+        return np.sum(x * y * y)
+
+    x = X.copy()
+    np.testing.assert_allclose(pystage.grad(product)(x, x), x * x)
+    np.testing.assert_allclose(pystage.grad(product, (0, 1))(x, x)[1], 2 * x * x)
+
+
+def test_what_the_function_stores_is_stored():
+    def scaled(x, out):
+        out[:] = 2.0 * x
+        x[0] = 5.0
+        return np.sum(out * out) + x[0]
+
+    x, out = X.copy(), np.zeros(4)
+    gradient = pystage.grad(scaled)(x, out)
+    np.testing.assert_allclose(gradient, 8.0 * X)
+    np.testing.assert_array_equal(out, 2.0 * X)
+    np.testing.assert_array_equal(x, [5.0, *X[1:]])
+
+
+def cubes(x):
+    return np.sum(x**3) + x[0] * x[1]
+
+
+def test_second_derivatives():
+    wanted = np.diag(6.0 * X)
+    wanted[0, 1] = wanted[1, 0] = 1.0
+    np.testing.assert_allclose(pystage.hessian(cubes)(X), wanted)
+    product = pystage.compile(lambda x, v: pystage.jvp(pystage.grad(cubes), (x,), (v,))[1])
+    np.testing.assert_allclose(product(X, np.ones(4)), wanted @ np.ones(4))
+    twice = pystage.grad(lambda x: np.sum(pystage.grad(cubes)(x) * X))
+    np.testing.assert_allclose(twice(X), wanted @ X)
+    assert pystage.grad(pystage.grad(lambda x: x**4))(2.0) == 48.0
+
+
+def outer(x, y):
+    return np.outer(x, y) * y[0]
+
+
+def test_jacobians():
+    x, y = X[:2].copy(), X[:3].copy()
+    found = pystage.jacobian(outer, (0, 1))(x, y)
+    wanted = jax.jacobian(lambda x, y: jnp.outer(x, y) * y[0], (0, 1))(jnp.asarray(x), jnp.asarray(y))
+    for a, b in zip(found, wanted):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+    assert pystage.jacobian(lambda x: x * x)(3.0) == 6.0
+
+
+def test_directional_derivatives():
+    def parts(p, k):
+        return {"sum": p[0] + p[1], "product": p[0] * p[1] * k, "count": 3}
+
+    value, moved = pystage.jvp(parts, ((2.0, 3.0), 2.0), ((1.0, 0.5), 0.0))
+    assert value == {"sum": 5.0, "product": 12.0, "count": 3}
+    assert moved["sum"] == 1.5 and moved["product"] == 8.0
+    with pytest.raises(TypeError, match="equal shapes"):
+        pystage.jvp(np.sin, (X,), (np.ones(3),))
+
+
+def test_aux_and_keywords():
+    def with_aux(x, *, power):
+        return np.sum(x**power), {"largest": np.max(x)}
+
+    gradient, aux = pystage.grad(with_aux, has_aux=True)(X, power=2)
+    np.testing.assert_allclose(gradient, 2 * X)
+    assert aux["largest"] == 2.0
+    (value, _), gradient = pystage.value_and_grad(with_aux, has_aux=True)(X, power=2)
+    assert value == pytest.approx(float(np.sum(X**2)))
+
+
+def test_what_does_not_depend_on_the_argument_has_zeros():
+    np.testing.assert_array_equal(pystage.grad(lambda x: 3.0)(X), np.zeros(4))
+    np.testing.assert_array_equal(pystage.grad(lambda x: np.sum(np.floor(x)))(X), np.zeros(4))
+    assert pystage.grad(lambda x, y: y * y, 0)(1.0, 2.0) == 0.0
+
+
+def test_bad_input():
+    with pytest.raises(TypeError, match=r"scalar-output functions. Output had shape: \(4,\)"):
+        pystage.grad(lambda x: x * 2.0)(X)
+    with pytest.raises(TypeError, match="real- or complex-valued inputs"):
+        pystage.grad(lambda n: n * 2.0)(3)
+    with pytest.raises(TypeError, match="real-valued outputs"):
+        pystage.grad(lambda x: len(x) + int(x[0]))(X)
+    with pytest.raises(pystage.StagingError, match="PS702"):
+        pystage.grad(cubes, 1)(X)
+
+
+def test_the_branch_not_taken_gives_no_nan():
+    def safe(x):
+        return np.sqrt(x) if x > 0.0 else x
+
+    assert pystage.grad(safe)(-1.0) == 1.0
+    assert pystage.grad(safe)(0.0) == 1.0
+
+
+def test_stop_gradient():
+    def partly(x, pair):
+        kept = pystage.stop_gradient(x)
+        kept[0] = 7.0
+        a, b = pystage.stop_gradient(pair)["p"]
+        return np.sum(x * kept) + a * b * x[1]
+
+    def gradient(x):
+        return pystage.grad(partly)(x, {"p": (2.0, 3.0)})
+
+    np.testing.assert_allclose(pystage.compile(gradient)(X), [7.0, X[1] + 6.0, *X[2:]])
+    copied = pystage.stop_gradient([X])
+    assert copied[0] is not X and np.array_equal(copied[0], X)
+    assert pystage.grad(lambda x: x * pystage.stop_gradient(x))(3.0) == 3.0
+    assert pystage.jvp(lambda x: pystage.stop_gradient(x) + 1.0, (3.0,), (1.0,)) == (4.0, 0.0)
