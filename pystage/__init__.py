@@ -11,12 +11,14 @@ This file names what is public and holds nothing else.
 """
 
 from .compiler.diagnostics.errors import StagingError
+from .config import config
 from .introspection import code_hlo, code_lowered, code_typed
 from .runtime.abstract import spec
 from .runtime.function import CompiledFunction
 from .runtime.lowering import Compiled, Lowered
 from .runtime.warn import FallbackWarning, SpecialisationWarning
 from .staging import compile
+from .transforms import grad, hessian, jacobian, jvp, stop_gradient, value_and_grad
 
 __all__ = [
     "Compiled",
@@ -29,5 +31,12 @@ __all__ = [
     "code_lowered",
     "code_typed",
     "compile",
+    "config",
+    "grad",
+    "hessian",
+    "jacobian",
+    "jvp",
     "spec",
+    "stop_gradient",
+    "value_and_grad",
 ]

@@ -9,7 +9,7 @@ In: a plain function and the `Spec`s of its arguments. Out: a `Staged` program. 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,11 +18,27 @@ from .diagnostics.codes_runtime import ValueNotGiven
 from .diagnostics.errors import StagingError
 from .diagnostics.span import Span
 from .emit.inplace import in_place
-from .emit.simplify import simplify
+from .emit.prove import prove
+from .emit.simplify import Simplified, simplify, simplify_again
 from .hlo.builder import Builder
-from .hlo.ir import Function
+from .hlo.ir import Function, Op
 from .ops import Constant
-from .values.boundary import Choice, Container, Demand, Form, Output, Program, Raises, Spec, Template, View
+from .values.boundary import (
+    Choice,
+    Container,
+    Demand,
+    Form,
+    Generator,
+    GuardKind,
+    Made,
+    Output,
+    Path,
+    PathKey,
+    Program,
+    Spec,
+    Template,
+    View,
+)
 from .values.demand import NeedsConstant, Statics
 
 
@@ -38,12 +54,8 @@ class Infer(Protocol):
         *,
         name: str,
         static: Mapping[int, Any],
-        demands: Sequence[Demand],
     ) -> Program:
-        """The program of `fn` for these arguments.
-
-        `static` are leaves whose value is known; `demands` say why, of those that it asked for.
-        """
+        """The program of `fn` for these arguments; `static` are leaves whose value is known (`Statics`)."""
         ...
 
 
@@ -52,7 +64,9 @@ class Request:
     """What is to be compiled: a function, the specs of its arguments, and how to know more of them.
 
     `value_of` gives the value of a dynamic leaf, or None where only its type is known; `path_of` says in
-    words where it stands, and `given` what was given instead of a value.
+    words where it stands, and `given` what was given instead of a value. `demands` and `fixed` say what is
+    known to be wanted as constants, of the leaves and of the world, and `changing` which of the world's
+    integers are known to change.
     """
 
     fn: Callable[..., Any]
@@ -63,6 +77,9 @@ class Request:
     value_of: Callable[[int], Any]
     path_of: Callable[[int], str]
     given: str = "only its type is given"
+    demands: Mapping[int, Demand] = field(default_factory=dict)
+    fixed: Mapping[PathKey, Demand] = field(default_factory=dict)
+    changing: Mapping[PathKey, Path] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +88,7 @@ class Staged:
 
     `program` is as inferred; `function` is the simplified one, and takes those parameters of the program's
     function whose indices are in `kept`. `weak` are the results of JAX's weak type. `static` are the leaves
-    on whose value the program was specialised.
+    on whose value the program was specialised, `fixed` the numbers of the world; `demands` says why of both.
     """
 
     name: str
@@ -81,13 +98,37 @@ class Staged:
     kept: tuple[int, ...]
     weak: frozenset[int]
     static: Mapping[int, Any]
+    demands: tuple[Demand, ...]
+
+    @property
+    def fixed(self) -> dict[PathKey, Demand]:
+        """The numbers of the world that had to be constants."""
+        return {d.place.key: d for d in self.demands if isinstance(d.place, Path)}
 
     def __str__(self) -> str:
         function = self.program.function
         takes = ", ".join(map(str, function.param_types))
         gives = ", ".join(map(str, function.result_types))
-        known = [f"leaf {leaf} = {value!r}" for leaf, value in self.static.items()]
-        return f"{self.name}({takes}) -> ({gives})" + (f" for {', '.join(known)}" if known else "")
+        text = f"{self.name}({takes}) -> ({gives})"
+        if self.demands:
+            text += " for " + ", ".join([f"{d.where} = {d.value!r} ({_why(d)})" for d in self.demands])
+        fixed = self.fixed
+        given = [
+            f"{g.path} = {_short(g.expected)}"
+            for g in self.program.guards
+            if g.kind is GuardKind.EQUAL and g.path.key not in fixed
+        ]
+        return text + (f" given {', '.join(given)}" if given else "")
+
+
+def _why(demand: Demand) -> str:
+    where = f", {demand.span.file}:{demand.span.line}" if demand.span is not None else ""
+    return f"{demand.reason}{where}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:36]} …"
 
 
 def build(infer: Infer, request: Request, static: Mapping[int, Any]) -> Staged:
@@ -95,41 +136,90 @@ def build(infer: Infer, request: Request, static: Mapping[int, Any]) -> Staged:
 
     Raises `StagingError`.
     """
-    program, known = _infer(infer, request, dict(static))
-    simplified = in_place(simplify(program.function))
+    program, known, demands = _infer(infer, request, dict(static))
+    program, simplified = _proved(program, simplify(program.function))
+    simplified = in_place(simplified)
     _give_something(simplified.function)
     weak = frozenset(o.index for o in outputs(program) if o.form is Form.JAX and o.weak)
-    return Staged(request.name, request.span, program, simplified.function, simplified.kept, weak, known)
+    return Staged(
+        request.name, request.span, program, simplified.function, simplified.kept, weak, known, demands
+    )
 
 
-def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> tuple[Program, dict[int, Any]]:
-    """Inference, again with each value that it asks for."""
-    demands: list[Demand] = []
+def _proved(program: Program, simplified: Simplified) -> tuple[Program, Simplified]:
+    """The program without the checks that certainly pass, and without an error, if it has no others."""
+    failure = program.failure
+    if failure is None or isinstance(failure.code, int):
+        return program, simplified
+    simplified = simplify_again(simplified, prove(simplified.function))
+    body = simplified.function.body
+    code = body.results[failure.code.index].owner
+    if isinstance(code, Op) and isinstance(code.kind, Constant) and not code.kind.data.any():
+        certain = [replace(m, unless=()) for m in program.mutations if m.only is None]
+        program = replace(program, failure=None, mutations=tuple(certain))
+        body.results = body.results[: failure.first]
+        simplified = simplify_again(
+            simplified, Function(simplified.function.name, body, program.function.span)
+        )
+    return program, simplified
+
+
+_Inferred = tuple[Program, dict[int, Any], tuple[Demand, ...]]
+
+
+def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
+    """Inference, again with each value that it asks for.
+
+    What does not stage because numbers of the world are inputs may stage with constants: first those that
+    decide a branch or a trip count are constants, then all. Where that does not help, the first error counts.
+    """
+    demands = {i: replace(d, value=static[i]) for i, d in request.demands.items() if i in static}
+    fixed = dict(request.fixed)
+    refusal: StagingError | None = None
+    decide = False
     while True:
+        told = Statics(static, request.value_of, fixed, request.changing.keys(), decide)
         try:
-            program = infer(
-                request.fn,
-                request.args,
-                request.kwargs,
-                name=request.name,
-                static=Statics(static, request.value_of),
-                demands=demands,
-            )
+            program = infer(request.fn, request.args, request.kwargs, name=request.name, static=told)
         except NeedsConstant as first:
             for need in (first, *first.more):
-                value = None if need.leaf in static else request.value_of(need.leaf)
-                if value is None:
-                    path = request.path_of(need.leaf)
-                    problem = ValueNotGiven(
-                        span=need.span, path=path, reason=need.reason, given=request.given
-                    )
-                    raise StagingError((problem,)) from None
-                static[need.leaf] = value
-                demands.append(Demand(need.leaf, value, need.span, need.reason))
+                _answer(request, need, told, static, demands, fixed)
             continue
-        for demand in program.demands:
-            static.setdefault(demand.leaf, demand.value)
-        return program, static
+        except StagingError as error:
+            refusal = refusal or error
+            if not told.inputs:
+                raise refusal from None
+            if decide:
+                for key, (path, value) in told.inputs.items():
+                    fixed[key] = Demand(path, str(path), value, None, "the program does not stage otherwise")
+            decide = True
+            continue
+        guarded = {g.path.key: g.expected for g in program.guards if g.kind is GuardKind.EQUAL}
+        world = [replace(d, value=guarded[key]) for key, d in fixed.items() if key in guarded]
+        return program, static, (*demands.values(), *world)
+
+
+def _answer(
+    request: Request,
+    need: NeedsConstant,
+    told: Statics,
+    static: dict[int, Any],
+    demands: dict[int, Demand],
+    fixed: dict[PathKey, Demand],
+) -> None:
+    """Notes the number that inference asks for among the constants. `StagingError` if it cannot be known."""
+    place = need.place
+    if isinstance(place, Path):
+        value = told.inputs[place.key][1]
+        fixed[place.key] = Demand(place, str(place), value, need.span, need.reason)
+        return
+    where = request.path_of(place)
+    value = None if place in static else request.value_of(place)
+    if value is None:
+        problem = ValueNotGiven(span=need.span, path=where, reason=need.reason, given=request.given)
+        raise StagingError((problem,)) from None
+    static[place] = value
+    demands[place] = Demand(place, where, value, need.span, need.reason)
 
 
 def _give_something(function: Function) -> None:
@@ -141,9 +231,7 @@ def _give_something(function: Function) -> None:
 
 def outputs(program: Program) -> Iterator[Output]:
     """Every `Output` of the program's templates."""
-    templates: list[Template] = [m.value for m in program.mutations]
-    if not isinstance(program.result, Raises):
-        templates.append(program.result)
+    templates: list[Template] = [*[m.value for m in program.mutations], program.result]
     while templates:
         match templates.pop():
             case Output() as output:
@@ -152,5 +240,9 @@ def outputs(program: Program) -> Iterator[Output]:
                 templates += children
             case View(base=base):
                 templates.append(base)
+            case Generator(number=number):
+                yield number
             case Choice(selector=selector, options=options):
                 templates += [selector, *options]
+            case Made(args=args, kwargs=kwargs):
+                templates += [*args, *[value for _, value in kwargs]]

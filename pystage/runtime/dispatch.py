@@ -15,19 +15,24 @@ from typing import Any, NoReturn
 import jax
 import numpy as np
 
-from ..compiler.diagnostics.codes_runtime import MutationUnderTransformation
+from ..compiler.diagnostics.codes_runtime import MutationUnderTransformation, SharedObject
 from ..compiler.diagnostics.diagnostic import DiagnosticError
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
 from ..compiler.pipeline import Infer, Request, Staged
-from ..compiler.values.boundary import Form, Leaf, Spec, Structure
+from ..compiler.values.boundary import Form, Guard, GuardKind, HiddenInput, Leaf, Spec, Structure
+from ..compiler.values.demand import no_value
 from .calling import Calling, definition_of
+from .draws import DrawFailed, DrawPlan, Performance
 from .entries import Entry, Family, Group
 from .flatten import AbstractTypes, Description, Flattener, Shape
+from .host import readable
 from .inputs import type_key
 from .jax_private import run_with_x64
+from .learnt import Learnt
 from .leaves import Kind
-from .results import Pending, Received
+from .raising import Raised, raised_at
+from .results import Pending, Plan, Received
 from .specialisation import Context, Elsewhere, Specialisation, stage
 from .warn import SpecialisationWarning, warn
 from .world import Reader
@@ -71,8 +76,7 @@ class Dispatcher:
         self.groups: dict[Shape, Group] = {}
         self.hot: dict[tuple[type, ...], Entry] = {}
         """Entries of calls by position whose arguments all are leaves, by their types: the short way."""
-        self._demanded: dict[tuple[str, ...], tuple[int, ...]] = {}
-        """By the paths of the leaves, those that had to be constants before: asked for at once."""
+        self._learnt = Learnt()
         self.staged: list[Staged] = []
         """Every program, in the order in which they were made."""
         self._infer = infer
@@ -158,21 +162,61 @@ class Dispatcher:
         kwargs: dict[str, Any],
         leaves: Sequence[Any],
         hidden: tuple[Any, ...],
+        performance: Performance | None = None,
     ) -> Any:
         context = entry.context
         if context.traced:
             return specialisation.inline((*leaves, *hidden))
+        if specialisation.draws is not None and performance is None:
+            return self._draw_and_run(entry, specialisation, args, kwargs, leaves, hidden)
+        inputs = (readable(leaves), readable(hidden)) if specialisation.memory else (leaves, hidden)
+        if performance is not None:
+            inputs = inputs[0], [*inputs[1], *performance.results]
         try:
             if specialisation.host and not context.x64:
-                out = run_with_x64(specialisation.run, leaves, hidden)
+                out = run_with_x64(specialisation.run, *inputs)
             else:
-                out = specialisation.run(*leaves, *hidden)
+                out = specialisation.run(*inputs[0], *inputs[1])
         except (TypeError, OverflowError):
             self.describe(args, kwargs)  # says it better, if it is about an argument
             raise
         if type(out) is not Pending:
             return out
-        return self.finish(entry, specialisation, out, args, kwargs, leaves, hidden)
+        return self.finish(entry, specialisation, out, args, kwargs, leaves, hidden, performance)
+
+    def _draw_and_run(
+        self,
+        entry: Entry,
+        specialisation: Specialisation,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        hidden: tuple[Any, ...],
+    ) -> Any:
+        """Runs a program for which the host draws. Nothing is drawn before it is certain that it will run."""
+        draws = specialisation.draws
+        assert draws is not None
+        count = len(specialisation.hidden_paths)
+        hidden, read = hidden[:count], hidden[count:]
+        plan = specialisation.plan_for((*leaves, *hidden))
+        self._check_overlap(entry, specialisation, plan, args, kwargs, leaves, hidden)
+        try:
+            performance = draws.perform(leaves, read, keep=not specialisation.drawn)
+        except DrawFailed as failed:
+            if specialisation.staged.program.mutations or draws.timed:
+                raise StagingError((failed.refusal(),)) from failed.error
+            raise raised_at(failed.error, failed.step.span) from None
+        if specialisation.drawn:
+            return self._run(entry, specialisation, args, kwargs, leaves, hidden, performance)
+        try:
+            result = self._run(entry, specialisation, args, kwargs, leaves, hidden, performance)
+        except Raised:
+            raise
+        except BaseException:  # it could not be compiled
+            performance.undo()
+            raise
+        specialisation.drawn = True
+        return result
 
     def run_flat(
         self, entry: Entry, specialisation: Specialisation, args: Sequence[Any], hidden: tuple[Any, ...]
@@ -191,6 +235,7 @@ class Dispatcher:
         kwargs: dict[str, Any],
         leaves: Sequence[Any],
         hidden: tuple[Any, ...],
+        performance: Performance | None = None,
     ) -> Any:
         """What the caller gets, where `jax.jit` does not make it itself."""
         plan, values = out.plan, out.values
@@ -199,14 +244,26 @@ class Dispatcher:
         if values and isinstance(values[0], jax.core.Tracer):
             # JAX is tracing around the call, but nothing in it is traced: it runs now, as the plain code would.
             with jax.core.eval_context():
-                return self._run(entry, specialisation, args, kwargs, leaves, hidden)
+                return self._run(entry, specialisation, args, kwargs, leaves, hidden, performance)
+        self._check_overlap(entry, specialisation, plan, args, kwargs, leaves, hidden)
+        return plan.finish(values, args, kwargs, specialisation.memory, performance)
+
+    def _check_overlap(
+        self,
+        entry: Entry,
+        specialisation: Specialisation,
+        plan: Plan,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        hidden: tuple[Any, ...],
+    ) -> None:
         if plan.stores:
             received = [Received(v, p, False) for v, p in zip(leaves, entry.paths, strict=True)]
             received += [
                 Received(v, p, True) for v, p in zip(hidden, specialisation.hidden_paths, strict=True)
             ]
             plan.check_overlap(args, kwargs, received, self.span)
-        return plan.finish(values, args, kwargs, specialisation.memory)
 
     def _fits(self, specialisation: Specialisation, values: Sequence[Any]) -> bool:
         """True if the same containers are the same objects as when the program was made, if that matters."""
@@ -260,7 +317,7 @@ class Dispatcher:
             self.span,
             described.args,
             described.kwargs,
-            value_of=_no_value,
+            value_of=no_value,
             path_of=paths.__getitem__,
             given="it is traced by JAX" if traced else "only its type is given",
         )
@@ -302,7 +359,7 @@ class Dispatcher:
         keep_failures: bool,
     ) -> tuple[Specialisation, tuple[Any, ...]]:
         """A new specialisation for this call, and its hidden inputs."""
-        self._count_guard_failure(family, args, kwargs, leaves)
+        self._note_guard_failure(family, args, kwargs, leaves)
         try:
             static = {i: leaves[i] for i in family.demanded}
             made, hidden = self.specialise(entry.context, self.describe(args, kwargs), args, kwargs, static)
@@ -333,26 +390,32 @@ class Dispatcher:
             context.request, args=described.args, kwargs=described.kwargs, value_of=described.value_of
         )
         paths = tuple(description.paths)
-        asked = {leaf: described.value_of(leaf) for leaf in self._demanded.get(paths, ())}
+        asked = {leaf: described.value_of(leaf) for leaf in self._learnt.demanded(paths)}
         static = {**{leaf: value for leaf, value in asked.items() if value is not None}, **static}
-        staged = stage(context, request, static, context.x64)
-        self._demanded[paths] = tuple(staged.static)
+        staged = stage(context, self._learnt.request(request, paths), static, context.x64)
+        if self._learnt.note_stores(staged.program):
+            staged = stage(context, self._learnt.request(request, paths), static, context.x64)
+        self._learnt.note(staged, paths)
+        self.staged.append(staged)
         program = staged.program
         if context.traced and program.mutations:
             self._refuse_mutation(staged)
-        reader = Reader(program.guards, program.hidden, context.signature)
+        draws = DrawPlan(program.draws) if program.draws is not None else None
+        if context.traced and draws is not None:
+            raise StagingError(
+                (draws.refusal("JAX traces the call, to run its program any number of times"),)
+            )
+        reader = Reader(program.guards, program.hidden, program.groups, context.signature, draws)
         hidden = reader.read(args, kwargs)
         if hidden is None:
-            raise RuntimeError(
-                f"internal error of pystage: `{reader.failing(args, kwargs)}` does not hold right after "
-                f"`{self.name}` was compiled for it; please report this"
-            )
+            self._refuse_shared(reader.failing(args, kwargs))
         types = [
             *description.types,
-            *[type_key(v, h.form) for v, h in zip(hidden, program.hidden, strict=True)],
+            *[type_key(v, form) for v, form in zip(hidden, program.input_forms)],
         ]
         # Specs of other calls are made from the request's with other types: it must not keep this call's values.
-        context = replace(context, request=replace(request, value_of=_no_value))
+        request = self._learnt.request(replace(request, value_of=no_value), paths)
+        context = replace(context, request=replace(request, fixed=staged.fixed))
         return Specialisation(context, staged, reader, types, description.pattern), hidden
 
     def _refuse_mutation(self, staged: Staged) -> NoReturn:
@@ -365,26 +428,32 @@ class Dispatcher:
         )
         raise StagingError((problem,))
 
-    def _count_guard_failure(
+    def _refuse_shared(self, failing: Sequence[Guard | HiddenInput]) -> NoReturn:
+        """PS812 where one object of the caller's stands at two places; else guards hold that were just read."""
+        for each in failing:
+            if isinstance(each, Guard) and each.kind is GuardKind.DISTINCT:
+                places = ", ".join([str(path) for path in each.expected])
+                raise StagingError((SharedObject(span=self.span, function=self.name, places=places),))
+        raise RuntimeError(
+            f"internal error of pystage: `{failing[0].path if failing else None}` does not hold right after "
+            f"`{self.name}` was compiled for it; please report this"
+        )
+
+    def _note_guard_failure(
         self, family: Family, args: Sequence[Any], kwargs: dict[str, Any], leaves: Sequence[Any]
     ) -> None:
-        """Counts that the world is in no state that the family has a program for, and warns of too many."""
+        """Notes that the world is in no state that the family has a program for, and warns of too many."""
         found = family.find(leaves)
         if not found:
             return
+        path = self._learnt.note_failure(self.name, found[0].reader, args, kwargs)
         family.guard_failures += 1
         if family.guard_failures == THRASH:
-            path = found[0].reader.failing(args, kwargs)
             warn(
                 f"`{self.name}` was compiled {THRASH} times for the same kind of arguments, because "
                 f"`{path}` keeps changing; pass it as an argument instead",
                 SpecialisationWarning,
             )
-
-
-def _no_value(leaf: int) -> Any:
-    """Stands for values that are not known, or must not be kept."""
-    return None
 
 
 def _collect_forms(spec: Spec, forms: dict[int, Form]) -> None:

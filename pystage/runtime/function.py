@@ -13,6 +13,7 @@ from .calling import Calling, Target, target_of
 from .dispatch import Dispatcher
 from .entries import Entry
 from .lowering import Lowered
+from .raising import Raised
 from .results import Pending
 from .specialisation import Elsewhere
 from .warn import FallbackWarning, warn
@@ -59,24 +60,28 @@ class CompiledFunction(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs the function."""
-        if not kwargs:
-            entry = self._hot.get(tuple(map(type, args)))
-            if entry is not None and (found := entry.hot) is not None:
-                hidden = found.read(args, kwargs)
-                if hidden is not None:
-                    try:
-                        if found.host:
-                            out: R = self._dispatcher.run_flat(entry, found, args, hidden)
-                            return out
-                        made = found.run(*args, *hidden) if hidden else found.run(*args)
-                        if type(made) is Pending:
-                            made = self._dispatcher.finish(entry, found, made, args, kwargs, args, hidden)
-                        out = made
-                        return out
-                    except Elsewhere:
-                        entry.split()
-        result: R = self._call(args, kwargs)
-        return result
+        made: Any
+        try:
+            if not kwargs:
+                entry = self._hot.get(tuple(map(type, args)))
+                if entry is not None and (found := entry.hot) is not None:
+                    hidden = found.read(args, kwargs)
+                    if hidden is not None:
+                        try:
+                            if found.host:
+                                made = self._dispatcher.run_flat(entry, found, args, hidden)
+                                return made  # type: ignore[no-any-return]
+                            made = found.run(*args, *hidden) if hidden else found.run(*args)
+                            if type(made) is Pending:
+                                made = self._dispatcher.finish(entry, found, made, args, kwargs, args, hidden)
+                            return made  # type: ignore[no-any-return]
+                        except Elsewhere:
+                            entry.split()
+            made = self._call(args, kwargs)
+            return made  # type: ignore[no-any-return]
+        except Raised as error:
+            raised = error
+        raise raised.genuine()
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """The function as a method of `instance`."""

@@ -1,11 +1,17 @@
-"""Host memory: ndarrays made of results, and ndarrays of one call that share memory.
+"""Host memory: ndarrays made of results, ndarrays that XLA gets, and ndarrays of one call that share memory.
 
 XLA's results on a CPU lie in host memory already. A large one is adopted: the ndarray owns the buffer through
 an object that keeps the `jax.Array` alive, which nobody else sees. Small ones are copied, which is cheaper.
+
+XLA:CPU reads an ndarray where it lies if it begins at a multiple of 64 bytes, which NumPy's large arrays do not.
+JAX copies the others into new memory at every call, which is slow because the system must first provide its
+pages; here they are copied into memory that earlier calls used.
 """
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,6 +54,57 @@ def _is_plain_host_buffer(array: jax.Array) -> bool:
         return False
     order = array.format.layout
     return order is None or tuple(order.major_to_minor) == tuple(range(array.ndim))
+
+
+COPY_BYTES = 1 << 20
+"""From this size on an ndarray that XLA cannot read where it lies is copied by us."""
+_ALIGNMENT = 64
+_KEPT = 4
+"""How many buffers are kept for further calls."""
+_buffers: list[np.ndarray[Any, Any]] = []
+_buffers_lock = threading.Lock()
+
+
+def readable(values: Sequence[Any]) -> Sequence[Any]:
+    """The inputs of a program, large ndarrays among them where XLA:CPU can read them without a copy of its own."""
+    for value in values:
+        if type(value) is np.ndarray and value.nbytes >= COPY_BYTES:
+            return [_aligned(v) if type(v) is np.ndarray and v.nbytes >= COPY_BYTES else v for v in values]
+    return values
+
+
+def _aligned(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if array.flags.c_contiguous and array.__array_interface__["data"][0] % _ALIGNMENT == 0:
+        return array
+    copy: np.ndarray[Any, Any] = _buffer(array.nbytes).view(array.dtype).reshape(array.shape)
+    np.copyto(copy, array)
+    return copy
+
+
+def _buffer(size: int) -> np.ndarray[Any, Any]:
+    """Memory of `size` bytes for an input: used before, if nobody holds it any more, else new."""
+    with _buffers_lock:
+        for i, length in enumerate([len(b) for b in _buffers]):
+            # A result that is an input, and a program that still runs, refer to what they were given: to a
+            # view, which refers to the buffer.
+            if length == size + _ALIGNMENT and _references(_buffers, i) == _IDLE:
+                memory = _buffers.pop(i)
+                break
+        else:
+            memory = np.empty(size + _ALIGNMENT, np.uint8)
+        _buffers.append(memory)
+        del _buffers[:-_KEPT]
+        start = -memory.__array_interface__["data"][0] % _ALIGNMENT
+        return memory[start : start + size]
+
+
+def _references(buffers: list[np.ndarray[Any, Any]], index: int) -> int:
+    """How many references to a buffer there are, those of its list and of this call included."""
+    return sys.getrefcount(buffers[index])
+
+
+_IDLE = _references([np.empty(1)], 0)
+"""References to a buffer that nobody uses; how many the call itself has is Python's affair."""
 
 
 def shares_memory(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:

@@ -18,6 +18,7 @@ import jax
 import numpy as np
 
 from ..compiler.hlo.types import SHORT_NAMES
+from ..compiler.values.generators import GENERATORS
 
 Opened = tuple[tuple[Any, ...], Sequence[Any]]
 Opener = Callable[[Any], Opened]
@@ -55,6 +56,7 @@ _STATIC: tuple[type, ...] = (
     np.ufunc,
     types.FunctionType,
     types.BuiltinFunctionType,
+    type(np.random.Generator.normal),  # a function written in Cython
     types.MethodDescriptorType,
     types.WrapperDescriptorType,
     types.ModuleType,
@@ -114,6 +116,8 @@ def _container(value: Any, cls: type) -> Opener | None:
         return _open_slice
     if cls is range:
         return _open_range
+    if cls in GENERATORS:
+        return _open_generator
     return None
 
 
@@ -143,6 +147,10 @@ def _open_slice(value: slice) -> Opened:
 
 def _open_range(value: range) -> Opened:
     return ("start", "stop", "step"), (value.start, value.stop, value.step)
+
+
+def _open_generator(value: Any) -> Opened:
+    return (), ()
 
 
 def slots_of(cls: type) -> dict[str, Any]:

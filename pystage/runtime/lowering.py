@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
+from jax.extend.mlir import ir
+from jax.interpreters import mlir
+
+from ..compiler.emit.stablehlo import emit_module, stands_alone
 from ..compiler.pipeline import Staged
 from ..compiler.values.boundary import Leaf, Spec, Static, Structure
 from .abstract import abstract_form, stand_in
@@ -12,6 +18,8 @@ from .dispatch import Described, Dispatcher
 from .entries import Entry
 from .hlo_text import InstructionCounts, instruction_counts
 from .jax_private import run_with_x64
+from .primitive import for_platform
+from .raising import Raised
 from .results import Pending
 
 Canonical = Callable[[Sequence[Any], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]
@@ -30,15 +38,35 @@ class Lowered:
         described = dispatcher.describe(args, kwargs, abstract_form)
         context = dispatcher.context(described, traced=False)
         self._described = described
-        self._specialisation, hidden = dispatcher.specialise(context, described, args, kwargs, {})
+        self._specialisation, self._hidden = dispatcher.specialise(context, described, args, kwargs, {})
         self._entry = Entry(context, (), tuple(described.description.paths))
-        inputs = [stand_in(leaf) for leaf in described.description.leaves]
-        self._lowered = self._run(self._specialisation.run.lower, inputs, hidden)
+        function = for_platform(self.staged.function, jax.default_backend())
+        self._module: ir.Module | None = None
+        if stands_alone(function):
+            self._module = emit_module(function, self.staged.name)
+        else:
+            self.bind()  # JAX emits its part, and says now what it has to say
 
     @property
     def staged(self) -> Staged:
         """The program, as inferred and as simplified."""
         return self._specialisation.staged
+
+    def bind(self) -> jax.stages.Lowered:
+        """The program as a computation of JAX's, which compiles it; made when it is first asked for."""
+        return self._bound
+
+    @functools.cached_property
+    def _bound(self) -> Any:
+        inputs = [stand_in(leaf) for leaf in self._described.description.leaves]
+        hidden = self._hidden[: len(self._specialisation.hidden_paths)]
+        draws = self._specialisation.draws
+        drawn = (
+            []
+            if draws is None
+            else [jax.ShapeDtypeStruct(t.static_shape, t.dtype) for t in draws.input_types]
+        )
+        return self._run(self._specialisation.run.lower, inputs, [*hidden, *drawn])
 
     def _run(self, run: Callable[..., Any], leaves: Sequence[Any], hidden: Sequence[Any]) -> Any:
         if self._specialisation.host and not self._entry.context.x64:
@@ -48,9 +76,12 @@ class Lowered:
     def as_text(self, dialect: str = "stablehlo", *, debug_info: bool = False) -> str:
         """The module as text: `"stablehlo"`, or `"hlo"` before XLA's optimisation.
 
-        `debug_info` shows the places in the source (StableHLO).
+        `debug_info` shows the places in the source (StableHLO). ValueError for another dialect.
         """
-        text: str = self._lowered.as_text(dialect, debug_info=debug_info)
+        if dialect == "stablehlo" and self._module is not None:
+            module: str = mlir.module_to_string(self._module, enable_debug_info=debug_info)
+            return module
+        text: str = self._bound.as_text(dialect, debug_info=debug_info)
         return text
 
     def instruction_counts(self) -> InstructionCounts:
@@ -62,7 +93,7 @@ class Lowered:
         return Compiled(self, self._run_compile())
 
     def _run_compile(self) -> Any:
-        return self._run(self._lowered.compile, (), ())
+        return self._run(self._bound.compile, (), ())
 
     def call(self, compiled: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Runs the compiled program; TypeError if the arguments are not of the types that it was made for."""
@@ -73,14 +104,22 @@ class Lowered:
         specialisation, leaves = self._specialisation, described.description.leaves
         hidden = specialisation.read(args, kwargs)
         if hidden is None:
-            place = specialisation.reader.failing(args, kwargs)
+            failing = specialisation.reader.failing(args, kwargs)
+            place = failing[0].path if failing else None
             raise RuntimeError(
                 f"`{place}` changed since `{self._dispatcher.name}` was lowered; lower it again"
             )
-        out = self._run(compiled, leaves, hidden)
+        performance, drawn = None, []
+        if specialisation.draws is not None:
+            count = len(specialisation.hidden_paths)
+            performance = specialisation.draws.perform(leaves, hidden[count:], keep=False)
+            hidden, drawn = hidden[:count], performance.results
+        out = self._run(compiled, leaves, [*hidden, *drawn])
         if not isinstance(out, Pending):
             return out
-        return self._dispatcher.finish(self._entry, specialisation, out, args, kwargs, leaves, hidden)
+        return self._dispatcher.finish(
+            self._entry, specialisation, out, args, kwargs, leaves, hidden, performance
+        )
 
     def _check(self, described: Described) -> None:
         mine, theirs = self._described, described
@@ -112,7 +151,11 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the program. TypeError if the arguments are not of the types that it was made for."""
-        return self._lowered.call(self._compiled, args, kwargs)
+        try:
+            return self._lowered.call(self._compiled, args, kwargs)
+        except Raised as found:
+            raised = found
+        raise raised.genuine()
 
     def as_text(self) -> str:
         """The HLO module after XLA's optimisation."""

@@ -10,18 +10,19 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import jax
 from jax.extend.core import Primitive
 from jax.extend.mlir import ir
 from jax.interpreters import ad, batching, mlir
 
-from ..compiler.diagnostics.codes_runtime import NoTransformationRule
-from ..compiler.diagnostics.errors import StagingError
+from ..compiler.emit.cut import cut
 from ..compiler.emit.fence import fence_loads
 from ..compiler.emit.stablehlo import emit_inline
+from ..compiler.hlo.ir import Function
 from ..compiler.pipeline import Staged
+from .transforming import batch_rule, jvp_rule, linear_p, linear_program, transpose_rule
 
 pystage_p = Primitive("pystage")
 pystage_p.multiple_results = True
@@ -52,33 +53,62 @@ def _results(*operands: Any, staged: Staged) -> list[Any]:
     ]
 
 
+def for_platform(function: Function, *platforms: str) -> Function:
+    """The program as it is emitted for these platforms: on CPUs with loads kept apart from stores, in segments."""
+    return cut(fence_loads(function)) if "cpu" in platforms else function
+
+
 def _lower(context: Any, *operands: ir.Value, staged: Staged) -> list[ir.Value]:
-    on_cpu = "cpu" in context.module_context.platforms
-    return emit_inline(context, fence_loads(staged.function) if on_cpu else staged.function, operands)
+    return emit_inline(context, for_platform(staged.function, *context.module_context.platforms), operands)
 
 
-def _refuse(transformation: str, *operands: Any, staged: Staged, **params: Any) -> NoReturn:
-    raise StagingError(
-        (NoTransformationRule(span=staged.span, function=staged.name, transformation=transformation),)
-    )
+def _linear(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """A rule of `pystage` as one of `pystage_linear`: of the program that gives the tangents."""
+
+    def applied(*arguments: Any, staged: Staged, varied: tuple[bool, ...]) -> Any:
+        program = linear_program(staged, varied)
+        return rule(*arguments, staged=program)
+
+    return applied
 
 
-def _no_jvp(primals: Any, tangents: Any, *, staged: Staged) -> NoReturn:
-    _refuse("jax.grad", staged=staged)
+def _taken(rule: Callable[..., Any], first: int = 0) -> Callable[..., Any]:
+    """A rule that gets those of the operands (after `first` arguments) that the program takes."""
+
+    def applied(*arguments: Any, staged: Staged) -> Any:
+        operands = arguments[first:]
+        return rule(*arguments[:first], *[operands[i] for i in staged.kept], staged=staged)
+
+    return applied
 
 
-def _no_batching(operands: Any, axes: Any, *, staged: Staged) -> NoReturn:
-    _refuse("jax.vmap", staged=staged)
+def _plain_bind(operands: Sequence[Any], staged: Staged) -> list[Any]:
+    results: list[Any] = pystage_p.bind(*operands, staged=staged)
+    return results
+
+
+def _linear_jvp(primals: Any, tangents: Any, *, staged: Staged, varied: tuple[bool, ...]) -> Any:
+    program = linear_program(staged, varied)
+    kept = program.kept
+    rule = jvp_rule(lambda _, __: linear_p.bind(*primals, staged=staged, varied=varied))
+    return rule([primals[i] for i in kept], [tangents[i] for i in kept], staged=program)
 
 
 def _register() -> None:
-    pystage_p.def_impl(_run)
-    pystage_p.def_abstract_eval(_results)
     # JAX may emit a cached rule once and copy what it emitted: a program is emitted once anyway.
     uncached = "cacheable" in inspect.signature(mlir.register_lowering).parameters
-    mlir.register_lowering(pystage_p, _lower, **({"cacheable": False} if uncached else {}))
-    ad.primitive_jvps[pystage_p] = _no_jvp
-    batching.primitive_batchers[pystage_p] = _no_batching
+    options = {"cacheable": False} if uncached else {}
+    pystage_p.def_impl(_run)
+    pystage_p.def_abstract_eval(_results)
+    mlir.register_lowering(pystage_p, _lower, **options)
+    ad.primitive_jvps[pystage_p] = jvp_rule(_plain_bind)
+    batching.primitive_batchers[pystage_p] = batch_rule(pystage_p)
+    linear_p.def_impl(_linear(_taken(_run)))
+    linear_p.def_abstract_eval(_linear(_taken(_results)))
+    mlir.register_lowering(linear_p, _linear(_taken(_lower, first=1)), **options)
+    ad.primitive_jvps[linear_p] = _linear_jvp
+    ad.primitive_transposes[linear_p] = transpose_rule(bind)
+    batching.primitive_batchers[linear_p] = batch_rule(linear_p)
 
 
 _register()

@@ -6,14 +6,13 @@ the objects that the plain run would have given, then changes what the plain run
 
 from __future__ import annotations
 
-import ast
 import collections
 import functools
 import types
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, TypeGuard
 
 import jax
 import numpy as np
@@ -26,18 +25,21 @@ from ..compiler.values.boundary import (
     Choice,
     Container,
     Form,
+    Generator,
     Global,
     Known,
+    Made,
     Mutation,
     Output,
     Program,
-    Raises,
     Same,
     Template,
     View,
     Write,
 )
+from .draws import Performance
 from .host import ADOPT_BYTES, adopted, overlapping
+from .raising import code_of, raise_from_host, raised
 from .world import Signature, resolve
 
 
@@ -50,9 +52,18 @@ class Run:
     kwargs: dict[str, Any]
     made: dict[int, Any]
     """Containers that were made already, by identity of their templates; views, by its complement."""
+    performance: Performance | None = None
+    """What the host drew for it."""
+
+    def generator(self, number: int) -> Any:
+        """A generator that the program made."""
+        assert self.performance is not None
+        return self.performance.objects[number]
 
 
 Make = Callable[[Run], Any]
+Prepare = Callable[[Run], Callable[[], None]]
+"""Finds the target and the value of a mutation, and gives what does it."""
 
 _DICTS = (dict, collections.OrderedDict, collections.defaultdict)
 
@@ -78,42 +89,69 @@ class Plan:
         for template in _templates(program):
             _collect_outputs(template, found, views)
         self._uses = Counter(output.index for output in found)
-        self._mutations = [self._mutation(m) for m in program.mutations]
+        self._failure = program.failure
+        self._clock = program.draws.clock if program.draws is not None else None
+        self._mutations = [(m, self._mutation(m)) for m in program.mutations]
         self._stored = [resolve(m.target, signature) for m in program.mutations if m.kind is Write.ARRAY]
         self._stored_paths = [str(m.target) for m in program.mutations if m.kind is Write.ARRAY]
         self.stores = bool(self._stored)
         """True if ndarrays of the caller are stored to: `check_overlap` comes before `finish`."""
-        self._raises = program.result if isinstance(program.result, Raises) else None
-        self.build: Make = _nothing if isinstance(program.result, Raises) else self._make(program.result)
+        self.build: Make = self._make(program.result)
         self.keys = {output.index: output.key_impl for output in found if output.key_impl}
         """The results that are typed PRNG keys: index and generator."""
-        self._reads = any(output.form is not Form.JAX for output in found)
+        self._reads = any(output.form is not Form.JAX for output in found) or self._failure is not None
         """True if `finish` waits for the program anyway, because it looks at a result."""
         self.single: Callable[[Any], Any] | None = None
         """What makes the result of the program's one array, where nothing else is to be done."""
-        if not (program.mutations or traced) and self._reads:
+        if not (program.mutations or program.failure or traced) and self._reads:
             only = program.result.base if _is_whole(program.result) else program.result
             self.single = self._conversion(only) if isinstance(only, Output) else None
-        self.direct = not program.mutations and self._raises is None and _is_direct(program.result, set())
+        self.direct = not (program.mutations or program.failure) and _is_direct(program.result, set())
         """True if `build` only arranges `jax.Array`s in tuples and lists: `jax.jit` can do that itself."""
 
     def arrange(self, values: Sequence[Any]) -> Any:
         """The result of a direct plan, made of the values themselves."""
         return self.build(Run(values, (), {}, {}))
 
-    def finish(self, values: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any], memory: bool) -> Any:
-        """The result of the call; raises what the program raises. `memory`: the program reads the caller's."""
-        run = Run(values, args, kwargs, {})
+    def finish(
+        self,
+        values: Sequence[Any],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        memory: bool,
+        performance: Performance | None = None,
+    ) -> Any:
+        """The result of the call; `Raised` for what the program raises. `memory`: it reads the caller's."""
+        run = Run(values, args, kwargs, {}, performance)
+        if self._failure is not None:
+            evaluate = functools.partial(self._evaluate, args, kwargs)
+            if self._traced:
+                raise_from_host(self._failure, values, evaluate)
+            elif number := code_of(self._failure, values):
+                error = raised(self._failure, number, values, evaluate)
+                if performance is not None and isinstance(error.exception, StagingError):
+                    performance.undo()
+                elif performance is not None and self._clock is not None:
+                    performance.rewind(int(np.asarray(values[self._clock])))
+                self._change(run, [m for m in self._mutations if _is_seen(m[0], values)])
+                raise error
         if memory and values and not self._reads:
             # The caller may change its arrays as soon as the call returns.
             values[0].block_until_ready()
         result = self.build(run)
         if self._mutations:
-            for apply in [prepare(run) for prepare in self._mutations]:
-                apply()
-        if self._raises is not None:
-            raise_at(self._raises.exception, self._raises.span)
+            self._change(run, [m for m in self._mutations if m[0].only is None])
         return result
+
+    def _change(self, run: Run, mutations: list[tuple[Mutation, Prepare]]) -> None:
+        for apply in [prepare(run) for _, prepare in mutations]:
+            apply()
+
+    def _evaluate(
+        self, args: Sequence[Any], kwargs: dict[str, Any], template: Template, values: Sequence[Any]
+    ) -> Any:
+        """The object that a template describes; its outputs count `values`."""
+        return self._make(template)(Run(values, args, kwargs, {}))
 
     def check_overlap(
         self, args: Sequence[Any], kwargs: dict[str, Any], received: Sequence[Received], span: Span | None
@@ -140,9 +178,18 @@ class Plan:
                 return self._output(template)
             case View():
                 return self._once(~template.identity, self._view(template))
+            case Generator(number=Output(index=number)):
+                return lambda run: run.generator(int(run.values[number]))
             case Choice(selector=selector, options=options):
                 pick, makes = selector.index, [self._make(option) for option in options]
                 return lambda run: makes[int(run.values[pick])](run)
+            case Made(function=function, args=args, kwargs=kwargs, identity=identity):
+                parts = [self._make(a) for a in args]
+                named = [(name, self._make(a)) for name, a in kwargs]
+                return self._once(
+                    identity or id(template),
+                    lambda run: function(*[p(run) for p in parts], **{n: m(run) for n, m in named}),
+                )
             case Container():
                 return self._container(template)
 
@@ -191,7 +238,7 @@ class Plan:
 
     # -- mutations
 
-    def _mutation(self, mutation: Mutation) -> Callable[[Run], Callable[[], None]]:
+    def _mutation(self, mutation: Mutation) -> Prepare:
         """A function that finds target and value of a mutation, as they are before any, and gives what does it."""
         kind, key, root = mutation.kind, mutation.key, mutation.target.root
         if kind is Write.DELETE_ATTRIBUTE:
@@ -215,8 +262,11 @@ class Plan:
         return lambda run: functools.partial(write, target(run.args, run.kwargs), key, value(run))
 
 
-def _nothing(run: Run) -> None:
-    """The result of a program that raises."""
+def _is_seen(mutation: Mutation, values: Sequence[Any]) -> bool:
+    """True if a program that has raised did this before."""
+    if any(values[i] for i in mutation.unless):
+        return False
+    return mutation.only is None or bool(values[mutation.only])
 
 
 def _filled(cls: type, keys: tuple[Any, ...], children: list[Make], identity: int) -> Make:
@@ -277,8 +327,7 @@ def _view_step(name: str, args: tuple[Any, ...]) -> Callable[[Any], Any]:
 
 
 def _templates(program: Program) -> list[Template]:
-    result = [] if isinstance(program.result, Raises) else [program.result]
-    return [*result, *[m.value for m in program.mutations if m.kind is not Write.DELETE_ATTRIBUTE]]
+    return [program.result, *[m.value for m in program.mutations if m.kind is not Write.DELETE_ATTRIBUTE]]
 
 
 def _collect_outputs(template: Template, found: list[Output], views: set[int]) -> None:
@@ -293,18 +342,23 @@ def _collect_outputs(template: Template, found: list[Output], views: set[int]) -
             if identity not in views:
                 views.add(identity)
                 _collect_outputs(base, found, views)
+        case Generator(number=number):
+            found.append(number)
         case Choice(selector=selector, options=options):
             found.append(selector)
             for option in options:
                 _collect_outputs(option, found, views)
+        case Made(args=args, kwargs=kwargs):
+            for each in (*args, *[value for _, value in kwargs]):
+                _collect_outputs(each, found, views)
 
 
-def _is_whole(template: Template | Raises) -> TypeGuard[View]:
+def _is_whole(template: Template) -> TypeGuard[View]:
     """True for a view of all of an array as it is: how inference names a new ndarray."""
     return isinstance(template, View) and not template.steps
 
 
-def _is_direct(template: Template | Raises, seen: set[tuple[type, int]]) -> bool:
+def _is_direct(template: Template, seen: set[tuple[type, int]]) -> bool:
     """True if the template is made of `jax.Array`s, tuples and lists, none of which occurs twice."""
     match template:
         case Known(value=None):
@@ -318,37 +372,6 @@ def _is_direct(template: Template | Raises, seen: set[tuple[type, int]]) -> bool
                 return True
             return template.cls in (tuple, list) and all(_is_direct(c, seen) for c in template.children)
     return False
-
-
-def raise_at(exception: BaseException, span: Span | None) -> NoReturn:
-    """Raises a new exception equal to `exception`, whose last traceback entry is the user's line."""
-    cls = type(exception)
-    if cls.__module__ == "builtins":
-        fresh = cls(*exception.args)
-    else:  # without running the user's constructor again
-        fresh = cls.__new__(cls, *exception.args)
-        fresh.__dict__.update(exception.__dict__)
-    fresh.__cause__ = exception.__cause__
-    fresh.__suppress_context__ = exception.__suppress_context__
-    if span is None:
-        raise fresh
-    exec(_raise_statement(span), {"exception": fresh})
-    raise AssertionError("unreachable")
-
-
-@functools.lru_cache(maxsize=64)
-def _raise_statement(span: Span) -> types.CodeType:
-    """A code object at the place of `span` that raises `exception`."""
-    place = {
-        "lineno": span.line,
-        "col_offset": span.column,
-        "end_lineno": span.end_line,
-        "end_col_offset": span.end_column,
-    }
-    name = ast.Name("exception", ast.Load(), **place)
-    module = ast.Module([ast.Raise(name, None, **place)], [])
-    code = compile(module, span.file, "exec")
-    return code.replace(co_name=span.function.rpartition(".")[2] or code.co_name, co_qualname=span.function)
 
 
 class Pending:

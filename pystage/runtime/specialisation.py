@@ -18,11 +18,13 @@ from ..compiler.diagnostics.errors import StagingError
 from ..compiler.hlo.types import ArrayType
 from ..compiler.pipeline import Infer, Request, Staged, build
 from ..compiler.values.boundary import Form, Leaf, Spec, Structure
+from ..compiler.values.demand import no_value
+from .draws import same_steps
 from .inputs import TypeKey, is_key, key_data_type, trace_key, type_key
 from .leaves import dtype_problem
 from .primitive import bind
 from .results import Pending, Plan
-from .world import Reader, Signature, guard_key, path_key
+from .world import Reader, Signature, guard_key
 
 
 class Elsewhere(Exception):
@@ -70,9 +72,7 @@ class Variant:
 def stage(context: Context, request: Request, static: Mapping[int, Any], x64: bool) -> Staged:
     """Stages a program under the user's own settings, whatever JAX is tracing around us."""
     with jax.enable_x64(x64), jax.core.eval_context():
-        staged = build(context.infer, request, static)
-    context.on_staged(staged)
-    return staged
+        return build(context.infer, request, static)
 
 
 class Specialisation:
@@ -88,17 +88,23 @@ class Specialisation:
         self.static = staged.static
         self.reader = reader
         self.read = reader.read
-        self.hidden_paths = tuple([str(h.path) for h in program.hidden])
+        self.hidden_paths = tuple([str(program.hidden[group[0]].path) for group in program.groups])
         self.pattern = pattern if program.alias_sensitive or len(set(pattern)) < len(pattern) else None
         """Which containers of the arguments must be the same objects, if that matters."""
-        forms = (*context.forms, *[h.form for h in program.hidden])
+        self.draws = reader.draws
+        self.drawn = False
+        """True once its program has run on draws."""
+        drawn = self.draws.groups if self.draws is not None else ()
+        forms = (*context.forms, *program.input_forms, *[Form.SCALAR for _ in drawn])
         self.host = any(f is not Form.JAX for f in forms)
         self.memory = Form.NDARRAY in forms
         self._forms = forms
         self._guards = {guard_key(g) for g in program.guards}
-        self._hidden = {path_key(h.path): i for i, h in enumerate(program.hidden)}
+        self._inputs = {key: i for i, key in enumerate(program.input_keys)}
         self._variants: dict[tuple[Any, ...], Variant] = {}
         self._locks: dict[tuple[Any, ...], threading.Lock] = {}
+        if self.draws is not None:
+            types = [*types, *[(t.static_shape, t.dtype, False) for t in self.draws.input_types]]
         self._variants[(tuple(types), self._flags())] = self._variant(staged)
         self.run: Any = jax.jit(self._named(), donate_argnums=context.donated)
 
@@ -128,15 +134,30 @@ class Specialisation:
     def _trace(self, inputs: Sequence[Any]) -> Any:
         types = tuple([trace_key(x, f) for x, f in zip(inputs, self._forms, strict=True)])
         key = (types, self._flags())
-        with self._locks.setdefault(key, threading.Lock()):
-            variant = self._variants.get(key)
-            if variant is None:
-                variant = self._variants[key] = self._extend(types)
+        variant = self._variant_for(key)
         plan = variant.plan
         values = apply(variant.staged, [inputs[i] for i in variant.inputs], plan)
         if plan.direct and not self.memory:
             return plan.arrange(values)
         return Pending(plan, values)
+
+    def _variant_for(self, key: tuple[Any, ...]) -> Variant:
+        with self._locks.setdefault(key, threading.Lock()):
+            variant = self._variants.get(key)
+            if variant is None:
+                variant = self._variants[key] = self._extend(key[0])
+        return variant
+
+    def plan_for(self, inputs: Sequence[Any]) -> Plan:
+        """The plan of the program that draws for these leaves and hidden inputs, made if it is not there.
+
+        `Elsewhere` where another specialisation serves them: before anything is drawn.
+        """
+        assert self.draws is not None
+        drawn = [(t.static_shape, t.dtype, False) for t in self.draws.input_types]
+        forms = self._forms[: len(inputs)]
+        types = (*[type_key(x, f) for x, f in zip(inputs, forms, strict=True)], *drawn)
+        return self._variant_for((types, self._flags())).plan
 
     def inline(self, inputs: Sequence[Any]) -> Any:
         """The result of a call under a JAX transformation; `Elsewhere` for types that are not known here.
@@ -159,7 +180,7 @@ class Specialisation:
             request,
             args=tuple([retype(s, types) for s in request.args]),
             kwargs={k: retype(s, types) for k, s in request.kwargs.items()},
-            value_of=_unknown,
+            value_of=no_value,
         )
         try:
             staged = stage(self._context, request, self.static, self._x64())
@@ -168,19 +189,25 @@ class Specialisation:
         program = staged.program
         if (
             any(guard_key(g) not in self._guards for g in program.guards)
-            or any(path_key(h.path) not in self._hidden for h in program.hidden)
+            or any(key not in self._inputs for key in program.input_keys)
             or (program.alias_sensitive and self.pattern is None)
             or staged.static.keys() != self.static.keys()
+            or not same_steps(program.draws, self.staged.program.draws)
         ):
             raise Elsewhere
+        self._context.on_staged(staged)
         return self._variant(staged)
 
     def _variant(self, staged: Staged) -> Variant:
         program = staged.program
         leaves = len(self._context.forms)
-        hidden = [leaves + self._hidden[path_key(h.path)] for h in program.hidden]
+        hidden = [leaves + self._inputs[key] for key in program.input_keys]
+        first = leaves + len(self._inputs)
+        drawn = range(first, first + (len(program.draws.groups) if program.draws is not None else 0))
         return Variant(
-            staged, (*program.leaves, *hidden), Plan(program, self._context.signature, self._context.traced)
+            staged,
+            (*program.leaves, *hidden, *drawn),
+            Plan(program, self._context.signature, self._context.traced),
         )
 
 
@@ -190,11 +217,6 @@ def _canonical(value: Any) -> Any:
         return value
     dtype = jax.dtypes.canonicalize_dtype(value.dtype)
     return value if dtype == value.dtype else jax.lax.convert_element_type(value, dtype)
-
-
-def _unknown(leaf: int) -> Any:
-    """Values of leaves are not known while JAX traces."""
-    return None
 
 
 def apply(staged: Staged, inputs: Sequence[Any], plan: Plan) -> list[Any]:

@@ -8,6 +8,7 @@ through instance attributes, modules, containers and closure cells.
 from __future__ import annotations
 
 import builtins
+import functools
 import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -28,12 +29,13 @@ from ..compiler.values.boundary import (
     Step,
 )
 from ..compiler.values.lattice import same_constant
+from .draws import DrawPlan
 from .leaves import slots_of
 
 Read = Callable[[Sequence[Any], dict[str, Any]], "tuple[Any, ...] | None"]
 
-PathKey = tuple[Any, ...]
-
+_PYTHON = {"f": float, "i": int, "c": complex, "b": bool}
+_MIN, _MAX = -(2**63), 2**63 - 1
 _COMPARED_BY_EQUAL = frozenset({int, str, bytes, bool})
 """Types of whose equal values no program can tell two apart."""
 
@@ -54,25 +56,10 @@ def layout_of(value: Any) -> tuple[Any, ...]:
     if isinstance(value, list | tuple):
         return type(value), len(value)
     if isinstance(value, dict):
-        return type(value), tuple(value)
+        return type(value), tuple(value), tuple(map(type, value))
     if isinstance(value, set | frozenset):
         return type(value), frozenset(value)
     return type(value), tuple(instance_fields(value))
-
-
-def path_key(path: Path) -> PathKey:
-    """Equal for two paths that lead to the same place."""
-    root = path.root
-    match root:
-        case Argument(name=name):
-            where: tuple[Any, ...] = ("argument", name)
-        case Global(namespace=namespace, name=name):
-            where = ("global", id(namespace), name)
-        case CellVariable(cell=cell):
-            where = ("cell", id(cell))
-        case Owned(value=value, name=name):
-            where = ("owned", id(value), name)
-    return (*where, *[(step, type(key), key) for step, key in path.steps])
 
 
 class Signature:
@@ -111,6 +98,12 @@ class Signature:
         return f"kwargs[{name!r}]"
 
 
+@functools.lru_cache(maxsize=1024)
+def _compiled(source: str) -> types.CodeType:
+    """Source compiled; the specialisations of one function mostly read the same."""
+    return compile(source, "<pystage>", "exec")
+
+
 class Writer:
     """Writes Python source that follows paths, and remembers the objects that it names."""
 
@@ -133,7 +126,9 @@ class Writer:
         for step, key in path.steps:
             if step is Step.ITEM:
                 text += f"[{key!r}]" if type(key) in (int, str) else f"[{self.name(key)}]"
-            elif key.isidentifier() and not key.startswith("__"):
+            elif step is Step.MEMBER:
+                text += f".__dict__[{key!r}]"
+            elif key.isidentifier():
                 text += f".{key}"
             else:
                 text = f"get_attribute({text}, {key!r})"
@@ -157,7 +152,7 @@ class Writer:
     def function(self, source: str, name: str) -> Any:
         """The function `name` that `source` defines."""
         scope = {**_HELPERS, **self.objects}
-        exec(compile(source, "<pystage>", "exec"), scope)
+        exec(_compiled(source), scope)
         return scope[name]
 
 
@@ -182,14 +177,17 @@ def _same(value: Any, expected: Any) -> bool:
     return same_constant(value, expected)
 
 
+_FAILURES = (KeyError, IndexError, AttributeError, TypeError, ValueError)
+"""What following a path raises where nothing stands."""
 _HELPERS: dict[str, Any] = {
     "get_attribute": getattr,
     "builtin": vars(builtins),
     "is_absent": _is_absent,
     "is_unbound": _is_unbound,
     "same": _same,
+    "vector": np.array,
     "layout_of": layout_of,
-    "FAILURES": (KeyError, IndexError, AttributeError, TypeError, ValueError),
+    "FAILURES": _FAILURES,
 }
 
 
@@ -207,8 +205,16 @@ def _condition(w: Writer, guard: Guard) -> str:
     expected = guard.expected
     if guard.kind is GuardKind.IS or expected is None:
         return f"{value} is not {w.name(expected)}"
+    if guard.kind is GuardKind.SAME:
+        return f"{value} is not {w.expression(expected)}"
+    if guard.kind is GuardKind.DISTINCT:
+        ids = ", ".join([f"id({w.expression(each)})" for each in expected])
+        return f"len({{{ids}}}) != {len(expected)}"
+    if guard.kind is GuardKind.NAMES:
+        count, order = expected
+        return f"len({value}.__dict__) != {count} or {value}.__mro__ is not {w.name(order)}"
     if guard.kind is GuardKind.LAYOUT:
-        return f"layout_of({value}) != {w.name(layout_of(expected))}"
+        return _layout_condition(w, value, expected)
     if type(expected) in _COMPARED_BY_EQUAL:
         return f"(v := {value}) != {w.name(expected)} or type(v) is not {w.name(type(expected))}"
     if isinstance(expected, set):
@@ -216,57 +222,103 @@ def _condition(w: Writer, guard: Guard) -> str:
     return f"not same({value}, {w.name(expected)})"
 
 
-def form_problem(value: Any, hidden: HiddenInput) -> bool:
-    """True if an object of the world is not of the form that the program was made for."""
+def _layout_condition(w: Writer, value: str, expected: Any) -> str:
+    """An expression that is true if an object is not laid out as `expected` is."""
+    cls = type(expected)
+    if issubclass(cls, list | tuple):
+        return f"type(v := {value}) is not {w.name(cls)} or len(v) != {len(expected)}"
+    reads = next(vars(base)["__getattribute__"] for base in cls.__mro__ if "__getattribute__" in vars(base))
+    if not cls.__dictoffset__ and not slots_of(cls) and not issubclass(cls, dict | set | frozenset):
+        return f"type({value}) is not {w.name(cls)}"
+    plain = cls.__dictoffset__ and not slots_of(cls) and reads is vars(object)["__getattribute__"]
+    if plain and not issubclass(cls, dict | set | frozenset):
+        return (
+            f"type(v := {value}) is not {w.name(cls)} or tuple(v.__dict__) != {w.name(tuple(vars(expected)))}"
+        )
+    return f"layout_of({value}) != {w.name(layout_of(expected))}"
+
+
+def _form_condition(w: Writer, value: str, hidden: HiddenInput) -> str:
+    """An expression that is true if an object of the world is not of the form that the program was made for."""
     match hidden.form:
         case Form.NDARRAY:
-            return type(value) is not np.ndarray
+            return f"type({value}) is not {w.name(np.ndarray)}"
         case Form.JAX:
-            return not isinstance(value, jax.Array) or bool(value.aval.weak_type) != hidden.weak
+            return f"is_other_jax({value}, {hidden.weak})"
         case Form.SCALAR:
-            return not isinstance(value, np.generic) or value.dtype != hidden.type.dtype
+            return f"type({value}) is not {w.name(hidden.type.dtype.type)}"
         case Form.PYTHON:
-            return type(value) is not {"f": float, "i": int, "c": complex, "b": bool}[hidden.type.dtype.kind]
+            kind = hidden.type.dtype.kind
+            limits = f" or not {_MIN} <= {value} <= {_MAX}" if kind == "i" else ""
+            return f"type({value}) is not {w.name(_PYTHON[kind])}{limits}"
 
 
-_HELPERS["form_problem"] = form_problem
+def _is_other_jax(value: Any, weak: bool) -> bool:
+    return not isinstance(value, jax.Array) or bool(value.aval.weak_type) != weak
+
+
+_HELPERS["is_other_jax"] = _is_other_jax
+
+
+def _input(w: Writer, group: tuple[int, ...], first: HiddenInput) -> str:
+    """An expression that gives what the program gets for a group of hidden inputs."""
+    if len(group) == 1:
+        return f"h{group[0]}"
+    return f"vector(({', '.join([f'h{i}' for i in group])}), {w.name(first.type.dtype)})"
 
 
 class Reader:
     """Guards and hidden inputs of one specialisation."""
 
-    def __init__(self, guards: Iterable[Guard], hidden: Sequence[HiddenInput], signature: Signature) -> None:
+    def __init__(
+        self,
+        guards: Iterable[Guard],
+        hidden: Sequence[HiddenInput],
+        groups: Sequence[tuple[int, ...]],
+        signature: Signature,
+        draws: DrawPlan | None = None,
+    ) -> None:
         self.guards = tuple(guards)
         self.hidden = tuple(hidden)
+        self._groups = groups
         self._signature = signature
+        self.draws = draws
         self.read: Read = self._compile()
-        """The hidden values for the arguments of a canonical call; None if a guard fails."""
+        """The inputs of the program that are read of the world, one for each group of hidden inputs, for the
+        arguments of a canonical call, and after them what draws need: the generators, then the values of
+        single hidden inputs. None if a guard fails."""
 
     def _compile(self) -> Read:
         w = Writer(self._signature)
         lines = ["def read(args, kwargs):", "    try:"]
         for guard in self.guards:
             lines.append(f"        if {_condition(w, guard)}: return None")
-        names = []
         for i, hidden in enumerate(self.hidden):
-            names.append(f"h{i}")
             lines.append(f"        h{i} = {w.expression(hidden.path)}")
-            lines.append(f"        if form_problem(h{i}, {w.name(hidden)}): return None")
-        lines.append(f"        return ({''.join(n + ', ' for n in names)})")
+            lines.append(f"        if {_form_condition(w, f'h{i}', hidden)}: return None")
+        inputs = [_input(w, group, self.hidden[group[0]]) for group in self._groups]
+        if self.draws is not None:
+            inputs += [w.expression(path) for path in self.draws.generators]
+            inputs += [f"h{i}" for i in self.draws.hidden]
+        lines.append(f"        return ({''.join(n + ', ' for n in inputs)})")
         lines.append("    except FAILURES:")
         lines.append("        return None")
         read: Read = w.function("\n".join(lines), "read")
         return read
 
-    def failing(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Path | None:
-        """The place of the first guard or hidden input that does not hold; None if all hold."""
-        for guard in self.guards:
-            if Reader((guard,), (), self._signature).read(args, kwargs) is None:
-                return guard.path
-        for hidden in self.hidden:
-            if Reader((), (hidden,), self._signature).read(args, kwargs) is None:
-                return hidden.path
-        return None
+    def failing(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Guard | HiddenInput]:
+        """The guards and hidden inputs that do not hold."""
+        found: list[Guard | HiddenInput] = []
+        found += [g for g in self.guards if Reader((g,), (), (), self._signature).read(args, kwargs) is None]
+        found += [h for h in self.hidden if Reader((), (h,), (), self._signature).read(args, kwargs) is None]
+        return found
+
+    def value_at(self, path: Path, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """What stands at a path now; `...` if nothing does."""
+        try:
+            return resolve(path, self._signature)(args, kwargs)
+        except _FAILURES:
+            return ...
 
 
 def guard_key(guard: Guard) -> tuple[Any, ...]:
@@ -278,7 +330,13 @@ def guard_key(guard: Guard) -> tuple[Any, ...]:
         expected = layout_of(guard.expected)
     elif guard.kind is GuardKind.ABSENT:
         expected = None
-    return (guard.kind, path_key(guard.path), expected)
+    elif guard.kind is GuardKind.SAME:
+        expected = guard.expected.key
+    elif guard.kind is GuardKind.DISTINCT:
+        expected = tuple([path.key for path in guard.expected])
+    elif guard.kind is GuardKind.NAMES:
+        expected = (guard.expected[0], id(guard.expected[1]))
+    return (guard.kind, guard.path.key, expected)
 
 
 def resolve(path: Path, signature: Signature) -> Callable[[Sequence[Any], dict[str, Any]], Any]:

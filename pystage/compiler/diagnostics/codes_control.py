@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
-from .diagnostic import Diagnostic
+from .diagnostic import Diagnostic, Note
+from .span import Span
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,12 +15,17 @@ class NoCommonType(Diagnostic):
 
     code = "PS301"
     title = "{what} is {first} on one path and {second} on another"
-    label = "which of them it is depends on values that are known only at run time"
+    label = "which of them it is here depends on values that are known only at run time"
     help = "give it the same kind of value (type, dtype, shape) on every path"
 
     what: str
     first: str
     second: str
+    blame: Callable[[], tuple[Note, ...]] = field(default=tuple, compare=False, repr=False)
+    """Finds the notes that say where each path assigned it."""
+
+    def used(self, span: Span | None) -> NoCommonType:
+        return replace(self, span=span, notes=(*self.notes, *self.blame()), blame=tuple)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,26 +42,27 @@ class NotAssigned(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class MaybeNotAssigned(Diagnostic):
-    """A variable is read where only some paths have assigned it."""
+    """A variable or an attribute is read where only some paths have assigned it."""
 
     code = "PS303"
-    title = "the variable {name!r} may not be assigned here"
+    title = "{what} may not be assigned here"
     label = "only some of the paths that lead here assign it"
-    help = "assign {name!r} before the branch or the loop (a loop may run zero times)"
+    help = "assign it before the branch or the loop too (a loop may run zero times)"
 
-    name: str
+    what: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class RaiseAtRunTime(Diagnostic):
-    """An exception that is raised only if a run-time condition holds."""
+    """An exception that is raised only if a run-time condition holds, and that cannot leave the program."""
 
     code = "PS304"
-    title = "`{exception}` is raised under a condition that is known only at run time"
+    title = "`{exception}` cannot be raised at run time: {why}"
     label = "whether this raises depends on values of the program"
-    help = "check the condition before the call of the staged function, or return it and raise in the caller"
+    help = "raise it with numbers, strings or arrays, or return the condition and raise in the caller"
 
     exception: str
+    why: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,23 +70,20 @@ class NeverSettles(Diagnostic):
     """A loop whose carried values change their types or structure in every iteration."""
 
     code = "PS305"
-    title = "the loop does not settle: {what}"
-    label = "carried from one iteration to the next"
-    help = "make each variable keep its type, dtype, shape and length through the loop"
+    title = "{what} is {first} before an iteration of this loop and {second} after it"
+    label = "an iteration changes what kind of value it is"
+    help = "give it one kind of value (type, dtype, shape, length) before the loop and in every iteration"
 
     what: str
+    first: str
+    second: str
+    blame: Callable[[], tuple[Note, ...]] = field(default=tuple, compare=False, repr=False)
+    """Finds the notes that say where it is assigned before the loop and in it."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class AmbiguousTruth(Diagnostic):
-    """A condition that only some of the paths that lead to it give a value, such as an attribute."""
-
-    code = "PS306"
-    title = "the condition is {what} on some of the paths that lead here"
-    label = "its truth is needed here"
-    help = "assign it on every path before this line; an attribute, in `__init__`"
-
-    what: str
+    def used(self, span: Span | None) -> NeverSettles:
+        needed = Note("it is needed here", span)
+        notes = (*self.blame(), *([needed] if span != self.span else []))
+        return replace(self, notes=(*self.notes, *notes), blame=tuple)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,3 +55,15 @@ class CannotReturn(Diagnostic):
     help = "return arrays, numbers, and lists, tuples, dicts or objects of these"
 
     what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CannotDelete(Diagnostic):
+    """A variable of a module or of an enclosing function that staged code deletes."""
+
+    code = "PS505"
+    title = "staged code cannot delete {what}, which outlives the call"
+    label = "deleted here"
+    help = "assign None to it instead, or delete it after the call"
+
+    what: str

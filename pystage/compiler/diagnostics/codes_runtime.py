@@ -85,6 +85,19 @@ class OverlappingMemory(Diagnostic):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SharedObject(Diagnostic):
+    """One object of the caller's that a function reaches by two ways, of which one changes it or tells them apart."""
+
+    code = "PS812"
+    title = "one object stands at two places that `{function}` takes for different objects"
+    label = "among these places: {places}"
+    help = "let the function reach the object by one way only: as an argument, or as a global"
+
+    function: str
+    places: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class MutationUnderTransformation(Diagnostic):
     """A function that changes its arguments or the world, called inside `jax.jit`, `jax.grad` or `jax.vmap`."""
 
@@ -95,19 +108,6 @@ class MutationUnderTransformation(Diagnostic):
 
     function: str
     target: str
-    transformation: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoTransformationRule(Diagnostic):
-    """A compiled function differentiated or vectorised by JAX."""
-
-    code = "PS808"
-    title = "`{function}` is compiled by pystage, which has no rule for `{transformation}`"
-    label = "compiled here"
-    help = "inside `{transformation}`, use the plain function: `{function}.__wrapped__`"
-
-    function: str
     transformation: str
 
 
@@ -123,3 +123,28 @@ class ValueNotGiven(Diagnostic):
     path: str
     reason: str
     given: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntegerBeyond64Bits(Diagnostic):
+    """A Python integer that leaves 64 bits while the program runs. Raised by the call."""
+
+    code = "PS810"
+    title = "`{operation}` does not fit in 64 bits, in which staged integers are computed"
+    label = "computed here"
+    help = "compute it in floating point, or modulo a number, or keep what needs it outside the compiled function"
+
+    operation: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerIsComplex(Diagnostic):
+    """A negative number to a fractional power, which Python makes a complex number. Raised by the call."""
+
+    code = "PS811"
+    title = "`({base}) ** {power}` is a complex number, and the program was compiled for real ones"
+    label = "computed here"
+    help = "make the base complex, as in `complex(x) ** y`, or use `np.power`, which gives NaN"
+
+    base: str
+    power: str

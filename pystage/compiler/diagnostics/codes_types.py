@@ -117,6 +117,18 @@ class NoCast(Diagnostic):
 
 
 @dataclass(frozen=True, kw_only=True)
+class IdentityNotKnown(Diagnostic):
+    """`is` between values of which a program cannot say whether they are one object."""
+
+    code = "PS210"
+    title = "whether {what} are the same object is not known while compiling"
+    label = "numbers and arrays that a program computes are values, not objects"
+    help = "compare the values with `==` (`np.array_equal` for arrays); `is None` works as it is"
+
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class DTypeNotStaged(Diagnostic):
     """An element type that XLA has not."""
 

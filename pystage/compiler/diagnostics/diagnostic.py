@@ -48,6 +48,10 @@ class Diagnostic:
             raise TypeError(f"diagnostic code {cls.code} is used by {other.__name__} and {cls.__name__}")
         REGISTRY[cls.code] = cls  # a slotted dataclass is made twice; the later class is the real one
 
+    def used(self, span: Span | None) -> Diagnostic:
+        """The diagnostic as it is told where the value that it explains is needed."""
+        return self
+
     def _fill(self, template: str) -> str:
         return template.format(**{f.name: getattr(self, f.name) for f in fields(self)})
 

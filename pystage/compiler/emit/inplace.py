@@ -15,7 +15,7 @@ from ..ops import DynamicUpdateSlice, If, Scatter, While
 from .forward import forward
 from .once import loop_once
 from .select import select
-from .simplify import Simplified, simplify
+from .simplify import Simplified, simplify_again
 from .views import carry_views
 
 
@@ -32,13 +32,5 @@ def in_place(simplified: Simplified) -> Simplified:
         if While in found:
             passes.append(carry_views)
     for rewrite in passes:
-        simplified = _again(simplified, rewrite(simplified.function))
+        simplified = simplify_again(simplified, rewrite(simplified.function))
     return simplified
-
-
-def _again(before: Simplified, function: Function) -> Simplified:
-    """A rewritten function simplified, with the parameters that it still has of the first one."""
-    if function is before.function:
-        return before
-    after = simplify(function)
-    return Simplified(after.function, tuple([before.kept[i] for i in after.kept]))

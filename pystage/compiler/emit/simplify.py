@@ -38,6 +38,14 @@ def simplify(function: Function) -> Simplified:
     return Simplified(_Rewriter(census, aliases, live).function(function), kept)
 
 
+def simplify_again(before: Simplified, function: Function) -> Simplified:
+    """A rewritten function simplified, with the parameters that it still has of the first one."""
+    if function is before.function:
+        return before
+    after = simplify(function)
+    return Simplified(after.function, tuple([before.kept[i] for i in after.kept]))
+
+
 class _Rewriter:
     """Copies what is live, with shared computations made once where they are visible."""
 
@@ -58,7 +66,8 @@ class _Rewriter:
         if found is not None:
             return found
         known, journal, self._known, self._journal = self._known, self._journal, {}, []
-        params = [p for p in old.body.params if old in self._opaque or p in self._live.values]
+        opaque = old in self._opaque
+        params = [p for p in old.body.params if opaque or p in self._live.values]
         results = [r for r in old.body.results if old is self._census.entry or self._used(r)]
         made = Function(old.name, self._region(old.body, params, results), old.span, old.fence)
         self._known, self._journal = known, journal

@@ -1,27 +1,35 @@
-"""A whole program emitted as StableHLO at the insertion point of a JAX lowering rule.
+"""A whole program emitted as StableHLO: inside a lowering of JAX's, or as a module of its own.
 
-In: a function of HLO IR and the MLIR values of its parameters. Out: the MLIR values of its results. The
-function's body is inlined where the rule stands; each function that it calls becomes one private `func.func`
-of the same module, however often it is called.
+`emit_inline`: in, a function of HLO IR and the MLIR values of its parameters; out, the MLIR values of its
+results. The function's body is inlined where JAX's lowering rule stands. `emit_module`: in, a function; out, a
+module whose `main` it is. Either way, each function that it calls becomes one private `func.func` of the same
+module, however often it is called.
 """
 
 from __future__ import annotations
 
+import re
+import threading
 from collections.abc import Sequence
 from typing import Any
 
 from jax.extend.mlir import ir
 from jax.extend.mlir.dialects import func
+from jax.interpreters import mlir as jax_mlir
 
 from ..hlo.ir import Function
 from ..hlo.mlir import Emitter
+from ..hlo.walk import functions
 
 
 class _Callees:
     """The private functions of one program in one module."""
 
-    def __init__(self, module_context: Any, location: ir.Location, lowering: Any) -> None:
-        self._module_context = module_context
+    def __init__(
+        self, module: ir.Module, symbol_table: ir.SymbolTable, location: ir.Location, lowering: Any
+    ) -> None:
+        self._module = module
+        self._symbol_table = symbol_table
         self._symbols: dict[Function, str] = {}
         self.emitter = Emitter(self.symbol_of, location, lowering)
 
@@ -38,11 +46,11 @@ class _Callees:
             function.name,
             ir.FunctionType.get(params, results),
             visibility="private",
-            ip=ir.InsertionPoint(self._module_context.module.body),
+            ip=ir.InsertionPoint(self._module.body),
             loc=e.location_of(function.span),
         )
         # The symbol table renames the function if the module has one of that name.
-        symbol: str = ir.StringAttr(self._module_context.symbol_table.insert(made)).value
+        symbol: str = ir.StringAttr(self._symbol_table.insert(made)).value
         self._symbols[function] = symbol
         outer = e.location
         e.emit_region(function.body, made.regions[0], "func.return")
@@ -57,7 +65,8 @@ def emit_inline(lowering: Any, function: Function, operands: Sequence[ir.Value])
     narrows 64-bit constants where `jax_enable_x64` is off) is converted first.
     """
     location = ir.Location.current
-    e = _Callees(lowering.module_context, location, lowering).emitter
+    context = lowering.module_context
+    e = _Callees(context.module, context.symbol_table, location, lowering).emitter
     for param, operand in zip(function.body.params, operands, strict=True):
         wanted = e.type(param.type)
         if operand.type != wanted:
@@ -66,3 +75,51 @@ def emit_inline(lowering: Any, function: Function, operands: Sequence[ir.Value])
     for op in function.body.ops:
         e.emit_op(op)
     return [e.values[value] for value in function.body.results]
+
+
+def stands_alone(function: Function) -> bool:
+    """True if `emit_module` can emit the program: nothing in it is lowered by JAX."""
+    return not any(op.kind.lowered_by_jax for f in functions(function) for op in f.body.walk())
+
+
+def emit_module(function: Function, name: str) -> ir.Module:
+    """The program as a StableHLO module named after `name`, with `function` as its public `main`.
+
+    For a program that `stands_alone`. JAX's modules add what JAX knows of arguments and results (names,
+    donation, sharding); the operations are the same.
+    """
+    with _CONTEXTS.next(), ir.Location.unknown() as location:
+        module = ir.Module.create()
+        module.operation.attributes["sym_name"] = ir.StringAttr.get(re.sub(r"\W", "_", f"jit_{name}"))
+        table = ir.SymbolTable(module.operation)
+        e = _Callees(module, table, location, None).emitter
+        types = ir.FunctionType.get(
+            [e.type(t) for t in function.param_types], [e.type(t) for t in function.result_types]
+        )
+        main = func.FuncOp("main", types, visibility="public", ip=ir.InsertionPoint(module.body))
+        table.insert(main)
+        e.emit_region(function.body, main.regions[0], "func.return")
+        return module
+
+
+class _Contexts(threading.local):
+    """This thread's MLIR context for modules of ours: to make one takes longer than to emit a large program.
+
+    A context keeps all types and constants that were ever made in it, so it serves a limited number of modules.
+    """
+
+    MODULES = 64
+
+    def __init__(self) -> None:
+        self._left = 0
+        self._context: ir.Context | None = None
+
+    def next(self) -> ir.Context:
+        """The context for one more module."""
+        if self._context is None or not self._left:
+            self._context, self._left = jax_mlir.make_ir_context(), self.MODULES
+        self._left -= 1
+        return self._context
+
+
+_CONTEXTS = _Contexts()

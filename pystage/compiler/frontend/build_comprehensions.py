@@ -14,6 +14,7 @@ import libcst as cst
 
 from ..diagnostics.codes_syntax import AsyncCode, GeneratorExpression, NextOfGenerator, UnpackingComprehension
 from ..stage import ir
+from .build_expressions import test
 from .build_targets import assign_to
 from .builder import Builder
 from .scope import VariableScope
@@ -116,8 +117,8 @@ def _filtered(b: Builder, conditions: Sequence[Any], then: Callable[[], None]) -
     if not conditions:
         then()
         return
-    test = conditions[0].test
-    branch = ir.If(b.span(test), b.expr(test), [], [])
+    condition = conditions[0].test
+    branch = ir.If(b.span(condition), test(b, condition), [], [])
     with b.into(branch.then):
         _filtered(b, conditions[1:], then)
     b.emit(branch)

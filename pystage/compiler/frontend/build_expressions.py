@@ -96,28 +96,52 @@ def binary(b: Builder, node: Any) -> ir.Temp:
 
 def boolean(b: Builder, node: Any) -> ir.Temp:
     """`a and b and …`, `a or b or …`: the first operand that decides, else the last."""
+    return _decide(b, node, _operands(node), isinstance(node.operator, cst.And), in_test=False)
+
+
+def test(b: Builder, node: Any) -> ir.Temp:
+    """An expression of which only the truth matters: `and`, `or`, `not` in it give bools.
+
+    So operands of different kinds meet in a bool, where the value of `a or b` would be of either kind.
+    """
+    if isinstance(node, cst.BooleanOperation):
+        return _decide(b, node, _operands(node), isinstance(node.operator, cst.And), in_test=True)
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+        operand = test(b, node.expression)
+        dst = b.temp()
+        b.emit(ir.Unary(b.span(node), dst, "not", operand))
+        return dst
+    return b.expr(node)
+
+
+def _operands(node: Any) -> list[Any]:
+    """The operands of `a and b and …`, or of `a or b or …`, from the left."""
     kind = type(node.operator)
     operands: list[Any] = []
-    rest = node
-    while isinstance(rest, cst.BooleanOperation) and isinstance(rest.operator, kind):
-        operands.append(rest.right)
-        rest = rest.left
-    operands.append(rest)
-    return _decide(b, node, operands[::-1], kind is cst.And)
+    while isinstance(node, cst.BooleanOperation) and isinstance(node.operator, kind):
+        operands.append(node.right)
+        node = node.left
+    return [node, *operands[::-1]]
 
 
-def _decide(b: Builder, node: Any, operands: Sequence[Any], conjunction: bool) -> ir.Temp:
-    left = b.expr(operands[0])
+def _decide(b: Builder, node: Any, operands: Sequence[Any], conjunction: bool, in_test: bool) -> ir.Temp:
+    left = test(b, operands[0]) if in_test else b.expr(operands[0])
     if len(operands) == 1:
-        return left
+        return _truth(b, operands[0], left) if in_test else left
 
     def go_on() -> ir.Temp:
-        return _decide(b, node, operands[1:], conjunction)
+        return _decide(b, node, operands[1:], conjunction, in_test)
 
     def stop() -> ir.Temp:
-        return left
+        return b.constant(not conjunction, b.span(node)) if in_test else left
 
     return choose(b, node, left, *((go_on, stop) if conjunction else (stop, go_on)))
+
+
+def _truth(b: Builder, node: Any, value: ir.Temp) -> ir.Temp:
+    dst = b.temp()
+    b.emit(ir.Unary(b.span(node), dst, "bool", value))
+    return dst
 
 
 def choose(
@@ -136,7 +160,7 @@ def choose(
 
 def conditional(b: Builder, node: Any) -> ir.Temp:
     """`body if test else orelse`"""
-    return choose(b, node, b.expr(node.test), lambda: b.expr(node.body), lambda: b.expr(node.orelse))
+    return choose(b, node, test(b, node.test), lambda: b.expr(node.body), lambda: b.expr(node.orelse))
 
 
 def comparison(b: Builder, node: Any) -> ir.Temp:

@@ -12,6 +12,7 @@ from typing import Any
 import libcst as cst
 
 from ..stage import ir
+from .build_expressions import test
 from .builder import Builder
 
 _MISSING = object()
@@ -44,7 +45,7 @@ def _case(b: Builder, case: Any, subject: ir.Temp) -> ir.Temp:
     with b.into(branch.then):
         for name in names:
             b.store(b.mangle(name), b.load_hidden(_hidden(b, name), span), span)
-        b.join(dst, b.constant(True, span) if case.guard is None else b.expr(case.guard), span)
+        b.join(dst, b.constant(True, span) if case.guard is None else test(b, case.guard), span)
     with b.into(branch.orelse):
         b.join(dst, b.constant(False, span), span)
     b.emit(branch)

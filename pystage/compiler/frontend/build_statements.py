@@ -9,7 +9,7 @@ import libcst as cst
 from ..diagnostics.codes_syntax import AsyncCode, GeneratorExpression, JumpInFinally, UnsupportedImport
 from ..stage import ir
 from .build_comprehensions import comprehension, loop_over
-from .build_expressions import KEYWORDS
+from .build_expressions import KEYWORDS, test
 from .build_targets import assign, assign_to
 from .builder import Builder, LoopElse
 from .flow import contains
@@ -74,7 +74,7 @@ def if_(b: Builder, node: Any) -> None:
     """`if … elif … else`, without recursion along the chain."""
     outer = b.block
     while True:
-        branch = ir.If(b.header(node, node.test), b.expr(node.test), [], [])
+        branch = ir.If(b.header(node, node.test), test(b, node.test), [], [])
         b.suite(node.body, branch.then)
         b.emit(branch)
         b.block = branch.orelse
@@ -88,9 +88,9 @@ def if_(b: Builder, node: Any) -> None:
 
 def while_(b: Builder, node: Any) -> None:
     """`while test: … else: …`"""
-    with b.into([]) as test:
-        cond = b.expr(node.test)
-    loop = ir.While(b.header(node, node.test), test, cond, [])
+    with b.into([]) as block:
+        cond = test(b, node.test)
+    loop = ir.While(b.header(node, node.test), block, cond, [])
     with b.inside("loop"):
         b.suite(node.body, loop.body)
     _emit_loop(b, node, loop)
@@ -145,7 +145,7 @@ def assert_(b: Builder, node: Any) -> None:
     if not __debug__:
         return
     span = b.span(node)
-    branch = ir.If(span, b.expr(node.test), [], [])
+    branch = ir.If(span, test(b, node.test), [], [])
     with b.into(branch.orelse):
         error = b.constant(AssertionError, span)
         if node.msg is not None:
@@ -173,9 +173,9 @@ def try_(b: Builder, node: Any) -> None:
 
 
 def _handler(b: Builder, node: Any) -> ir.Handler:
-    with b.into([]) as test:
+    with b.into([]) as block:
         kind = None if node.type is None else b.expr(node.type)
-    handler = ir.Handler(b.span(node), test, kind, b.temp(), [])
+    handler = ir.Handler(b.span(node), block, kind, b.temp(), [])
     body = b.suite(node.body)
     if node.name is None:
         handler.body = body

@@ -52,6 +52,36 @@ def assigned(loop: stage.Instr) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 @functools.lru_cache(maxsize=4096)
+def steps(loop: stage.Instr) -> dict[str, tuple[int, int]]:
+    """Local variables that `loop` changes by adding constants only: the least and the greatest of these, or 0."""
+    loaded: dict[str, str] = {}
+    constants: dict[str, int] = {}
+    sums: dict[str, tuple[str, int]] = {}
+    found: dict[str, tuple[int, int]] = {}
+    others: set[str] = set()
+    for i in walk([loop]):
+        match i:
+            case stage.Load(dst=dst, name=name, scope=stage.Scope.LOCAL):
+                loaded[dst] = name
+            case stage.Constant(dst=dst, value=int(value)):
+                constants[dst] = value
+            case (
+                stage.Binary(dst=dst, op="+" | "-" as op, left=left, right=right)
+                | stage.Inplace(dst=dst, op="+" | "-" as op, left=left, right=right)
+            ):
+                if left in loaded and right in constants:
+                    sums[dst] = loaded[left], constants[right] if op == "+" else -constants[right]
+                elif right in loaded and left in constants and op == "+":
+                    sums[dst] = loaded[right], constants[left]
+            case stage.Store(name=name, src=src, scope=stage.Scope.LOCAL) if sums.get(src, ("",))[0] == name:
+                low, high = found.get(name, (0, 0))
+                found[name] = min(low, sums[src][1]), max(high, sums[src][1])
+            case stage.Store(name=name) | stage.Delete(name=name):
+                others.add(name)
+    return {name: ends for name, ends in found.items() if name not in others}
+
+
+@functools.lru_cache(maxsize=4096)
 def _reads(root: stage.Instr | stage.Function) -> dict[str, tuple[int, bool]]:
     """How often each local variable is read, and whether each read certainly finds it assigned."""
     found: dict[str, tuple[int, bool]] = {}

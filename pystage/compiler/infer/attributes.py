@@ -5,9 +5,13 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any, cast
 
+import jax
+import numpy as np
+
+from ..diagnostics.codes_calls import NotServed
 from ..diagnostics.codes_mutation import CannotStore
 from ..diagnostics.diagnostic import DiagnosticError
-from ..library import operators
+from ..library import operators, strings
 from ..library.array_attributes import array_attribute, set_array_attribute
 from ..library.containers import (
     attribute_of_container,
@@ -17,6 +21,9 @@ from ..library.containers import (
 )
 from ..library.indexing import array_getitem, array_setitem
 from ..library.masks import Selection
+from ..library.registry import method_of
+from ..values.boundary import GuardKind, Owned, Path
+from ..values.generators import GENERATORS
 from ..values.lattice import (
     Abstract,
     Array,
@@ -24,10 +31,12 @@ from ..values.lattice import (
     Const,
     DictCell,
     ListCell,
+    Meaning,
     Method,
     ObjectCell,
     Ref,
     Super,
+    Text,
     Tuple,
     Undef,
     Unknown,
@@ -77,6 +86,8 @@ def getattr_(engine: Engine, value: Abstract, name: str) -> Abstract:
     match value:
         case Unknown(reason):
             raise DiagnosticError(reason)
+        case Text():
+            return getattr_(engine, Const(engine.known(value, "a string")), name)
         case Const(v) if isinstance(v, type):
             return objects.class_getattr(engine, v, name)
         case Const(v):
@@ -87,6 +98,8 @@ def getattr_(engine: Engine, value: Abstract, name: str) -> Abstract:
             found = objects.namedtuple_getattr(engine, value, name)
         case Ref():
             cell = engine.cell(value)
+            if isinstance(cell, ObjectCell) and cell.cls in GENERATORS:
+                return _generator_attribute(engine, value, cell.cls, name)
             if isinstance(cell, ObjectCell):
                 return objects.instance_getattr(engine, value, cell, name)
     if found is None and is_array(engine, value):
@@ -103,20 +116,21 @@ def getattr_(engine: Engine, value: Abstract, name: str) -> Abstract:
 
 
 def _constant_attribute(engine: Engine, value: Const, v: Any, name: str) -> Abstract:
+    if isinstance(v, types.ModuleType):
+        if (id(v), name) not in engine.library_attributes and not hasattr(v, name):
+            engine.externals.guard(GuardKind.ABSENT, Path(Owned(v, v.__name__)).attribute(name), None)
+            engine.raise_(AttributeError(f"module {v.__name__!r} has no attribute {name!r}"))
+        return engine.module_attribute(v, name)
     found = attribute_of_container(engine, value, name)
     if (found is None and isinstance(v, bool | int | float | complex)) or hasattr(v, "dtype"):
         found = array_attribute(engine, value, name) or found
     if found is not None:
         return found
-    if isinstance(v, types.ModuleType):
-        if not hasattr(v, name):
-            engine.raise_(AttributeError(f"module {v.__name__!r} has no attribute {name!r}"))
-        return engine.module_attribute(v, name)
     if engine.is_opaque(v) or isinstance(v, types.FunctionType | types.BuiltinFunctionType):
         if hasattr(v, name):
-            return engine.constant_object(getattr(v, name))
+            return _held(engine, v, name)
     elif hasattr(v, name) and not isinstance(getattr(type(v), name, None), types.FunctionType | property):
-        return engine.constant_object(getattr(v, name))
+        return _held(engine, v, name)
     elif hasattr(type(v), name):
         raw = objects.lookup_class(type(v), name)
         if isinstance(raw, property):
@@ -124,6 +138,32 @@ def _constant_attribute(engine: Engine, value: Const, v: Any, name: str) -> Abst
         if objects.found(raw):
             return objects.bind_member(engine, type(v), name, raw, value)
     raise objects.no_attribute(engine, value, name)
+
+
+def _held(engine: Engine, holder: Any, name: str) -> Abstract:
+    """An attribute of a constant object: what may change later is a value of the world."""
+    value = getattr(holder, name)
+    own = isinstance(holder, types.FunctionType) and name in vars(holder)
+    if own or isinstance(value, np.ndarray | jax.Array | list | dict):
+        title = getattr(holder, "__qualname__", None) or type(holder).__qualname__
+        return engine.externals.value(Path(Owned(holder, title)).attribute(name), value)
+    return engine.constant_object(value)
+
+
+def _generator_attribute(engine: Engine, value: Ref, cls: type, name: str) -> Abstract:
+    """An attribute of a generator of random numbers: a method, bound."""
+    method = method_of(cls, name)
+    if method is not None:
+        return Method(Meaning(f"{cls.__name__}.{name}", method), value)
+    if not hasattr(cls, name):
+        module = cls.__module__
+        engine.raise_(AttributeError(f"'{module}.{cls.__name__}' object has no attribute {name!r}"))
+    if name == "__class__":
+        return Const(cls)
+    why = "it is about the state of a generator, which lives on the host"
+    instead = "use it outside of the staged function"
+    title = f"{cls.__name__}.{name}"
+    raise DiagnosticError(NotServed(span=engine.b.span, name=title, why=why, instead=instead))
 
 
 def class_of(engine: Engine, value: Abstract) -> Const:
@@ -169,6 +209,7 @@ def delattr_(engine: Engine, value: Abstract, name: str) -> None:
 
 def getitem(engine: Engine, obj: Abstract, index: Abstract) -> Abstract:
     """`obj[index]`."""
+    obj = strings.known(engine, obj)
     method = objects.special_method(engine, obj, "__getitem__")
     if method is not None:
         return engine.call(method, [index])

@@ -2,43 +2,160 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from ..hlo.ir import Region, Value
-from ..ops import If
-from ..values.lattice import Abstract
-from ..values.state import MISSING, Changes, Content, Slot
+from ..ops import If, Not
+from ..values.lattice import Abstract, ArrayCell, Slot, Version
+from ..values.state import ERROR, MISSING, NOT_YET, Changes, Content
 from ..values.traverse import rebuild
+from .blame import Parting
+from .frame import PythonRaise
 from .join import Join
 from .merged import note_stale, seal
 from .patterns import Hole, fill, holes_of
+from .raising import attempt, error_of, is_observable
 
 if TYPE_CHECKING:
     from .engine import Engine
 
 Arm = Callable[[], None]
 
+_NO_FRAME = 0
+"""The frame of a branch that changes no variables of a function."""
 
-def infer_if(engine: Engine, predicate: Value, frame: int, then: Arm, orelse: Arm) -> None:
+
+@dataclass(slots=True)
+class _Arm:
+    """One arm, inferred: what it changed, and whether it certainly raises."""
+
+    region: Region
+    changes: Changes
+    raises: bool
+
+    @property
+    def inside(self) -> set[Value]:
+        """The values that only the arm has."""
+        return {value for op in self.region.ops for value in op.results}
+
+
+def infer_if(
+    engine: Engine, predicate: Value, frame: int, then: Arm, orelse: Arm, parting: Parting | None = None
+) -> None:
     """Infers both arms, and makes the state what it is after either: `If`'s results where they differ.
 
-    `predicate` is a scalar bool of the program; `frame` the frame whose variables the arms may change.
+    `predicate` is a scalar bool of the program; `frame` the frame whose variables the arms may change;
+    `parting` what they are in the source, for messages. An arm that certainly raises leaves nothing but the
+    error, and what can be seen after it; if both do, nothing after the branch runs.
     """
     before = dict_view(engine)
-    arms: list[tuple[Region, Changes]] = []
-    for arm in (then, orelse):
-        region = Region()
-        with engine.state.fork() as changes, engine.b.region(region), engine.under_condition():
-            arm()
-            note_stale(engine.state, engine.state.merged)
-        arms.append((region, changes))
-    (_, first), (_, second) = arms
-    join = Join(engine.state, lookup(first, before), lookup(second, before), engine.b.span)
-    for slot in dict.fromkeys([*first, *second]):
-        if relevant(slot, frame, first, second, engine.state.slots):
+    arms = []
+    for arm, taken in ((then, True), (orelse, False)):
+        with engine.intervals.under(predicate, taken):
+            arms.append(_arm(engine, arm))
+    first, second = [lookup(arm.changes, before) for arm in arms]
+    join = Join(engine.state, first, second, engine.b.span, parting=parting)
+    seen: list[_Seen] = []
+    if any(arm.raises for arm in arms):
+        seen = _join_raising(engine, predicate, frame, arms, join)
+    else:
+        changes = arms[0].changes, arms[1].changes
+        for slot in dict.fromkeys([*changes[0], *changes[1]]):
+            if relevant(slot, frame, *changes, engine.state.slots):
+                join.slot(slot)
+    emit_if(engine, predicate, [arm.region for arm in arms], join)
+    if seen:
+        _note_versions(engine, seen)
+    if all(arm.raises for arm in arms):
+        raise PythonRaise(None, engine.state.depth, 0)
+
+
+def _arm(engine: Engine, run: Arm) -> _Arm:
+    region = Region()
+    kept = len(error_of(engine).versions)
+    with engine.state.fork() as changes, engine.b.region(region), engine.under_condition():
+        raised = attempt(engine, run)
+        settle_versions(engine, kept)
+        note_stale(engine.state, engine.state.merged)
+    return _Arm(region, changes, raised is not None)
+
+
+def settle_versions(engine: Engine, kept: int) -> None:
+    """Puts into the state what the versions beyond the first `kept` say of a program that has raised."""
+    cell = error_of(engine)
+    if len(cell.versions) == kept:
+        return
+    engine.state.set(ERROR, replace(cell, versions=cell.versions[:kept]))
+    for version in reversed(cell.versions[kept:]):
+        put_old = functools.partial(engine.state.set, version.slot, version.content)
+        infer_if(engine, version.condition, _NO_FRAME, put_old, lambda: None)
+
+
+def _join_raising(engine: Engine, predicate: Value, frame: int, arms: list[_Arm], join: Join) -> list[_Seen]:
+    """Joins arms of which one or both certainly raise; gives what is seen of places that have changed there.
+
+    In what the other arm leaves, nothing needs to have a meaning for the one that raises.
+    """
+    lookups = (join.a, join.b)
+    live = next((i for i in (0, 1) if not arms[i].raises), None)
+    slots = engine.state.slots
+    made: list[_Seen] = []
+    for slot in dict.fromkeys([*arms[0].changes, *arms[1].changes]):
+        if slot == ERROR or (slot in slots and isinstance(slots[slot], ArrayCell)):
             join.slot(slot)
-    emit_if(engine, predicate, [r for r, _ in arms], join)
+            continue
+        for side, arm in enumerate(arms):
+            if arm.raises and _is_seen(engine, slot):
+                condition = predicate if side == 0 else engine.b.op(Not(), predicate)
+                place = (frame, f"%seen{len(made)}")
+                content = lookups[side](slot) if slot in slots or slot in arm.changes else NOT_YET
+                pattern = join.from_one_side(content, lookups[side], arm.inside)
+                join.entries[place] = (pattern, *_sides(side, content))
+                made.append(_Seen(place, slot, condition))
+        if live is not None and slot in arms[live].changes and _stays(slot, frame, slots):
+            content = arms[live].changes[slot]
+            pattern = join.from_one_side(content, lookups[live], arms[live].inside)
+            join.entries[slot] = (pattern, *_sides(live, content))
+    return made
+
+
+@dataclass(slots=True)
+class _Seen:
+    """`place` holds what is seen of `slot` after a raise under `condition`."""
+
+    place: tuple[int, str]
+    slot: Slot
+    condition: Value
+
+
+def _is_seen(engine: Engine, slot: Slot) -> bool:
+    """True for what can be seen after the raise, and was there before the branch."""
+    return (isinstance(slot, tuple) or slot in engine.state.slots) and is_observable(engine, slot)
+
+
+def _stays(slot: Slot, frame: int, before: dict[Slot, Content]) -> bool:
+    """True if what the only arm that does not raise leaves in `slot` can be read after the branch."""
+    if isinstance(slot, int):
+        return slot in before
+    return slot[0] == frame or slot[0] < 0
+
+
+def _sides(side: int, content: Content) -> tuple[Content, Content]:
+    missing = cast(Content, MISSING)
+    return (content, missing) if side == 0 else (missing, content)
+
+
+def _note_versions(engine: Engine, seen: list[_Seen]) -> None:
+    """Adds the versions whose contents the joined state holds in temporaries."""
+    state = engine.state
+    cell = error_of(engine)
+    found = [Version(s.slot, s.condition, state.slots[s.place]) for s in seen]
+    state.set(ERROR, replace(cell, versions=(*cell.versions, *found)))
+    for each in seen:
+        state.forget(each.place)
 
 
 def dict_view(engine: Engine) -> dict[Slot, Content]:
@@ -88,7 +205,7 @@ def emit_if(engine: Engine, predicate: Value, regions: list[Region], join: Join)
     for side, region in enumerate(regions):
         region.results = tuple([p[side] for p in kept])
     made: dict[tuple[Value, Value], Value] = {}
-    if kept or any(not op.kind.pure or op.regions for region in regions for op in region.walk()):
+    if kept or any(map(engine.has_effects, regions)):
         op = engine.b.apply(If(), (predicate,), regions)
         made = dict(zip(kept, op.results))
     by_hole: dict[Value, Value] = {}

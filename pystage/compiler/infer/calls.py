@@ -8,39 +8,44 @@ one more `Call` of the same HLO function.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import jax
 
-from ..diagnostics.codes_calls import EndlessRecursion
+from ..diagnostics.codes_calls import EndlessRecursion, NotServed
 from ..diagnostics.diagnostic import DiagnosticError
+from ..diagnostics.span import Span
 from ..hlo.ir import Function as HloFunction
 from ..hlo.ir import Region, Value
-from ..hlo.types import ArrayType
+from ..hlo.walk import functions
 from ..ops import Call
+from ..ops.draw import Draw
 from ..stage import ir as stage
 from ..values.lattice import (
+    NONE,
     Abstract,
-    Array,
     Cell,
-    Const,
     DictCell,
+    ErrorCell,
     Ref,
+    Slot,
     Tuple,
     Undef,
     VariableCell,
 )
-from ..values.state import Content, Slot
+from ..values.state import ERROR, Content
 from ..values.traverse import cells_of, rebuild, values_of
-from .frame import Frame
-from .merged import is_stale, note_stale, seal
+from .canonical import Canonical
+from .frame import Frame, PythonRaise
+from .merged import note_stale, seal
+from .raising import attempt, chain_of, error_of, expose, is_observable, merge_error
 
 if TYPE_CHECKING:
     from .engine import Engine
 
-RECURSION_LIMIT = 120
+RECURSION_LIMIT = 1000
 """How deep staged calls nest."""
 
 
@@ -59,11 +64,24 @@ class Callee:
 
 
 @dataclass(slots=True, eq=False)
+class Activation:
+    """A body to infer as a function of its own: what runs it, for the values that it is given by name."""
+
+    name: str
+    span: Span | None
+    run: Callable[[Mapping[str, Abstract]], Abstract]
+
+
+@dataclass(slots=True, eq=False)
 class Replay:
     """What a callee did, in terms of its own parameters: enough to do it again at another call.
 
-    `effects` are the contents of the canonical cells (by position), of outer cells (by number) and of the
-    cells it made; `depends` the outer cells it may have read, with what they held.
+    `reached`, `outer` and `made` are the contents of the canonical cells (by position), of outer cells (by
+    number) and of the cells it made; `depends` the outer cells it may have read, with what they held.
+    `error` is the error cell that it leaves, None if it did not touch it; its codes are the numbers from
+    `sites[0]` up to `sites[1]`, for a call at depth `sites[2]`. `raises`: it certainly ends by that exception.
+    `observed`: of canonical cells that it changes, whether somebody sees them after a raise. `pure`: nothing in
+    it must run but for its results.
     """
 
     function: HloFunction
@@ -74,128 +92,134 @@ class Replay:
     made: dict[int, Cell]
     parameters: dict[int, int]
     depends: tuple[tuple[int, Content], ...]
+    error: ErrorCell | None
+    sites: tuple[int, int, int]
+    raises: PythonRaise | None
+    observed: dict[int, bool]
+    pure: bool
 
 
-class Canonical:
-    """The canonical form of abstract values and of the heap they reach."""
+@dataclass(slots=True, eq=False)
+class Known:
+    """What is known of a function called with arguments of one canonical form."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self.cells: dict[int, int] = {}
-        self.values: dict[Value, int] = {}
-        self._at = 0  # the cell whose contents are being described
-
-    def key(self, x: Abstract) -> object:
-        """A hashable form: equal for values that no callee can tell apart, but for the numbers inside."""
-        cells = self.cells
-        fresh: list[int] = []
-
-        def cell(c: int) -> int:
-            if c not in cells:
-                cells[c] = len(cells)
-                fresh.append(c)
-            return cells[c]
-
-        parts: list[object] = [self._shape(x, cell)]
-        while fresh:
-            self._at = fresh.pop(0)
-            content = self._engine.state.slots.get(self._at)
-            parts.append(None if content is None else self._shape(content, cell))
-        return tuple(parts)
-
-    def _shape(self, x: object, cell: Any) -> object:
-        match x:
-            case Array():
-                return ("A", self._value(x.value), x.form, x.weak, x.lower, x.upper, x.kinds, x.key_impl)
-            case Const(v):
-                return self._constant(v)
-            case Value():
-                return self._value(x)
-            case Abstract() | Cell():
-                return (type(x), *[self._field(n, getattr(x, n), cell) for n in type(x).__dataclass_fields__])  # type: ignore[union-attr]
-            case tuple():
-                return tuple([self._shape(i, cell) for i in x])
-            case dict():
-                return tuple([(k, self._shape(v, cell)) for k, v in x.items()])
-            case _ if hasattr(x, "__dataclass_fields__") and not isinstance(x, type):
-                names = type(x).__dataclass_fields__
-                return (type(x), *[self._shape(getattr(x, n), cell) for n in names])
-            case _:
-                return self._constant(x)
-
-    def _field(self, name: str, value: object, cell: Any) -> object:
-        if name == "cell":
-            return cell(value)
-        if name == "cells":
-            return tuple([(n, cell(c)) for n, c in cast("tuple[tuple[str, int], ...]", value)])
-        if name == "sources":
-            sources = cast("tuple[tuple[int, Cell], ...]", value)
-            held = self._engine.held_elsewhere
-            return tuple(
-                [(cell(c), is_stale(self._engine.state, c, k), held(c, self._at)) for c, k in sources]
-            )
-        return self._shape(value, cell)
-
-    def _value(self, value: Value) -> object:
-        return (self.values.setdefault(value, len(self.values)), value.type)
-
-    def _constant(self, value: object) -> object:
-        if isinstance(value, float):
-            return (float, value.hex())
-        if isinstance(value, complex):
-            return (complex, value.real.hex(), value.imag.hex())
-        if value is None or isinstance(value, bool | int | str | bytes | ArrayType):
-            return (type(value), value)
-        self._engine.keep.append(value)
-        return (type(value), id(value))
+    replays: list[Replay] = field(default_factory=list)
+    in_progress: bool = False
 
 
 def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract]) -> Abstract:
     """Calls a user function with its parameters bound, through the table of what was inferred before."""
+    if engine.frame is None:  # the program itself: nothing calls it again
+        result = run_body(engine, callee, bound)
+        # What is wrong with the result of the whole program is told at its `return`.
+        engine.b.span = callee.function.body[-1].span
+        return result
     canonical = Canonical(engine)
-    captured = [Ref(c) for c in callee.cells.values()]
-    key = (
-        callee.identity,
-        (engine.x64, jax.config.jax_default_matmul_precision),
-        tuple([canonical.key(v) for v in bound.values()]),
-        tuple([canonical.key(c) for c in captured]),
-        tuple([canonical.key(cast(Abstract, engine.state.slots[s])) for s in engine.written_globals()]),
-    )
-    for replay in engine.replays.get(key, ()):
-        if all(engine.state.slots.get(c) is content for c, content in replay.depends):
-            return _apply(engine, replay, canonical)
-    if engine.depth >= RECURSION_LIMIT or key in engine.in_progress:
+    for value in bound.values():
+        canonical.describe(value)
+    for cell in callee.cells.values():
+        canonical.describe(Ref(cell))
+    for variable in engine.written_globals():
+        canonical.describe(cast(Abstract, engine.state.slots[variable]))
+    canonical.describe_code(error_of(engine).code)
+    key = (callee.identity, engine.x64, jax.config.jax_default_matmul_precision, *canonical.tokens)
+    known = engine.callees.get(key)
+    if known is None:
+        known = engine.callees[key] = Known()
+    for replay in known.replays:
+        if _serves(engine, replay, canonical):
+            return _apply(engine, replay, canonical, first=False)
+    if engine.depth >= RECURSION_LIMIT or known.in_progress:
         raise DiagnosticError(
             EndlessRecursion(span=engine.b.span, name=callee.function.name, limit=RECURSION_LIMIT)
         )
-    engine.in_progress.add(key)
+    known.in_progress = True
     try:
-        replay, memoise = _infer_callee(engine, callee, bound, canonical)
+        activation = Activation(
+            callee.function.name, callee.function.span, lambda bound: run_body(engine, callee, bound)
+        )
+        replay, memoise = _infer_callee(engine, activation, bound, canonical)
     finally:
-        engine.in_progress.discard(key)
+        known.in_progress = False
     if memoise:
-        engine.replays.setdefault(key, []).append(replay)
-    return _apply(engine, replay, canonical)
+        known.replays.append(replay)
+    return _apply(engine, replay, canonical, first=True)
+
+
+def call_transformed(
+    engine: Engine,
+    function: Abstract,
+    args: Sequence[Abstract],
+    kwargs: Mapping[str, Abstract],
+    transform: Callable[[Replay, Sequence[Value]], Sequence[Value]],
+) -> Abstract:
+    """Calls any callable value as an HLO function of its own, which `transform` puts into the program.
+
+    `transform` gets what the callee did and the values of its function's parameters at this call, and gives
+    values for the results of that function.
+    """
+    activation = Activation("transformed", engine.b.span, lambda bound: _call_bound(engine, bound, len(args)))
+    bound = {"": function, **{str(i): a for i, a in enumerate(args)}, **kwargs}
+    canonical = Canonical(engine)
+    for value in bound.values():
+        canonical.describe(value)
+    for variable in engine.written_globals():
+        canonical.describe(cast(Abstract, engine.state.slots[variable]))
+    canonical.describe_code(error_of(engine).code)
+    replay, _ = _infer_callee(engine, activation, bound, canonical)
+    for draw in [op for f in functions(replay.function) for op in f.body.walk() if isinstance(op.kind, Draw)]:
+        # The transformed program may run it again, or not at all.
+        assert isinstance(draw.kind, Draw)
+        name, why = draw.kind.action.name, "the function that draws is differentiated here"
+        instead = "draw outside of the function and pass the numbers in"
+        raise DiagnosticError(NotServed(span=draw.span, name=name, why=why, instead=instead))
+    return _apply(engine, replay, canonical, first=True, put=lambda actual: transform(replay, actual))
+
+
+def _call_bound(engine: Engine, bound: Mapping[str, Abstract], count: int) -> Abstract:
+    function, *values = bound.values()
+    return engine.call(function, values[:count], dict(zip(list(bound)[1 + count :], values[count:])))
+
+
+def _serves(engine: Engine, replay: Replay, canonical: Canonical) -> bool:
+    """True if what a callee did in another call is what it does in this one."""
+    slots = engine.state.slots
+    if not all(slots.get(c) is content for c, content in replay.depends):
+        return False
+    if not replay.observed:
+        return True
+    positions = list(canonical.cells)
+    return all(is_observable(engine, positions[p]) == seen for p, seen in replay.observed.items())
 
 
 def _infer_callee(
-    engine: Engine, callee: Callee, bound: Mapping[str, Abstract], canonical: Canonical
+    engine: Engine, activation: Activation, bound: Mapping[str, Abstract], canonical: Canonical
 ) -> tuple[Replay, bool]:
     body = Region()
     params = {value: body.add_param(value.type) for value in canonical.values}
     for value, inner in params.items():
         engine.origins.operands[inner] = value
     state = engine.state
-    outer_cells = dict(engine.externals.initial)
-    depends = [(c, state.slots[c]) for c in outer_cells if c not in canonical.cells and c in state.slots]
+    captured = engine.externals.captured
+    depends = [(c, state.slots[c]) for c in captured if c not in canonical.cells and c in state.slots]
+    known_before = len(captured)
     errors = engine.mark_errors()
     span = engine.b.span
+    found: list[Abstract] = []
+    first_site = engine.sites.next
+    raised = error_of(engine).code
 
     def param(value: Value) -> Value:
         return params.get(value, value)
 
-    with state.fork() as changes, engine.b.isolated(body), engine.inside_callee(body) as scope:
+    with (
+        state.fork() as changes,
+        engine.b.isolated(body),
+        engine.intervals.knowing({}),
+        engine.inside_callee(body) as scope,
+    ):
         note_stale(state, canonical.cells)
+        state.set(ERROR, before := ErrorCell(param(raised) if isinstance(raised, Value) else raised))
         for cell in canonical.cells:
             if cell in state.slots:
                 state.set(cell, rebuild(cast(Cell, state.slots[cell]), param))
@@ -204,10 +228,13 @@ def _infer_callee(
         seal(state, canonical.cells)
         entry = {cell: state.slots.get(cell) for cell in canonical.cells}
         arguments = {name: rebuild(v, param) for name, v in bound.items()}
-        result = run_body(engine, callee, arguments)
+        raises = attempt(engine, lambda: found.append(activation.run(arguments)))
         note_stale(state, state.merged)
-    # What is wrong with the result of the whole program is told at its `return`.
-    engine.b.span = span if engine.frame is not None else callee.function.body[-1].span
+    error = cast(ErrorCell, changes[ERROR])
+    if raises is not None and raises.before is not before.code and raises.before != before.code:
+        raises.exception = None  # or what was raised before it
+    result = found[0] if found else raises.exception if raises and raises.exception else NONE
+    engine.b.span = span
     reached = {
         n: cast(Cell, changes[c])
         for c, n in canonical.cells.items()
@@ -220,14 +247,31 @@ def _infer_callee(
                 outer[slot] = content
         elif slot[0] < 0:
             outer[slot] = content
-    made = _made(changes, [result, *reached.values(), *outer.values()], canonical)
-    free = _close(body, [result, *reached.values(), *outer.values(), *made.values()], set(params.values()))
-    function = HloFunction(engine.fresh_name(callee.function.name), body, callee.function.span)
-    new = [c for c in engine.externals.initial if c not in outer_cells and c not in outer]
+    kept: list[Content] = [result, *reached.values(), *outer.values(), *[v.content for v in error.versions]]
+    made = _made(changes, kept, canonical)
+    free = _close(body)
+    function = HloFunction(engine.fresh_name(activation.name), body, activation.span)
+    new = [c for c in captured[known_before:] if c not in outer]
     depends += [(c, state.slots[c]) for c in new if c in state.slots]
     parameters = dict(canonical.cells)
-    replay = Replay(function, free, result, reached, outer, made, parameters, tuple(depends))
-    _note_results(replay, canonical, params)
+    replay = Replay(
+        function,
+        free,
+        result,
+        reached,
+        outer,
+        made,
+        parameters,
+        tuple(depends),
+        error if error is not before else None,
+        (first_site, engine.sites.next, len(chain_of(engine)) + 1),
+        raises,
+        {n: scope.observed[c] for c, n in canonical.cells.items() if c in scope.observed},
+        not engine.has_effects(body),
+    )
+    if not replay.pure:
+        engine.effectful.add(function)
+    _note_results(replay)
     return replay, engine.mark_errors() == errors and not scope.crossed
 
 
@@ -244,8 +288,8 @@ def _made(changes: Mapping[Slot, Content], roots: Sequence[Content], canonical: 
     return found
 
 
-def _close(body: Region, contents: Sequence[Content], params: set[Value]) -> tuple[Value, ...]:
-    """Turns the outer values that `body` or `contents` use into parameters; returns them."""
+def _close(body: Region) -> tuple[Value, ...]:
+    """Turns the outer values that `body` uses into parameters; returns them."""
     defined: set[Value] = set(body.params)
     for op in body.walk():
         defined.update(op.results)
@@ -268,7 +312,7 @@ def _lift(value: Value, defined: set[Value], free: dict[Value, Value], body: Reg
     return free[value]
 
 
-def _note_results(replay: Replay, canonical: Canonical, params: dict[Value, Value]) -> None:
+def _note_results(replay: Replay) -> None:
     """Makes every value of the callee that what it leaves behind mentions a result of its function."""
     body = replay.function.body
     contents: list[Content] = [
@@ -277,20 +321,35 @@ def _note_results(replay: Replay, canonical: Canonical, params: dict[Value, Valu
         *replay.outer.values(),
         *replay.made.values(),
     ]
+    if replay.error is not None:
+        contents.append(replay.error)
     own = {v for op in body.ops for v in op.results}
     results = dict.fromkeys([v for c in contents for v in values_of(c) if v in own])
     body.results = tuple(results)
 
 
-def _apply(engine: Engine, replay: Replay, canonical: Canonical) -> Abstract:
-    """Does what a callee did, on the values and cells of this call."""
+def _apply(
+    engine: Engine,
+    replay: Replay,
+    canonical: Canonical,
+    first: bool,
+    put: Callable[[list[Value]], Sequence[Value]] | None = None,
+) -> Abstract:
+    """Does what a callee did, on the values and cells of this call; `first`: of the call it was inferred for.
+
+    `put` puts the function into the program, where that is not a plain call. It may replace values among those
+    given for the parameters.
+    """
     state = engine.state
     body = replay.function.body
     actual = [*canonical.values, *replay.free]
+    results: Sequence[Value] = ()
+    if put is not None:
+        results = put(actual)
+    elif body.results or not replay.pure:
+        results = engine.b.apply(Call(replay.function), actual, pure=replay.pure).results
     mapping: dict[Value, Value] = dict(zip(body.params, actual, strict=True))
-    if body.results or any(not op.kind.pure or op.regions for op in body.ops):
-        op = engine.b.apply(Call(replay.function), actual)
-        mapping.update(zip(body.results, op.results, strict=True))
+    mapping.update(zip(body.results, results))
     cells = dict(zip(replay.parameters, canonical.cells, strict=True))
     for cell in replay.made:
         cells[cell] = state.cell_number()
@@ -309,7 +368,18 @@ def _apply(engine: Engine, replay: Replay, canonical: Canonical) -> Abstract:
     for cell, content in replay.made.items():
         state.set(cells[cell], rebuild(content, value, cell_of))
     seal(state, [*[cells[c] for c in replay.made], *[positions[p] for p in replay.reached]])
-    return rebuild(replay.result, value, cell_of)
+    written: list[Slot] = [*[positions[p] for p in replay.reached], *replay.outer]
+    for slot in written:
+        if is_observable(engine, slot):
+            expose(engine, state.slots[slot])
+    before = error_of(engine).code
+    if replay.error is not None:
+        shift = 0 if first else engine.sites.repeat(*replay.sites, chain_of(engine, inside=True))
+        merge_error(engine, rebuild(replay.error, value, cell_of), shift)
+    result = rebuild(replay.result, value, cell_of)
+    if replay.raises is not None:
+        raise PythonRaise(result if replay.raises.exception is not None else None, state.depth, before)
+    return result
 
 
 def run_body(engine: Engine, callee: Callee, arguments: Mapping[str, Abstract]) -> Abstract:

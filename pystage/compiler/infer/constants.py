@@ -1,16 +1,16 @@
 """Values that must be known while compiling: evaluated from the program, or demanded of the arguments.
 
 `known` is asked for a shape, an axis, an index into a list. A value whose operations lead back to
-constants alone is evaluated now. One that leads back to an integer or float argument demands that
-argument: the call is specialised on it. One that leads back to a loop's counter asks for that loop to be
+constants alone is evaluated now. One that leads back to numbers among the arguments or in the world demands
+these: the call is specialised on them. One that leads back to a loop's counter asks for that loop to be
 unrolled. Everything else is PS401.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ..diagnostics.span import Span
 from ..hlo.ir import Op, Region, Value
 from ..ops import Constant
 from ..stage import ir as stage
-from ..values.boundary import Form
+from ..values.boundary import Form, Path
 from ..values.demand import NeedsConstant
 from ..values.lattice import (
     Abstract,
@@ -32,6 +32,7 @@ from ..values.lattice import (
     Ref,
     SetCell,
     Slice,
+    Text,
     Tuple,
     Unknown,
 )
@@ -46,27 +47,39 @@ UNROLL_LIMIT = 4096
 class Origins:
     """Where the parameters of regions come from, noted while inferring.
 
-    `leaves` maps a parameter of the program to the index of its argument leaf, where that is a Python or
-    NumPy scalar; `operands` a parameter of a callee to the value it was called with; `loops` a loop's
-    region to its instruction and its trip count, where it could be unrolled. `crossings` counts how often an
-    evaluation went from a callee to its caller. `ask` gives the values of arguments, `given` holds those that
-    were asked for, `demands` says why.
+    `names` says what the caller calls a parameter of the program. `places` maps one that is a Python or NumPy
+    scalar to its argument leaf, or to its path in the world, `world` the latter to their values; `operands` a
+    parameter of a callee to the value it was called with; `loops` a loop's region to its instruction and its
+    trip count, where it could be unrolled; `exact` a loop's region to the number of its trips, unless it raises,
+    `lengths` to that number where it is computed, `whiles` to the instruction of a `while`.
+    `crossings` counts how often an evaluation went from a callee to its caller. `ask` gives the values of
+    arguments, `given` holds those that were asked for, `demands` says why.
     """
 
-    leaves: dict[Value, int] = field(default_factory=dict)
+    names: dict[Value, str] = field(default_factory=dict)
+    places: dict[Value, int | Path] = field(default_factory=dict)
+    world: dict[Value, Any] = field(default_factory=dict)
     operands: dict[Value, Value] = field(default_factory=dict)
     loops: dict[Region, tuple[stage.Instr, int]] = field(default_factory=dict)
+    exact: dict[Region, int] = field(default_factory=dict)
+    lengths: dict[Region, Abstract] = field(default_factory=dict)
+    whiles: dict[Region, stage.While] = field(default_factory=dict)
     crossings: int = 0
     ask: Callable[[int], Any] | None = None
     given: dict[Value, np.ndarray] = field(default_factory=dict)
-    demands: dict[int, NeedsConstant] = field(default_factory=dict)
+    demands: dict[Value, NeedsConstant] = field(default_factory=dict)
 
-    def demand(self, parameter: Value, need: NeedsConstant) -> None:
-        """Asks for the value of an argument; raises `need` where it cannot be had at once."""
-        value = self.ask(need.leaf) if self.ask is not None else None
+    def demand(self, parameter: Value, span: Span | None, reason: str) -> None:
+        """Asks for the value of a parameter in `places`; `NeedsConstant` where it cannot be had at once."""
+        place = self.places[parameter]
+        need = NeedsConstant(place, span, reason)
+        if isinstance(place, Path):
+            value = self.world[parameter]
+        else:
+            value = self.ask(place) if self.ask is not None else None
         if value is None:
             raise need
-        self.demands.setdefault(need.leaf, need)
+        self.demands.setdefault(parameter, need)
         self.given[parameter] = np.asarray(value)
 
 
@@ -146,6 +159,8 @@ def known(state: State, origins: Origins, value: Any, what: str, span: Span | No
             return tuple(parts) if cls is tuple else cls(*parts)
         case Slice(start, stop, step):
             return slice(go(start), go(stop), go(step))
+        case Text(function, args):
+            return function(*[go(a) for a in args])
         case Ref(cell, path):
             match state.get(cell):
                 case ListCell(items):
@@ -169,10 +184,9 @@ def _known_array(origins: Origins, value: Array, what: str, span: Span | None) -
     array, blockers = evaluate(origins, value.value)
     if array is not None:
         return python_value(array, value.form)
-    leaves = [origins.leaves.get(b) for b in blockers]
-    if blockers and all(leaf is not None for leaf in leaves):
-        for blocker, leaf in zip(blockers, leaves):
-            origins.demand(blocker, NeedsConstant(cast(int, leaf), span, what))
+    if blockers and all(b in origins.places for b in blockers):
+        for blocker in blockers:
+            origins.demand(blocker, span, what)
         return _known_array(origins, value, what, span)
     for blocker in blockers:
         loop = origins.loops.get(blocker.owner) if isinstance(blocker.owner, Region) else None
@@ -181,11 +195,22 @@ def _known_array(origins: Origins, value: Array, what: str, span: Span | None) -
             if loop[1] > UNROLL_LIMIT:
                 raise DiagnosticError(TooManyToUnroll(span=loop[0].span, trips=loop[1], limit=UNROLL_LIMIT))
             raise Restart(loop[0])
-    notes = []
-    for blocker in blockers:
-        if isinstance(blocker.owner, Op):
-            notes.append(Note("it depends on this, which is computed at run time", blocker.owner.span))
-    raise DiagnosticError(NotKnown(span=span, what=what, notes=tuple(notes)))
+    raise DiagnosticError(NotKnown(span=span, what=what, notes=_reasons(origins, value.value, blockers)))
+
+
+def _reasons(origins: Origins, value: Value, blockers: list[Value]) -> tuple[Note, ...]:
+    """Where a value that is not known comes from: the expression that gives it, and what that depends on."""
+    crossed = value
+    while isinstance(crossed.owner, Region) and crossed in origins.operands:
+        crossed = origins.operands[crossed]
+    notes: dict[Span | None, Note] = {}
+    for each in (crossed, *blockers):
+        if isinstance(each.owner, Op):
+            text = "the value comes from this" if each is crossed else "it depends on this"
+            notes.setdefault(each.owner.span, Note(f"{text}, which is computed at run time", each.owner.span))
+        elif each in origins.names:
+            notes.setdefault(None, Note(f"it depends on the values of `{origins.names[each]}`"))
+    return tuple(notes.values())
 
 
 def _loop_result(origins: Origins, value: Value) -> tuple[stage.Instr, int] | None:
@@ -197,6 +222,9 @@ def _loop_result(origins: Origins, value: Value) -> tuple[stage.Instr, int] | No
     return None
 
 
-def demanded(static: Mapping[int, Any], leaf: int) -> Any:
-    """The demanded value of an argument leaf, or `...` if it is dynamic."""
-    return static.get(leaf, ...)
+def decided(origins: Origins, value: Array, what: str, span: Span | None) -> Abstract:
+    """`value`, as a constant where nothing but numbers of the world decides it: these are demanded."""
+    array, blockers = evaluate(origins, value.value)
+    if array is None and not (blockers and all(b in origins.world for b in blockers)):
+        return value
+    return Const(_known_array(origins, value, what, span))

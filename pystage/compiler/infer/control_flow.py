@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import cast
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
 
 from ..diagnostics.codes_constant import TooManyToUnroll
 from ..diagnostics.codes_control import HandlerAtRunTime, NotIterable
 from ..diagnostics.diagnostic import DiagnosticError
+from ..hlo.ir import Region
 from ..library import operators
+from ..library.classes import class_of
 from ..stage import ir as stage
 from ..values.boundary import Form
+from ..values.intervals import TRIPS
 from ..values.lattice import (
     FALSE,
     NONE,
@@ -18,17 +26,21 @@ from ..values.lattice import (
     Const,
     Exc,
     ListCell,
+    ObjectCell,
     Ref,
     Undef,
 )
+from ..values.state import ERROR
 from . import attributes, objects
+from .blame import Parting
 from .branches import infer_if
 from .constants import UNROLL_LIMIT
 from .describe import describe
 from .engine import Engine
 from .frame import PythonRaise
-from .iteration import Rolled, elements, rolled
+from .iteration import Rolled, elements, iterator_of, object_items, rolled
 from .loops import Loop, infer_loop
+from .raising import attempt, error_of, raise_now
 
 # ---------------------------------------------------------------- control flow
 
@@ -40,7 +52,8 @@ def if_(e: Engine, i: stage.If) -> None:
         e.run_block(i.then if condition.value else i.orelse)
         return
     predicate = e.predicate(condition)
-    infer_if(e, predicate, frame.id, lambda: e.run_block(i.then), lambda: e.run_block(i.orelse))
+    parting = Parting(frame.function, i, i.then, i.orelse)
+    infer_if(e, predicate, frame.id, lambda: e.run_block(i.then), lambda: e.run_block(i.orelse), parting)
 
 
 def while_(e: Engine, i: stage.While) -> None:
@@ -54,23 +67,34 @@ def while_(e: Engine, i: stage.While) -> None:
         e.body_passes[i] = e.body_passes.get(i, 0) + 1
         e.run_block(i.body)
 
-    if i in e.unrolled:
-        for _ in range(UNROLL_LIMIT):
-            condition = e.truth(test())
-            if not isinstance(condition, Const):
-                break
-            if not condition.value:
-                return
-            body()
-        raise DiagnosticError(TooManyToUnroll(span=i.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
-    infer_loop(e, Loop(test, body, frame.id, instruction=i, trips=None))
+    if i not in e.unrolled:
+        infer_loop(e, Loop(test, body, frame.id, instruction=i, trips=None))
+        return
+    for _ in range(UNROLL_LIMIT):
+        if not _is_decided(e, test):  # from here on only the run time knows
+            infer_loop(e, Loop(test, body, frame.id))
+            return
+        condition = e.truth(test())
+        if isinstance(condition, Const) and not condition.value:
+            return
+        body()
+    raise DiagnosticError(TooManyToUnroll(span=i.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
+
+
+def _is_decided(e: Engine, test: Callable[[], Abstract]) -> bool:
+    """True if a condition is known now; nothing that finding out does stays."""
+    mark = e.mark_errors()
+    found: list[Abstract] = []
+    with e.state.fork(), e.b.region(Region()), e.under_condition():
+        attempt(e, lambda: found.append(e.truth(test())))
+    e.forget_errors(mark)
+    return not found or isinstance(found[0], Const)
 
 
 def for_(e: Engine, i: stage.For) -> None:
     iterable = e.get(i.iterable)
-    method = objects.special_method(e, iterable, "__iter__")
-    if method is not None:
-        iterable = e.call(method, [])
+    if isinstance(iterable, Ref) and isinstance(e.state.get(iterable.cell), ObjectCell):
+        iterable = iterator_of(e, iterable)
     parts = None if i in e.unrolled else rolled(e, iterable)
     if parts is None:
         _unrolled_for(e, i, iterable)
@@ -80,7 +104,7 @@ def for_(e: Engine, i: stage.For) -> None:
 
 def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
     frame = e.current
-    length = parts.length
+    length = e.decided(parts.length, "the number of trips of this loop")
     trips = length.value if isinstance(length, Const) else None
     if trips == 0:
         return
@@ -104,7 +128,8 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
         e.body_passes[i] = e.body_passes.get(i, 0) + 1
         position = cast(Abstract, e.state.get(counter))
         if isinstance(position, Array):
-            position = Array(position.value, Form.PYTHON, lower=0, upper=None if trips is None else trips - 1)
+            last = TRIPS if trips is None else trips - 1
+            position = Array(position.value, Form.PYTHON, lower=0, upper=last)
         e.put(i.target, parts.element(position))
         e.run_block(i.body)
         e.state.set(counter, operators.binary(e, "+", position, Const(1)))
@@ -115,35 +140,65 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
 
 def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
     frame = e.current
-    is_list = isinstance(iterable, Ref) and isinstance(e.state.get(iterable.cell), ListCell)
-    found = elements(e, iterable)
-    if found is None:
-        whole = attributes.length(e, iterable)
-        e.known(whole, "the number of trips of this loop")
-        raise DiagnosticError(NotIterable(span=i.span, what=describe(iterable, e.state)))
-    if len(found) > UNROLL_LIMIT:
-        raise DiagnosticError(TooManyToUnroll(span=i.span, trips=len(found), limit=UNROLL_LIMIT))
 
     def trip(item: Abstract) -> None:
         e.b.span = i.span
         e.put(i.target, item)
         e.run_block(i.body)
 
-    position = 0
-    while position < len(found):
-        flag = cast(Abstract, e.state.get((frame.id, i.until))) if i.until is not None else FALSE
-        item = found[position]
-        position += 1
+    def broken() -> Abstract:
+        return FALSE if i.until is None else cast(Abstract, e.state.get((frame.id, i.until)))
+
+    items = _items(e, i, iterable)
+    while True:
+        flag = broken()
+        if isinstance(flag, Const) and flag.value:
+            return
+        if not isinstance(flag, Const) and items.by_steps:
+            raise DiagnosticError(NotIterable(span=i.span, what=f"{items.what}: a `break` depends on values"))
+        item = next(items.rest, None)
+        if item is None:
+            return
         if isinstance(flag, Const):
-            if flag.value:
-                return
             trip(item)
         else:
             going = e.predicate(e.negate(flag))
-            infer_if(e, going, frame.id, lambda: trip(item), lambda: None)  # noqa: B023 (run at once)
-        if is_list:
-            cell = e.state.get(cast(Ref, iterable).cell)
-            found = list(cell.items) if isinstance(cell, ListCell) else found
+            parting = Parting(frame.function, i, i.body, None)
+            infer_if(e, going, frame.id, functools.partial(trip, item), lambda: None, parting)
+
+
+@dataclass(frozen=True, slots=True)
+class _Items:
+    """What an unrolled loop goes over. `by_steps`: the program itself finds each element, when it is wanted."""
+
+    rest: Iterator[Abstract]
+    what: str
+    by_steps: bool = False
+
+
+def _items(e: Engine, i: stage.For, iterable: Abstract) -> _Items:
+    what = describe(iterable, e.state)
+    cell = e.state.get(iterable.cell) if isinstance(iterable, Ref) else None
+    if isinstance(cell, ObjectCell):
+        return _Items(object_items(e, iterable), what, by_steps=True)
+    found = elements(e, iterable)
+    if found is None:
+        whole = attributes.length(e, iterable)
+        e.known(whole, "the number of trips of this loop")
+        raise DiagnosticError(NotIterable(span=i.span, what=what))
+    if len(found) > UNROLL_LIMIT:
+        raise DiagnosticError(TooManyToUnroll(span=i.span, trips=len(found), limit=UNROLL_LIMIT))
+    return _Items(_of_list(e, iterable) if isinstance(cell, ListCell) else iter(found), what)
+
+
+def _of_list(e: Engine, iterable: Abstract) -> Iterator[Abstract]:
+    """The elements of a list, which the body may make longer or shorter."""
+    for position in range(UNROLL_LIMIT + 1):
+        cell = e.state.get(cast(Ref, iterable).cell)
+        if not isinstance(cell, ListCell) or position >= len(cell.items):
+            return
+        yield cell.items[position]
+    raise DiagnosticError(TooManyToUnroll(span=e.b.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
 
 
 def return_(e: Engine, i: stage.Return) -> None:
@@ -154,14 +209,12 @@ def return_(e: Engine, i: stage.Return) -> None:
 # ---------------------------------------------------------------- exceptions
 
 
-def exception_of(e: Engine, value: Abstract) -> BaseException:
+def exception_of(e: Engine, value: Abstract) -> Abstract:
     """The exception that `raise value` raises."""
     if isinstance(value, Const) and isinstance(value.value, type) and issubclass(value.value, BaseException):
-        return value.value()
-    if isinstance(value, Const) and isinstance(value.value, BaseException):
-        return value.value
-    if isinstance(value, Exc):
-        return value.cls(*[e.known(a, "an argument of an exception") for a in value.args])
+        return Exc(value.value, ())
+    if isinstance(value, Exc) or (isinstance(value, Const) and isinstance(value.value, BaseException)):
+        return value
     e.raise_(TypeError("exceptions must derive from BaseException"))
 
 
@@ -170,50 +223,59 @@ def raise_(e: Engine, i: stage.Raise) -> None:
         handled = e.current.handled
         if not handled:
             e.raise_(RuntimeError("No active exception to reraise"))
-        raise PythonRaise(exception_of(e, handled[-1]), i.span)
+        raise raise_now(e, handled[-1])
     exception = exception_of(e, e.get(i.exc))
     if i.cause is not None:
         cause = e.get(i.cause)
-        exception.__cause__ = None if cause is NONE or cause == NONE else exception_of(e, cause)
-    raise PythonRaise(exception, i.span)
+        known = isinstance(cause, Const) and cause.value is None
+        if isinstance(exception, Exc):
+            exception = replace(exception, cause=cause if known else exception_of(e, cause))
+    raise raise_now(e, exception)
 
 
 def try_(e: Engine, i: stage.Try) -> None:
-    frame = e.frame
-    depth = e.b.depth
     try:
-        try:
-            e.run_block(i.body)
-        except PythonRaise as error:
-            if e.b.depth != depth:
-                raise
-            e.frame = frame
-            _handle(e, i, error)
-        else:
-            e.run_block(i.orelse)
-    except PythonRaise:
-        e.frame = frame
+        _handled(e, i)
+    except PythonRaise as error:
         e.run_block(i.final)
-        raise
+        raise error
     e.run_block(i.final)
 
 
-def _handle(e: Engine, i: stage.Try, error: PythonRaise) -> None:
+def _handled(e: Engine, i: stage.Try) -> None:
+    """The body of a `try`, then the handler of what it raises, or `else`."""
+    frame, before = e.frame, error_of(e)
+    error = attempt(e, lambda: e.run_block(i.body))
+    e.frame = frame
+    if error is None:
+        if error_of(e).code is not before.code:
+            raise DiagnosticError(HandlerAtRunTime(span=i.span, what="`try` around what may raise"))
+        e.run_block(i.orelse)
+        return
+    if error.exception is None or error.before is not before.code:
+        raise DiagnosticError(HandlerAtRunTime(span=i.span, what="`try` around what may raise"))
+    handler = _handler_of(e, i, error.exception)
+    if handler is None:
+        raise error
+    e.state.set(ERROR, before)
+    e.put(handler.target, error.exception)
+    e.current.handled.append(error.exception)
+    try:
+        e.run_block(handler.body)
+    finally:
+        e.current.handled.pop()
+
+
+def _handler_of(e: Engine, i: stage.Try, exception: Abstract) -> stage.Handler | None:
+    """The first handler that catches the exception."""
+    (cls,) = class_of(e, exception)
     for handler in i.handlers:
         e.run_block(handler.test)
-        if handler.kind is not None:
-            kinds = e.known(e.get(handler.kind), "the exception that is caught")
-            if not isinstance(error.exception, kinds):
-                continue
-        caught = Exc(type(error.exception), tuple([e.constant_object(a) for a in error.exception.args]))
-        e.put(handler.target, caught)
-        e.current.handled.append(caught)
-        try:
-            e.run_block(handler.body)
-        finally:
-            e.current.handled.pop()
-        return
-    raise error
+        if handler.kind is None:
+            return handler
+        if issubclass(cls, e.known(e.get(handler.kind), "the exception that is caught")):
+            return handler
+    return None
 
 
 _SETTINGS = ("errstate", "nullcontext", "ExtendNameStackContextManager", "StateContextManager")
@@ -226,19 +288,41 @@ def with_(e: Engine, i: stage.With) -> None:
     leave = objects.special_method(e, manager, "__exit__")
     if enter is not None and leave is not None:
         e.put(i.entered, e.call(enter, []))
-        try:
-            e.run_block(i.body)
-        except PythonRaise as error:
-            caught = Exc(type(error.exception), tuple([e.constant_object(a) for a in error.exception.args]))
-            swallowed = e.truth(e.call(leave, [Const(type(error.exception)), caught, NONE]))
-            if not isinstance(swallowed, Const) or not swallowed.value:
-                raise
-            return
-        e.call(leave, [NONE, NONE, NONE])
+        _with_user_exit(e, i, leave)
         return
     if isinstance(manager, Const) and type(manager.value).__qualname__ in _SETTINGS:
+        before = np.geterr()
         with manager.value as entered, e.settings():
+            _check_error_states(i, before)
             e.put(i.entered, e.constant_object(entered))
             e.run_block(i.body)
         return
     raise DiagnosticError(HandlerAtRunTime(span=i.span, what=f"`with` on {describe(manager, e.state)}"))
+
+
+def _check_error_states(i: stage.With, before: Mapping[str, Any]) -> None:
+    """PS308 for an `np.errstate` by which floating-point errors do more than warn."""
+    for kind, state in np.geterr().items():
+        if state != before.get(kind) and state not in ("ignore", "warn"):
+            what = f"`np.errstate({kind}={state!r})`"
+            raise DiagnosticError(HandlerAtRunTime(span=i.span, what=what))
+
+
+def _with_user_exit(e: Engine, i: stage.With, leave: Abstract) -> None:
+    """The body of a `with`, and the manager's own `__exit__`, which may swallow what the body raises."""
+    before = error_of(e)
+    error = attempt(e, lambda: e.run_block(i.body))
+    if error is None and error_of(e).code is before.code:
+        e.call(leave, [NONE, NONE, NONE])
+        return
+    if error is None or error.exception is None or error.before is not before.code:
+        raise DiagnosticError(HandlerAtRunTime(span=i.span, what="`with` around what may raise"))
+    raised = error_of(e)
+    e.state.set(ERROR, before)
+    cls = class_of(e, error.exception)[0]
+    swallowed = e.truth(e.call(leave, [Const(cls), error.exception, NONE]))
+    if not isinstance(swallowed, Const):
+        raise DiagnosticError(HandlerAtRunTime(span=i.span, what="`with` that may swallow an exception"))
+    if not swallowed.value:
+        e.state.set(ERROR, raised)
+        raise error

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from ..hlo.types import ArrayType
 from ..library.masks import Masked
 from ..values.boundary import Form
@@ -22,6 +25,7 @@ from ..values.lattice import (
     Range,
     Ref,
     Reversed,
+    SetCell,
     Tuple,
     Undef,
     Unknown,
@@ -49,8 +53,8 @@ def _shape(type: ArrayType) -> str:
     return f"({inner},)" if len(type.shape) == 1 else f"({inner})"
 
 
-def describe(value: Abstract, state: State) -> str:
-    """What `value` is, in a few words."""
+def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None = None) -> str:
+    """What `value` is, in a few words. `lookup` gives the contents of cells; by default, as they are now."""
     match value:
         case Const(v):
             if v is None or isinstance(v, bool | int | float | complex | str | bytes):
@@ -62,7 +66,7 @@ def describe(value: Abstract, state: State) -> str:
         case Tuple():
             return f"a {value.cls.__name__} of length {len(value.items)}"
         case Ref():
-            cell = state.slots.get(value.cell)
+            cell = state.slots.get(value.cell) if lookup is None else lookup(value.cell)
             match cell:
                 case ArrayCell():
                     return describe_type(
@@ -76,8 +80,10 @@ def describe(value: Abstract, state: State) -> str:
                     return f"an instance of {cell.cls.__qualname__}"
                 case IteratorCell():
                     return "an iterator"
-                case _:
+                case SetCell():
                     return "a set"
+                case _:
+                    return "an object"
         case Closure():
             return f"the function {value.function.name}"
         case Method():

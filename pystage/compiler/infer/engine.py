@@ -7,8 +7,8 @@ control flow is joined; `entry.py` builds a whole program.
 
 from __future__ import annotations
 
+import re
 import sys
-import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -17,19 +17,24 @@ from typing import Any, NoReturn, cast
 import jax
 import numpy as np
 
-from ..diagnostics.codes_calls import InternalError
-from ..diagnostics.codes_control import AmbiguousTruth, RaiseAtRunTime
+from ...config import config
+from ..diagnostics.codes_calls import InternalError, NoSuchAttribute
+from ..diagnostics.codes_control import HandlerAtRunTime
 from ..diagnostics.codes_mutation import StaleAlias, UncertainAlias
 from ..diagnostics.codes_types import NotNumeric
 from ..diagnostics.diagnostic import Diagnostic, DiagnosticError, Note
 from ..hlo.builder import Builder
-from ..hlo.ir import Region, Value
-from ..hlo.types import BOOL, ShapeError
+from ..hlo.ir import Function, Region, Value
+from ..hlo.types import BOOL, ArrayType, ShapeError
+from ..hlo.walk import callees
 from ..library import operators
-from ..library.context import Context, Raw
+from ..library.context import Case, Context, Raw
 from ..ops import Compare, Constant, Convert, Not, Reshape
+from ..ops.draw import Action, Draw
 from ..stage import ir as stage
-from ..values.boundary import CellVariable, Form, Path
+from ..values.boundary import CellVariable, Form, Global, GuardKind, Owned, Path, Step
+from ..values.generators import generator_cell
+from ..values.intervals import Intervals
 from ..values.lattice import (
     NONE,
     Abstract,
@@ -45,19 +50,23 @@ from ..values.lattice import (
     Range,
     Ref,
     SetCell,
+    Slot,
+    Text,
     Tuple,
     Undef,
     Unknown,
 )
-from ..values.state import State
+from ..values.sites import Sites
+from ..values.state import ERROR, State
 from ..values.views import read_path
-from . import attributes, objects
+from . import attributes, objects, raising
+from .blame import is_library, outside
 from .branches import infer_choice
-from .calls import Replay
-from .constants import Origins, known
+from .calls import Callee, Known
+from .constants import Origins, decided, known
 from .describe import describe
 from .externals import Externals
-from .frame import Frame, PythonRaise
+from .frame import Frame
 from .invoke import call, closure_variable, is_opaque
 from .iteration import elements
 from .loops import Active, Loop, infer_loop
@@ -68,24 +77,42 @@ LIBRARY_MODULES = ("numpy", "jax", "jaxlib", "scipy", "ml_dtypes", "optax", "equ
 """Packages whose module attributes are taken for constants."""
 
 
+_NOT_IN_NAMES = re.compile(r"\W")
+
+
 @dataclass(slots=True)
 class Scope:
-    """A callee being inferred. `crossed`: it used what it knows of this very call, so no other may share it."""
+    """A callee being inferred.
+
+    `crossed`: it used what it knows of this very call, so no other may share it. `observed`: of the cells that
+    it changes, whether somebody sees them after a raise.
+    """
 
     body: Region
     crossed: bool = False
+    observed: dict[Slot, bool] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
 class Errors:
-    """The diagnostics found so far, each once."""
+    """The diagnostics found so far, each once; `reasons` are what they were before they were told where."""
 
     found: list[Diagnostic] = field(default_factory=list)
+    reasons: list[Diagnostic] = field(default_factory=list)
 
-    def add(self, diagnostic: Diagnostic) -> None:
+    def add(self, diagnostic: Diagnostic, reason: Diagnostic | None = None) -> None:
         """Records a diagnostic."""
         if not any(d.code == diagnostic.code and d.span == diagnostic.span for d in self.found):
             self.found.append(diagnostic)
+            self.reasons.append(diagnostic if reason is None else reason)
+
+    def forget(self, mark: int) -> None:
+        """Drops all but the first `mark`."""
+        del self.found[mark:], self.reasons[mark:]
+
+    def recorded(self, reason: Diagnostic) -> bool:
+        """True if this was reported before."""
+        return any(d is reason for d in (*self.found, *self.reasons))
 
 
 class Engine(Context):
@@ -95,17 +122,24 @@ class Engine(Context):
         self.root = Region()
         self.b = Builder(self.root)
         self.state = State()
+        self.intervals = Intervals()
         self.x64 = x64
+        self.jax_loops = {}
+        self.drawn = False
+        """True once the program has drawn random numbers."""
         self.unrolled = unrolled
         self.errors = Errors()
         self.origins = Origins()
         self.externals = Externals(self)
+        self.sites = Sites()
+        self.exposed: set[Slot] = set()
+        """Cells that something that the caller has refers to."""
         self.frame: Frame | None = None
-        self.replays: dict[object, list[Replay]] = {}
-        self.in_progress: set[object] = set()
+        self.callees: dict[object, Known] = {}
+        self.python_callees: dict[int, tuple[Callee, dict[str, Abstract]]] = {}  # by id of the function
+        self.library_attributes: dict[tuple[int, str], Abstract] = {}  # by id of the module, and the name
         self.keep: list[Any] = []  # objects whose identity is part of a key
         self.depth = 0
-        self.conditions = 0
         self.body_passes: dict[stage.Instr, int] = {}
         self.active_loops: list[Active] = []
         self._names: dict[str, int] = {}
@@ -113,6 +147,9 @@ class Engine(Context):
         self._namespaces: dict[int, int] = {}
         self.global_names: dict[int, dict[str, Any]] = {}
         self.closure_cells: dict[int, tuple[int, Any]] = {}
+        self.objects_told_apart = False
+        self.effectful: set[Function] = set()
+        """Functions in which something must run even when their results are unused."""
 
     # -- errors
 
@@ -122,52 +159,122 @@ class Engine(Context):
 
     def forget_errors(self, mark: int) -> None:
         """Drops what a pass found that is thrown away."""
-        del self.errors.found[mark:]
+        self.errors.forget(mark)
 
     def report(self, diagnostic: Diagnostic) -> Unknown:
         """Records a diagnostic with its place and the calls that led to it."""
+        reason = diagnostic
         if diagnostic.span is None:
             diagnostic = replace(diagnostic, span=self.b.span)
+        diagnostic = diagnostic.used(self.b.span)
+        inside, diagnostic = diagnostic, outside(diagnostic, self.frame, self.b.span)
+        if inside is not diagnostic and any(d.span == diagnostic.span for d in self.errors.found):
+            return Unknown(self.errors.found[-1])  # what follows from the first error in a library's program
+        notes = [n for n in self._calls() if n not in diagnostic.notes]
+        diagnostic = replace(diagnostic, notes=(*diagnostic.notes, *notes))
+        self.errors.add(diagnostic, reason)
+        return Unknown(diagnostic)
+
+    def _calls(self) -> list[Note]:
+        """The calls that led here, innermost first; those inside the library's programs are left out."""
         frame = self.frame
         notes: list[Note] = []
         while frame is not None and frame.caller is not None and len(notes) < 12:
-            notes.append(Note(f"{frame.function.name} is called here", frame.call))
+            if not is_library(frame.function.span):
+                notes.append(Note(f"{frame.function.name} is called here", frame.call))
             frame = frame.caller
-        known_notes = set(diagnostic.notes)
-        diagnostic = replace(
-            diagnostic, notes=diagnostic.notes + tuple([n for n in notes if n not in known_notes])
-        )
-        self.errors.add(diagnostic)
-        return Unknown(diagnostic)
+        return notes
+
+    def attempt(self, call: Callable[[], Abstract], exceptions: type[BaseException]) -> Abstract | None:
+        frame, span = self.frame, self.b.span
+        before, first = raising.error_of(self), self.sites.next
+        found: list[Abstract] = []
+        error = raising.attempt(self, lambda: found.append(call()))
+        self.frame, self.b.span = frame, span
+        caught = error is not None and raising.catches(self, exceptions, error, before)
+        if error is not None and not caught:
+            raise error
+        may = any(issubclass(cls, exceptions) for cls in self.sites.classes(first))
+        if may and not caught and raising.error_of(self).code is not before.code:
+            what = f"{exceptions.__name__} under a condition of the run time"
+            raise DiagnosticError(HandlerAtRunTime(span=span, what=what))
+        if caught:
+            self.state.set(ERROR, before)
+        return None if caught else found[0]
 
     def raise_(self, exception: BaseException) -> NoReturn:
-        raise PythonRaise(exception, self.b.span)
+        raise raising.raise_now(self, Const(exception))
+
+    def check(
+        self,
+        bad: Value | None,
+        fallback: BaseException,
+        function: Callable[..., Any],
+        args: Sequence[Raw],
+    ) -> None:
+        raising.check(self, bad, fallback, function, args)
+
+    def check_first(self, bad: Value, cases: Sequence[Case]) -> None:
+        raising.check_first(self, bad, cases)
+
+    def checks_bounds(self) -> bool:
+        path = Path(Owned(config, "pystage.config"), ((Step.ATTRIBUTE, "check_bounds"),))
+        found = self.externals.value(path, config.check_bounds)
+        return isinstance(found, Const) and bool(found.value)
+
+    def write(self, cell: int, content: Cell) -> None:
+        raising.write(self, cell, content)
+
+    def store_mask(self, cell: int) -> Value | None:
+        return raising.is_running(self) if raising.is_observable(self, cell) else None
+
+    def draw(self, action: Action, operands: Sequence[Value], type: ArrayType | None) -> Value | None:
+        self.drawn = True
+        running = raising.is_running(self)
+        watched = [] if running is None else [running]
+        op = self.b.apply(Draw(action, len(operands), type, bool(watched)), (*operands, *watched))
+        return op.results[0] if op.results else None
+
+    def has_effects(self, region: Region) -> bool:
+        """True if something in a region must run even when its results are unused."""
+        return any(not op.kind.pure or any(c in self.effectful for c in callees(op)) for op in region.walk())
+
+    def captured_generator(self, generator: Any) -> Ref:
+        return self.externals.generator(Path(Owned(generator, type(generator).__name__)), generator)
+
+    def new_generator(self, cls: type, number: Value) -> Ref:
+        return Ref(self.state.new_cell(generator_cell(cls, number)))
+
+    def input_of(self, value: Array) -> Value | None:
+        found = value.value
+        while found in self.origins.operands:
+            found = self.origins.operands[found]
+        return value.value if found.owner is self.root else None
+
+    def note_observed(self, slot: Slot, seen: bool) -> None:
+        """Notes for the callees being inferred what they depend on."""
+        for scope in self._scopes:
+            scope.observed.setdefault(slot, seen)
 
     # -- scopes
 
     @contextmanager
     def settings(self) -> Iterator[None]:
         """Reads the user's settings anew, inside a context manager that changes them."""
-        outer = self.x64
-        self.x64 = bool(jax.config.jax_enable_x64)
+        outer = self.x64, self.jax_loops
+        self.x64, self.jax_loops = bool(jax.config.jax_enable_x64), {}
         try:
             yield
         finally:
-            self.x64 = outer
+            self.x64, self.jax_loops = outer
 
     @contextmanager
-    def under_condition(self, loop: bool = False) -> Iterator[None]:
-        """What is inferred here may not run; a certain exception in it is one at run time."""
-        outer = self.conditions
-        self.conditions += 1
+    def under_condition(self) -> Iterator[None]:
+        """What is inferred here may not run; afterwards the builder stands where it stood."""
         span, frame = self.b.span, self.frame
         try:
             yield
-        except PythonRaise as error:
-            text = f"{type(error.exception).__name__}: {error.exception}"
-            self.report(RaiseAtRunTime(span=error.span or span, exception=text))
         finally:
-            self.conditions = outer
             self.b.span, self.frame = span, frame
 
     @contextmanager
@@ -176,17 +283,15 @@ class Engine(Context):
         scope = Scope(body)
         self._scopes.append(scope)
         self.depth += 1
-        outer, self.conditions = self.conditions, 0
         try:
             yield scope
         finally:
-            self.conditions = outer
             self.depth -= 1
             self._scopes.pop()
 
     def fresh_name(self, name: str) -> str:
         """A name for a private function."""
-        name = "".join(c if c.isalnum() or c == "_" else "_" for c in name).strip("_") or "lambda"
+        name = _NOT_IN_NAMES.sub("_", name).strip("_") or "lambda"
         count = self._names.get(name, 0)
         self._names[name] = count + 1
         return f"{name}_{count}" if count else name
@@ -242,8 +347,7 @@ class Engine(Context):
     """What each kind of instruction does; filled by `instructions.py`."""
 
     def _refused(self, instr: stage.Instr, diagnostic: Diagnostic) -> None:
-        already = any(d is diagnostic for d in self.errors.found)
-        unknown = Unknown(diagnostic) if already else self.report(diagnostic)
+        unknown = Unknown(diagnostic) if self.errors.recorded(diagnostic) else self.report(diagnostic)
         assert self.frame is not None
         targets = getattr(instr, "dsts", None) or ([instr.dst] if hasattr(instr, "dst") else [])
         for dst in targets:
@@ -251,23 +355,19 @@ class Engine(Context):
 
     def peek(self, temp: stage.Temp) -> Abstract:
         """The value of a temporary, known or not; what was refused before gave it none."""
-        assert self.frame is not None
-        value = self.state.slots.get((self.frame.id, temp))
-        if value is None:
-            return Unknown(self.errors.found[-1])
-        return cast(Abstract, value)
+        value: Any = self.state.slots.get((self.frame.id, temp))  # type: ignore[union-attr]
+        return Unknown(self.errors.found[-1]) if value is None else value
 
     def get(self, temp: stage.Temp) -> Abstract:
         """The value of a temporary of the current frame."""
-        value = self.peek(temp)
-        if isinstance(value, Unknown):
-            raise DiagnosticError(value.reason)
-        return value
+        value = self.state.slots.get((self.frame.id, temp))  # type: ignore[union-attr]
+        if value is None or type(value) is Unknown:
+            raise DiagnosticError(self.errors.found[-1] if value is None else value.reason)
+        return value  # type: ignore[return-value]
 
     def put(self, temp: stage.Temp, value: Abstract) -> None:
         """Gives a temporary of the current frame its value."""
-        assert self.frame is not None
-        self.state.set((self.frame.id, temp), value)
+        self.state.set((self.frame.id, temp), value)  # type: ignore[union-attr]
 
     # -- cells
 
@@ -385,20 +485,36 @@ class Engine(Context):
 
     def module_attribute(self, module: Any, name: str) -> Abstract:
         """An attribute of a module: a constant for a library's, the module variable for a user's."""
+        key = id(module), name
+        found = self.library_attributes.get(key)
+        if found is not None:
+            return found
         value = getattr(module, name)
-        if isinstance(value, types.ModuleType):
-            return Const(value)
         top = module.__name__.partition(".")[0]
-        if top in LIBRARY_MODULES or top in sys.stdlib_module_names:
-            return self.constant_object(value)
-        return self.externals.global_variable(module.__dict__, name) or NONE
+        library = top in LIBRARY_MODULES or top in sys.stdlib_module_names
+        if name in module.__dict__:
+            if not library or isinstance(value, np.ndarray | jax.Array | list | dict):
+                return self.externals.global_variable(module.__dict__, name) or NONE
+            self.externals.guard(GuardKind.IS, Path(Global(module.__dict__, name)), value)
+        elif not library:  # found by the module's own `__getattr__`, which is user code
+            raise DiagnosticError(
+                NoSuchAttribute(
+                    span=self.b.span, what=f"the dictionary of the module {module.__name__}", attribute=name
+                )
+            )
+        made = self.constant_object(value)
+        if isinstance(made, Const):
+            self.library_attributes[key] = made
+        return made
 
     def assign_global(self, namespace: dict[str, Any], name: str, value: Abstract) -> None:
         """`global name; name = value`."""
         number = self.namespace_number(namespace, create=True)
         assert number is not None
         self.global_names[number] = namespace
-        self.state.set((number, name), value)
+        if (number, name) not in self.state.slots and name in namespace:  # what other paths leave as it is
+            self.state.define((number, name), self.externals.global_variable(namespace, name) or NONE)
+        raising.write(self, (number, name), value)
 
     def closure_cell(self, name: str, cell: Any) -> int:
         """The heap cell of a real closure cell."""
@@ -408,7 +524,7 @@ class Engine(Context):
             found = self.closure_cells[id(cell)] = (number, cell)
             content = closure_variable(self, name, cell)
             self.state.define(number, content)
-            self.externals.initial[number] = (Path(CellVariable(cell, name)), content)
+            self.externals.define(number, Path(CellVariable(cell, name)), content)
         return found[0]
 
     def new_list(self, items: Sequence[Abstract]) -> Ref:
@@ -427,6 +543,12 @@ class Engine(Context):
                 scope.crossed = True
         return result
 
+    def decided(self, value: Abstract, what: str) -> Abstract:
+        """`value`, known now where only numbers of the world decide it and inputs would not do."""
+        if self.externals.told.decide and isinstance(value, Array):
+            return decided(self.origins, value, what, self.b.span)
+        return value
+
     def truth(self, value: Raw) -> Abstract:
         if not isinstance(value, Abstract):
             return Const(bool(value))
@@ -444,14 +566,16 @@ class Engine(Context):
                 return Const(bool(cast(DictCell, self.state.get(value.cell)).entries))
             case Range():
                 return self.truth(attributes.length(self, value))
+            case Text():
+                return Const(bool(self.known(value, "the truth of a string")))
             case Unknown(reason):
                 raise DiagnosticError(reason)
             case Undef() | MaybeUndef():
-                raise DiagnosticError(AmbiguousTruth(span=self.b.span, what=describe(value, self.state)))
+                raise DiagnosticError(InternalError(span=self.b.span, text="the truth of what has no value"))
             case _:
                 return Const(True)
 
-    def _array_truth(self, value: Array) -> Array:
+    def _array_truth(self, value: Array) -> Abstract:
         size = value.type.size
         if size != 1:
             noun = "an array with more than one element" if size > 1 else "an empty array"
@@ -464,7 +588,7 @@ class Engine(Context):
         if scalar.type.dtype != BOOL:
             zero = self.b.op(Constant(np.zeros((), scalar.type.dtype)))
             scalar = self.b.op(Compare("NE"), scalar, zero)
-        return Array(scalar, Form.PYTHON)
+        return self.decided(Array(scalar, Form.PYTHON), "what decides here")
 
     def _cell_truth(self, value: Ref) -> Abstract:
         match self.cell(value):
@@ -523,6 +647,9 @@ class Engine(Context):
 
     def iterate(self, value: Abstract) -> list[Abstract] | None:
         return elements(self, value)
+
+    def told_apart(self) -> None:
+        self.objects_told_apart = True
 
     def is_opaque(self, obj: Any) -> bool:
         """True for objects of the world that are constants: functions of libraries, and the like."""

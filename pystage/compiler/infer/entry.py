@@ -6,11 +6,13 @@ templates for the results and mutations for the caller's objects.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -22,35 +24,47 @@ from ..hlo.ir import Function, Value
 from ..stage import ir as stage
 from ..values.boundary import (
     Argument,
-    Demand,
+    Draws,
+    Failure,
     Form,
+    GuardKind,
     Leaf,
+    Mutation,
     Path,
     Program,
-    Raises,
     Spec,
     Static,
     Step,
     Structure,
+    Taken,
     Template,
+    Write,
 )
 from ..values.demand import NeedsConstant, Statics
+from ..values.generators import GENERATORS, generator_cell
 from ..values.lattice import (
+    NONE,
     Abstract,
     Array,
     ArrayCell,
     Const,
     DictCell,
     ListCell,
+    Method,
     ObjectCell,
+    Partial,
     Ref,
     Tuple,
+    VariableCell,
 )
 from . import instructions as _instructions  # noqa: F401  (fills the engine's table)
 from . import meanings as _meanings  # noqa: F401  (declares what they mean)
 from .engine import Engine
 from .exits import Exit
-from .frame import PythonRaise, Restart
+from .frame import Restart
+from .hoist import Hoist
+from .parameters import arrange
+from .raising import attempt
 
 RESTART_LIMIT = 32
 
@@ -62,20 +76,21 @@ def infer_program(
     *,
     name: str,
     static: Mapping[int, Any] | None = None,
-    demands: Sequence[Demand] = (),
 ) -> Program:
     """Infers `function` on arguments of these specs.
 
-    `static` gives the values of argument leaves that inference demanded (`NeedsConstant`), `demands` says
-    why. Raises `StagingError` with every independent diagnostic.
+    `static` gives the values of argument leaves that inference demanded (`NeedsConstant`). Raises
+    `StagingError` with every independent diagnostic.
     """
     unrolled: frozenset[stage.Instr] = frozenset()
     for _ in range(RESTART_LIMIT):
         engine = Engine(bool(jax.config.jax_enable_x64), unrolled)
-        engine.origins.ask = static.ask if isinstance(static, Statics) else None
+        if isinstance(static, Statics):
+            engine.externals.told = static
+            engine.origins.ask = static.ask
         try:
             with _deep_recursion():
-                return _Entry(engine, static or {}).run(function, args, kwargs, name, tuple(demands))
+                return _Entry(engine, static or {}).run(function, args, kwargs, name)
         except Restart as restart:
             unrolled |= {restart.loop}
     raise StagingError((InternalError(text="inference does not settle which loops to unroll"),))
@@ -137,64 +152,90 @@ class _Entry:
         args: Sequence[Spec],
         kwargs: Mapping[str, Spec],
         name: str,
-        demands: tuple[Demand, ...],
     ) -> Program:
         """The program of one call."""
         engine = self.engine
         abstract = [self.argument(spec, positional_path(function, i)) for i, spec in enumerate(args)]
         named = {k: self.argument(spec, keyword_path(function, k)) for k, spec in kwargs.items()}
-        result: Abstract | PythonRaise
+        found: list[Abstract] = []
         try:
-            result = engine.call(Const(function), abstract, named)
-        except PythonRaise as error:
-            result = error
+            attempt(engine, lambda: found.append(engine.call(Const(function), abstract, named)))
         except DiagnosticError as error:
             engine.report(error.diagnostic)
-            result = Const(None)
-        if engine.origins.demands:
-            first, *more = engine.origins.demands.values()
-            raise NeedsConstant(first.leaf, first.span, first.reason, tuple(more))
+        self.ask_for_demands()
         self.check(engine.errors.found)
         leaving = Exit(engine)
-        template: Template | Raises
         try:
-            if isinstance(result, PythonRaise):
-                template = Raises(result.exception, result.span)
-            else:
-                template = leaving.result(result)
-            mutations = leaving.mutations()
+            template = leaving.result(found[0] if found else NONE)
+            mutations, failure = leaving.failure(leaving.mutations())
         except DiagnosticError as error:
             engine.report(error.diagnostic)
             self.check(engine.errors.found)
             raise
-        return self.program(leaving, template, mutations, name, demands)
+        self.ask_for_demands()
+        self.note_distinct(mutations)
+        return self.program(leaving, template, mutations, failure, name)
+
+    def ask_for_demands(self) -> None:
+        """`NeedsConstant` where values were asked for: inference begins again with them."""
+        demands = self.engine.origins.demands
+        if demands:
+            first, *more = demands.values()
+            raise NeedsConstant(first.place, first.span, first.reason, tuple(more))
+
+    def note_distinct(self, mutations: Sequence[Mutation]) -> None:
+        """Notes that the caller's objects are different ones, where the program depends on it.
+
+        A call with one object as two arguments is told apart by its `pattern`; this is about the world.
+        """
+        engine = self.engine
+        world = engine.externals
+        if not (engine.objects_told_apart or any(m.kind is not Write.ARRAY for m in mutations)):
+            return
+        arrays = engine.objects_told_apart
+        paths = [
+            path
+            for path, content in world.initial.values()
+            if not isinstance(content, VariableCell) and (arrays or not isinstance(content, ArrayCell))
+        ]
+        if len(paths) > 1 and any(not isinstance(p.root, Argument) for p in paths):
+            world.guard(GuardKind.DISTINCT, paths[0], tuple(paths))
 
     def program(
         self,
         leaving: Exit,
-        template: Template | Raises,
-        mutations: Any,
+        template: Template,
+        mutations: Sequence[Mutation],
+        failure: Failure | None,
         name: str,
-        demands: tuple[Demand, ...],
     ) -> Program:
-        """The program, its parameters in the order of `leaves`, then hidden inputs."""
+        """The program, its parameters in the order of `leaves`, then hidden inputs, then draws."""
         engine = self.engine
         body = engine.root
         body.results = tuple(leaving.results)
         hidden = engine.externals.hidden
-        order = [*self.leaves.values(), *[value for _, value in hidden]]
-        for index, value in enumerate(order):
-            value.index = index
-        body.params = order
+        places = {value: Taken(index, False) for index, value in self.leaves.items()}
+        places |= {value: Taken(index, True) for index, (_, value) in enumerate(hidden)}
+        generators, timed = engine.externals.generators, failure is not None
+        draws: Draws | None = None
+        drawn: list[Value] = []
+        if engine.drawn or generators:
+            hoist = Hoist(engine.origins, generators, places, timed, engine.unrolled, engine.known)
+            draws, drawn = hoist.program(body)
+            self.ask_for_demands()
+        groups, draw_groups = arrange(body, list(self.leaves.values()), hidden, drawn)
         return Program(
             function=Function(name, body),
             leaves=tuple(self.leaves),
             hidden=tuple([h for h, _ in hidden]),
+            groups=groups,
             guards=tuple(engine.externals.guards),
             result=template,
             mutations=tuple(mutations),
-            demands=demands,
-            alias_sensitive=len(self.structures) > 1 and any(m.kind.name != "ARRAY" for m in mutations),
+            alias_sensitive=len(self.structures) > 1
+            and (engine.objects_told_apart or any(m.kind is not Write.ARRAY for m in mutations)),
+            failure=failure,
+            draws=None if draws is None else replace(draws, groups=draw_groups),
         )
 
     def check(self, found: list[Diagnostic]) -> None:
@@ -224,8 +265,9 @@ class _Entry:
         value = self.leaves.get(spec.index)
         if value is None:
             value = self.leaves[spec.index] = engine.root.add_param(spec.type)
+            engine.origins.names[value] = str(path)
             if spec.form in (Form.PYTHON, Form.SCALAR):
-                engine.origins.leaves[value] = spec.index
+                engine.origins.places[value] = spec.index
         if spec.form is not Form.NDARRAY:
             return Array(value, spec.form, spec.weak, key_impl=spec.key_impl)
         ref = self.arrays[spec.index] = Ref(self.cell(path, ArrayCell(value)))
@@ -238,17 +280,32 @@ class _Entry:
         self.engine.externals.initial[cell] = (path, content)
         return cell
 
+    def bound(self, spec: Structure, path: Path) -> Abstract:
+        """A bound method, or a `functools.partial`."""
+        parts = [self.argument(c, path.attribute(k)) for k, c in zip(spec.keys, spec.children)]
+        if issubclass(spec.cls, types.MethodType):
+            return Method(*parts)
+        function, args, keywords = parts
+        assert isinstance(args, Tuple) and isinstance(keywords, Ref)
+        named = self.engine.state.get(keywords.cell).entries
+        return Partial(function, args.items, tuple(named.items()))
+
+    def generator(self, spec: Structure, path: Path) -> Ref:
+        """A generator of random numbers of the caller's."""
+        content = generator_cell(spec.cls, self.engine.externals.handle(path))
+        ref = self.structures[spec.identity] = Ref(self.cell(path, content))
+        return ref
+
     def structure(self, spec: Structure, path: Path) -> Abstract:
         """A container or an object of the caller's."""
         engine = self.engine
         if issubclass(spec.cls, tuple):
-            items = [
-                self.argument(c, Path(path.root, (*path.steps, (Step.ITEM, i))))
-                for i, c in enumerate(spec.children)
-            ]
+            items = [self.argument(c, path.item(i)) for i, c in enumerate(spec.children)]
             return Tuple(tuple(items), spec.cls)
         if spec.identity in self.structures:
             return self.structures[spec.identity]
+        if issubclass(spec.cls, types.MethodType | functools.partial):
+            return self.bound(spec, path)
         empty: Any
         if spec.cls is list:
             empty, step = ListCell(()), Step.ITEM
@@ -256,6 +313,8 @@ class _Entry:
             empty, step = DictCell({}), Step.ITEM
         else:
             empty, step = ObjectCell(spec.cls, {}), Step.ATTRIBUTE
+            if spec.cls in GENERATORS:
+                return self.generator(spec, path)
         cell = self.cell(path, empty)
         ref = self.structures[spec.identity] = Ref(cell)
         children = [

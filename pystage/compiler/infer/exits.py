@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..diagnostics.codes_control import NoCommonType
-from ..diagnostics.codes_mutation import CannotReturn, CannotStore
+from ..diagnostics.codes_mutation import CannotDelete, CannotReturn, CannotStore
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
+from ..ops import Constant, Select
 from ..values.boundary import (
     CellVariable,
     Choice,
     Container,
+    Failure,
     Form,
+    Generator,
     Global,
     Known,
+    Made,
     Mutation,
     Output,
     Path,
@@ -23,12 +30,15 @@ from ..values.boundary import (
     Write,
 )
 from ..values.boundary import View as ViewTemplate
+from ..values.generators import GENERATORS, handle_of
 from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
     Const,
     DictCell,
+    ErrorCell,
+    Exc,
     ListCell,
     MaybeUndef,
     ObjectCell,
@@ -36,15 +46,20 @@ from ..values.lattice import (
     Ref,
     SetCell,
     Slice,
+    Slot,
+    Text,
     Tuple,
     Undef,
     Unknown,
     VariableCell,
 )
+from ..values.state import ERROR, NOT_YET
+from ..values.text import caused
 from ..values.views import Flipped, Part, Permuted, Reshaped, Strided, View, Window
 from .describe import describe
 from .join import MERGEABLE
 from .merged import RIVAL
+from .objects import assigned
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -61,6 +76,8 @@ class Exit:
         self._index: dict[tuple[Value, bool], int] = {}
         self._made: dict[int, Template] = {}
         self._views: dict[Ref, int] = {}
+        self._exceptions: dict[Exc, Template] = {}
+        self._last: dict[Slot, list[Mutation]] = {}
         self._visible: dict[int, None] = {}
 
     def output(self, value: Value, form: Form, key_impl: str | None = None, weak: bool = False) -> Output:
@@ -100,12 +117,29 @@ class Exit:
                     for p in (start, stop, step)
                 ]
                 return Known((range if isinstance(value, Range) else slice)(*parts))
+            case Exc():
+                return self.exception(value)
+            case Text(function, args):
+                return Made(function, tuple([self.template(a) for a in args]))
             case Unknown(reason):
                 raise DiagnosticError(reason)
             case _:
                 raise DiagnosticError(
                     CannotReturn(span=self.engine.b.span, what=describe(value, self.engine.state))
                 )
+
+    def exception(self, value: Exc) -> Template:
+        """An exception, made after the run; the same each time."""
+        found = self._exceptions.get(value)
+        if found is None:
+            args = tuple([self.template(a) for a in value.args])
+            kwargs = tuple([(name, self.template(a)) for name, a in value.kwargs])
+            found = Made(value.cls, args, kwargs, self.engine.state.cell_number())
+            if value.cause is not None:
+                cause = self.template(value.cause)
+                found = Made(caused, (found, cause), (), self.engine.state.cell_number())
+            self._exceptions[value] = found
+        return found
 
     def number(self, value: Array) -> Template:
         """A number or a `jax.Array`."""
@@ -131,27 +165,50 @@ class Exit:
         if found is not None:
             return found
         cell = engine.cell(ref)
-        template: Template
+        template = self._made[ref.cell] = self.chosen(cell, self.as_seen(ref, cell))
+        return template
+
+    def as_seen(self, ref: Ref, cell: Any) -> Template:
+        """A new object with its contents; where the program has raised, with those that it had at the time."""
+        error = self.engine.state.slots[ERROR]
+        assert isinstance(error, ErrorCell)
+        versions = [v for v in error.versions if v.slot == ref.cell]
+        now = self.contents(ref, cell)
+        if not versions:
+            return now
+        b = self.engine.b
+        which = b.op(Constant(np.asarray(0, np.int32)))
+        for position, version in reversed(list(enumerate(versions, 1))):
+            which = b.op(Select(), version.condition, b.op(Constant(np.asarray(position, np.int32))), which)
+        options = [now, *[self.contents(ref, v.content) for v in versions]]
+        return Choice(self.output(which, Form.PYTHON), tuple(options))
+
+    def contents(self, ref: Ref, cell: Any) -> Template:
+        """A new object with these contents."""
         match cell:
             case ArrayCell(value):
-                template = ViewTemplate(self.output(value, Form.NDARRAY), (), ref.cell)
+                return ViewTemplate(self.output(value, Form.NDARRAY), (), ref.cell)
             case ListCell(items):
-                template = Container(
-                    list, tuple(range(len(items))), tuple([self.template(i) for i in items]), ref.cell
-                )
+                children = tuple([self.template(i) for i in items])
+                return Container(list, tuple(range(len(items))), children, ref.cell)
             case DictCell(entries):
                 children = tuple([self.template(v) for v in entries.values()])
-                template = Container(dict, tuple(entries), children, ref.cell)
+                return Container(dict, tuple(entries), children, ref.cell)
             case SetCell(members):
-                template = Known(set(members))
+                return Known(set(members))
+            case ObjectCell(cls=cls) if cls in GENERATORS:
+                return Generator(self.output(handle_of(cell), Form.PYTHON))
             case ObjectCell():
                 fields = {k: v for k, v in cell.fields.items() if not isinstance(v, Undef)}
-                children = tuple([self.template(v) for v in fields.values()])
-                template = Container(cell.cls, tuple(fields), children, ref.cell)
-            case _:
-                raise DiagnosticError(CannotReturn(span=engine.b.span, what=describe(ref, engine.state)))
-        template = self._made[ref.cell] = self.chosen(cell, template)
-        return template
+                children = tuple([self.field(cell, n, v) for n, v in fields.items()])
+                return Container(cell.cls, tuple(fields), children, ref.cell)
+        raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=describe(ref, self.engine.state)))
+
+    def field(self, cell: ObjectCell, name: str, value: Abstract) -> Template:
+        """An attribute of an object, which every path must have assigned."""
+        if isinstance(value, MaybeUndef):
+            value = assigned(self.engine, value, f"the attribute {name!r} of {cell.cls.__name__}")
+        return self.template(value)
 
     def view(self, ref: Ref) -> Template:
         """A view: of the caller's array, or of a result."""
@@ -218,20 +275,60 @@ class Exit:
         """What the caller sees changed: every object of its own whose contents differ from the start."""
         engine = self.engine
         found: list[Mutation] = []
-        for cell, (path, before) in list(engine.externals.initial.items()):
+        for cell, (_, before) in list(engine.externals.initial.items()):
             after = engine.state.slots.get(cell, before)
             if after is not before:
-                found.extend(self.mutation(path, before, after))
+                self._last[cell] = self.changed(cell, after)
         for slot in engine.written_globals():
-            namespace = engine.global_names[slot[0]]
-            value = engine.state.get(slot)
-            path = Path(Global(namespace, slot[1]))
-            if isinstance(value, Undef | MaybeUndef):
-                raise DiagnosticError(
-                    CannotStore(span=None, what=f"a global {slot[1]!r} that may be deleted")
-                )
-            found.append(Mutation(Write.GLOBAL, path, slot[1], self.template(value), None))
+            self._last[slot] = self.changed(slot, engine.state.get(slot))
+        for mutations in self._last.values():
+            found += mutations
         return found
+
+    def changed(self, slot: Slot, content: Any) -> list[Mutation]:
+        """The mutations by which the caller sees `content`."""
+        if isinstance(slot, tuple):
+            return self.assignment(slot, content)
+        path, before = self.engine.externals.initial[slot]
+        return self.mutation(path, before, content)
+
+    def failure(self, mutations: list[Mutation]) -> tuple[list[Mutation], Failure | None]:
+        """How the program says that it has raised, if it can; and the mutations, of which some are seen only then.
+
+        Made last, so that what only a raise needs are the last results.
+        """
+        error = self.engine.state.slots[ERROR]
+        assert isinstance(error, ErrorCell)
+        if error.code == 0:
+            return mutations, None
+        first = len(self.results)
+        code = error.code if isinstance(error.code, int) else self.output(error.code, Form.PYTHON)
+        payload = {key: self.output(value, Form.NDARRAY).index for key, value in error.payload.items()}
+        conditions: dict[Slot, tuple[int, ...]] = {}
+        found: list[Mutation] = []
+        for version in error.versions:
+            if isinstance(version.slot, int) and version.slot not in self.engine.externals.initial:
+                continue  # a new object: what refers to it says what it holds (`as_seen`)
+            before = conditions.get(version.slot, ())
+            only = self.output(version.condition, Form.PYTHON).index
+            for mutation in self.changed(version.slot, version.content):
+                found.append(replace(mutation, only=only, unless=before))
+            conditions[version.slot] = (*before, only)
+        for slot, last in self._last.items():
+            found += [replace(m, unless=conditions.get(slot, ())) for m in last]
+        return found, Failure(code, self.engine.sites.find, payload, first)
+
+    def assignment(self, slot: tuple[int, str], value: Any) -> list[Mutation]:
+        """The mutation of a global variable; none where it was not assigned yet."""
+        namespace = self.engine.global_names[slot[0]]
+        if value is NOT_YET:
+            return []
+        path = Path(Global(namespace, slot[1]))
+        if isinstance(value, MaybeUndef):
+            value = assigned(self.engine, value, f"the global variable {slot[1]!r}")
+        if isinstance(value, Undef):
+            raise DiagnosticError(CannotDelete(span=value.span, what=f"the global variable {slot[1]!r}"))
+        return [Mutation(Write.GLOBAL, path, slot[1], self.template(value), None)]
 
     def mutation(self, path: Path, before: Any, after: Any) -> list[Mutation]:
         """The mutations of one object."""
@@ -267,12 +364,13 @@ class Exit:
             case VariableCell(), VariableCell():
                 if not isinstance(path.root, CellVariable):
                     return []
-                if isinstance(after.value, Undef | MaybeUndef):
-                    raise DiagnosticError(
-                        CannotStore(span=None, what=f"a variable {path} that may be deleted")
-                    )
-                return [Mutation(Write.CELL, path, None, self.template(after.value), None)]
-        raise DiagnosticError(CannotStore(span=None, what=f"the captured object {path}"))
+                held = after.value
+                if isinstance(held, MaybeUndef):
+                    held = assigned(self.engine, held, f"the variable {path}")
+                if isinstance(held, Undef):
+                    raise DiagnosticError(CannotDelete(span=held.span, what=f"the variable {path}"))
+                return [Mutation(Write.CELL, path, None, self.template(held), None)]
+        raise DiagnosticError(CannotStore(span=self.engine.b.span, what=f"the captured object {path}"))
 
     def attributes(self, path: Path, before: ObjectCell, after: ObjectCell) -> list[Mutation]:
         """The attributes of an instance that were set or deleted."""
@@ -281,14 +379,10 @@ class Exit:
             old = before.fields.get(name) or (before.origin(name) if before.origin else None)
             if old is value or (old is not None and _same_items((old,), (value,))):
                 continue
-            if isinstance(value, MaybeUndef):
-                raise DiagnosticError(
-                    CannotStore(span=None, what=f"the attribute {name!r} that may be deleted")
-                )
             if isinstance(value, Undef):
                 found.append(Mutation(Write.DELETE_ATTRIBUTE, path, name, Known(None), None))
             else:
-                found.append(Mutation(Write.ATTRIBUTE, path, name, self.template(value), None))
+                found.append(Mutation(Write.ATTRIBUTE, path, name, self.field(after, name, value), None))
         return found
 
 

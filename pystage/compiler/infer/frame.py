@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..diagnostics.span import Span
+from ..hlo.ir import Value
 from ..stage import ir as stage
 from ..values.lattice import Abstract
 
@@ -29,12 +30,17 @@ class Frame:
 
 
 class PythonRaise(Exception):
-    """The staged program certainly raises `exception` at the instruction at hand."""
+    """The staged program certainly raises at the instruction at hand: what follows does not run.
 
-    def __init__(self, exception: BaseException, span: Span | None) -> None:
+    The error cell says so already, in the fork of the state of this `depth`; before the raise its code was
+    `before`. `exception` is what it raises; None where that depends on the path taken.
+    """
+
+    def __init__(self, exception: Abstract | None, depth: int, before: int | Value) -> None:
         super().__init__(exception)
         self.exception = exception
-        self.span = span
+        self.depth = depth
+        self.before = before
 
 
 class Restart(Exception):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+import sys
 from typing import Any, cast
 
 from ..diagnostics.codes_calls import InternalError
-from ..diagnostics.codes_control import MaybeNotAssigned, NotAssigned, NotIterable
-from ..diagnostics.diagnostic import DiagnosticError, Note
-from ..library import operators
+from ..diagnostics.codes_control import NotAssigned, NotIterable
+from ..diagnostics.diagnostic import DiagnosticError
+from ..library import operators, strings
 from ..stage import ir as stage
 from ..values.lattice import (
     NONE,
@@ -26,11 +26,11 @@ from ..values.lattice import (
     Undef,
     VariableCell,
 )
-from . import attributes, control_flow
+from . import attributes, control_flow, objects
 from .describe import describe
 from .engine import Engine
 from .frame import Frame
-from .iteration import elements
+from .iteration import check_iterable, elements
 
 # ---------------------------------------------------------------- variables
 
@@ -53,15 +53,14 @@ def _load(e: Engine, i: stage.Load) -> None:
             value = cast(VariableCell, e.state.get(frame.cells[i.name])).value
         case stage.Scope.GLOBAL:
             value = _global(e, frame, i.name)
+    if (value is None or isinstance(value, Undef)) and i.scope is stage.Scope.GLOBAL:
+        e.raise_(NameError(f"name {i.name!r} is not defined"))
     if value is None or isinstance(value, Undef):
+        if i.name.startswith(".") and e.errors.found:  # of the compiler, and lost to what was refused before
+            raise DiagnosticError(e.errors.found[-1])
         raise DiagnosticError(NotAssigned(span=i.span, name=i.name))
     if isinstance(value, MaybeUndef):
-        if not i.certain and value.runs is not None:
-            e.known(value.runs, f"whether the loop assigns {i.name!r}")
-        if not i.certain:
-            note = Note("not on every path through this is it assigned", value.span)
-            raise DiagnosticError(MaybeNotAssigned(span=i.span, name=i.name, notes=(note,)))
-        value = value.value
+        value = value.value if i.certain else objects.assigned(e, value, f"the variable {i.name!r}")
     e.put(i.dst, value)
 
 
@@ -78,7 +77,7 @@ def _assign(e: Engine, name: str, scope: stage.Scope, value: Abstract) -> None:
         case stage.Scope.LOCAL:
             e.state.set((frame.id, name), value)
         case stage.Scope.CELL:
-            e.state.set(frame.cells[name], VariableCell(value))
+            e.write(frame.cells[name], VariableCell(value))
         case stage.Scope.GLOBAL:
             e.assign_global(frame.namespace, name, value)
 
@@ -121,7 +120,13 @@ def _del_item(e: Engine, i: stage.DelItem) -> None:
 
 def _unary(e: Engine, i: stage.Unary) -> None:
     value = e.get(i.operand)
-    e.put(i.dst, e.negate(value) if i.op == "not" else attributes.unary(e, i.op, value))
+    match i.op:
+        case "not":
+            e.put(i.dst, e.negate(value))
+        case "bool":
+            e.put(i.dst, e.truth(value))
+        case _:
+            e.put(i.dst, attributes.unary(e, i.op, value))
 
 
 def _binary(e: Engine, i: stage.Binary) -> None:
@@ -152,6 +157,8 @@ def _spliced(e: Engine, items: tuple[stage.Item, ...]) -> list[Abstract]:
     out: list[Abstract] = []
     for item in items:
         value = e.get(item.value)
+        if item.star:
+            check_iterable(e, value, "Value after * must be an iterable, not {}")
         out.extend(listed(e, value) if item.star else [value])
     return out
 
@@ -201,27 +208,26 @@ def _append(e: Engine, i: stage.Append) -> None:
     target = cast(Ref, e.get(i.target))
     match e.state.get(target.cell):
         case ListCell(items):
-            e.state.set(target.cell, ListCell((*items, e.get(i.value))))
+            e.write(target.cell, ListCell((*items, e.get(i.value))))
         case SetCell(members):
-            e.state.set(target.cell, SetCell(members | {e.known(e.get(i.value), "an element of a set")}))
+            e.write(target.cell, SetCell(members | {e.known(e.get(i.value), "an element of a set")}))
         case DictCell(entries):
             key = e.known(e.get(cast(str, i.key)), "a dict key")
-            e.state.set(target.cell, DictCell({**entries, key: e.get(i.value)}))
+            e.write(target.cell, DictCell({**entries, key: e.get(i.value)}))
 
 
 def _format(e: Engine, i: stage.Format) -> None:
-    value = e.known(e.get(i.value), "a value in an f-string")
-    spec = "" if i.spec is None else e.known(e.get(i.spec), "a format specification")
-    converters: dict[str, Callable[[Any], Any]] = {"": lambda v: v, "r": repr, "s": str, "a": ascii}
-    e.put(i.dst, Const(format(converters[i.conversion](value), spec)))
+    spec = Const("") if i.spec is None else e.get(i.spec)
+    e.put(i.dst, strings.format_(e, e.get(i.value), i.conversion, spec))
 
 
 def _join(e: Engine, i: stage.Join) -> None:
-    e.put(i.dst, Const("".join([e.known(e.get(p), "a part of an f-string") for p in i.parts])))
+    e.put(i.dst, strings.join(e, [e.get(p) for p in i.parts]))
 
 
 def _unpack(e: Engine, i: stage.Unpack) -> None:
     value = e.get(i.src)
+    check_iterable(e, value, "cannot unpack non-iterable {} object")
     items = listed(e, value)
     count = len(i.dsts)
     if i.star is None:
@@ -267,8 +273,8 @@ def _import(e: Engine, i: stage.Import) -> None:
         e.raise_(error)
     if i.attr:
         e.put(i.dst, e.module_attribute(module, i.attr))
-    else:
-        e.put(i.dst, Const(module))
+    else:  # `import a.b` binds the package `a`
+        e.put(i.dst, Const(sys.modules[i.module.partition(".")[0]]))
 
 
 def _match_test(e: Engine, i: stage.MatchTest) -> None:

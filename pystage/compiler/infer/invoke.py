@@ -16,8 +16,10 @@ from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..frontend import FrontendError, stage_function
 from ..library.jaxjit import under_jit
 from ..library.jaxtail import is_jax_callable, jax_call
-from ..library.registry import meaning_of, signature_of
-from ..values.boundary import CellVariable, Owned, Path, Step
+from ..library.jaxvalues import AxisProblem
+from ..library.registry import accepts, meaning_of, signature_of
+from ..library.rules import raise_axis
+from ..values.boundary import CellVariable, Owned, Path
 from ..values.lattice import (
     Abstract,
     Closure,
@@ -75,11 +77,16 @@ def call_meaning(
     for value in (*args, *kwargs.values()):
         if isinstance(value, Unknown):
             raise DiagnosticError(value.reason)
+    if not accepts(meaning, len(args), kwargs):
+        try:
+            bound = signature_of(meaning).bind(*args, **kwargs)
+        except TypeError as error:
+            raise DiagnosticError(WrongArguments(span=engine.b.span, name=name, why=str(error))) from None
+        args, kwargs = bound.args, bound.kwargs
     try:
-        bound = signature_of(meaning).bind(*args, **kwargs)
-    except TypeError as error:
-        raise DiagnosticError(WrongArguments(span=engine.b.span, name=name, why=str(error))) from None
-    return meaning(engine, *bound.args, **bound.kwargs)
+        return meaning(engine, *args, **kwargs)
+    except AxisProblem as problem:
+        raise_axis(engine, problem, name.startswith("jax"))
 
 
 def callable_name(value: Any) -> str:
@@ -95,25 +102,17 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         return call_meaning(engine, callable_name(value), meaning, args, kwargs)
     staged = getattr(value, "__pystage_function__", None)
     if staged is not None:
-        return call(engine, engine.constant_object(staged), args, kwargs)
+        path = Path(Owned(value, callable_name(value))).attribute("__pystage_function__")
+        return call(engine, engine.externals.value(path, staged), args, kwargs)
     if isinstance(value, type):
         if objects.is_library_class(value) and not issubclass(value, BaseException):
             return _library_class(engine, value, args, kwargs)
         return objects.construct(engine, value, args, kwargs)
     if isinstance(value, functools.partial):
-        inner = engine.externals.value(Path(Owned(value, "partial"), ((Step.ATTRIBUTE, "func"),)), value.func)
-        first = [
-            engine.externals.value(
-                Path(Owned(value, "partial"), ((Step.ATTRIBUTE, "args"), (Step.ITEM, i))), a
-            )
-            for i, a in enumerate(value.args)
-        ]
-        named = {
-            k: engine.externals.value(
-                Path(Owned(value, "partial"), ((Step.ATTRIBUTE, "keywords"), (Step.ITEM, k))), a
-            )
-            for k, a in value.keywords.items()
-        }
+        read, path = engine.externals.value, Path(Owned(value, "partial"))
+        inner = read(path.attribute("func"), value.func)
+        first = [read(path.attribute("args").item(i), a) for i, a in enumerate(value.args)]
+        named = {k: read(path.attribute("keywords").item(k), a) for k, a in value.keywords.items()}
         return call(engine, inner, [*first, *args], {**named, **kwargs})
     if is_jax_callable(value):
         return jax_call(engine, value, list(args), dict(kwargs))
@@ -121,10 +120,7 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         return _call_python(engine, value, args, kwargs)
     if isinstance(value, types.MethodType):
         return call(
-            engine,
-            engine.constant_object(value.__func__),
-            [engine.constant_object(value.__self__), *args],
-            kwargs,
+            engine, engine.externals.value(Path(Owned(value, callable_name(value))), value), args, kwargs
         )
     under = under_jit(value)
     if under is not None:
@@ -156,9 +152,9 @@ def _library_class(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
 
 def _call_python(engine: Engine, function: types.FunctionType, args: Args, kwargs: Kwargs) -> Abstract:
     if objects.is_generated(function):
-        found = objects.dataclass_method(engine, function, args)
-        if found is not None:
-            return found
+        made = objects.dataclass_method(engine, function, args)
+        if made is not None:
+            return made
     if is_library_function(function):
         raise DiagnosticError(
             UnknownCallable(
@@ -167,7 +163,10 @@ def _call_python(engine: Engine, function: types.FunctionType, args: Args, kwarg
                 why="it is not among the functions that pystage stages",
             )
         )
-    callee, defaults = python_callee(engine, function)
+    found = engine.python_callees.get(id(function))
+    if found is None:  # kept alive by the callee's own keep
+        found = engine.python_callees[id(function)] = python_callee(engine, function)
+    callee, defaults = found
     bound = bind(callee.function.params, function.__qualname__, args, kwargs, defaults, engine)
     return call_function(engine, callee, bound)
 
@@ -195,6 +194,8 @@ def python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee,
             last = replace(last, span=engine.b.span, notes=(*last.notes, note))
         raise DiagnosticError(last) from None
     engine.keep.append(function)
+    path = Path(Owned(function, function.__qualname__))
+    engine.externals.note_function(function, path)
     cells: dict[str, int] = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         cells[name] = engine.closure_cell(name, cell)
@@ -203,15 +204,10 @@ def python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee,
     ordered = [*params.positional_only, *params.positional]
     values = function.__defaults__ or ()
     for i, value in enumerate(values):
-        path = Path(
-            Owned(function, function.__qualname__), ((Step.ATTRIBUTE, "__defaults__"), (Step.ITEM, i))
-        )
-        defaults[ordered[len(ordered) - len(values) + i]] = engine.externals.value(path, value)
+        default = engine.externals.value(path.attribute("__defaults__").item(i), value)
+        defaults[ordered[len(ordered) - len(values) + i]] = default
     for name, value in (function.__kwdefaults__ or {}).items():
-        path = Path(
-            Owned(function, function.__qualname__), ((Step.ATTRIBUTE, "__kwdefaults__"), (Step.ITEM, name))
-        )
-        defaults[name] = engine.externals.value(path, value)
+        defaults[name] = engine.externals.value(path.attribute("__kwdefaults__").item(name), value)
     identity = (staged, id(function.__globals__))
     return Callee(staged, function.__globals__, function.__module__ or "", cells, identity), defaults
 
@@ -221,7 +217,7 @@ def _call_closure(engine: Engine, closure: Closure, args: Args, kwargs: Kwargs) 
     ordered = [*params.positional_only, *params.positional]
     defaults = dict(zip(ordered[len(ordered) - len(closure.defaults) :], closure.defaults))
     defaults.update(closure.kw_defaults)
-    bound = bind(params, closure.function.name, args, kwargs, defaults, engine)
+    bound = bind(params, closure.function.qualname, args, kwargs, defaults, engine)
     callee = Callee(
         closure.function, closure.namespace, closure.module, dict(closure.cells), closure.function
     )

@@ -7,17 +7,18 @@ staged position of one that a single `While` can go over: a range, an array's fi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
-
-import numpy as np
 
 from ..diagnostics.codes_constant import TooManyToUnroll
 from ..diagnostics.codes_control import NotIterable
 from ..diagnostics.diagnostic import DiagnosticError
 from ..library import operators
+from ..library.classes import not_iterable
 from ..library.indexing import array_getitem
+from ..library.ranges import range_element, range_length
 from ..values.lattice import (
     Abstract,
     Array,
@@ -41,7 +42,6 @@ from ..values.lattice import (
 from . import objects
 from .constants import UNROLL_LIMIT
 from .describe import describe
-from .join import bounds
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -55,8 +55,16 @@ class Rolled:
     element: Callable[[Abstract], Abstract]
 
 
+def check_iterable(engine: Engine, value: Abstract, text: str = "{!r} object is not iterable") -> None:
+    """Raises TypeError of this text for what is certainly no iterable."""
+    name = not_iterable(engine, value)
+    if name is not None:
+        engine.raise_(TypeError(text.format(name)))
+
+
 def elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
     """The elements, where the structure is known now; None for what is not (an unknown range)."""
+    check_iterable(engine, value)
     match value:
         case Tuple(items):
             return list(items)
@@ -96,8 +104,6 @@ def _constant_elements(engine: Engine, value: Abstract, v: Any) -> list[Abstract
     if isinstance(v, (str | bytes | range | frozenset | tuple, type)):
         _check_count(engine, len(v) if hasattr(v, "__len__") else 0)
         return [engine.constant_object(x) for x in v]  # type: ignore[union-attr]
-    if v is None or isinstance(v, bool | int | float | complex | np.generic):
-        engine.raise_(TypeError(f"{type(v).__name__!r} object is not iterable"))
     raise DiagnosticError(NotIterable(span=engine.b.span, what=describe(value, engine.state)))
 
 
@@ -132,15 +138,47 @@ def _cell_elements(engine: Engine, value: Ref) -> list[Abstract] | None:
         case SetCell(members):
             return [engine.constant_object(m) for m in members]
         case IteratorCell(rest):
-            engine.state.set(value.cell, IteratorCell(()))
+            engine.write(value.cell, IteratorCell(()))
             return list(rest)
         case ArrayCell():
             return _array_elements(engine, value)
         case ObjectCell():
-            method = objects.special_method(engine, value, "__iter__")
-            if method is not None:
-                return elements(engine, engine.call(method, []))
+            return list(object_items(engine, iterator_of(engine, value)))
     return None
+
+
+def iterator_of(engine: Engine, value: Ref) -> Abstract:
+    """What `iter(value)` gives for an instance of a user class; the instance itself where it is indexed."""
+    check_iterable(engine, value)
+    method = objects.special_method(engine, value, "__iter__")
+    return value if method is None else engine.call(method, [])
+
+
+def object_items(engine: Engine, iterator: Abstract) -> Iterator[Abstract]:
+    """The elements of what `iterator_of` gives, each found when it is asked for, as `for` does.
+
+    By `__next__`, or by `__getitem__` from 0 on; their end is an exception that they certainly raise.
+    """
+    step = objects.special_method(engine, iterator, "__next__")
+    by_index = objects.special_method(engine, iterator, "__getitem__") if step is None else None
+    if step is None and by_index is None:
+        cell = engine.state.get(iterator.cell) if isinstance(iterator, Ref) else None
+        if isinstance(cell, ObjectCell):
+            engine.raise_(TypeError(f"iter() returned non-iterator of type {cell.cls.__name__!r}"))
+        found = elements(engine, iterator)
+        if found is None:
+            raise DiagnosticError(NotIterable(span=engine.b.span, what=describe(iterator, engine.state)))
+        yield from found
+        return
+    for position in range(UNROLL_LIMIT + 1):
+        if by_index is not None:
+            item = engine.attempt(functools.partial(engine.call, by_index, [Const(position)]), IndexError)
+        else:
+            item = engine.attempt(functools.partial(engine.call, cast(Abstract, step), []), StopIteration)
+        if item is None:
+            return
+        yield item
+    raise DiagnosticError(TooManyToUnroll(span=engine.b.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
 
 
 def _view_elements(engine: Engine, value: DictView) -> list[Abstract]:
@@ -213,40 +251,12 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
 
 def _rolled_range(engine: Engine, value: Range) -> Rolled:
     whole = known_range(value)
-    start, step = value.start, value.step
     if whole is not None:
         length: Abstract = Const(len(whole))
     else:
-        length = _range_length(engine, value)
+        length = range_length(engine, value)
 
-    def element(i: Abstract) -> Abstract:
-        scaled = i if isinstance(step, Const) and step.value == 1 else operators.binary(engine, "*", i, step)
-        if isinstance(start, Const) and start.value == 0:
-            return scaled
-        return operators.binary(engine, "+", start, scaled)
-
-    return Rolled(length, element)
-
-
-def _range_length(engine: Engine, value: Range) -> Abstract:
-    """`len(range(start, stop, step))` of staged integers: 0, or the rounded-up quotient."""
-
-    def op(name: str, x: Abstract, y: Abstract) -> Abstract:
-        return operators.binary(engine, name, x, y)
-
-    step = value.step
-    if not isinstance(step, Const):
-        step = Const(engine.known(step, "the step of range()"))
-    if step.value == 0:
-        engine.raise_(ValueError("range() arg 3 must not be zero"))
-    up = step.value > 0
-    span = op("-", value.stop, value.start) if up else op("-", value.start, value.stop)
-    size = abs(step.value)
-    trips = span if size == 1 else op("//", op("+", span, Const(size - 1)), Const(size))
-    low, _ = bounds(trips)
-    if low is not None and low >= 0:
-        return trips
-    return engine.call(Const(max), [trips, Const(0)])
+    return Rolled(length, lambda i: range_element(engine, value, i))
 
 
 def _rolled_zip(engine: Engine, inners: tuple[Abstract, ...], strict: bool) -> Rolled | None:

@@ -14,10 +14,11 @@ from typing import cast
 
 import numpy as np
 
-from ..diagnostics.codes_control import NeverSettles, NoCommonType
+from ..diagnostics.codes_control import NeverSettles, NoCommonType, RaiseAtRunTime
+from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..diagnostics.span import Span
 from ..hlo.ir import Value
-from ..hlo.types import ArrayType, DType
+from ..hlo.types import INT32, ArrayType, DType
 from ..values.boundary import Form
 from ..values.lattice import (
     Abstract,
@@ -28,21 +29,25 @@ from ..values.lattice import (
     Const,
     DictCell,
     DictView,
+    ErrorCell,
     IteratorCell,
     ListCell,
     MaybeUndef,
     ObjectCell,
+    PayloadKey,
     Ref,
     SetCell,
+    Slot,
     Undef,
     Unknown,
     VariableCell,
     is_number,
     same_constant,
 )
-from ..values.state import MISSING, Content, Slot, State
+from ..values.state import MISSING, Content, State
 from ..values.traverse import cells_of, rebuild
 from ..values.views import View, Window
+from .blame import Parting, name_of
 from .describe import describe
 from .merged import RIVAL, STALE, UNSEALED
 from .patterns import Hole, hole_for, join_which, renumbered
@@ -82,7 +87,15 @@ class Join:
     `entries` maps every slot that the joined state changes to its pattern and its two contents.
     """
 
-    def __init__(self, state: State, a: Lookup, b: Lookup, span: Span | None, loop: bool = False) -> None:
+    def __init__(
+        self,
+        state: State,
+        a: Lookup,
+        b: Lookup,
+        span: Span | None,
+        loop: bool = False,
+        parting: Parting | None = None,
+    ) -> None:
         self.state = state
         self.a = a
         self.b = b
@@ -94,12 +107,14 @@ class Join:
         self.owned: set[int] = set()  # cells that stand for a loop-carried object
         self.merged: dict[tuple[int, int], int] = {}
         self._adopted: set[int] = set()  # cells that only one side has
-        self._name = "a value"
+        self._parting = parting
+        self._slot: Slot | None = None  # what is being joined
+        self._part = ""  # the attribute of it, in words
 
     def slot(self, slot: Slot) -> None:
         """Joins the contents of one slot."""
         a, b = self.a(slot), self.b(slot)
-        self._name = f"the variable {slot[1]!r}" if isinstance(slot, tuple) else "a value"
+        self._slot, self._part = slot, ""
         if isinstance(slot, tuple):
             a = Undef() if a is MISSING else a
             b = Undef() if b is MISSING else b
@@ -135,12 +150,7 @@ class Join:
 
     def conflict(self, a: Abstract, b: Abstract) -> Unknown:
         """No common meaning: an error only where the value is used."""
-        first, second = describe(a, self.state), describe(b, self.state)
-        if self.loop:
-            return self._unsettled(f"{self._name} is {first} before an iteration and {second} after it")
-        found = Unknown(NoCommonType(span=self.span, what=self._name, first=first, second=second))
-        self.conflicts.append(found)
-        return found
+        return self._conflict_text(describe(a, self.state, self.a), describe(b, self.state, self.b))
 
     def _maybe(self, a: Abstract, b: Abstract) -> Abstract:
         if isinstance(a, Undef) and isinstance(b, Undef):
@@ -164,7 +174,7 @@ class Join:
             self._adopted.add(cell)
         return rebuild(value, hole_for)
 
-    def _reach(self, value: Abstract, lookup: Lookup) -> list[int]:
+    def _reach(self, value: Content, lookup: Lookup) -> list[int]:
         found = dict.fromkeys(cells_of(value))
         pending = list(found)
         for cell in pending:
@@ -276,6 +286,20 @@ class Join:
 
     # -- cells
 
+    def from_one_side(self, content: Content, lookup: Lookup, inside: set[Value]) -> Content:
+        """The pattern of what only the side of `lookup` leaves: holes for the values that are `inside` it."""
+
+        def hole(value: Value) -> Value:
+            return Hole(value.type) if value in inside else value
+
+        for cell in self._reach(content, lookup):
+            if cell in self.state.slots or cell in self.entries:
+                continue
+            made = lookup(cell)
+            a, b = (made, MISSING) if lookup is self.a else (MISSING, made)
+            self.entries[cell] = (rebuild(made, hole), a, b)
+        return rebuild(content, hole)
+
     def _cells(self, a: int, b: int) -> int:
         """The cell that stands for `a` on one side and `b` on the other."""
         if a == b:
@@ -379,12 +403,12 @@ class Join:
                 return ArrayCell(value, a.writable and b.writable, sources, join_which(a.which, b.which))
             case ListCell(), ListCell():
                 if len(a.items) != len(b.items):
-                    return self._growth(f"a list of {len(a.items)} becomes a list of {len(b.items)}")
+                    return self._growth(*[f"a list of length {len(x.items)}" for x in (a, b)])
                 items = tuple([self.join(x, y) for x, y in zip(a.items, b.items)])
                 return replace(a, items=items, sources=both_sources(a, b), which=join_which(a.which, b.which))
             case DictCell(), DictCell():
                 if list(a.entries) != list(b.entries):
-                    return self._growth("the keys of a dict change")
+                    return self._growth(*[f"a dict with the keys {list(x.entries)}" for x in (a, b)])
                 entries = {k: self.join(v, b.entries[k]) for k, v in a.entries.items()}
                 return replace(
                     a, entries=entries, sources=both_sources(a, b), which=join_which(a.which, b.which)
@@ -400,6 +424,11 @@ class Join:
                 return replace(a, sources=both_sources(a, b), which=join_which(a.which, b.which))
             case VariableCell(), VariableCell():
                 return VariableCell(self.join(a.value, b.value))
+            case ErrorCell(), ErrorCell():
+                if a.versions != b.versions:
+                    why = "what was changed after it differs by the path taken"
+                    raise DiagnosticError(RaiseAtRunTime(span=self.span, exception="an exception", why=why))
+                return joined_error(a, b)
             case IteratorCell(), IteratorCell() if len(a.rest) == len(b.rest):
                 return IteratorCell(tuple([self.join(x, y) for x, y in zip(a.rest, b.rest)]))
             case _:
@@ -410,27 +439,37 @@ class Join:
         for name in dict.fromkeys([*a.fields, *b.fields]):
             own_a = a.fields.get(name) or (a.origin(name) if a.origin else None) or Undef()
             own_b = b.fields.get(name) or (b.origin(name) if b.origin else None) or Undef()
+            outer, self._part = self._part, f"the attribute {name!r} of {a.cls.__name__}"
             joined[name] = self.join(own_a, own_b)
+            self._part = outer
         return joined
 
-    def _growth(self, text: str) -> Unknown:
-        """A container that has another length or other keys afterwards."""
-        if not self.loop:
-            return self._conflict_text(
-                "a container of one length", "one of another length or with other keys"
-            )
-        self.grows = True
-        return self._unsettled(text + " in one iteration")
-
-    def _unsettled(self, text: str) -> Unknown:
-        found = Unknown(NeverSettles(span=self.span, what=text))
-        self.conflicts.append(found)
-        return found
+    def _growth(self, first: str, second: str) -> Unknown:
+        """A container that has another length or other keys on one side."""
+        self.grows = self.loop
+        return self._conflict_text(first, second)
 
     def _conflict_text(self, first: str, second: str) -> Unknown:
-        found = Unknown(NoCommonType(span=self.span, what=self._name, first=first, second=second))
+        what = self._part or name_of(self.state, self._slot)
+        slot, parting = None if self._part else self._slot, self._parting
+        kind = NeverSettles if self.loop else NoCommonType
+
+        def blame() -> tuple[Note, ...]:
+            return () if parting is None else parting.notes(slot, (first, second))
+
+        found = Unknown(kind(span=self.span, what=what, first=first, second=second, blame=blame))
         self.conflicts.append(found)
         return found
+
+
+def joined_error(a: ErrorCell, b: ErrorCell) -> ErrorCell:
+    """The pattern of two error cells that know of the same versions."""
+    same = a.code is b.code or (isinstance(a.code, int) and a.code == b.code)
+    payload: dict[PayloadKey, Value] = {}
+    for key in sorted(a.payload.keys() | b.payload.keys(), key=str):
+        value = a.payload.get(key)
+        payload[key] = value if value is not None and value is b.payload.get(key) else Hole(key[0])
+    return ErrorCell(a.code if same else Hole(ArrayType(INT32)), payload, a.versions)
 
 
 def both_sources(a: Mergeable, b: Mergeable) -> tuple[tuple[int, Cell], ...]:

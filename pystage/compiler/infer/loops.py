@@ -27,21 +27,27 @@ from ..values.lattice import (
     ArrayCell,
     Cell,
     Const,
+    ErrorCell,
     MaybeUndef,
+    ObjectCell,
     Ref,
+    Slot,
     Undef,
     Unknown,
     same_constant,
 )
-from ..values.state import MISSING, Changes, Content, Slot, State
+from ..values.state import ERROR, MISSING, Changes, Content, State
 from ..values.traverse import rebuild
 from .assigned import assigned, only_within_trips
-from .branches import infer_if, lookup
+from .blame import Parting
+from .branches import infer_if, lookup, settle_versions
 from .constants import UNROLL_LIMIT
-from .frame import Restart
+from .counters import counter_bounds, with_bounds
+from .frame import PythonRaise, Restart
 from .join import MERGEABLE, Join
 from .merged import STALE, note_stale, seal, without_source
 from .patterns import Hole, fill, holes_of
+from .raising import attempt, carry_error, error_of
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -82,6 +88,7 @@ class _Pass:
     condition: Abstract
     pure_test: bool
     first: bool
+    test_error: ErrorCell
 
 
 @dataclass(slots=True, eq=False)
@@ -106,6 +113,15 @@ class _Widen(Exception):
 
 def infer_loop(engine: Engine, loop: Loop) -> None:
     """Infers the loop and makes the state what it is after it."""
+    mark = engine.mark_errors()
+    try:
+        _infer_rolled(engine, loop)
+    except _Raises:
+        engine.forget_errors(mark)
+        _raise_at_once(engine, loop)
+
+
+def _infer_rolled(engine: Engine, loop: Loop) -> None:
     widened: dict[Slot, Content] = {}
     for round in itertools.count():
         patterns = {**_guess(engine, loop), **widened}
@@ -130,6 +146,7 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
     before = engine.state.slots
     guessed = set(patterns)
     owned: dict[int, tuple[int, Content]] = {}  # a carried object's cell -> the entry's cell and contents
+    counters = counter_bounds(engine, loop.instruction, loop.frame)
     for _ in range(PASS_LIMIT):
         mark = engine.mark_errors()
         result = _one_pass(engine, loop, patterns)
@@ -137,6 +154,9 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
             return  # the condition is false on entry: the loop does not run
         join = _join(engine, loop, patterns, owned, result.changes, before, guessed)
         settled = {slot: entry[0] for slot, entry in join.entries.items()}
+        for counter, ends in counters.items():
+            if counter in settled:
+                settled[counter] = with_bounds(settled[counter], ends)
         constant = {s for s in guessed if _stays(before.get(s), result.changes.get(s))}
         if constant:  # guessed to change, and does not
             engine.forget_errors(mark)
@@ -165,8 +185,34 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
         engine.forget_errors(mark)
         patterns, guessed = {**patterns, **settled}, set()
     raise DiagnosticError(
-        NeverSettles(span=engine.b.span, what=f"after {PASS_LIMIT} passes its variables still change type")
+        NeverSettles(
+            span=engine.b.span,
+            what="one of its variables",
+            first="of one type",
+            second=f"of another, after {PASS_LIMIT} times too,",
+        )
     )
+
+
+class _Raises(Exception):
+    """The test or the body of a loop certainly raises: it runs once, if it runs."""
+
+
+def _tested(engine: Engine, loop: Loop) -> Abstract:
+    """The truth of the test; `_Raises` if it certainly raises."""
+    found: list[Abstract] = []
+    if attempt(engine, lambda: found.append(engine.truth(loop.test()))) is not None:
+        raise _Raises
+    return found[0]
+
+
+def _raise_at_once(engine: Engine, loop: Loop) -> None:
+    """A loop whose body certainly raises is a branch."""
+    condition = engine.truth(loop.test())
+    if not isinstance(condition, Const):
+        infer_if(engine, engine.predicate(condition), loop.frame, loop.body, lambda: None)
+    elif condition.value:
+        loop.body()
 
 
 def _widen_outer(engine: Engine, settled: dict[Slot, Content], changes: Changes) -> None:
@@ -217,6 +263,8 @@ def _guess(engine: Engine, loop: Loop) -> dict[Slot, Content]:
             cell = slots.get(content.cell)
             if isinstance(cell, ArrayCell) and not cell.sources:
                 guess[content.cell] = replace(cell, value=Hole(cell.value.type))
+    for counter, ends in counter_bounds(engine, loop.instruction, loop.frame).items():
+        guess[counter] = with_bounds(guess[counter], ends)
     return guess
 
 
@@ -224,7 +272,7 @@ def _certainly_entered(engine: Engine, loop: Loop) -> bool:
     """True if the test is not false at once: a loop that never runs leaves everything known."""
     mark = engine.mark_errors()
     with engine.state.fork(), engine.b.region(Region()), engine.under_condition():
-        condition = engine.truth(loop.test())
+        condition = _tested(engine, loop)
         known_false = isinstance(condition, Const) and not condition.value
         loop.certain = loop.certain or (isinstance(condition, Const) and bool(condition.value))
     engine.forget_errors(mark)
@@ -265,11 +313,12 @@ def _peel(engine: Engine, loop: Loop) -> None:
 def _one_pass(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> _Pass | None:
     """Infers test and body once, from the patterns; None if the test is false at once."""
     state, b = engine.state, engine.b
+    versions = error_of(engine).versions
     cond, body = Region(), Region()
-    with state.fork() as tested, b.region(cond), engine.under_condition(loop=True):
+    with state.fork() as tested, b.region(cond), engine.under_condition():
         _enter(engine, patterns, cond)
         entered = {slot: state.slots[slot] for slot in patterns}
-        condition = engine.truth(loop.test())
+        condition = _tested(engine, loop)
         if isinstance(condition, Const) and not condition.value and not patterns:
             return None
         first = not patterns
@@ -279,17 +328,28 @@ def _one_pass(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> _Pas
             else cast(Array, condition).value
         )
         cond.results = (value if value.type.dtype == BOOL else b.op(Convert(BOOL), value),)
+        test_error = error_of(engine)
     pure_test = not any(
         entered.get(slot) is not content and _visible(slot, loop, state) for slot, content in tested.items()
     )
     if loop.instruction is not None and loop.trips is not None:
         engine.origins.loops[body] = (loop.instruction, loop.trips)
-    with state.fork() as changes, b.region(body), engine.under_condition(loop=True):
+    with state.fork() as changes, b.region(body), engine.under_condition():
         _enter(engine, patterns, body)
-        loop.test()
-        loop.body()
+        if _in_trip(engine, loop) is not None:
+            raise _Raises
+        settle_versions(engine, len(versions))
         note_stale(state, state.merged)
-    return _Pass(cond, body, changes, condition, pure_test, first)
+    return _Pass(cond, body, changes, condition, pure_test, first, test_error)
+
+
+def _in_trip(engine: Engine, loop: Loop) -> PythonRaise | None:
+    """Infers test and body of one trip, where the test holds; gives the exception by which it certainly ends."""
+    going = engine.truth(loop.test())
+    if isinstance(going, Const):
+        return attempt(engine, loop.body)
+    with engine.intervals.under(engine.predicate(going), True):
+        return attempt(engine, loop.body)
 
 
 def _of_one_trip(engine: Engine, slot: tuple[int, str], loop: Loop, entry: Content) -> bool:
@@ -300,9 +360,12 @@ def _of_one_trip(engine: Engine, slot: tuple[int, str], loop: Loop, entry: Conte
 
 
 def _visible(slot: Slot, loop: Loop, state: State) -> bool:
-    """True for what the loop's own program can see: its variables, and cells that exist before the loop."""
+    """True for what the loop's own program can see: its variables, and cells that exist before the loop.
+
+    The error cell is carried apart (`_carry_error`): a trip begins only while nothing has been raised.
+    """
     if isinstance(slot, int):
-        return slot in state.slots
+        return slot in state.slots and slot != ERROR
     return (slot[0] == loop.frame or slot[0] < 0) and not slot[1].startswith("%")
 
 
@@ -311,6 +374,7 @@ def _enter(engine: Engine, patterns: dict[Slot, Content], region: Region) -> Non
     for slot, pattern in patterns.items():
         engine.state.set(slot, rebuild(pattern, lambda v: _param(region, v)))
     seal(engine.state, patterns)
+    engine.state.set(ERROR, ErrorCell(versions=error_of(engine).versions))
 
 
 def _param(region: Region, value: Value) -> Value:
@@ -332,11 +396,14 @@ def _join(
             return before[slot]  # what a known number becomes depends on the first trip
         return found if found is not None else before.get(slot, cast(Content, MISSING))
 
-    join = Join(engine.state, head, lookup(changes, before), engine.b.span, loop=True)
+    i, parting = loop.instruction, None
+    if isinstance(i, stage.For | stage.While):
+        parting = Parting(engine.current.function, i, None, i.body)
+    join = Join(engine.state, head, lookup(changes, before), engine.b.span, loop=True, parting=parting)
     join.owned = set(owned)
     for slot in list(patterns) + [s for s in changes if s not in patterns]:
         if isinstance(slot, int):
-            if slot in before:
+            if slot in before and slot != ERROR:
                 join.slot(slot)
         elif isinstance(changes.get(slot), Undef) and isinstance(before.get(slot, Undef()), Undef):
             continue  # assigned and deleted again, as the counters of inner loops are
@@ -434,16 +501,16 @@ def _finish(
         for slot, pattern in patterns.items():
             fill(b, pattern, join.entries[slot][2] if slot in join.entries else end(slot), carried)
     result.body.results = tuple(carried)
+    keys = carry_error(
+        engine, result.cond, result.body, result.test_error, cast(ErrorCell, end(ERROR)), initial
+    )
     op = b.apply(While(loop.trips), initial, (result.cond, result.body))
+    _note_trips(engine, loop, result.body)
     results = iter(op.results)
     after: dict[Slot, Content] = {}
     for slot, pattern in patterns.items():
         content = rebuild(pattern, lambda v: next(results) if isinstance(v, Hole) else v)
-        assigned = not isinstance(end(slot), MaybeUndef | Undef | Cell)
-        if loop.certain and isinstance(content, MaybeUndef) and assigned:
-            content = content.value
-        elif isinstance(content, MaybeUndef) and assigned and loop.runs is not None:
-            content = replace(content, runs=loop.runs)
+        content = _assigned_by(loop, content, end(slot))
         if loop.certain and isinstance(slot, int) and slot in owned:
             content = without_source(content, owned[slot][0])
         if loop.certain and isinstance(content, Array) and content.kinds:
@@ -452,10 +519,37 @@ def _finish(
     for slot, content in after.items():
         engine.state.set(slot, content)
     seal(engine.state, patterns)
+    error = error_of(engine)
+    if keys is not None:
+        error = ErrorCell(next(results), dict(zip(keys, results, strict=True)), error.versions)
     if not result.pure_test:
-        loop.test()  # what the last, failing test does to the state
+        loop.test()  # what the last, failing test does to the state; it has not raised
+    engine.state.set(ERROR, error)
     if loop.instruction is not None and loop.trips is not None:
         engine.origins.loops[result.body] = (loop.instruction, loop.trips)
+
+
+def _note_trips(engine: Engine, loop: Loop, body: Region) -> None:
+    """Notes what is known of how often a finished loop runs."""
+    if isinstance(loop.instruction, stage.While):
+        engine.origins.whiles[body] = loop.instruction
+    elif isinstance(loop.instruction, stage.For) and loop.instruction.until is None:
+        if loop.trips is not None:
+            engine.origins.exact[body] = loop.trips - loop.peeled
+        elif loop.runs is not None:
+            engine.origins.lengths[body] = loop.runs
+
+
+def _assigned_by(loop: Loop, content: Content, end: Content) -> Content:
+    """A variable or the attributes of an object after the loop: what every trip assigns is there after one."""
+    if isinstance(content, ObjectCell) and isinstance(end, ObjectCell):
+        fields = {
+            n: _assigned_by(loop, v, end.fields[n]) for n, v in content.fields.items() if n in end.fields
+        }
+        return replace(content, fields={**content.fields, **cast("dict[str, Abstract]", fields)})
+    if not isinstance(content, MaybeUndef) or isinstance(end, MaybeUndef | Undef | Cell):
+        return content
+    return content.value if loop.certain else replace(content, runs=loop.runs)
 
 
 def _of_one_kind(engine: Engine, content: Array, end: Content) -> Array:

@@ -15,14 +15,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics.codes_calls import NoSuchAttribute, UnsupportedClass
+from ..diagnostics.codes_control import MaybeNotAssigned
 from ..diagnostics.codes_mutation import CannotStore
-from ..diagnostics.diagnostic import DiagnosticError
-from ..values.boundary import Owned, Path, Step
+from ..diagnostics.diagnostic import DiagnosticError, Note
+from ..values.boundary import Owned, Path
 from ..values.lattice import (
     Abstract,
     Array,
     Const,
     Exc,
+    MaybeUndef,
     Meaning,
     Method,
     ObjectCell,
@@ -59,6 +61,7 @@ def found(raw: Any) -> bool:
 def instance_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> Abstract:
     """`instance.name`."""
     cls = cell.cls
+    engine.externals.note_class(cls)
     if name == "__class__":
         return Const(cls)
     if isinstance(lookup_class(cls, "__getattribute__"), types.FunctionType):
@@ -72,11 +75,15 @@ def instance_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> A
                 engine.raise_(AttributeError(f"property {name!r} of {cls.__name__!r} object has no getter"))
             return engine.call(class_member(engine, cls, name, raw.fget), [ref])
         own = field(cell, name)
+        if isinstance(own, MaybeUndef):
+            return assigned(engine, own, f"the attribute {name!r} of {cls.__name__}")
         if own is None:
             own = engine.call(class_member(engine, cls, name, raw.func), [ref])
             set_field(engine, ref, name, own)
         return own
     own = field(cell, name)
+    if isinstance(own, MaybeUndef):
+        return assigned(engine, own, f"the attribute {name!r} of {cls.__name__}")
     if own is not None and not isinstance(own, Undef):
         return own
     if found(raw) and not isinstance(raw, types.MemberDescriptorType):
@@ -85,6 +92,17 @@ def instance_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> A
     if found(getter):
         return engine.call(class_member(engine, cls, "__getattr__", getter), [ref, Const(name)])
     engine.raise_(AttributeError(f"{cls.__name__!r} object has no attribute {name!r}"))
+
+
+def assigned(engine: Engine, value: MaybeUndef, what: str) -> Abstract:
+    """The value of a variable or an attribute that some paths do not assign, where it certainly has one.
+
+    Where a loop assigns it, the number of its trips is demanded; PS303 where that does not help.
+    """
+    if value.runs is not None:
+        engine.known(value.runs, f"whether the loop assigns {what}")
+    note = Note("only some of the paths through this assign it", value.span)
+    raise DiagnosticError(MaybeNotAssigned(span=engine.b.span, what=what, notes=(note,)))
 
 
 def field(cell: ObjectCell, name: str) -> Abstract | None:
@@ -113,21 +131,22 @@ def bind_member(engine: Engine, cls: type, name: str, raw: Any, receiver: Abstra
 def class_member(engine: Engine, cls: type, name: str, raw: Any) -> Abstract:
     """A class attribute as a value of the world, under a guard."""
     if isinstance(raw, _FUNCTIONS) or hasattr(raw, "__pystage_function__"):
+        engine.externals.member(cls, name, raw)
         engine.keep.append(raw)
         return Const(raw)
-    return engine.externals.value(Path(Owned(cls, cls.__qualname__), ((Step.ATTRIBUTE, name),)), raw)
+    return engine.externals.value(Path(Owned(cls, cls.__qualname__)).attribute(name), raw)
 
 
 def class_getattr(engine: Engine, cls: type, name: str) -> Abstract:
     """`cls.name` for a class of the user or of the library."""
+    engine.externals.note_class(cls)
     if name in ("__name__", "__qualname__", "__module__", "__doc__", "__mro__", "__bases__"):
         return Const(getattr(cls, name))
     raw = lookup_class(cls, name)
     if not found(raw):
         if hasattr(cls, name):
-            return engine.externals.value(
-                Path(Owned(cls, cls.__qualname__), ((Step.ATTRIBUTE, name),)), getattr(cls, name)
-            )
+            path = Path(Owned(cls, cls.__qualname__)).attribute(name)
+            return engine.externals.value(path, getattr(cls, name))
         engine.raise_(AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}"))
     if issubclass(cls, enum.Enum) or is_library_class(cls):
         return Const(getattr(cls, name))
@@ -151,6 +170,7 @@ def super_getattr(engine: Engine, value: Super, name: str) -> Abstract:
     else:
         assert isinstance(receiver, Tuple)
         cls = receiver.cls
+    engine.externals.note_class(cls)
     raw = lookup_class(cls, name, value.cls)
     if not found(raw):
         engine.raise_(AttributeError(f"'super' object has no attribute {name!r}"))
@@ -163,12 +183,13 @@ def set_field(engine: Engine, ref: Ref, name: str, value: Abstract) -> None:
     """`object.__setattr__(instance, name, value)`."""
     cell = engine.settle(ref)
     assert isinstance(cell, ObjectCell)
-    engine.state.set(ref.cell, dataclasses.replace(cell, fields={**cell.fields, name: value}))
+    engine.write(ref.cell, dataclasses.replace(cell, fields={**cell.fields, name: value}))
 
 
 def instance_setattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str, value: Abstract) -> None:
     """`instance.name = value`."""
     cls = cell.cls
+    engine.externals.note_class(cls)
     setter = lookup_class(cls, "__setattr__")
     if setter is not object.__setattr__:
         params = getattr(cls, "__dataclass_params__", None)
@@ -206,7 +227,7 @@ def construct(
 ) -> Abstract:
     """`cls(*args, **kwargs)` for a class of the user."""
     if issubclass(cls, BaseException):
-        return Exc(cls, tuple(args))
+        return Exc(cls, tuple(args), tuple(kwargs.items()))
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return _construct_namedtuple(engine, cls, args, kwargs)
     if issubclass(cls, enum.Enum):
@@ -216,6 +237,7 @@ def construct(
         raise DiagnosticError(UnsupportedClass(span=engine.b.span, name=cls.__qualname__, why=why))
     ref = Ref(engine.state.new_cell(ObjectCell(cls, {})))
     init = lookup_class(cls, "__init__")
+    engine.externals.member(cls, "__init__", init)
     if init is object.__init__:
         if args or kwargs:
             engine.raise_(TypeError(f"{cls.__name__}() takes no arguments"))
@@ -230,14 +252,14 @@ def unsupported(cls: type) -> str:
     """Why instances of a class cannot be cells; empty if they can."""
     if type(cls) is not type and type(cls).__call__ is not type.__call__:
         return f"its metaclass {type(cls).__name__} defines how it is called"
+    for base in cls.__mro__[1:]:
+        if base.__module__ == "builtins" and base is not object:
+            return f"it inherits from {base.__name__}"
     if lookup_class(cls, "__new__") is not object.__new__ and not issubclass(cls, tuple):
         new = lookup_class(cls, "__new__")
         generic = getattr(new, "__module__", "") == "typing" or "Generic" in getattr(new, "__qualname__", "")
         if not generic:
             return "it defines __new__"
-    for base in cls.__mro__[1:]:
-        if base.__module__ == "builtins" and base is not object:
-            return f"it inherits from {base.__name__}"
     return ""
 
 
@@ -253,8 +275,7 @@ def _construct_namedtuple(
         if name not in values:
             if name not in cls._field_defaults:
                 engine.raise_(TypeError(f"{cls.__name__}() missing the argument {name!r}"))
-            steps = ((Step.ATTRIBUTE, "_field_defaults"), (Step.ITEM, name))
-            path = Path(Owned(cls, cls.__qualname__), steps)
+            path = Path(Owned(cls, cls.__qualname__)).attribute("_field_defaults").item(name)
             values[name] = engine.externals.value(path, cls._field_defaults[name])
     return Tuple(tuple([values[n] for n in names]), cls)
 
@@ -274,10 +295,11 @@ def _dataclass_init(
             continue
         if name in bound:
             value = bound[name]
+        elif isinstance(item.default, int | float):  # a part of the generated `__init__`
+            value = Const(item.default)
         elif item.default is not dataclasses.MISSING:
-            value = engine.externals.value(
-                Path(Owned(cls, cls.__qualname__), ((Step.ATTRIBUTE, name),)), item.default
-            )
+            fields = Path(Owned(cls, cls.__qualname__)).attribute("__dataclass_fields__")
+            value = engine.externals.value(fields.item(name).attribute("default"), item.default)
         elif item.default_factory is not dataclasses.MISSING:
             value = engine.call(engine.constant_object(item.default_factory), [])
         else:
@@ -314,12 +336,14 @@ def special_method(engine: Engine, value: Abstract, name: str) -> Abstract | Non
     if isinstance(value, Ref):
         cell = engine.state.get(value.cell)
         if isinstance(cell, ObjectCell):
+            engine.externals.note_class(cell.cls)
             raw = lookup_class(cell.cls, name)
             if found(raw) and raw is not None and not hasattr(object, name):
                 return bind_member(engine, cell.cls, name, raw, value)
             if found(raw) and raw is not None and raw is not getattr(object, name, None):
                 return bind_member(engine, cell.cls, name, raw, value)
     if isinstance(value, Tuple) and value.cls is not tuple:
+        engine.externals.note_class(value.cls)
         raw = lookup_class(value.cls, name)
         if found(raw) and isinstance(raw, types.FunctionType) and not is_generated(raw):
             return bind_member(engine, value.cls, name, raw, value)
@@ -338,6 +362,7 @@ def class_of_value(engine: Engine, value: Abstract) -> type | None:
 
 def namedtuple_getattr(engine: Engine, value: Tuple, name: str) -> Abstract | None:
     """`value.name` for an instance of a NamedTuple class; None if the class does not have it."""
+    engine.externals.note_class(value.cls)
     fields = getattr(value.cls, "_fields", ())
     if name in fields:
         return value.items[fields.index(name)]

@@ -16,6 +16,7 @@ from ..values.lattice import (
     ArrayCell,
     Const,
     DictCell,
+    ErrorCell,
     IteratorCell,
     ListCell,
     MaybeUndef,
@@ -90,6 +91,8 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
             for name, item in fields.items():
                 own = content.fields.get(name) or (content.origin(name) if content.origin else None)
                 fill(b, item, own or Undef(), into)
+        case ErrorCell():
+            _fill_error(b, pattern, cast(ErrorCell, content), into)
         case VariableCell(value=item):
             assert isinstance(content, VariableCell)
             fill(b, item, content.value, into)
@@ -101,6 +104,16 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
                     fill(b, part, other, into)
     if isinstance(getattr(pattern, "which", None), Hole):
         into.append(which_value(b, cast("int | Value", getattr(content, "which"))))  # noqa: B009 (any cell)
+
+
+def _fill_error(b: Builder, pattern: ErrorCell, content: ErrorCell, into: list[Value]) -> None:
+    """The code and the payload; a value that no place has given yet is zeros, which nobody reads."""
+    if isinstance(pattern.code, Hole):
+        into.append(which_value(b, content.code))
+    for key, value in pattern.payload.items():
+        if isinstance(value, Hole):
+            found = content.payload.get(key)
+            into.append(zeros(b, value.type) if found is None else found)
 
 
 def _fill_view(pattern: View, content: View, into: list[Value], b: Builder) -> None:

@@ -64,7 +64,7 @@ def with_parts(x: Abstract, parts: list[Abstract]) -> Abstract:
             changes[name] = next(rest)
         elif isinstance(value, tuple):
             changes[name] = tuple([_with_part(item, rest) for item in value])
-    return replace(x, **changes)  # type: ignore[type-var]
+    return replace(x, **changes)
 
 
 def _with_part(item: object, rest: object) -> object:

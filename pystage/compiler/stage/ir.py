@@ -26,7 +26,7 @@ class Scope(enum.Enum):
     """Where a variable lives."""
 
     LOCAL = "local"  # of this function alone
-    CELL = "cell"  # shared between a function and the functions nested in it (Python's cell and free variables)
+    CELL = "cell"  # shared with the functions nested in it (Python's cell and free variables)
     GLOBAL = "global"  # of the module, then of the builtins
 
 
@@ -161,7 +161,7 @@ class Call(Instr):
 
 @dataclass(slots=True, eq=False)
 class Unary(Instr):
-    """`dst = op operand`, op one of `-`, `+`, `~`, `not`."""
+    """`dst = op operand`, op one of `-`, `+`, `~`, `not`, and `bool`, the truth of an operand in a test."""
 
     dst: Temp
     op: str

@@ -169,7 +169,7 @@ def _value(instr: ir.Instr) -> str:
         case ir.Call(func=func, args=args):
             return f"{func}({', '.join(map(_argument, args))})"
         case ir.Unary(op=op, operand=operand):
-            return f"{op} {operand}" if op == "not" else f"{op}{operand}"
+            return f"{op} {operand}" if op in ("not", "bool") else f"{op}{operand}"
         case ir.Binary(op=op, left=left, right=right) | ir.Compare(op=op, left=left, right=right):
             return f"{left} {op} {right}"
         case ir.Inplace(op=op, left=left, right=right):

@@ -10,16 +10,20 @@ and guards, compared at each call.
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..diagnostics.span import Span
 from ..hlo.ir import Function
 from ..hlo.types import ArrayType
+from ..ops.draw import Action
 
 
 class Form(enum.Enum):
     """What kind of Python object an array value is."""
+
+    __hash__ = object.__hash__  # each is one object, and part of many keys
 
     PYTHON = "python scalar"  # bool, int, float, complex: weak in promotion (NEP 50)
     SCALAR = "numpy scalar"  # np.float64(…): immutable, of rank 0
@@ -73,10 +77,11 @@ Spec = Leaf | Static | Structure
 
 
 class Step(enum.Enum):
-    """How a path goes on."""
+    """How a path goes on. `MEMBER`: what stands under a name in a class's own dictionary."""
 
     ATTRIBUTE = "attribute"
     ITEM = "item"
+    MEMBER = "member"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,8 +128,34 @@ class Path:
     def __str__(self) -> str:
         text = self.root.name
         for step, key in self.steps:
-            text += f".{key}" if step is Step.ATTRIBUTE else f"[{key!r}]"
+            text += f"[{key!r}]" if step is Step.ITEM else f".{key}"
         return text
+
+    def attribute(self, name: str) -> Path:
+        """The path of an attribute of what stands here."""
+        return Path(self.root, (*self.steps, (Step.ATTRIBUTE, name)))
+
+    def item(self, key: Any) -> Path:
+        """The path of an item of what stands here."""
+        return Path(self.root, (*self.steps, (Step.ITEM, key)))
+
+    @property
+    def key(self) -> PathKey:
+        """Equal for two paths that lead to the same place."""
+        match self.root:
+            case Argument(name=name):
+                where: tuple[Any, ...] = ("argument", name)
+            case Global(namespace=namespace, name=name):
+                where = ("global", id(namespace), name)
+            case CellVariable(cell=cell):
+                where = ("cell", id(cell))
+            case Owned(value=value, name=name):
+                where = ("owned", id(value), name)
+        return (*where, *[(step, type(key), key) for step, key in self.steps])
+
+
+PathKey = tuple[Any, ...]
+"""Names a place of the world (`Path.key`)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,6 +176,9 @@ class GuardKind(enum.Enum):
     EQUAL = "equal"  # it has the same type and is equal (ints, strings, tuples of them, enums)
     LAYOUT = "layout"  # same class, and for containers the same length or keys (an object: same field names)
     ABSENT = "absent"  # nothing stands there
+    SAME = "same"  # it is the object at another path, `expected`
+    DISTINCT = "distinct"  # the objects at the paths `expected` are different ones
+    NAMES = "names"  # a class: it has so many names of its own, and this method resolution order
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,6 +189,58 @@ class Guard:
     path: Path
     expected: Any
     span: Span | None
+
+
+# ---------------------------------------------------------------- what the host draws
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A generator, by its number: first those at `Draws.generators`, then those that actions make."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An input of the program that an action takes: a leaf of the arguments, or a hidden input, by its index."""
+
+    index: int
+    hidden: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Perform:
+    """One action. Its operands, and where its result goes: the number of a draw, or of a generator's slot."""
+
+    action: Action
+    operands: tuple[Slot | Taken, ...]
+    into: int | None
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeat:
+    """Steps that a loop of the program repeats."""
+
+    trips: int
+    steps: tuple[Perform | Repeat, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draws:
+    """What the host does with generators before the program runs, in order, and what the program gets of it.
+
+    `generators` are the paths of those that the caller has. A draw's type has one axis before its own for each
+    `Repeat` around it. `groups` are the inputs of the program, each one draw, or several numbers as a vector.
+    `clock` is the result of the program that counts the actions until it has raised, if it can raise.
+    """
+
+    generators: tuple[Path, ...]
+    steps: tuple[Perform | Repeat, ...]
+    types: tuple[ArrayType, ...]
+    groups: tuple[tuple[int, ...], ...]
+    clock: int | None = None
 
 
 # ---------------------------------------------------------------- coming out
@@ -222,7 +308,27 @@ class Choice:
     options: tuple[Template, ...]
 
 
-Template = Output | Known | Same | Container | View | Choice
+@dataclass(frozen=True, slots=True, eq=False)
+class Made:
+    """What a call of `function` gives after the run: a string from its parts, an exception from its arguments.
+
+    Two templates with one `identity` are one object.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[Template, ...]
+    kwargs: tuple[tuple[str, Template], ...] = ()
+    identity: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Generator:
+    """A generator of random numbers that the program made, by the result that holds its number (`Slot`)."""
+
+    number: Output
+
+
+Template = Output | Known | Same | Container | View | Choice | Made | Generator
 
 
 class Write(enum.Enum):
@@ -239,28 +345,62 @@ class Write(enum.Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mutation:
-    """A change that the caller sees after the run; mutations are applied in order."""
+    """A change that the caller sees after the run; mutations are applied in order.
+
+    Where the program has raised, one that depends on the time of the raise happens only if the result `only`
+    is true and none of the results `unless` is; without a raise, `only` is false and so are `unless`.
+    """
 
     kind: Write
     target: Path
     key: Any
     value: Template
     span: Span | None
+    only: int | None = None
+    unless: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Raises:
-    """The program always ends by raising this exception (after its mutations)."""
+class Site:
+    """A place of the program that may raise `cls`.
 
-    exception: BaseException
+    `exception`: a call that raises the genuine exception, or gives it. Its `Output`s count the values of the
+    place itself, of which the program gives the i-th as the payload `keys[i]`. `fallback` is raised where the
+    call does neither. `chain`: the places of the calls that led there, innermost first.
+    """
+
+    cls: type[BaseException]
+    exception: Template
+    keys: tuple[tuple[ArrayType, int], ...]
     span: Span | None
+    chain: tuple[Span, ...] = ()
+    fallback: BaseException | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Failure:
+    """How a program says that it has raised.
+
+    `code`: the result that is 0 or the number of the place, or that number where the program certainly raises;
+    `find` gives the place; `payload` are the results that hold the values for its message. Only what raises
+    needs the results from `first` on.
+    """
+
+    code: Output | int
+    find: Callable[[int], Site]
+    payload: Mapping[tuple[ArrayType, int], int]
+    first: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Demand:
-    """An argument leaf that had to be known while compiling: which one, its value, and who asked for it."""
+    """A number that had to be known while compiling: where it stands, its value, and who asked for it.
 
-    leaf: int
+    `place` is an argument leaf, or the path of a number of the world; `where` says it in words.
+    """
+
+    place: int | Path
+    where: str
     value: Any
     span: Span | None
     reason: str
@@ -271,15 +411,29 @@ class Program:
     """A staged program: HLO, and how it meets the world.
 
     Parameters of `function`: the dynamic leaves `leaves` (indices of `Leaf`s, those that the program
-    uses), then `hidden`. Results: what `Output`s count. `alias_sensitive`: the program is right only for
-    calls in which the same containers are the same objects as in the call it was made from.
+    uses), then one for each of `groups`: a hidden input by its index in `hidden`, or several numbers of one
+    element type as a vector; then those of `draws`. Results: what `Output`s count. `alias_sensitive`: the
+    program is right only for calls in which the same containers are the same objects as in the call it was made
+    from. `failure`: how it says that it has raised, if it can; then there is no result.
     """
 
     function: Function
     leaves: tuple[int, ...]
     hidden: tuple[HiddenInput, ...]
+    groups: tuple[tuple[int, ...], ...]
     guards: tuple[Guard, ...]
-    result: Template | Raises
+    result: Template
     mutations: tuple[Mutation, ...]
-    demands: tuple[Demand, ...] = ()
     alias_sensitive: bool = False
+    failure: Failure | None = None
+    draws: Draws | None = None
+
+    @property
+    def input_forms(self) -> tuple[Form, ...]:
+        """The form of what the program gets for each of `groups`; a vector of numbers is nobody's ndarray."""
+        return tuple([self.hidden[group[0]].form for group in self.groups])
+
+    @property
+    def input_keys(self) -> tuple[tuple[PathKey, ...], ...]:
+        """Where what the program gets for each of `groups` stands in the world."""
+        return tuple([tuple([self.hidden[i].path.key for i in group]) for group in self.groups])

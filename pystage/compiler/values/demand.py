@@ -1,38 +1,63 @@
-"""How inference asks for the values of arguments."""
+"""What inference is told of the numbers that a program depends on, and how it asks for more of them.
+
+A number is an argument leaf or stands in the world around the program (a `Path`). Most are inputs of the
+program; some must be constants, which inference finds out while it goes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from ..diagnostics.span import Span
+from .boundary import Demand, Path, PathKey
 
 
 class NeedsConstant(Exception):
-    """Inference needs the dynamic leaf `leaf` of the arguments as a constant.
+    """Inference needs a number as a constant: the leaf `place` of the arguments, or what stands at a path.
 
-    Whoever called inference calls it again with the leaf's real value among `static`. `span` is what needs
-    the constant and `reason` says what for, as `the shape of np.zeros`. `more` are further demands that the
-    same inference made.
+    Whoever called inference calls it again, with the leaf's real value among the `Statics`, or with the path
+    among their `fixed`. `span` is what needs the constant and `reason` says what for, as `the shape of
+    np.zeros`. `more` are further demands that the same inference made.
     """
 
     def __init__(
-        self, leaf: int, span: Span | None, reason: str, more: tuple[NeedsConstant, ...] = ()
+        self, place: int | Path, span: Span | None, reason: str, more: tuple[NeedsConstant, ...] = ()
     ) -> None:
-        super().__init__(f"argument leaf {leaf} must be known while compiling: {reason}")
-        self.leaf = leaf
+        super().__init__(f"{place} must be known while compiling: {reason}")
+        self.place = place
         self.span = span
         self.reason = reason
         self.more = more
 
 
 class Statics(dict[int, Any]):
-    """The values of argument leaves that are known to be wanted, and how to ask for more of them.
+    """The values of argument leaves that are known to be wanted, and what is known of captured numbers.
 
     `ask` gives the value of a dynamic leaf, None where only its type is known. Inference goes on with a
-    value that it asked for, so that one pass finds all demands.
+    value that it asked for, so that one pass finds all demands. Captured numbers in `fixed` are constants
+    under a guard. Of the others floats are inputs, and integers only if they are `changing`: seen to change,
+    so that a guard would not hold. `decide`: numbers that alone decide a branch or a trip count are wanted
+    as constants. Inference notes in `inputs` which captured numbers it made inputs.
     """
 
-    def __init__(self, values: Mapping[int, Any], ask: Callable[[int], Any]) -> None:
+    def __init__(
+        self,
+        values: Mapping[int, Any],
+        ask: Callable[[int], Any],
+        fixed: Mapping[PathKey, Demand] | None = None,
+        changing: AbstractSet[PathKey] = frozenset(),
+        decide: bool = False,
+    ) -> None:
         super().__init__(values)
         self.ask = ask
+        self.fixed: Mapping[PathKey, Demand] = fixed if fixed is not None else {}
+        self.changing = changing
+        self.decide = decide
+        self.inputs: dict[PathKey, tuple[Path, Any]] = {}
+
+
+def no_value(leaf: int) -> Any:
+    """Stands for `ask` where values are not known, or must not be kept."""
+    return None

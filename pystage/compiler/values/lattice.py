@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import Field, dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 
@@ -25,13 +25,27 @@ if TYPE_CHECKING:
     from .views import View
 
 
+T = TypeVar("T")
+
+
+@dataclass_transform(eq_default=False, frozen_default=True, field_specifiers=(field,))
+def immutable(cls: type[T]) -> type[T]:
+    """A dataclass with slots, equal to itself only, that is never changed once it is made.
+
+    The type checker sees to the last: a frozen dataclass takes three times as long to make, and inference makes
+    more of these than of anything else.
+    """
+    return dataclass(slots=True, eq=False)(cls)
+
+
 class Abstract:
     """What inference knows of one Python value."""
 
     __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Const(Abstract):
     """A Python object known now: a number, string, dtype, module, function, class, None."""
 
@@ -41,7 +55,7 @@ class Const(Abstract):
         return f"Const({self.value!r})"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Array(Abstract):
     """An immutable staged value: a Python scalar, a NumPy scalar, a `jax.Array`, or an ndarray's contents.
 
@@ -79,7 +93,7 @@ class Array(Abstract):
         return len(self.value.type.shape)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Ref(Abstract):
     """A reference to a cell of the heap; `path` are the views between the cell's array and this one."""
 
@@ -87,7 +101,7 @@ class Ref(Abstract):
     path: tuple[View, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Tuple(Abstract):
     """A tuple, or an instance of the NamedTuple class `cls`."""
 
@@ -95,7 +109,7 @@ class Tuple(Abstract):
     cls: type = tuple
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Slice(Abstract):
     """A slice object; missing parts are `Const(None)`."""
 
@@ -104,7 +118,7 @@ class Slice(Abstract):
     step: Abstract
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Range(Abstract):
     """A range object; the parts are Python integers, known or not."""
 
@@ -113,7 +127,7 @@ class Range(Abstract):
     step: Abstract
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Enumerate(Abstract):
     """`enumerate(inner, start)`."""
 
@@ -121,7 +135,7 @@ class Enumerate(Abstract):
     start: Abstract
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Zip(Abstract):
     """`zip(*inners, strict=strict)`."""
 
@@ -129,14 +143,14 @@ class Zip(Abstract):
     strict: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Reversed(Abstract):
     """`reversed(inner)`."""
 
     inner: Abstract
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Mapped(Abstract):
     """`map(function, *inners)`."""
 
@@ -144,7 +158,7 @@ class Mapped(Abstract):
     inners: tuple[Abstract, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class DictView(Abstract):
     """`d.keys()`, `d.values()` or `d.items()`."""
 
@@ -152,7 +166,7 @@ class DictView(Abstract):
     cell: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Closure(Abstract):
     """A function made by staged code. `cells` are the heap cells of its free variables."""
 
@@ -164,7 +178,7 @@ class Closure(Abstract):
     cells: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Method(Abstract):
     """A bound method: `function(receiver, …)`."""
 
@@ -172,7 +186,7 @@ class Method(Abstract):
     receiver: Abstract
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Partial(Abstract):
     """`functools.partial(function, *args, **kwargs)`."""
 
@@ -181,7 +195,7 @@ class Partial(Abstract):
     kwargs: tuple[tuple[str, Abstract], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Meaning(Abstract):
     """A function that the library defines, bound to nothing: called with the context and abstract arguments."""
 
@@ -189,7 +203,7 @@ class Meaning(Abstract):
     call: Callable[..., Abstract]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Super(Abstract):
     """`super(cls, receiver)`."""
 
@@ -197,22 +211,32 @@ class Super(Abstract):
     receiver: Abstract
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Exc(Abstract):
-    """An exception instance made by staged code."""
+    """An exception instance made by staged code: `cls(*args, **kwargs)`, with its `__cause__` where it has one."""
 
     cls: type[BaseException]
     args: tuple[Abstract, ...]
+    kwargs: tuple[tuple[str, Abstract], ...] = ()
+    cause: Abstract | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
+class Text(Abstract):
+    """A string that is known only at run time: what `function(*args)` gives then, which changes nothing."""
+
+    function: Callable[..., str]
+    args: tuple[Abstract, ...]
+
+
+@immutable
 class Undef(Abstract):
     """A variable that is not assigned; `span` is where a `del` or a branch left it so."""
 
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class MaybeUndef(Abstract):
     """A variable that some paths assign and others do not; an error only where it is read.
 
@@ -224,7 +248,7 @@ class MaybeUndef(Abstract):
     runs: Abstract | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Unknown(Abstract):
     """A value that cannot be staged, and why. An error only where something needs it."""
 
@@ -238,9 +262,10 @@ class Cell:
     """The contents of a heap cell; replaced, never changed."""
 
     __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class ArrayCell(Cell):
     """The contents of an ndarray.
 
@@ -255,7 +280,7 @@ class ArrayCell(Cell):
     which: int | Value | None = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class ListCell(Cell):
     """The elements of a list."""
 
@@ -264,7 +289,7 @@ class ListCell(Cell):
     which: int | Value | None = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class DictCell(Cell):
     """The entries of a dict, in order; keys are known."""
 
@@ -273,7 +298,7 @@ class DictCell(Cell):
     which: int | Value | None = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class SetCell(Cell):
     """A set of known elements."""
 
@@ -282,7 +307,7 @@ class SetCell(Cell):
     which: int | Value | None = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class ObjectCell(Cell):
     """An instance: its class and its own attributes.
 
@@ -296,18 +321,50 @@ class ObjectCell(Cell):
     which: int | Value | None = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class VariableCell(Cell):
     """A variable that functions share (Python's closure cell)."""
 
     value: Abstract
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class IteratorCell(Cell):
     """An iterator over a structure known now: what is left of it."""
 
     rest: tuple[Abstract, ...] = field(default=())
+
+
+Slot = int | tuple[int, str]
+"""A place of the state: the number of a heap cell, or a variable of a frame."""
+
+
+@immutable
+class Version:
+    """What a place that the caller sees holds where the program has raised: `content`, if `condition` holds."""
+
+    slot: Slot
+    condition: Value
+    content: Abstract | Cell
+
+
+PayloadKey = tuple[ArrayType, int]
+"""The n-th value of a type among those that the message of an exception is made of."""
+
+
+@immutable
+class ErrorCell(Cell):
+    """Whether the program has raised so far.
+
+    `code` is 0, or the number of the place that raised (`sites.py`): known, or an int32 of the program.
+    `payload` are the values that the exception is made of, shared by all places; they mean something only
+    where the code is not 0. `versions`: places that have changed since the program may have raised, oldest
+    first; of one place the first whose condition holds says what the caller sees.
+    """
+
+    code: int | Value = 0
+    payload: dict[PayloadKey, Value] = field(default_factory=dict)
+    versions: tuple[Version, ...] = ()
 
 
 NONE = Const(None)

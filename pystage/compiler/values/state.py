@@ -11,13 +11,18 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .lattice import Abstract, Cell
+from .lattice import Abstract, Cell, ErrorCell, Slot, Undef
 from .traverse import cells_of
 
-Slot = int | tuple[int, str]
 Content = Abstract | Cell
 
 MISSING: Any = object()
+
+NOT_YET = Undef()
+"""What a variable of a module holds, as far as the program goes, that it has not assigned yet."""
+
+ERROR = 0
+"""The cell that says whether the program has raised."""
 
 
 class Changes(dict[Slot, Content]):
@@ -33,7 +38,7 @@ class State:
     """Slots and their contents, with forks."""
 
     def __init__(self) -> None:
-        self.slots: dict[Slot, Content] = {}
+        self.slots: dict[Slot, Content] = {ERROR: ErrorCell()}
         self._journals: list[dict[Slot, Any]] = []
         self.apart: dict[int, object] = {}
         """Merged cells that one loop carries, by loop: distinct objects in every trip."""
@@ -56,6 +61,12 @@ class State:
                 journal[slot] = self.slots.get(slot, MISSING)
         self.slots[slot] = content
 
+    def forget(self, slot: Slot) -> None:
+        """Takes a slot away."""
+        if self._journals:
+            self._journals[-1].setdefault(slot, self.slots.get(slot, MISSING))
+        del self.slots[slot]
+
     def define(self, slot: Slot, content: Content) -> None:
         """Gives a slot its contents from the beginning of the program on: no fork takes them away."""
         self.slots[slot] = content
@@ -77,6 +88,11 @@ class State:
         return cell
 
     # -- forks
+
+    @property
+    def depth(self) -> int:
+        """How many forks are open."""
+        return len(self._journals)
 
     @contextmanager
     def fork(self) -> Iterator[Changes]:

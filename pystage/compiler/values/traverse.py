@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from ..hlo.ir import Value
 from .lattice import (
@@ -15,28 +16,18 @@ from .lattice import (
     Closure,
     Const,
     DictCell,
-    DictView,
-    Enumerate,
+    ErrorCell,
     Exc,
-    IteratorCell,
     ListCell,
-    Mapped,
-    MaybeUndef,
     Meaning,
-    Method,
     ObjectCell,
     Partial,
-    Range,
     Ref,
-    Reversed,
     SetCell,
-    Slice,
-    Super,
     Tuple,
     Undef,
     Unknown,
-    VariableCell,
-    Zip,
+    Version,
 )
 from .views import View, Window
 
@@ -51,111 +42,191 @@ def same_cell(cell: int) -> int:
     return cell
 
 
+def _same_value(value: Value) -> Value:
+    return value
+
+
 def rebuild(content: C, value: ValueMap, cell: CellMap = same_cell) -> C:
-    """`content` with every program value mapped by `value` and every cell number by `cell`."""
-    views: dict[Ref, Ref] = {}
-    return cast(C, _rebuild(content, value, cell, views))
+    """`content` with every program value mapped by `value` and every cell number by `cell`.
+
+    What does not change comes back as the object that it is.
+    """
+    rebuilt: C = _Rebuilding(value, cell).go(content)
+    return rebuilt
 
 
-def _rebuild(x: Abstract | Cell, value: ValueMap, cell: CellMap, views: dict[Ref, Ref]) -> Abstract | Cell:
-    def go(part: Abstract) -> Abstract:
-        return cast(Abstract, _rebuild(part, value, cell, views))
+class _Rebuilding:
+    """One walk: the two maps, and the views met so far, since one view object stays one."""
 
-    match x:
-        case Array():
-            new = value(x.value)
-            return x if new is x.value else replace(x, value=new)
-        case Ref():
-            if not x.path:
-                return Ref(cell(x.cell))
-            if x not in views:  # one view object stays one
-                views[x] = Ref(cell(x.cell), tuple([_view(v, value) for v in x.path]))
-            return views[x]
-        case Tuple():
-            return Tuple(tuple([go(i) for i in x.items]), x.cls)
-        case Slice():
-            return Slice(go(x.start), go(x.stop), go(x.step))
-        case Range():
-            return Range(go(x.start), go(x.stop), go(x.step))
-        case Enumerate():
-            return Enumerate(go(x.inner), go(x.start))
-        case Zip():
-            return Zip(tuple([go(i) for i in x.inners]), x.strict)
-        case Reversed():
-            return Reversed(go(x.inner))
-        case Mapped():
-            return Mapped(go(x.function), tuple([go(i) for i in x.inners]))
-        case DictView():
-            return DictView(x.kind, cell(x.cell))
-        case Closure():
-            return replace(
-                x,
-                defaults=tuple([go(d) for d in x.defaults]),
-                kw_defaults=tuple([(n, go(d)) for n, d in x.kw_defaults]),
-                cells=tuple([(n, cell(c)) for n, c in x.cells]),
+    __slots__ = ("cell", "value", "views")
+
+    def __init__(self, value: ValueMap, cell: CellMap) -> None:
+        self.value = value
+        self.cell = cell
+        self.views: dict[Ref, Ref] = {}
+
+    def go(self, x: Any) -> Any:
+        """`x` rebuilt."""
+        rule = _RULES.get(type(x), _generic)
+        return x if rule is None else rule(self, x)
+
+    def each(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A tuple of parts rebuilt."""
+        rules = _RULES
+        new = tuple([x if (rule := rules.get(type(x), _generic)) is None else rule(self, x) for x in items])
+        return items if all(map(operator.is_, new, items)) else new
+
+    def named(self, items: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
+        """A tuple of names and parts rebuilt."""
+        return tuple([(name, self.go(part)) for name, part in items])
+
+    def entries(self, entries: dict[Any, Any]) -> dict[Any, Any]:
+        """The values of a dict rebuilt."""
+        if not entries:
+            return entries
+        new = self.each(tuple(entries.values()))
+        return dict(zip(entries, new))
+
+    def sources(self, sources: tuple[tuple[int, Cell], ...]) -> tuple[tuple[int, Cell], ...]:
+        """The sources of a merged cell, with what they held as it was."""
+        if not sources or self.cell is same_cell:
+            return sources
+        return tuple([(self.cell(c), k) for c, k in sources])
+
+    def which(self, which: int | Value | None) -> int | Value | None:
+        """Which source a merged cell is."""
+        return self.value(which) if isinstance(which, Value) else which
+
+    def view(self, view: View) -> View:
+        """One step of a path."""
+        if isinstance(view, Window) and not view.static:
+            return Window(
+                tuple([s if isinstance(s, int) else self.value(s) for s in view.starts]), view.sizes
             )
-        case Method():
-            return Method(go(x.function), go(x.receiver))
-        case Partial():
-            return Partial(
-                go(x.function), tuple([go(a) for a in x.args]), tuple([(n, go(a)) for n, a in x.kwargs])
-            )
-        case Super():
-            return Super(x.cls, go(x.receiver))
-        case Exc():
-            return Exc(x.cls, tuple([go(a) for a in x.args]))
-        case MaybeUndef():
-            return MaybeUndef(go(x.value), x.span, None if x.runs is None else go(x.runs))
-        case ArrayCell():
-            array = value(x.value)
-            return replace(x, value=array, sources=_sources(x.sources, cell), which=_which(x.which, value))
-        case ListCell():
-            items = tuple([go(i) for i in x.items])
-            return replace(x, items=items, sources=_sources(x.sources, cell), which=_which(x.which, value))
-        case DictCell():
-            entries = {k: go(v) for k, v in x.entries.items()}
-            return replace(
-                x, entries=entries, sources=_sources(x.sources, cell), which=_which(x.which, value)
-            )
-        case ObjectCell():
-            fields = {k: go(v) for k, v in x.fields.items()}
-            return replace(x, fields=fields, sources=_sources(x.sources, cell), which=_which(x.which, value))
-        case SetCell():
-            return replace(x, sources=_sources(x.sources, cell), which=_which(x.which, value))
-        case VariableCell():
-            return VariableCell(go(x.value))
-        case IteratorCell():
-            return IteratorCell(tuple([go(i) for i in x.rest]))
-        case Const() | Meaning() | Undef() | Unknown():
-            return x
-        case _:
-            return _generic(x, value, cell, views)
+        return view
 
 
-def _generic(x: Abstract | Cell, value: ValueMap, cell: CellMap, views: dict[Ref, Ref]) -> Abstract | Cell:
-    """An abstract value of the library's own: its fields of program and abstract values."""
+def _array(m: _Rebuilding, x: Array) -> Array:
+    new = m.value(x.value)
+    if new is x.value:
+        return x
+    return Array(new, x.form, x.weak, x.lower, x.upper, x.kinds, x.key_impl)
+
+
+def _ref(m: _Rebuilding, x: Ref) -> Ref:
+    cell = m.cell(x.cell)
+    if not x.path:
+        return x if cell == x.cell else Ref(cell)
+    found = m.views.get(x)
+    if found is None:
+        path = tuple([m.view(v) for v in x.path])
+        unchanged = cell == x.cell and all(map(operator.is_, path, x.path))
+        found = m.views[x] = x if unchanged else Ref(cell, path)
+    return found
+
+
+def _tuple(m: _Rebuilding, x: Tuple) -> Tuple:
+    items = m.each(x.items)
+    return x if items is x.items else Tuple(items, x.cls)
+
+
+def _closure(m: _Rebuilding, x: Closure) -> Closure:
+    return replace(
+        x,
+        defaults=m.each(x.defaults),
+        kw_defaults=m.named(x.kw_defaults),
+        cells=tuple([(n, m.cell(c)) for n, c in x.cells]),
+    )
+
+
+def _array_cell(m: _Rebuilding, x: ArrayCell) -> ArrayCell:
+    value = m.value(x.value)
+    if _single(x):
+        return x if value is x.value else ArrayCell(value, x.writable)
+    return ArrayCell(value, x.writable, m.sources(x.sources), m.which(x.which))
+
+
+def _list_cell(m: _Rebuilding, x: ListCell) -> ListCell:
+    items = m.each(x.items)
+    if _single(x):
+        return x if items is x.items else ListCell(items)
+    return ListCell(items, m.sources(x.sources), m.which(x.which))
+
+
+def _dict_cell(m: _Rebuilding, x: DictCell) -> DictCell:
+    return DictCell(m.entries(x.entries), m.sources(x.sources), m.which(x.which))
+
+
+def _object_cell(m: _Rebuilding, x: ObjectCell) -> ObjectCell:
+    old = tuple(x.fields.values())
+    new = m.each(old)
+    if new is old and _single(x):
+        return x
+    fields = dict(zip(x.fields, new))
+    return ObjectCell(x.cls, fields, x.origin, m.sources(x.sources), m.which(x.which))
+
+
+def _set_cell(m: _Rebuilding, x: SetCell) -> SetCell:
+    return x if _single(x) else SetCell(x.items, m.sources(x.sources), m.which(x.which))
+
+
+def _single(x: ArrayCell | ListCell | ObjectCell | SetCell) -> bool:
+    """True for a cell that stands for one object."""
+    return not x.sources and x.which == 0
+
+
+def _generic(m: _Rebuilding, x: Any) -> Any:
+    """An abstract value whose fields are program values, abstract values, tuples of them, or a `cell`."""
     changes: dict[str, object] = {}
-    for name in type(x).__dataclass_fields__:  # type: ignore[union-attr]
+    for name in type(x).__dataclass_fields__:
         part = getattr(x, name)
         if isinstance(part, Value):
-            changes[name] = value(part)
+            changes[name] = m.value(part)
         elif isinstance(part, Abstract):
-            changes[name] = _rebuild(part, value, cell, views)
-    return replace(x, **changes) if changes else x  # type: ignore[type-var]
+            changes[name] = m.go(part)
+        elif name == "cell":
+            changes[name] = m.cell(part)
+        elif type(part) is tuple and part and isinstance(part[0], Abstract):
+            changes[name] = m.each(part)
+    return replace(x, **changes) if changes else x
 
 
-def _which(which: int | Value | None, value: ValueMap) -> int | Value | None:
-    return value(which) if isinstance(which, Value) else which
+def _partial(m: _Rebuilding, x: Partial) -> Partial:
+    return Partial(m.go(x.function), m.each(x.args), m.named(x.kwargs))
 
 
-def _sources(sources: tuple[tuple[int, Cell], ...], cell: CellMap) -> tuple[tuple[int, Cell], ...]:
-    return sources if cell is same_cell else tuple([(cell(c), k) for c, k in sources])
+def _exception(m: _Rebuilding, x: Exc) -> Exc:
+    return Exc(x.cls, m.each(x.args), m.named(x.kwargs), None if x.cause is None else m.go(x.cause))
 
 
-def _view(view: View, value: ValueMap) -> View:
-    if isinstance(view, Window) and not view.static:
-        return Window(tuple([s if isinstance(s, int) else value(s) for s in view.starts]), view.sizes)
-    return view
+def _error_cell(m: _Rebuilding, x: ErrorCell) -> ErrorCell:
+    versions = [
+        Version(m.cell(v.slot) if isinstance(v.slot, int) else v.slot, m.value(v.condition), m.go(v.content))
+        for v in x.versions
+    ]
+    code = m.value(x.code) if isinstance(x.code, Value) else x.code
+    return ErrorCell(code, {k: m.value(v) for k, v in x.payload.items()}, tuple(versions))
+
+
+_RULES: dict[type, Callable[[_Rebuilding, Any], Any] | None] = {
+    Array: _array,
+    Ref: _ref,
+    Tuple: _tuple,
+    Closure: _closure,
+    Partial: _partial,
+    Exc: _exception,
+    ErrorCell: _error_cell,
+    ArrayCell: _array_cell,
+    ListCell: _list_cell,
+    DictCell: _dict_cell,
+    ObjectCell: _object_cell,
+    SetCell: _set_cell,
+    Const: None,
+    Meaning: None,
+    Undef: None,
+    Unknown: None,
+}
+"""How a class is rebuilt, where not by its fields; None for what has no parts."""
 
 
 def values_of(content: Abstract | Cell) -> list[Value]:
@@ -166,13 +237,18 @@ def values_of(content: Abstract | Cell) -> list[Value]:
         found.append(value)
         return value
 
-    _rebuild(content, note, same_cell, {})
+    _Rebuilding(note, same_cell).go(content)
     return found
 
 
 def cells_of(content: Abstract | Cell) -> list[int]:
-    """Every cell that `content` refers to directly, in a fixed order; sources of a merged cell do not count."""
+    """Every cell that `content` refers to directly, in a fixed order; sources of a merged cell do not count.
+
+    What the caller sees where the program has raised is no reference either.
+    """
     found: list[int] = []
+    if isinstance(content, ErrorCell):
+        return found
     if getattr(content, "sources", ()):
         content = replace(cast(ArrayCell, content), sources=())
 
@@ -180,5 +256,5 @@ def cells_of(content: Abstract | Cell) -> list[int]:
         found.append(cell)
         return cell
 
-    _rebuild(content, lambda v: v, note, {})
+    _Rebuilding(_same_value, note).go(content)
     return found

@@ -1,0 +1,103 @@
+"""Why a value is what it is: the notes of diagnostics about variables that differ from path to path.
+
+In: the branch or the loop at which paths meet, and the name of a variable. Out: notes that point at what each
+path assigned. They are found in the source when a diagnostic is reported, so that inference pays nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+
+from .. import library
+from ..diagnostics.diagnostic import Diagnostic, Note
+from ..diagnostics.span import Span
+from ..stage import ir as stage
+from ..values.lattice import Ref, Slot
+from ..values.state import State
+from .assigned import walk
+from .frame import Frame
+
+_LIBRARY = os.path.dirname(library.__file__) + os.sep
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """An instruction of `function` at which paths part and meet again, and what each of the two runs.
+
+    None stands for a path that runs nothing: it has what was there before the instruction.
+    """
+
+    function: stage.Function
+    instruction: stage.Instr
+    first: stage.Block | None
+    second: stage.Block | None
+
+    def notes(self, slot: Slot | None, texts: tuple[str, str]) -> tuple[Note, ...]:
+        """Where the variable in `slot` got what the texts say of it, on the first and on the second path."""
+        meet = Note("the paths meet after this", self.instruction.span)
+        branch = isinstance(self.instruction, stage.If)
+        if not isinstance(slot, tuple) or slot[1].startswith("%"):
+            return (meet,) if branch else ()
+        found: list[Note] = []
+        for block, text in zip((self.first, self.second), texts):
+            span = None if block is None else _last_store(block, slot[1])
+            if span is None:
+                span = self._before(slot[1])
+            if span is not None:
+                found.append(Note(f"here it is {text}", span))
+        if branch and not slot[1].startswith("."):
+            found.append(meet)
+        return tuple(found)
+
+    def _before(self, name: str) -> Span | None:
+        """The last assignment that stands before the instruction; for a parameter the function itself."""
+        found = _header(self.function) if name in _parameters(self.function) else None
+        for instr in walk(self.function.body):
+            if instr is self.instruction:
+                break
+            if isinstance(instr, stage.Store) and instr.name == name:
+                found = instr.span
+        return found
+
+
+def _last_store(block: stage.Block, name: str) -> Span | None:
+    spans = [i.span for i in walk(block) if isinstance(i, stage.Store) and i.name == name]
+    return spans[-1] if spans else None
+
+
+def _header(function: stage.Function) -> Span:
+    """The place of `def name`."""
+    span, keyword = function.span, "lambda" if function.is_lambda else f"def {function.name}"
+    return replace(span, end_line=span.line, end_column=span.column + len(keyword))
+
+
+def _parameters(function: stage.Function) -> tuple[str, ...]:
+    params = function.params
+    return (*params.positional_only, *params.positional, *params.keyword_only)
+
+
+def is_library(span: Span | None) -> bool:
+    """True for a place in the programs that the library writes functions of NumPy as (`library/composed.py`)."""
+    return span is not None and span.file.startswith(_LIBRARY)
+
+
+def outside(diagnostic: Diagnostic, frame: Frame | None, current: Span | None) -> Diagnostic:
+    """The diagnostic at the user's call of a function of NumPy, where it stands inside of that function."""
+    if not is_library(diagnostic.span):
+        return diagnostic
+    span = current
+    while frame is not None and is_library(span):
+        span, frame = frame.call, frame.caller
+    notes = tuple([note for note in diagnostic.notes if not is_library(note.span)])
+    return replace(diagnostic, span=span, notes=notes)
+
+
+def name_of(state: State, slot: Slot | None) -> str:
+    """What a user calls the contents of a slot: a variable, or something that a variable refers to."""
+    if isinstance(slot, int):
+        holders = [s for s, held in state.slots.items() if isinstance(held, Ref) and held.cell == slot]
+        slot = next((s for s in holders if isinstance(s, tuple) and s[1].isidentifier()), None)
+    if slot is None or slot[1].startswith("%"):
+        return "a value"
+    return "the result" if slot[1].startswith(".") else f"the variable {slot[1]!r}"

@@ -1,0 +1,391 @@
+"""Interval analysis: the least and the greatest value that a value of the program can have.
+
+In: a value, and what is known where it is asked for (`under` a condition, in the body of a loop). Out: an
+interval. Each value is looked at once; facts that hold in a region open a layer of what is remembered, which is
+forgotten with the region. It proves checks away: of indices, of divisors, of the range of integers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from ..hlo.ir import Op, Region, Value
+from ..hlo.types import is_floating, is_integer
+from ..ops import Add, And, Case, Compare, Convert, If, Not, Or, ReduceWith, Select, Subtract, While
+from .transfer import BY_POSITION, FALSE, TRUE, Interval, full, hull, meet, transfer, within
+
+TRIPS = 1 << 50
+"""More operations than a program ever does: a counter with a constant step stays within so many steps."""
+
+_NEGATED = {"LT": "GE", "LE": "GT", "GT": "LE", "GE": "LT", "EQ": "NE", "NE": "EQ"}
+_SWAPPED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "EQ": "EQ", "NE": "NE"}
+_DEEP = 400
+"""So many operations are followed from one question."""
+_NESTED = 3
+"""So many nested loops are looked through twice."""
+
+Layer = dict[Value, Interval]
+
+
+class Intervals:
+    """What is known of the values of one program."""
+
+    def __init__(self) -> None:
+        self._layers: list[Layer] = [{}]
+        self._facts: list[Layer] = [{}]
+        self._depth = 0
+        self._nested = 0
+
+    # -- questions
+
+    def __call__(self, value: Value) -> Interval:
+        """The interval of a value, as far as it is known here."""
+        found = self._find(value)
+        for facts in self._facts:
+            fact = facts.get(value)
+            if fact is not None:
+                found = meet(found, fact)
+        return found
+
+    def bounds(self, value: Value) -> tuple[int | None, int | None]:
+        """The interval of an integer, with None for an end that is that of its type."""
+        low, high = self(value)
+        whole = full(value.type.dtype)
+        return (
+            None if low == whole[0] else int(low),
+            None if high == whole[1] else int(high),
+        )
+
+    def decides(self, condition: Value) -> bool | None:
+        """The truth of a boolean, if it is certain."""
+        low, high = self(condition)
+        return bool(low) if low == high else None
+
+    def _find(self, value: Value) -> Interval:
+        for layer in reversed(self._layers):
+            found = layer.get(value)
+            if found is not None:
+                return found
+        if self._depth > _DEEP:
+            return full(value.type.dtype)
+        self._depth += 1
+        try:
+            found = self._compute(value)
+        finally:
+            self._depth -= 1
+        self._layers[-1][value] = found
+        return found
+
+    def _compute(self, value: Value) -> Interval:
+        op = value.owner
+        dtype = value.type.dtype
+        if isinstance(op, Region) or dtype.kind not in "biuf":
+            return full(dtype)
+        kind = op.kind
+        if isinstance(kind, Select):
+            return self._select(op)
+        if isinstance(kind, If):
+            arms = [
+                self._in_arm(op, region.results[value.index], taken)
+                for region, taken in zip(op.regions, (True, False), strict=True)
+                if self.decides(op.operands[0]) in (taken, None)
+            ]
+            return hull(*arms)
+        if isinstance(kind, Case):
+            return hull(*[self(region.results[value.index]) for region in op.regions])
+        if isinstance(kind, While):
+            return self._after_loop(op, value.index)
+        if isinstance(kind, ReduceWith):
+            return self._reduced(op, value.index)
+        if isinstance(kind, BY_POSITION):
+            return self(op.operands[value.index])
+        if len(op.results) != 1 or op.regions:
+            return full(dtype)
+        return transfer(op, [self(v) for v in op.operands])
+
+    def _reduced(self, op: Op, index: int) -> Interval:
+        """One result of combining elements with a region: what goes in, if nothing else can come out of it."""
+        region = op.regions[0]
+        count = len(op.results)
+        known = [hull(self(op.operands[i]), self(op.operands[count + i])) for i in range(count)]
+        with self.knowing(dict(zip(region.params, (*known, *known), strict=True))):
+            found = self(region.results[index])
+        return known[index] if meet(found, known[index]) == found else full(op.results[index].type.dtype)
+
+    def _in_arm(self, op: Op, value: Value, taken: bool) -> Interval:
+        with self.under(op.operands[0], taken):
+            return self(value)
+
+    def _select(self, op: Op) -> Interval:
+        condition, *choices = op.operands
+        decided = self.decides(condition)
+        if decided is not None:
+            return self(choices[0] if decided else choices[1])
+        found = []
+        for choice, taken in zip(choices, (True, False), strict=True):
+            with self.under(condition, taken):
+                inner = choice.owner
+                known = self(choice)
+                if isinstance(inner, Op) and isinstance(inner.kind, Add | Subtract):  # `i + n` where `i < 0`
+                    known = meet(known, self._compute(choice))
+                found.append(known)
+        return hull(*found)
+
+    # -- facts
+
+    @contextmanager
+    def under(self, condition: Value, truth: bool) -> Iterator[None]:
+        """What is asked in the `with` block is asked where `condition` is `truth`."""
+        facts: Layer = {}
+        self._assume(facts, condition, truth, 8)
+        with self.knowing(facts):
+            yield
+
+    @contextmanager
+    def knowing(self, facts: Mapping[Value, Interval]) -> Iterator[None]:
+        """What is asked in the `with` block is asked where these values are in these intervals."""
+        self._facts.append(dict(facts))
+        self._layers.append({})
+        try:
+            yield
+        finally:
+            self._facts.pop()
+            self._layers.pop()
+
+    def _assume(self, facts: Layer, condition: Value, truth: bool, depth: int) -> None:
+        """Adds what follows from `condition` being `truth`."""
+        op = condition.owner
+        facts[condition] = TRUE if truth else FALSE
+        if not isinstance(op, Op) or not depth:
+            return
+        kind, operands = op.kind, op.operands
+        if isinstance(kind, Not) and condition.type.dtype == operands[0].type.dtype:
+            self._assume(facts, operands[0], not truth, depth - 1)
+        elif isinstance(kind, And if truth else Or):
+            for each in operands:
+                self._assume(facts, each, truth, depth - 1)
+        elif isinstance(kind, Compare) and not condition.type.shape:
+            direction = kind.direction if truth else _NEGATED[kind.direction]
+            self._refine(facts, operands[0], _within(direction, operands[0], self(operands[1])), depth)
+            swapped = _SWAPPED[direction]
+            self._refine(facts, operands[1], _within(swapped, operands[1], self(operands[0])), depth)
+        elif isinstance(kind, If | Select):
+            arms = [r.results[condition.index] for r in op.regions] or list(operands[1:])
+            for side, (arm, other) in enumerate(zip(arms, arms[::-1], strict=True)):
+                certain = side == 0 if arm is operands[0] else self.decides(arm)
+                if certain == (not truth):
+                    self._assume(facts, operands[0], bool(side), depth - 1)
+                    self._assume(facts, other, truth, depth - 1)
+
+    def _refine(self, facts: Layer, value: Value, interval: Interval, depth: int) -> None:
+        """Adds that `value` is in `interval`, and what follows for what it was computed from."""
+        known = facts.get(value, self(value))
+        facts[value] = meet(known, interval)
+        op = value.owner
+        if not isinstance(op, Op) or not depth or not is_integer(value.type.dtype):
+            return
+        low, high = facts[value]
+        if isinstance(op.kind, Add | Subtract):
+            x, y = op.operands
+            size = self(y)
+            if size[0] != size[1] and isinstance(op.kind, Add):
+                x, y = y, x
+                size = self(y)
+            moved = size[0] if isinstance(op.kind, Add) else -size[0]
+            start = self(x)
+            exact = (start[0] + moved, start[1] + moved)
+            if size[0] == size[1] and within(exact, value.type.dtype) == exact:
+                self._refine(facts, x, (low - moved, high - moved), depth - 1)
+        elif isinstance(op.kind, Convert) and is_integer(op.operands[0].type.dtype):
+            source = self(op.operands[0])
+            if within(source, value.type.dtype) == source:
+                self._refine(facts, op.operands[0], (low, high), depth - 1)
+
+    # -- loops
+
+    def _after_loop(self, op: Op, index: int) -> Interval:
+        """What a `While` gives: what it began with, or what a trip left."""
+        body = op.regions[1]
+        start, param = self(op.operands[index]), body.params[index]
+        if body.results[index] is param:
+            return start
+        drift = Drift(self).of(body.results[index], param)
+        if drift is not None:
+            return within(drift.after(start, _trips(op)), param.type.dtype)
+        if self._nested >= _NESTED:
+            return full(param.type.dtype)
+        with self._in_body(op):
+            end = self(body.results[index])
+        return hull(start, end)
+
+    @contextmanager
+    def _in_body(self, op: Op) -> Iterator[None]:
+        """In the body of a loop, of which little is known yet."""
+        self._nested += 1
+        try:
+            with self.knowing(self._of_condition(op)):
+                yield
+        finally:
+            self._nested -= 1
+
+    def _of_condition(self, op: Op) -> Layer:
+        """What the condition says of the parameters of the body."""
+        condition, body = op.regions
+        facts: Layer = {}
+        with self.knowing({}):
+            self._assume(facts, condition.results[0], True, 8)
+        renamed = dict(zip(condition.params, body.params, strict=True))
+        return {renamed[v]: interval for v, interval in facts.items() if v in renamed}
+
+    @contextmanager
+    def in_loop(self, op: Op) -> Iterator[None]:
+        """In the body of a loop of a whole program: with what its parameters can be in any trip.
+
+        What was found out in the `with` block says more of the results of the loop.
+        """
+        facts = self._of_condition(op)
+        body = op.regions[1]
+        for index, param in enumerate(body.params):
+            if param.type.shape or param.type.dtype.kind not in "biu":
+                continue
+            start, dtype = self(op.operands[index]), param.type.dtype
+            if body.results[index] is param:
+                found = start
+            else:
+                drift = Drift(self).of(body.results[index], param)
+                if drift is not None:
+                    found = within(drift.during(start, _trips(op)), dtype)
+                else:
+                    found = full(dtype)
+            facts[param] = meet(found, facts.get(param, full(dtype)))
+        open_ends = [i for i, p in enumerate(body.params) if p in facts and facts[p] == full(p.type.dtype)]
+        if open_ends and self._nested < _NESTED:
+            self._nested += 1
+            try:
+                with self.knowing(facts):
+                    ends = {i: self(body.results[i]) for i in open_ends}
+            finally:
+                self._nested -= 1
+            for i, end in ends.items():
+                facts[body.params[i]] = hull(self(op.operands[i]), end)
+        with self.knowing(facts):
+            yield
+            last = {i: self(r) for i, r in enumerate(body.results) if body.params[i] in facts}
+        for i, end in last.items():
+            result = op.results[i]
+            self._layers[-1][result] = meet(hull(self(op.operands[i]), end), self(result))
+
+
+def _within(direction: str, value: Value, other: Interval) -> Interval:
+    """What `value direction other` says of the value."""
+    step = 0 if is_floating(value.type.dtype) else 1
+    match direction:
+        case "LT":
+            return -math.inf, other[1] - step
+        case "LE":
+            return -math.inf, other[1]
+        case "GT":
+            return other[0] + step, math.inf
+        case "GE":
+            return other[0], math.inf
+        case "EQ":
+            return other
+    return -math.inf, math.inf
+
+
+def _trips(op: Op) -> int | None:
+    """How often a loop runs at most, where that is known."""
+    assert isinstance(op.kind, While)
+    return op.kind.trip_count
+
+
+class Drift:
+    """How far a value is from another one: by additions only, as counters are."""
+
+    def __init__(self, intervals: Intervals) -> None:
+        self._intervals = intervals
+        self._left = 64
+
+    def of(self, value: Value, begin: Value) -> Change | None:
+        """What is added to `begin` to give `value`; None where it is not found."""
+        op = value.owner
+        if value is begin:
+            return Change(0, 0, 0)
+        self._left -= 1
+        if not isinstance(op, Op) or self._left < 0 or not is_integer(value.type.dtype):
+            return None
+        match op.kind:
+            case Add():
+                return self._sum(op.operands[0], op.operands[1], begin) or self._sum(
+                    op.operands[1], op.operands[0], begin
+                )
+            case Subtract():
+                return self._sum(op.operands[0], op.operands[1], begin, -1)
+            case Select():
+                return self._either(op.operands[1:], begin)
+            case If():
+                return self._either([r.results[value.index] for r in op.regions], begin)
+            case While():
+                return self._loop(op, value.index, begin)
+        return None
+
+    def _sum(self, x: Value, y: Value, begin: Value, sign: int = 1) -> Change | None:
+        before = self.of(x, begin)
+        if before is None:
+            return None
+        low, high = self._intervals(y)
+        whole = full(y.type.dtype)
+        if (low, high) == whole:
+            return None
+        if sign < 0:
+            low, high = -high, -low
+        return Change(before.low + low, before.high + high, max(before.step, abs(low), abs(high)))
+
+    def _either(self, values: tuple[Value, ...] | list[Value], begin: Value) -> Change | None:
+        found = [self.of(v, begin) for v in values]
+        known = [c for c in found if c is not None]
+        if len(known) < len(found):
+            return None
+        return Change(min(c.low for c in known), max(c.high for c in known), max(c.step for c in known))
+
+    def _loop(self, op: Op, index: int, begin: Value) -> Change | None:
+        before = self.of(op.operands[index], begin)
+        body = op.regions[1]
+        inner = self.of(body.results[index], body.params[index])
+        if before is None or inner is None:
+            return None
+        trips = _trips(op)
+        count = math.inf if trips is None else trips
+        return Change(
+            before.low + _times(min(inner.low, 0), count),
+            before.high + _times(max(inner.high, 0), count),
+            max(before.step, inner.step),
+        )
+
+
+class Change:
+    """Something between `low` and `high` is added, by additions of at most `step` each."""
+
+    __slots__ = ("high", "low", "step")
+
+    def __init__(self, low: float, high: float, step: float) -> None:
+        self.low = low
+        self.high = high
+        self.step = step
+
+    def after(self, start: Interval, trips: int | None) -> Interval:
+        """What `start` is after so many trips or fewer (None: any number)."""
+        count = math.inf if trips is None else trips
+        low, high = _times(min(self.low, 0), count), _times(max(self.high, 0), count)
+        most = self.step * TRIPS
+        return start[0] + max(low, -most), start[1] + min(high, most)
+
+    def during(self, start: Interval, trips: int | None) -> Interval:
+        """What it is at the beginning of any of so many trips."""
+        return self.after(start, None if trips is None else max(trips - 1, 0))
+
+
+def _times(a: float, b: float) -> float:
+    return 0 if not a or not b else a * b

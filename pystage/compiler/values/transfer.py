@@ -1,0 +1,407 @@
+"""Transfer functions of interval arithmetic: what an operation makes of the ranges of its operands.
+
+In: an operation and the intervals of its operands. Out: an interval that holds every element of the result; of
+floating-point results, every one that is not NaN. Integers are exact and wrap around as the operation does:
+what leaves the element type may be anything of the type. Of floating-point numbers little more than the sign is
+followed, because rounding moves what is between.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..hlo.ir import Op
+from ..hlo.types import BOOL, DType, is_complex, is_floating, is_integer, is_unsigned
+from ..ops import (
+    Abs,
+    Add,
+    And,
+    BitcastConvert,
+    Broadcast,
+    Clamp,
+    Compare,
+    Concatenate,
+    Constant,
+    Convert,
+    Divide,
+    DynamicSlice,
+    DynamicUpdateSlice,
+    Exponential,
+    Gather,
+    Iota,
+    Maximum,
+    Minimum,
+    Multiply,
+    Negate,
+    Not,
+    OptimizationBarrier,
+    Or,
+    Pad,
+    Reduce,
+    Remainder,
+    Reshape,
+    Reverse,
+    Scatter,
+    ShiftLeft,
+    ShiftRightArithmetic,
+    ShiftRightLogical,
+    Sign,
+    Slice,
+    Sort,
+    Sqrt,
+    Subtract,
+    Transpose,
+    Xor,
+)
+
+Interval = tuple[float, float]
+"""The least and the greatest value; integers where they are finite, exact."""
+
+FALSE: Interval = (0, 0)
+TRUE: Interval = (1, 1)
+EITHER: Interval = (0, 1)
+ANY: Interval = (-math.inf, math.inf)
+
+
+def full(dtype: DType) -> Interval:
+    """All values of an element type."""
+    if dtype == BOOL:
+        return EITHER
+    if not is_integer(dtype):
+        return ANY
+    bits = int(dtype.itemsize) * 8
+    return (0, (1 << bits) - 1) if is_unsigned(dtype) else (-(1 << bits - 1), (1 << bits - 1) - 1)
+
+
+def hull(*intervals: Interval) -> Interval:
+    """The least interval that holds all of these."""
+    return min(i[0] for i in intervals), max(i[1] for i in intervals)
+
+
+def meet(a: Interval, b: Interval) -> Interval:
+    """What two intervals have in common; the first where that is nothing, as in code that never runs."""
+    low, high = max(a[0], b[0]), min(a[1], b[1])
+    return (low, high) if low <= high else a
+
+
+def within(interval: Interval, dtype: DType) -> Interval:
+    """An exact result in an element type: anything, where it would leave the type."""
+    whole = full(dtype)
+    return interval if whole[0] <= interval[0] and interval[1] <= whole[1] else whole
+
+
+# ---------------------------------------------------------------- arithmetic
+
+
+def _corners(function: Callable[[Any, Any], Any], x: Interval, y: Interval) -> Interval:
+    found = [function(a, b) for a in x for b in y]
+    return ANY if any(v != v for v in found) else (min(found), max(found))
+
+
+def _signed(op: Op, interval: Interval) -> Interval:
+    """A floating-point result, of which only the sign is certain."""
+    if not is_floating(op.results[0].type.dtype):
+        return interval
+    return (0 if interval[0] >= 0 else -math.inf, 0 if interval[1] <= 0 else math.inf)
+
+
+def _product(a: Any, b: Any) -> Any:
+    return 0 if a == 0 or b == 0 else a * b
+
+
+def _add(op: Op, x: Interval, y: Interval) -> Interval:
+    dtype = op.results[0].type.dtype
+    if dtype == BOOL:
+        return _or(op, x, y)
+    if is_floating(dtype):  # a sum of what is not negative is no less than either
+        low = max(x[0], y[0]) if x[0] >= 0 and y[0] >= 0 else -math.inf
+        high = min(x[1], y[1]) if x[1] <= 0 and y[1] <= 0 else math.inf
+        return low, high
+    return x[0] + y[0], x[1] + y[1]
+
+
+def _subtract(op: Op, x: Interval, y: Interval) -> Interval:
+    return _signed(op, (x[0] - y[1], x[1] - y[0]))
+
+
+def _multiply(op: Op, x: Interval, y: Interval) -> Interval:
+    low, high = _corners(_product, x, y)
+    if op.operands[0] is op.operands[1]:
+        low = 0 if x[0] <= 0 <= x[1] else min(x[0] ** 2, x[1] ** 2)
+    return _signed(op, (low, high))
+
+
+def _negate(op: Op, x: Interval) -> Interval:
+    return -x[1], -x[0]
+
+
+def _abs(op: Op, x: Interval) -> Interval:
+    ends = abs(x[0]), abs(x[1])
+    return (0 if x[0] <= 0 <= x[1] else min(ends)), max(ends)
+
+
+def _divide(op: Op, x: Interval, y: Interval) -> Interval:
+    if is_floating(op.results[0].type.dtype):
+        return (0, math.inf) if x[0] >= 0 and y[0] >= 0 else ANY
+    if y[0] <= 0 <= y[1]:
+        return ANY
+    return _corners(_truncated, x, y)
+
+
+def _truncated(a: int, b: int) -> int:
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+def _remainder(op: Op, x: Interval, y: Interval) -> Interval:
+    """The sign of the dividend, and less than either; the dividend itself where an integer divisor is 0."""
+    if not is_integer(op.results[0].type.dtype):
+        return (0, math.inf) if x[0] >= 0 else ANY
+    most = max(abs(x[0]), abs(x[1]))
+    if not y[0] <= 0 <= y[1]:
+        most = min(most, max(abs(y[0]), abs(y[1])) - 1)
+    return (0 if x[0] >= 0 else -most), (0 if x[1] <= 0 else most)
+
+
+def _clamp(op: Op, low: Interval, x: Interval, high: Interval) -> Interval:
+    return min(max(x[0], low[0]), high[0]), min(max(x[1], low[1]), high[1])
+
+
+def _maximum(op: Op, x: Interval, y: Interval) -> Interval:
+    return max(x[0], y[0]), max(x[1], y[1])
+
+
+def _minimum(op: Op, x: Interval, y: Interval) -> Interval:
+    return min(x[0], y[0]), min(x[1], y[1])
+
+
+# ---------------------------------------------------------------- bits and truth
+
+
+def _and(op: Op, x: Interval, y: Interval) -> Interval:
+    if op.results[0].type.dtype == BOOL:
+        return min(x[0], y[0]), min(x[1], y[1])
+    if x[0] >= 0 and y[0] >= 0:
+        return 0, min(x[1], y[1])
+    return (0, x[1]) if x[0] >= 0 else (0, y[1]) if y[0] >= 0 else ANY
+
+
+def _or(op: Op, x: Interval, y: Interval) -> Interval:
+    if op.results[0].type.dtype == BOOL:
+        return max(x[0], y[0]), max(x[1], y[1])
+    return (max(x[0], y[0]), _all_ones(x, y)) if x[0] >= 0 and y[0] >= 0 else ANY
+
+
+def _xor(op: Op, x: Interval, y: Interval) -> Interval:
+    if op.results[0].type.dtype == BOOL:
+        known = x[0] == x[1] and y[0] == y[1]
+        return (int(x[0] != y[0]),) * 2 if known else EITHER
+    return (0, _all_ones(x, y)) if x[0] >= 0 and y[0] >= 0 else ANY
+
+
+def _all_ones(x: Interval, y: Interval) -> int:
+    return int((1 << int(max(x[1], y[1])).bit_length()) - 1)
+
+
+def _not(op: Op, x: Interval) -> Interval:
+    dtype = op.results[0].type.dtype
+    if dtype == BOOL:
+        return 1 - x[1], 1 - x[0]
+    return ANY if is_unsigned(dtype) else (-x[1] - 1, -x[0] - 1)
+
+
+def _shift_left(op: Op, x: Interval, y: Interval) -> Interval:
+    width = int(op.results[0].type.dtype.itemsize) * 8
+    if not 0 <= y[0] <= y[1] < width:
+        return ANY
+    return _corners(lambda a, b: a << b, x, y)
+
+
+def _shift_right(op: Op, x: Interval, y: Interval) -> Interval:
+    width = int(op.results[0].type.dtype.itemsize) * 8
+    if not 0 <= y[0] <= y[1] < width or (x[0] < 0 and isinstance(op.kind, ShiftRightLogical)):
+        return ANY
+    return _corners(lambda a, b: a >> b, x, y)
+
+
+def decide(direction: str, x: Interval, y: Interval) -> Interval:
+    """A comparison of integers, as far as the intervals decide it."""
+    below, above = x[1] < y[0], x[0] > y[1]
+    not_above, not_below = x[1] <= y[0], x[0] >= y[1]
+    match direction:
+        case "LT":
+            return TRUE if below else FALSE if not_below else EITHER
+        case "LE":
+            return TRUE if not_above else FALSE if above else EITHER
+        case "GT":
+            return TRUE if above else FALSE if not_above else EITHER
+        case "GE":
+            return TRUE if not_below else FALSE if below else EITHER
+    same = x[0] == x[1] == y[0] == y[1]
+    equal = TRUE if same else FALSE if below or above else EITHER
+    return equal if direction == "EQ" else (1 - equal[1], 1 - equal[0])
+
+
+def _compare(op: Op, x: Interval, y: Interval) -> Interval:
+    assert isinstance(op.kind, Compare)
+    dtype, direction = op.operands[0].type.dtype, op.kind.direction
+    if is_complex(dtype):
+        return EITHER
+    if op.operands[0] is op.operands[1] and not is_floating(dtype):
+        return TRUE if direction in ("EQ", "LE", "GE") else FALSE
+    found = decide(direction, x, y)
+    if is_floating(dtype):  # every comparison with NaN is false, but for NE
+        certain = TRUE if direction == "NE" else FALSE
+        return found if found == certain else EITHER
+    return found
+
+
+# ---------------------------------------------------------------- elements taken, moved and made
+
+
+def _same(op: Op, x: Interval, *others: Interval) -> Interval:
+    return x
+
+
+def _any_of(op: Op, *operands: Interval) -> Interval:
+    return hull(*operands)
+
+
+def _stored(op: Op, x: Interval, new: Interval, *places: Interval) -> Interval:
+    return hull(x, new)
+
+
+def _scattered(op: Op, x: Interval, places: Interval, new: Interval) -> Interval:
+    assert isinstance(op.kind, Scatter)
+    return hull(x, new) if op.kind.combine is None else ANY
+
+
+_EXACT = 1 << 10
+"""Up to this size every floating-point type but bfloat16 holds all integers; rounding keeps the order anyway."""
+
+
+def _convert(op: Op, x: Interval) -> Interval:
+    source, target = op.operands[0].type.dtype, op.results[0].type.dtype
+    if target == BOOL:
+        return FALSE if x == (0, 0) and not is_floating(source) else TRUE if x[0] > 0 or x[1] < 0 else EITHER
+    if is_floating(source) and is_integer(target):  # saturates; NaN is 0
+        whole = full(target)
+        low, high = [_to_integer(v, whole) for v in x]
+        return min(low, 0), max(high, 0)
+    if is_complex(source) or is_complex(target):
+        return ANY
+    if is_floating(target) and is_integer(source):
+        least = -math.inf if x[0] < -_EXACT else min(x[0], _EXACT)
+        return least, (math.inf if x[1] > _EXACT else max(x[1], -_EXACT))
+    return _signed(op, x) if is_floating(target) else x
+
+
+def _to_integer(value: float, whole: Interval) -> int:
+    if math.isinf(value):
+        return int(whole[0] if value < 0 else whole[1])
+    return int(min(max(int(value), whole[0]), whole[1]))
+
+
+def _bitcast(op: Op, x: Interval) -> Interval:
+    """The bits of a signed integer that is not negative read as an unsigned one, and the other way round."""
+    source, target = op.operands[0].type.dtype, op.results[0].type.dtype
+    same = is_integer(source) and is_integer(target) and source.itemsize == target.itemsize
+    return x if same and x[0] >= 0 and x[1] <= full(target)[1] else full(target)
+
+
+CONSTANT_LIMIT = 1 << 16
+"""Elements of a constant that are looked at."""
+
+
+def _constant(op: Op) -> Interval:
+    assert isinstance(op.kind, Constant)
+    data = op.kind.data
+    if not 0 < data.size <= CONSTANT_LIMIT or data.dtype.kind not in "biuf":
+        return full(op.results[0].type.dtype)
+    low, high = (np.nanmin(data), np.nanmax(data)) if data.dtype.kind == "f" else (data.min(), data.max())
+    return ANY if low != low else (low.item() + 0, high.item() + 0)
+
+
+def _iota(op: Op) -> Interval:
+    assert isinstance(op.kind, Iota)
+    extent = op.results[0].type.static_shape[op.kind.axis]
+    return 0, max(extent - 1, 0)
+
+
+def _reduced(op: Op, x: Interval, start: Interval) -> Interval:
+    """Elements combined; of a sum, as many as are combined into one."""
+    assert isinstance(op.kind, Reduce)
+    combine = op.kind.combine
+    if isinstance(combine, Maximum | Minimum) or op.results[0].type.dtype == BOOL:
+        return hull(x, start)
+    count = op.operands[0].type.size // max(op.results[0].type.size, 1)
+    if isinstance(combine, Add):
+        return _signed(op, (start[0] + _product(count, x[0]), start[1] + _product(count, x[1])))
+    return ANY
+
+
+def _exponential(op: Op, x: Interval) -> Interval:
+    return 0, math.inf
+
+
+def _sqrt(op: Op, x: Interval) -> Interval:
+    return (1 if x[0] >= 1 else 0), math.inf
+
+
+def _sign(op: Op, x: Interval) -> Interval:
+    return (-1 if x[0] < 0 else 0 if x[0] == 0 else 1), (1 if x[1] > 0 else 0 if x[1] == 0 else -1)
+
+
+RULES: dict[type, Callable[..., Interval]] = {
+    Constant: _constant,
+    Iota: _iota,
+    Add: _add,
+    Subtract: _subtract,
+    Multiply: _multiply,
+    Negate: _negate,
+    Abs: _abs,
+    Divide: _divide,
+    Remainder: _remainder,
+    Maximum: _maximum,
+    Minimum: _minimum,
+    Clamp: _clamp,
+    Sign: _sign,
+    And: _and,
+    Or: _or,
+    Xor: _xor,
+    Not: _not,
+    ShiftLeft: _shift_left,
+    ShiftRightArithmetic: _shift_right,
+    ShiftRightLogical: _shift_right,
+    Compare: _compare,
+    Convert: _convert,
+    BitcastConvert: _bitcast,
+    Exponential: _exponential,
+    Sqrt: _sqrt,
+    Reduce: _reduced,
+    Concatenate: _any_of,
+    Pad: _any_of,
+    DynamicUpdateSlice: _stored,
+    Scatter: _scattered,
+    **dict.fromkeys(
+        (Broadcast, Reshape, Transpose, Reverse, Slice, DynamicSlice, Gather),
+        _same,
+    ),
+}
+"""The rule of every operation with one result that has one."""
+
+BY_POSITION = (Sort, OptimizationBarrier)
+"""Operations each result of which has the elements of one operand."""
+
+
+def transfer(op: Op, operands: list[Interval]) -> Interval:
+    """The interval of the one result of `op`."""
+    dtype = op.results[0].type.dtype
+    rule = RULES.get(type(op.kind))
+    if rule is None or dtype.kind not in "biuf":
+        return full(dtype)
+    return within(rule(op, *operands), dtype)

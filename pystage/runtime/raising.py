@@ -1,0 +1,134 @@
+"""What a program raises: from its error code to the exception that the plain run raises.
+
+In: the results of a run. Out: nothing, or `Raised` with the genuine exception and a traceback that goes through
+the lines of the user's functions to the one that raised, as if they had run.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import types
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..compiler.diagnostics.span import Span
+from ..compiler.values.boundary import Failure, Form, Output, Site, Template
+
+_HOME = str(Path(__file__).parents[1])
+
+Evaluate = Callable[[Template, Sequence[Any]], Any]
+"""The object that a template describes, of these results."""
+
+
+class Raised(Exception):
+    """A program has raised `exception`; `traceback` is the user's part of what led there."""
+
+    def __init__(self, exception: BaseException, traceback: types.TracebackType | None) -> None:
+        super().__init__(exception)
+        self.exception = exception
+        self.traceback = traceback
+
+    def genuine(self) -> BaseException:
+        """What the caller gets."""
+        return self.exception.with_traceback(self.traceback)
+
+
+def code_of(failure: Failure, values: Sequence[Any]) -> int:
+    """The number of the place where the program raised; 0 if it did not. Waits for the program."""
+    if isinstance(failure.code, int):
+        return failure.code
+    return int(np.asarray(values[failure.code.index]))
+
+
+def raised(failure: Failure, number: int, values: Sequence[Any], evaluate: Evaluate) -> Raised:
+    """What the program raised at the place with this number."""
+    site = failure.find(number)
+    exception = _exception(site, [values[failure.payload[key]] for key in site.keys], evaluate)
+    places = [p for p in (site.span, *site.chain) if p is not None and not p.file.startswith(_HOME)]
+    return Raised(exception, _traceback(exception, places[::-1]))
+
+
+def raised_at(exception: BaseException, place: Span | None) -> Raised:
+    """An exception that the host met at a place of the user's."""
+    return Raised(exception, _traceback(exception, [] if place is None else [place]))
+
+
+def raise_from_host(failure: Failure, values: Sequence[Any], evaluate: Evaluate) -> None:
+    """Under JAX's own transformations: the program calls the host, which raises, where it has raised.
+
+    JAX then raises an error of its own, with the text of the exception. Under `jax.vmap` the host is asked for
+    each element of the batch.
+    """
+    names = list(failure.payload)
+    here = Failure(Output(0, Form.PYTHON), failure.find, {name: i for i, name in enumerate(names, 1)})
+
+    def raise_here(code: Any, *payload: Any) -> None:
+        if code:
+            found = [np.asarray(v) for v in (code, *payload)]
+            raise raised(here, int(found[0]), found, evaluate).genuine()
+
+    payload = [jax.lax.stop_gradient(values[failure.payload[name]]) for name in names]
+    if isinstance(failure.code, int):
+        jax.debug.callback(raise_here, failure.code, *payload)
+        return
+    code = values[failure.code.index]
+    jax.lax.cond(code != 0, lambda: jax.debug.callback(raise_here, code, *payload), lambda: None)
+
+
+def _exception(site: Site, payload: Sequence[Any], evaluate: Evaluate) -> BaseException:
+    try:
+        made = evaluate(site.exception, payload)
+    except Exception as error:
+        return error
+    if isinstance(made, BaseException):
+        return made
+    if site.fallback is not None:
+        return type(site.fallback)(*site.fallback.args)
+    return RuntimeError(
+        f"internal error of pystage: the program raised at {site.span}, and Python does not; please report this"
+    )
+
+
+def _traceback(exception: BaseException, places: Sequence[Span]) -> types.TracebackType | None:
+    """A traceback through these places, outermost first."""
+    if not places:
+        return None
+    *calls, last = places
+    code = _statement(last, True)
+    scope: dict[str, Any] = {"exception": exception}
+    for place in reversed(calls):
+        code, scope = _statement(place, False), {"run": exec, "code": code, "scope": scope}
+    before = exception.__cause__, exception.__context__, exception.__suppress_context__
+    try:
+        exec(code, scope)
+    except BaseException as found:
+        traceback = found.__traceback__
+    exception.__cause__, exception.__context__, exception.__suppress_context__ = before
+    return traceback.tb_next if traceback is not None else None
+
+
+@functools.lru_cache(maxsize=256)
+def _statement(place: Span, raises: bool) -> types.CodeType:
+    """A code object at `place`, under the name of the user's function, that raises or runs another one."""
+    at = {
+        "lineno": place.line,
+        "col_offset": place.column,
+        "end_lineno": place.end_line,
+        "end_col_offset": place.end_column,
+    }
+
+    def name(text: str) -> ast.Name:
+        return ast.Name(text, ast.Load(), **at)
+
+    statement: ast.stmt
+    if raises:
+        statement = ast.Raise(name("exception"), None, **at)
+    else:
+        statement = ast.Expr(ast.Call(name("run"), [name("code"), name("scope")], [], **at), **at)
+    code = compile(ast.Module([statement], []), place.file, "exec")
+    return code.replace(co_name=place.function.rpartition(".")[2] or code.co_name, co_qualname=place.function)
