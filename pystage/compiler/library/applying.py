@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from ..diagnostics.codes_calls import WrongArguments
 from ..values.lattice import Abstract, Const, Meaning
@@ -23,7 +24,7 @@ from .structures import abstract
 def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
     """`func1d` of each line along an axis; the axes of its result stand in the place of that axis."""
     given = np.asarray(arr)
-    at = axis % given.ndim
+    at = normalize_axis_index(axis, given.ndim)
     lines = np.moveaxis(given, at, -1)
     outer = lines.shape[:-1]
     flat = lines.reshape(-1, lines.shape[-1])

@@ -393,10 +393,13 @@ def absolute(ctx: Context, form: Form, x: Value) -> Value:
 
 
 def sign(ctx: Context, form: Form, x: Value) -> Value:
-    """-1, 0 or 1; of complex numbers `x / |x|`."""
+    """-1, 0 or 1; of complex numbers `x / |x|`. Of -0.0 it is 0.0 in NumPy and -0.0 in JAX."""
     if is_unsigned(x.type.dtype):
         return ctx.op(Minimum(), x, like(ctx, x, 1))
-    return ctx.op(Sign(), x)
+    signs = ctx.op(Sign(), x)
+    if form is Form.JAX or not is_floating(x.type.dtype):
+        return signs
+    return select(ctx, zero_at(ctx, x), like(ctx, x, 0), signs)
 
 
 def real_dtype(dtype: DType) -> DType:

@@ -7,6 +7,8 @@ of iterables stand in `iterables.py`, conversions in `scalars.py`.
 from __future__ import annotations
 
 import builtins
+import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +17,7 @@ import numpy as np
 
 from ..diagnostics.codes_calls import WrongArguments
 from ..diagnostics.codes_types import NoSuchOperation
-from ..hlo.types import BOOL, INT64, is_complex
+from ..hlo.types import BOOL, FLOAT64, INT64, is_complex
 from ..ops import Abs
 from ..values.boundary import Form
 from ..values.lattice import (
@@ -26,6 +28,7 @@ from ..values.lattice import (
     DictCell,
     DictView,
     ListCell,
+    MaybeUndef,
     Meaning,
     Method,
     ObjectCell,
@@ -34,17 +37,20 @@ from ..values.lattice import (
     Ref,
     SetCell,
     Tuple,
+    Undef,
     is_number,
 )
 from . import ufuncs as u
-from .classes import class_of
+from .bounds import bounds, bounds_of
+from .classes import c_name, class_of
 from .context import Context, Raw
 from .elementwise import apply_jax, apply_numpy
 from .masks import Masked, length
+from .number_checks import check_divisor, check_least
 from .operators import binary, compare
 from .ordering import choose
 from .promote import kinds_of
-from .python_numbers import bounds_of
+from .ranges import range_length
 from .registry import meaning
 from .scalars import special
 from .structures import MISSING, abstract, call_now, cell_of, known_object, type_name
@@ -85,9 +91,11 @@ def abs_(ctx: Context, x: Raw, /) -> Abstract:
         return ctx.python(ctx.op(Abs(), operand.value))
     if operand.dtype == BOOL:
         return ctx.python(ctx.convert(operand.value, INT64), 0, 1)
-    low, high = bounds_of(operand)
+    low, high = bounds(ctx, operand)
     if low is not None and low >= 0:
         return operand
+    if operand.dtype == INT64:
+        check_least(ctx, operand, low, "abs({})")
     ends = None if low is None or high is None else max(abs(low), abs(high))
     return ctx.python(ctx.op(Abs(), operand.value), 0 if operand.dtype == INT64 else None, ends)
 
@@ -207,6 +215,11 @@ def pow_(ctx: Context, base: Raw, exp: Raw, mod: Raw = None) -> Abstract:
 @meaning(builtins.divmod)
 def divmod_(ctx: Context, x: Raw, y: Raw, /) -> Abstract:
     """`divmod(x, y)`."""
+    operands = [abstract(v) for v in (x, y)]
+    if all(isinstance(o, Const | Array) and is_number(o) for o in operands):
+        numbers = [ctx.read(o) for o in operands]
+        if all(k.form is Form.PYTHON for o in numbers for k in kinds_of(o)):
+            check_divisor(ctx, divmod, numbers[0], numbers[1], FLOAT64)  # which has a text of its own
     return Tuple((binary(ctx, "//", x, y), binary(ctx, "%", x, y)))
 
 
@@ -222,14 +235,8 @@ def _known_only(function: Callable[..., Any]) -> Callable[..., Abstract]:
     return call
 
 
-for _builtin in (ord, chr, hex, bin, oct, ascii, repr, format):
+for _builtin in (ord, chr, hex, bin, oct, ascii):
     meaning(_builtin)(_known_only(_builtin))
-
-
-@meaning(str)
-def str_(ctx: Context, x: Raw = "", /) -> Abstract:
-    """`str(x)` of what is known."""
-    return Const(str(ctx.known(x, "the argument of str()")))
 
 
 @meaning(hash, id)
@@ -295,7 +302,7 @@ def len_(ctx: Context, x: Raw, /) -> Abstract:
     if known is not MISSING and not isinstance(x, Tuple):
         return call_now(ctx, len, known)
     if isinstance(x, Range):
-        return _range_length(ctx, x)
+        return range_length(ctx, x)
     cell = cell_of(ctx, x)
     sized = isinstance(x, Tuple | DictView) or isinstance(cell, ListCell | DictCell | SetCell)
     items = ctx.iterate(abstract(x)) if sized else None
@@ -307,17 +314,11 @@ def len_(ctx: Context, x: Raw, /) -> Abstract:
 def _array_length(ctx: Context, x: Raw) -> Abstract:
     operand = ctx.read(x)
     if isinstance(operand, Const) or (operand.form in (Form.PYTHON, Form.SCALAR)):
-        ctx.raise_(TypeError(f"object of type {kinds_of(operand)[0]} has no len()"))
+        (cls, *_) = class_of(ctx, operand)
+        ctx.raise_(TypeError(f"object of type {c_name(cls)!r} has no len()"))
     if not operand.rank:
         ctx.raise_(TypeError("len() of unsized object"))
     return Const(operand.shape[0])
-
-
-def _range_length(ctx: Context, x: Range) -> Abstract:
-    step = ctx.known(x.step, "the step of a range")
-    span = binary(ctx, "-", x.stop, x.start) if step > 0 else binary(ctx, "-", x.start, x.stop)
-    trips = binary(ctx, "//", binary(ctx, "+", span, Const(abs(step) - 1)), Const(abs(step)))
-    return ctx.call(Const(max), [trips, Const(0)])
 
 
 @meaning(isinstance)
@@ -377,11 +378,28 @@ def hasattr_(ctx: Context, x: Raw, name: Raw, /) -> Abstract:
         return Const(hasattr(x.value, attribute))
     cell = cell_of(ctx, x)
     if isinstance(cell, ObjectCell):
-        own = attribute in cell.fields or hasattr(cell.cls, attribute)
-        return Const(own or (cell.origin is not None and cell.origin(attribute) is not None))
+        return Const(_instance_has(ctx, x, cell, attribute))
     if isinstance(cell, ListCell | DictCell) or isinstance(x, Tuple | Array | Ref):
         return Const(all(hasattr(c, attribute) for c in class_of(ctx, x)))
     return Const(hasattr(class_of(ctx, x)[0], attribute))
+
+
+def _instance_has(ctx: Context, x: Raw, cell: ObjectCell, name: str) -> bool:
+    """Whether reading an attribute of an instance gives one; a property is read, as Python does."""
+    own = cell.fields.get(name)
+    if own is None and cell.origin is not None:
+        own = cell.origin(name)
+    if isinstance(own, MaybeUndef):
+        ctx.getattr(abstract(x), name)
+    if own is not None and not isinstance(own, Undef):
+        return True
+    raw = next((vars(c)[name] for c in cell.cls.__mro__ if name in vars(c)), MISSING)
+    plain = raw is not MISSING and not isinstance(raw, types.MemberDescriptorType)
+    if isinstance(raw, property | functools.cached_property) or (
+        not plain and hasattr(cell.cls, "__getattr__")
+    ):
+        return ctx.attempt(lambda: ctx.getattr(abstract(x), name), AttributeError) is not None
+    return plain
 
 
 @meaning(getattr)

@@ -32,6 +32,7 @@ from ..values.lattice import (
     Reversed,
     SetCell,
     Slice,
+    Text,
     Tuple,
     Zip,
 )
@@ -54,6 +55,7 @@ _FIXED: dict[type, type] = {
     SetCell: set,
     ArrayCell: np.ndarray,
     IteratorCell: type(iter(())),
+    Text: str,
 }
 _VIEWS: dict[str, type] = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}.items())}
 
@@ -91,3 +93,21 @@ def scalar_class(dtype: DType, form: Form) -> type:
             return np.ndarray
         case Form.JAX:
             return cast(type, jax.Array)
+
+
+def c_name(cls: type) -> str:
+    """The name of a class in CPython's own messages: NumPy's scalars have their module before it."""
+    if issubclass(cls, jax.Array):
+        return "jax.Array"
+    return f"numpy.{cls.__name__}" if issubclass(cls, np.generic) else cls.__name__
+
+
+def not_iterable(ctx: Context, value: Raw) -> str | None:
+    """The name of the class of a value that is certainly no iterable; None for all others."""
+    if isinstance(value, Abstract) and not isinstance(value, Const | Array | Ref | Closure | Method):
+        return None
+    (cls, *others) = class_of(ctx, value)
+    jax_array = isinstance(value, Array) and value.form is Form.JAX
+    if others or jax_array or hasattr(cls, "__iter__") or hasattr(cls, "__getitem__"):
+        return None if not (isinstance(value, Array) and value.form is Form.SCALAR) else c_name(cls)
+    return c_name(cls)

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from ..diagnostics.codes_types import SizeDependsOnValues
 from ..values.lattice import Abstract, Const
 from .context import Context, Raw
 from .registry import meaning
-from .structures import abstract
+from .structures import abstract, call_now
 
 P = TypeVar("P", bound=Callable[..., Any])
 
@@ -48,3 +51,29 @@ def composed(*functions: Any) -> Callable[[P], P]:
         return program
 
     return declare
+
+
+def size_depends(what: str, rewrite: str) -> NoReturn:
+    """For composed programs: the size of `what` depends on values, and `rewrite` is what to write instead."""
+    raise NotImplementedError(what, rewrite)
+
+
+@meaning(size_depends)
+def _size_depends(ctx: Context, what: Raw, rewrite: Raw) -> NoReturn:
+    texts = [str(ctx.known(text, "a text")) for text in (what, rewrite)]
+    ctx.fail(SizeDependsOnValues(span=ctx.span, what=texts[0], rewrite=texts[1]))
+
+
+@meaning(normalize_axis_index)
+def _axis_index(ctx: Context, axis: Raw, ndim: Raw, msg_prefix: Raw = None) -> Abstract:
+    """An axis counted from 0."""
+    return call_now(ctx, normalize_axis_index, *[ctx.known(v, "an axis") for v in (axis, ndim, msg_prefix)])
+
+
+@meaning(normalize_axis_tuple)
+def _axis_tuple(
+    ctx: Context, axis: Raw, ndim: Raw, argname: Raw = None, allow_duplicate: Raw = False
+) -> Abstract:
+    """Axes counted from 0, none twice."""
+    known = [ctx.known(v, "an axis") for v in (axis, ndim, argname, allow_duplicate)]
+    return call_now(ctx, normalize_axis_tuple, *known)

@@ -91,7 +91,7 @@ def _next(ctx: Context, iterator: Raw) -> Abstract:
     cell = cell_of(ctx, iterator)
     if not cell.rest:
         ctx.raise_(StopIteration())
-    ctx.state.set(iterator.cell, replace(ctx.settle(iterator), rest=cell.rest[1:]))
+    ctx.write(iterator.cell, replace(ctx.settle(iterator), rest=cell.rest[1:]))
     first: Abstract = cell.rest[0]
     return first
 
@@ -194,11 +194,11 @@ def container_setitem(ctx: Context, container: Raw, index: Raw, value: Raw) -> b
             _change(
                 ctx, lambda: operator.setitem(changed, position, new), "list assignment index out of range"
             )
-            ctx.state.set(container.cell, replace(cell, items=tuple(changed)))
+            ctx.write(container.cell, replace(cell, items=tuple(changed)))
             return True
         case DictCell(entries=entries):
             key = ctx.known(index, "the key of a dict")
-            ctx.state.set(container.cell, replace(cell, entries={**entries, key: abstract(value)}))
+            ctx.write(container.cell, replace(cell, entries={**entries, key: abstract(value)}))
             return True
         case _:
             return False
@@ -214,14 +214,14 @@ def container_delitem(ctx: Context, container: Raw, index: Raw) -> bool:
             position = _position(ctx, index, "list")
             changed = list(items)
             _change(ctx, lambda: operator.delitem(changed, position), "list assignment index out of range")
-            ctx.state.set(container.cell, replace(cell, items=tuple(changed)))
+            ctx.write(container.cell, replace(cell, items=tuple(changed)))
             return True
         case DictCell(entries=entries):
             key = ctx.known(index, "the key of a dict")
             if key not in entries:
                 ctx.raise_(KeyError(key))
             rest = {k: v for k, v in entries.items() if k != key}
-            ctx.state.set(container.cell, replace(cell, entries=rest))
+            ctx.write(container.cell, replace(cell, entries=rest))
             return True
         case _:
             return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,15 +19,27 @@ from ..diagnostics.span import Span
 from ..hlo.builder import Builder
 from ..hlo.ir import Value
 from ..hlo.op import HloOp
-from ..hlo.types import DType
+from ..hlo.types import ArrayType, DType
 from ..ops import Broadcast, Constant, Convert, Reshape
+from ..ops.draw import Action
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, ArrayCell, Const, Ref
+from ..values.intervals import Intervals
+from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref
 from ..values.state import State
 from ..values.views import read_path
 
 Raw = Any
 """An abstract value, or a plain Python object (from a default) that means the constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What `function(*args)` raises where `bad` holds (None: in all other cases), of the class of `fallback`."""
+
+    bad: Value | None
+    fallback: BaseException
+    function: Callable[..., Any]
+    args: Sequence[Raw]
 
 
 class Context(abc.ABC):
@@ -36,11 +49,17 @@ class Context(abc.ABC):
     state: State
     x64: bool
     """The user's `jax_enable_x64`: the rules of `jax.numpy` depend on it."""
+    intervals: Intervals
+    """What is known of the range of values, here."""
+    jax_loops: dict[tuple[object, object], Any]
+    """By function and kinds of operand: the types that JAX computes with under the settings at hand."""
 
     # -- what the engine provides
 
     @abc.abstractmethod
-    def call(self, function: Abstract, args: Sequence[Abstract], kwargs: Mapping[str, Abstract] = {}) -> Abstract:
+    def call(
+        self, function: Abstract, args: Sequence[Abstract], kwargs: Mapping[str, Abstract] = {}
+    ) -> Abstract:
         """The result of a call to any callable value, user functions included."""
 
     @abc.abstractmethod
@@ -80,8 +99,61 @@ class Context(abc.ABC):
         """`value.name`."""
 
     @abc.abstractmethod
+    def attempt(self, call: Callable[[], Abstract], exceptions: type[BaseException]) -> Abstract | None:
+        """The value of `call()`, or None where the program certainly raises one of `exceptions` in it."""
+
+    @abc.abstractmethod
     def raise_(self, exception: BaseException) -> NoReturn:
         """The program raises this exception here, certainly."""
+
+    @abc.abstractmethod
+    def check(
+        self,
+        bad: Value | None,
+        fallback: BaseException,
+        function: Callable[..., Any],
+        args: Sequence[Raw],
+    ) -> None:
+        """The program raises here what `function(*args)` raises, if the scalar bool `bad` holds (None: certainly).
+
+        The function is called after the run, with what the arguments were. `fallback` is of the class that it
+        raises, and is raised if it does not raise then (of a number within rounding of the limit).
+        """
+
+    @abc.abstractmethod
+    def check_first(self, bad: Value, cases: Sequence[Case]) -> None:
+        """The program raises here, if the scalar bool `bad` holds, by the first of the cases that does."""
+
+    @abc.abstractmethod
+    def checks_bounds(self) -> bool:
+        """Whether the user wants indices checked (`pystage.config.check_bounds`)."""
+
+    @abc.abstractmethod
+    def write(self, cell: int, content: Cell) -> None:
+        """Replaces the contents of a cell, other than an array, because the program changes it."""
+
+    @abc.abstractmethod
+    def store_mask(self, cell: int) -> Value | None:
+        """Whether a store into an array happens, as a scalar bool; None if it certainly does.
+
+        After a raise, what the caller has stays as it is.
+        """
+
+    @abc.abstractmethod
+    def draw(self, action: Action, operands: Sequence[Value], type: ArrayType | None) -> Value | None:
+        """What the host gives for an action, a value of `type`, None where that is None."""
+
+    @abc.abstractmethod
+    def captured_generator(self, generator: Any) -> Ref:
+        """A generator of random numbers of the user's, by the object itself."""
+
+    @abc.abstractmethod
+    def new_generator(self, cls: type, number: Value) -> Ref:
+        """A generator that the program has made."""
+
+    @abc.abstractmethod
+    def input_of(self, value: Array) -> Value | None:
+        """`value` if it is an input of the program as it came, else None."""
 
     def cell(self, ref: Ref) -> Any:
         """What a cell holds, about to be read; PS502 where paths that joined left that open."""
@@ -94,6 +166,10 @@ class Context(abc.ABC):
     def overloaded(self, op: str, left: Raw, right: Raw) -> Abstract | None:
         """What the classes of user objects say of a binary operator or comparison; None if nothing."""
         return None
+
+    @abc.abstractmethod
+    def told_apart(self) -> None:
+        """Notes that the program depends on two objects of the caller's not being one."""
 
     # -- shared helpers
 

@@ -12,17 +12,18 @@ import operator
 import jax.numpy as jnp
 import numpy as np
 
-from ..diagnostics.codes_types import ArgumentNotStaged, DTypeNotStaged
+from ..diagnostics.codes_types import ArgumentNotStaged, DTypeNotStaged, NoSuchOperation
 from ..hlo.ir import Value
 from ..hlo.types import SHORT_NAMES, ArrayType, DType, is_complex
 from ..ops import Add, Concatenate, Divide, Floor, Iota, Multiply, Slice, Subtract, Transpose
 from ..values.lattice import Abstract, Const, Tuple
+from ..values.views import Reshaped
 from .context import Context, Raw
 from .jaxvalues import axis_of, canonical, integer, is_none
 from .layout import is_contiguous
 from .nesting import is_sequence, nested
 from .nesting import stack_nested as stack_nested
-from .rules import ArrayArgument, Rules, twins
+from .rules import ArrayArgument, Rules, twins, with_views
 from .stores import cast, dtype_of, stored_value
 
 _SMALL = 1024
@@ -278,8 +279,9 @@ def ascontiguousarray(ctx: Context, rules: Rules, a: Raw, dtype: Raw = None) -> 
         value, weak = converted(ctx, rules, a, dtype, "ascontiguousarray")
         return rules.array(ctx, value, weak)
     made = _shared(ctx, rules, a, dtype, None, "ascontiguousarray")
-    given = rules.operand(ctx, made, "ascontiguousarray")
-    return made if given.rank else rules.array(ctx, ctx.reshape(given.value, (1,)), given.weak)
+    if rules.operand(ctx, made, "ascontiguousarray").rank:
+        return made
+    return with_views(ctx, rules, made, (Reshaped((1,)),), "ascontiguousarray")
 
 
 @twins(np.copy, jnp.copy, delegates=False)
@@ -302,6 +304,8 @@ def arange(
     if last is None:
         first, last = 0, first
     by = 1 if by is None else by
+    if any(isinstance(v, complex | np.complexfloating) for v in (first, last, by)):
+        ctx.fail(NoSuchOperation(span=ctx.span, operation="arange", types="complex"))
     try:
         found = np.arange(first * 0, last * 0, by * 0 + 1).dtype
     except (TypeError, ValueError) as error:

@@ -29,7 +29,7 @@ def _cell(ctx: Context, receiver: Raw) -> DictCell:
 def _set(ctx: Context, receiver: Raw, entries: Mapping[Any, Abstract]) -> Abstract:
     assert isinstance(receiver, Ref)
     cell = ctx.settle(receiver)
-    ctx.state.set(receiver.cell, replace(cell, entries=dict(entries)))
+    ctx.write(receiver.cell, replace(cell, entries=dict(entries)))
     return NONE
 
 

@@ -72,6 +72,13 @@ class Elementwise:
 
     def jax_loop(self, ctx: Context, kinds: tuple[Kind, ...]) -> Loop | None:
         """The loop by JAX's rules."""
+        key = self, kinds
+        if key not in ctx.jax_loops:
+            ctx.jax_loops[key] = self._jax_loop(ctx, kinds)
+        loop: Loop | None = ctx.jax_loops[key]
+        return loop
+
+    def _jax_loop(self, ctx: Context, kinds: tuple[Kind, ...]) -> Loop | None:
         dtype, weak = jax_common(ctx, kinds)
         dtype = self.inputs(dtype)
         if _kind_letter(dtype) not in self.domain:

@@ -5,6 +5,8 @@ NaN wins over every number in `max` and `argmax`, as in NumPy; of equal elements
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -12,7 +14,9 @@ from ..diagnostics.codes_types import NoSuchOperation
 from ..hlo.ir import Region, Value
 from ..hlo.types import BOOL, INT64, ArrayType, is_complex, is_floating
 from ..ops import And, Compare, Iota, Or, Real, ReduceWith, Select, Subtract
+from ..values.boundary import Form
 from ..values.lattice import Abstract
+from .arithmetic import compare
 from .context import Context, Raw
 from .jaxvalues import axis_of, is_none
 from .masks import Masked, refuse
@@ -56,8 +60,9 @@ def _extremum_of(
     name: str, ctx: Context, rules: Rules, of: Source, initial: Raw = None, masked: bool = False
 ) -> Value:
     combine = EXTREMA[name]
-    if is_complex(of.dtype):
-        ctx.fail(NoSuchOperation(span=ctx.span, operation=f"{rules.name}.{name}", types=str(of.dtype)))
+    if is_complex(of.dtype) and not is_none(initial):
+        types = f"{of.dtype} with `initial`"
+        ctx.fail(NoSuchOperation(span=ctx.span, operation=f"{rules.name}.{name}", types=types))
     start = initial_value(ctx, rules, initial, of.dtype, name)
     if start is None:
         which = name if rules.is_jax else _LONG[name]
@@ -67,6 +72,8 @@ def _extremum_of(
         if of.where is not None and not masked:
             text = f"reduction operation '{_LONG[name]}' does not have an identity"
             ctx.raise_(ValueError(f"{text}, so to use a where mask one has to specify 'initial'"))
+    if is_complex(of.dtype):
+        return ctx.reshape(extremum_and_place(ctx, name, of.value, of.axes, of.where)[0], of.shape)
     return reduce(ctx, combine, of, start)
 
 
@@ -106,7 +113,7 @@ def _nan_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keep
     of = source(ctx, rules, a, axis, keepdims, name)
     numbers = without_nan(ctx, of)
     best = _extremum_of(name[3:], ctx, rules, numbers, masked=True)
-    if not is_floating(of.dtype):
+    if not is_floating(of.dtype) and not is_complex(of.dtype):
         return rules.result(ctx, best)
     none = ctx.op(
         Compare("EQ"), counted(ctx, numbers, INT64), ctx.broadcast(ctx.constant(0, INT64), of.shape)
@@ -207,9 +214,9 @@ def count_nonzero(ctx: Context, rules: Rules, a: Raw, axis: Raw = None, keepdims
 def _better(ctx: Context, name: str, region: Region) -> tuple[Value, Value]:
     """Of two (value, place) pairs the one that `argmax` or `argmin` keeps."""
     best, best_at, new, new_at = region.params
-    ahead = ctx.op(Compare("GT" if name == "argmax" else "LT"), new, best)
+    ahead = compare("GT" if name == "max" else "LT")(ctx, Form.NDARRAY, new, best)
     equal = ctx.op(Compare("EQ"), new, best)
-    if is_floating(best.type.dtype):
+    if is_floating(best.type.dtype) or is_complex(best.type.dtype):
         nan, other_nan = ctx.op(Compare("NE"), new, new), ctx.op(Compare("NE"), best, best)
         ahead = ctx.op(Or(), ahead, ctx.op(And(), nan, ctx.op(Compare("EQ"), best, best)))
         equal = ctx.op(Or(), equal, ctx.op(And(), nan, other_nan))
@@ -218,17 +225,34 @@ def _better(ctx: Context, name: str, region: Region) -> tuple[Value, Value]:
     return ctx.op(Select(), chosen, new, best), ctx.op(Select(), chosen, new_at, best_at)
 
 
-def place_of_extremum(ctx: Context, name: str, value: Value, axis: int) -> Value:
-    """The index along `axis` of the extremum, as int64."""
+def extremum_and_place(
+    ctx: Context, name: str, value: Value, axes: tuple[int, ...], where: Value | None = None
+) -> tuple[Value, Value]:
+    """The extremum (`max` or `min`) of the elements that count, and its index along one axis, as int64.
+
+    Along several axes or none the index has no meaning. Complex numbers are ordered by their real parts first.
+    """
     dtype, shape = value.type.dtype, value.type.static_shape
     scalar, index = ArrayType(dtype), ArrayType(INT64)
     region = Region((scalar, index, scalar, index))
     with ctx.b.region(region):
         region.results = _better(ctx, name, region)
-    worst = neutral(EXTREMA[name[3:]], dtype)
-    places = ctx.op(Iota(ArrayType(INT64, shape), axis))
-    operands = [value, places, ctx.constant(worst, dtype), ctx.constant(shape[axis], INT64)]
-    return ctx.b.apply(ReduceWith((axis,)), operands, [region]).results[1]
+    worst: Any = neutral(EXTREMA[name], dtype)
+    worst = complex(worst, worst) if is_complex(dtype) else worst
+    if where is not None:
+        value = ctx.op(Select(), where, value, ctx.broadcast(ctx.constant(worst, dtype), shape))
+    if not axes:
+        return value, ctx.broadcast(ctx.constant(0, INT64), shape)
+    places = ctx.op(Iota(ArrayType(INT64, shape), axes[0]))
+    last = ctx.constant(max(shape[axes[0]] - 1, 0), INT64)  # wins over nothing, and is inside
+    operands = [value, places, ctx.constant(worst, dtype), last]
+    best, place = ctx.b.apply(ReduceWith(axes), operands, [region]).results
+    return best, place
+
+
+def place_of_extremum(ctx: Context, name: str, value: Value, axis: int) -> Value:
+    """The index along `axis` of the extremum that `argmax` or `argmin` means, as int64."""
+    return extremum_and_place(ctx, name[3:], value, (axis,))[1]
 
 
 def _arg_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keepdims: Raw) -> Abstract:
@@ -236,10 +260,8 @@ def _arg_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keep
         refuse(ctx, name)
     value = rules.operand(ctx, a, name).value
     shape = value.type.static_shape
-    if is_complex(value.type.dtype):
-        ctx.fail(
-            NoSuchOperation(span=ctx.span, operation=f"{rules.name}.{name}", types=str(value.type.dtype))
-        )
+    if rules.is_jax and is_complex(value.type.dtype):
+        ctx.fail(NoSuchOperation(span=ctx.span, operation=f"jnp.{name}", types=str(value.type.dtype)))
     keep = bool(ctx.known(keepdims, f"keepdims of {name}"))
     if is_none(axis) or ctx.known(axis, f"the axis of {name}") is None:
         at, result_shape = 0, reduced_shape(shape, tuple(range(len(shape))), keep)

@@ -240,7 +240,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: Any = False, *, rtol: Any = ...) 
     u, values, vh = np.linalg.svd(np.conj(matrices), full_matrices=False, hermitian=hermitian)
     if share is None:
         share = max(matrices.shape[-2:]) * np.finfo(values.dtype).eps
-    limit = np.asarray(share)[..., None] * np.max(values, axis=-1, keepdims=True)
+    limit = np.asarray(share)[..., None] * np.max(values, axis=-1, keepdims=True, initial=0)
     kept = values > limit
     shares = np.where(kept, 1 / np.where(kept, values, 1), 0).astype(values.dtype)
     return np.matmul(np.swapaxes(vh, -1, -2), shares[..., None] * np.swapaxes(u, -1, -2))
@@ -257,7 +257,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: Any = False, *, rtol: Any = 
         share = (
             max(a.shape[-2:]) * np.finfo(values.dtype).eps if rtol is None else np.asarray(rtol)[..., None]
         )
-        limit = values.max(axis=-1, keepdims=True) * share
+        limit = values.max(axis=-1, keepdims=True, initial=0) * share
     else:
         limit = np.asarray(tol)[..., None]
     return np.count_nonzero(values > limit, axis=-1)

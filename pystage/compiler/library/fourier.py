@@ -55,8 +55,8 @@ def _scale(ctx: Context, norm: Raw, length: int, inverse: bool, name: str) -> fl
 def _transform(ctx: Context, kind: str, a: Raw, n: Raw, axis: Raw, norm: Raw, name: str) -> Abstract:
     """One of HLO's transforms along one axis."""
     given = nested(ctx, NUMPY, a, f"np.fft.{name}")
-    if not given.rank:
-        ctx.raise_(IndexError("tuple index out of range"))
+    if is_none(n) and not -given.rank <= integer(ctx, axis, f"the axis of np.fft.{name}") < given.rank:
+        ctx.raise_(IndexError("tuple index out of range"))  # NumPy reads the length off the shape
     at = axis_of(ctx, axis, given.rank, f"np.fft.{name}")
     narrow = given.dtype in (FLOAT32, COMPLEX64, FLOAT16)
     if kind == "RFFT":
@@ -136,6 +136,9 @@ def _chosen(shape: Any, s: Any, axes: Any, invert: Any) -> Any:
         count = len(shape) if s is None else len(s)
         axes = tuple(range(len(shape) - count, len(shape)))
     if s is None:
+        for i in axes:
+            if not -len(shape) <= i < len(shape):
+                raise IndexError(f"index {i} is out of bounds for axis 0 with size {len(shape)}")
         lengths = [shape[i] for i in axes]
         if invert:
             lengths[-1] = (shape[axes[-1]] - 1) * 2

@@ -2,19 +2,23 @@
 
 Basic indexing of an ndarray gives a reference to the same memory (or a NumPy scalar), fancy indexing a copy;
 of a `jax.Array` both compute a new value. A store makes a new array for the cell that owns the memory.
-Indices that the program computes are taken to lie inside: a load outside is moved inside, as XLA does it.
+Indices that the program computes are checked where they do not certainly lie inside (`inside.py`).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..diagnostics.codes_types import NotNumeric
 from ..hlo.ir import Value
+from ..ops import Select
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Ref
 from ..values.views import read_path
+from .arithmetic import like
 from .at import At, AtIndex
 from .context import Context, Raw
-from .gathering import basic_views, fancy, gather, scatter
+from .gathering import Fancy, basic_views, fancy, gather, scatter
 from .indices import Indices, parse
 from .jax_random import is_key, key_item
 from .masks import Masked, masked_choice, only_mask, refuse
@@ -73,7 +77,8 @@ def array_setitem(ctx: Context, obj: Abstract, index: Raw, value: Raw) -> None:
         whole = ctx.contents(target)
         new = stored_value(ctx, value, dtype_of(ctx, obj), "the stored value")
         new = _fit_fancy(ctx, new, at.result_shape(whole.type.static_shape))
-        store_through(ctx, target, scatter(ctx, whole, at, new))
+        at = unless_raised(ctx, target, at, whole)
+        store_through(ctx, target, scatter(ctx, whole, at, new), masked=False)
 
 
 # ---------------------------------------------------------------- loads
@@ -128,6 +133,16 @@ def _store_basic(ctx: Context, target: Ref, value: Raw, element: bool) -> None:
     if element and new.type.rank:
         ctx.raise_(ValueError("setting an array element with a sequence."))
     store_through(ctx, target, new)
+
+
+def unless_raised(ctx: Context, target: Ref, at: Fancy, array: Value) -> Fancy:
+    """The same places; all outside of `array`, where a store into `target` must not happen any more."""
+    mask = ctx.store_mask(target.cell)
+    if mask is None:
+        return at
+    first, *others = at.places
+    nowhere = like(ctx, first, array.type.static_shape[at.axes[0]])
+    return replace(at, places=(ctx.op(Select(), mask, first, nowhere), *others))
 
 
 def _fit_fancy(ctx: Context, new: Value, shape: tuple[int, ...]) -> Value:

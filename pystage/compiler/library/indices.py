@@ -20,7 +20,9 @@ from ..ops import Add, Compare, Select
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, ListCell, Ref, Slice, Tuple
 from ..values.views import Index
+from .bounds import bounds
 from .context import Context, Raw
+from .inside import check_inside, outside_of_axis
 from .slices import Part, part_of
 from .stores import known_array
 
@@ -262,10 +264,19 @@ def _items(ctx: Context, entry: _Entry, shape: tuple[int, ...], axis: int, jax: 
     if known is not None:
         return [_known_places(ctx, known, shape[axis], axis, jax)]
     if not entry.rank:
-        lower, upper = entry.lower, entry.upper
+        lower, upper = bounds(ctx, entry)
         inside = lower is not None and upper is not None and -shape[axis] <= lower <= upper < shape[axis]
-        return [Place(from_front(ctx, entry, shape[axis]), _is_0d(entry), inside)]
-    return [Places(from_front(ctx, entry, shape[axis]))]
+        return [Place(_checked_front(ctx, entry, shape, axis, jax or inside), _is_0d(entry), inside)]
+    return [Places(_checked_front(ctx, entry, shape, axis, jax))]
+
+
+def _checked_front(ctx: Context, entry: Array, shape: tuple[int, ...], axis: int, inside: bool) -> Value:
+    """Staged indices counted from the front; the program raises where one is out of bounds."""
+    extent = shape[axis]
+    front = from_front(ctx, entry, extent)
+    if not inside:
+        check_inside(ctx, entry, front, extent, outside_of_axis(axis, extent))
+    return front
 
 
 def _mask_items(
@@ -310,13 +321,13 @@ def _out_of_bounds(ctx: Context, index: int, axis: int, extent: int) -> None:
 
 def from_front(ctx: Context, index: Array, extent: int) -> Value:
     """Staged indices as int64, negative ones counted from the end; no operation where none is negative."""
-    unsigned = index.dtype.kind == "u"
     value = ctx.convert(index.value, INT64)
-    if unsigned or (index.lower is not None and index.lower >= 0):
+    lower, upper = bounds(ctx, index)
+    if index.dtype.kind == "u" or (lower is not None and lower >= 0):
         return value
     shape = value.type.static_shape
     moved = ctx.op(Add(), value, ctx.broadcast(ctx.constant(extent, INT64), shape))
-    if index.upper is not None and index.upper < 0:
+    if upper is not None and upper < 0:
         return moved
     negative = ctx.op(Compare("LT"), value, ctx.broadcast(ctx.constant(0, INT64), shape))
     return ctx.op(Select(), negative, moved, value)

@@ -8,15 +8,14 @@ import numpy as np
 
 from ..diagnostics.codes_types import ArgumentNotStaged
 from ..hlo.ir import Value
-from ..hlo.types import FLOAT64, INT64, DType
+from ..hlo.types import FLOAT64, INT64
 from ..ops import Add, Compare, Divide, Maximum, Minimum, Multiply, Select, Subtract
 from ..values.lattice import Abstract
-from .composed import run_program
+from .composed import composed
 from .context import Context, Raw
-from .contraction import Labelled, product
 from .creation import filled
 from .gathering import Fancy, gather
-from .jaxvalues import axes_of, is_none
+from .jaxvalues import is_none
 from .joining import part
 from .nesting import nested
 from .registry import meaning
@@ -69,31 +68,10 @@ def _between(ctx: Context, at: Value, places: Value, values: Value) -> Value:
     return ctx.op(Add(), ctx.op(Multiply(), slope, ctx.op(Subtract(), at, x0)), y0)
 
 
-@meaning(np.trapezoid)
-def trapezoid(ctx: Context, y: Raw, x: Raw = None, dx: Raw = 1.0, axis: Raw = -1) -> Abstract:
+@composed(np.trapezoid)
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
     """The integral along an axis by the trapezoidal rule."""
-    given = nested(ctx, NUMPY, y, "trapezoid")
-    (at,) = axes_of(ctx, axis, given.rank, "trapezoid")
-    if given.rank != 1:
-        return run_program(ctx, trapezoids, [NUMPY.array(ctx, given.value), x, dx, at])
-    size = given.shape[at]
-    other = nested(ctx, NUMPY, dx if is_none(x) else x, "trapezoid")
-    dtype: DType = np.result_type(given.dtype, other.dtype if not is_none(x) else given.dtype, 0.5)
-    value = ctx.convert(given.value, dtype)
-    pair = [part(ctx, value, 0, 1, size), part(ctx, value, 0, 0, size - 1)]
-    if is_none(x):
-        width = ctx.broadcast(ctx.convert(other.value, dtype), (size - 1,))
-    else:
-        points = ctx.convert(other.value, dtype)
-        width = ctx.op(Subtract(), part(ctx, points, 0, 1, size), part(ctx, points, 0, 0, size - 1))
-    means = ctx.op(Divide(), ctx.op(Add(), *pair), filled(ctx, 2, (size - 1,), dtype))
-    summed = product(ctx, Labelled(width, ("i",)), Labelled(means, ("i",)), ())
-    return ctx.new(summed.value)
-
-
-def trapezoids(y: Any, x: Any, dx: Any, axis: Any) -> Any:
-    """The integrals along one axis of several."""
-    lines = np.moveaxis(y, axis, -1)
+    lines = np.moveaxis(np.asarray(y), axis, -1)
     if x is None:
         widths = dx
     elif np.ndim(x) == 1:

@@ -6,19 +6,13 @@ be rolled, or containers of listed elements.
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..hlo.types import INT64, is_integer
-from ..values.boundary import Form
 from ..values.lattice import (
     NONE,
     Abstract,
-    Array,
     Const,
     Enumerate,
     IteratorCell,
     Mapped,
-    Range,
     Ref,
     Reversed,
     Slice,
@@ -43,39 +37,6 @@ from .structures import (
 )
 
 # ---------------------------------------------------------------- lazy ones
-
-
-@meaning(range)
-def range_(ctx: Context, first: Raw, stop: Raw = None, step: Raw = 1, /) -> Abstract:
-    """`range(stop)`, `range(start, stop, step)`: the parts may be staged integers."""
-    if stop is None:
-        first, stop = 0, first
-    parts = [_integer(ctx, p) for p in (first, stop, step)]
-    if isinstance(parts[2], Const) and parts[2].value == 0:
-        ctx.raise_(ValueError("range() arg 3 must not be zero"))
-    return Range(*parts)
-
-
-def _integer(ctx: Context, x: Raw) -> Abstract:
-    """An integer as a Python one (`operator.index`)."""
-    x = abstract(x)
-    if isinstance(x, Const):
-        if isinstance(x.value, bool | int | np.integer):
-            return Const(int(x.value))
-    elif isinstance(x, Array) or ctx.is_ndarray(x):
-        operand = ctx.read(x)
-        assert isinstance(operand, Array)
-        if (
-            (is_integer(operand.dtype) or operand.form is Form.PYTHON)
-            and not operand.rank
-            and not operand.kinds
-        ):
-            if operand.form is Form.PYTHON and operand.dtype == INT64:
-                return operand
-            if operand.dtype.kind in "biu":
-                low = 0 if operand.dtype.kind in "bu" else operand.lower
-                return ctx.python(ctx.convert(operand.value, INT64), low, operand.upper)
-    ctx.raise_(TypeError(f"{type_name(ctx, x)!r} object cannot be interpreted as an integer"))
 
 
 @meaning(enumerate)
@@ -194,7 +155,10 @@ def next_(ctx: Context, iterator: Raw, default: Raw = MISSING, /) -> Abstract:
     """`next(iterator, default)`."""
     method = special(ctx, iterator, "__next__")
     if method is not None:
-        return ctx.call(method, [])
+        found = None if default is MISSING else ctx.attempt(lambda: ctx.call(method, []), StopIteration)
+        if found is not None:
+            return found
+        return ctx.call(method, []) if default is MISSING else abstract(default)
     cell = cell_of(ctx, iterator)
     if not isinstance(cell, IteratorCell):
         ctx.raise_(TypeError(f"{type_name(ctx, iterator)!r} object is not an iterator"))
@@ -204,6 +168,6 @@ def next_(ctx: Context, iterator: Raw, default: Raw = MISSING, /) -> Abstract:
             return abstract(default)
         ctx.raise_(StopIteration())
     first, *rest = cell.rest
-    ctx.state.set(iterator.cell, IteratorCell(tuple(rest)))
+    ctx.write(iterator.cell, IteratorCell(tuple(rest)))
     taken: Abstract = first
     return taken

@@ -15,6 +15,7 @@ import jax
 import numpy as np
 
 from ..diagnostics.codes_types import BadAxis, DTypeNotStaged, NotNumeric, PathDependentType, ShapeMismatch
+from ..diagnostics.span import Span
 from ..hlo.ir import Value
 from ..hlo.op import HloOp
 from ..hlo.types import (
@@ -119,9 +120,16 @@ def _settled(ctx: Context, array: Array, what: str) -> Array:
 def ints(ctx: Context, raw: Raw, what: str) -> tuple[int, ...]:
     """A sequence of integers that must be known now; a single integer counts as one."""
     given = ctx.known(raw, what)
-    if isinstance(given, int | np.integer):
-        return (int(given),)
-    return tuple([operator.index(i) for i in given])
+    if isinstance(given, tuple | list):
+        return tuple([_index(ctx, i) for i in given])
+    return (_index(ctx, given),)
+
+
+def _index(ctx: Context, value: object) -> int:
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError as error:
+        ctx.raise_(error)
 
 
 def optional_ints(ctx: Context, raw: Raw, what: str) -> tuple[int, ...] | None:
@@ -131,7 +139,7 @@ def optional_ints(ctx: Context, raw: Raw, what: str) -> tuple[int, ...] | None:
 
 def integer(ctx: Context, raw: Raw, what: str) -> int:
     """An integer that must be known now."""
-    return operator.index(ctx.known(raw, what))
+    return _index(ctx, ctx.known(raw, what))
 
 
 def is_none(raw: Raw) -> bool:
@@ -139,20 +147,51 @@ def is_none(raw: Raw) -> bool:
     return raw is None or (isinstance(raw, Const) and raw.value is None)
 
 
-def axis_of(ctx: Context, raw: Raw, rank: int, function: str) -> int:
-    """An axis counted from 0; PS205 where an array of that rank has no such axis."""
+class AxisProblem(Exception):
+    """An axis that an array does not have, or one that is named twice, as the function's library reports it.
+
+    `prefix` and `repeated` are what NumPy writes: the name of the argument, and the text for a second mention.
+    """
+
+    def __init__(
+        self, function: str, axis: object, rank: int, prefix: str | None = None, repeated: str | None = None
+    ) -> None:
+        super().__init__(axis)
+        self._function, self._axis, self._rank = function, axis, rank
+        self._prefix, self._repeated = prefix, repeated
+
+    def in_numpy(self) -> Exception:
+        """The exception that NumPy raises."""
+        if self._repeated is not None:
+            return ValueError(self._repeated)
+        return np.exceptions.AxisError(self._axis, self._rank, self._prefix)  # type: ignore[call-overload,no-any-return]
+
+    def in_jax(self, span: Span | None) -> BadAxis:
+        """PS205: JAX has texts of its own."""
+        return BadAxis(span=span, function=self._function, axis=str(self._axis), rank=self._rank)
+
+
+def axis_of(ctx: Context, raw: Raw, rank: int, function: str, prefix: str | None = None) -> int:
+    """An axis counted from 0; `AxisProblem` where an array of that rank has no such axis."""
     axis = integer(ctx, raw, f"the axis of {function}")
     if not -rank <= axis < rank:
-        ctx.fail(BadAxis(span=ctx.span, function=function, axis=str(axis), rank=rank))
+        raise AxisProblem(function, axis, rank, prefix)
     return axis % rank
 
 
-def axes_of(ctx: Context, raw: Raw, rank: int, function: str) -> tuple[int, ...]:
+def axes_of(
+    ctx: Context,
+    raw: Raw,
+    rank: int,
+    function: str,
+    prefix: str | None = None,
+    repeated: str = "repeated axis",
+) -> tuple[int, ...]:
     """Axes counted from 0, none twice."""
     given = ints(ctx, raw, f"the axes of {function}")
-    axes = tuple([axis_of(ctx, a, rank, function) for a in given])
+    axes = tuple([axis_of(ctx, a, rank, function, prefix) for a in given])
     if len(set(axes)) != len(axes):
-        ctx.fail(BadAxis(span=ctx.span, function=function, axis=str(given), rank=rank))
+        raise AxisProblem(function, given, rank, prefix, repeated)
     return axes
 
 

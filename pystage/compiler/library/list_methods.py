@@ -26,11 +26,11 @@ def _items(ctx: Context, receiver: Raw) -> tuple[Abstract, ...]:
     return items
 
 
-def _set(ctx: Context, receiver: Raw, items: Sequence[Abstract]) -> Abstract:
+def replace_items(ctx: Context, receiver: Raw, items: Sequence[Abstract]) -> Abstract:
     assert isinstance(receiver, Ref)
     cell = ctx.settle(receiver)
     assert isinstance(cell, ListCell)
-    ctx.state.set(receiver.cell, replace(cell, items=tuple(items)))
+    ctx.write(receiver.cell, replace(cell, items=tuple(items)))
     return NONE
 
 
@@ -45,13 +45,13 @@ def _iterated(ctx: Context, iterable: Raw) -> list[Abstract]:
 @meaning(list.append)
 def append(ctx: Context, self: Raw, object: Raw, /) -> Abstract:
     """`list.append`."""
-    return _set(ctx, self, (*_items(ctx, self), abstract(object)))
+    return replace_items(ctx, self, (*_items(ctx, self), abstract(object)))
 
 
 @meaning(list.extend)
 def extend(ctx: Context, self: Raw, iterable: Raw, /) -> Abstract:
     """`list.extend`, of an iterable whose length is known."""
-    return _set(ctx, self, (*_items(ctx, self), *_iterated(ctx, iterable)))
+    return replace_items(ctx, self, (*_items(ctx, self), *_iterated(ctx, iterable)))
 
 
 @meaning(list.insert)
@@ -59,7 +59,7 @@ def insert(ctx: Context, self: Raw, index: Raw, object: Raw, /) -> Abstract:
     """`list.insert`."""
     items = list(_items(ctx, self))
     items.insert(ctx.known(index, "the index of list.insert"), abstract(object))
-    return _set(ctx, self, items)
+    return replace_items(ctx, self, items)
 
 
 @meaning(list.pop)
@@ -70,7 +70,7 @@ def pop(ctx: Context, self: Raw, index: Raw = -1, /) -> Abstract:
         taken = items.pop(ctx.known(index, "the index of list.pop"))
     except IndexError as error:
         ctx.raise_(error)
-    _set(ctx, self, items)
+    replace_items(ctx, self, items)
     return taken
 
 
@@ -82,19 +82,19 @@ def remove(ctx: Context, self: Raw, value: Raw, /) -> Abstract:
     if place is None:
         ctx.raise_(ValueError("list.remove(x): x not in list"))
     del items[place]
-    return _set(ctx, self, items)
+    return replace_items(ctx, self, items)
 
 
 @meaning(list.clear)
 def clear(ctx: Context, self: Raw, /) -> Abstract:
     """`list.clear`."""
-    return _set(ctx, self, ())
+    return replace_items(ctx, self, ())
 
 
 @meaning(list.reverse)
 def reverse(ctx: Context, self: Raw, /) -> Abstract:
     """`list.reverse`."""
-    return _set(ctx, self, _items(ctx, self)[::-1])
+    return replace_items(ctx, self, _items(ctx, self)[::-1])
 
 
 @meaning(list.copy)
@@ -106,7 +106,7 @@ def copy(ctx: Context, self: Raw, /) -> Abstract:
 @meaning(list.sort)
 def sort(ctx: Context, self: Raw, /, *, key: Raw = None, reverse: Raw = False) -> Abstract:
     """`list.sort`; see `sorted`."""
-    return _set(ctx, self, in_order(ctx, _items(ctx, self), key, reverse))
+    return replace_items(ctx, self, in_order(ctx, _items(ctx, self), key, reverse))
 
 
 @meaning(list.index, tuple.index)

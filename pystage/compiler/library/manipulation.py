@@ -134,12 +134,13 @@ def squeeze(ctx: Context, rules: Rules, a: Raw, axis: Raw = None) -> Abstract:
     if is_none(axis):
         axes = tuple([i for i, n in enumerate(shape) if n == 1])
     else:
-        axes = axes_of(ctx, axis, len(shape), "squeeze")
+        axes = axes_of(ctx, axis, len(shape), "squeeze", repeated="duplicate value in 'axis'")
         if any(shape[i] != 1 for i in axes):
             text = "cannot select an axis to squeeze out which has size not equal to one"
             rules.mismatch(ctx, text)
     kept = tuple([n for i, n in enumerate(shape) if i not in axes])
-    return with_views(ctx, rules, made, (Reshaped(kept),), "squeeze")
+    views = (Reshaped(kept),) if axes else ()  # NumPy gives the array itself where nothing goes
+    return with_views(ctx, rules, made, views, "squeeze")
 
 
 @twins(np.expand_dims, jnp.expand_dims, delegates=False)
@@ -199,8 +200,6 @@ def atleast_3d(ctx: Context, rules: Rules, *arys: Raw) -> Abstract:
 
 def permuted(ctx: Context, rules: Rules, a: Raw, order: Sequence[int], function: str) -> Abstract:
     """`a` with its axes in another order."""
-    if tuple(order) == tuple(range(len(order))):
-        return with_views(ctx, rules, a, (), function)
     return with_views(ctx, rules, a, (Permuted(tuple(order)),), function)
 
 
@@ -211,7 +210,7 @@ def transpose(ctx: Context, rules: Rules, a: Raw, axes: Raw = None) -> Abstract:
     rank = len(shape_known(ctx, rules, made, "transpose"))
     if is_none(axes):
         return permuted(ctx, rules, made, range(rank)[::-1], "transpose")
-    order = axes_of(ctx, axes, rank, "transpose")
+    order = axes_of(ctx, axes, rank, "transpose", repeated="repeated axis in transpose")
     if len(order) != rank:
         rules.mismatch(ctx, "axes don't match array")
     return permuted(ctx, rules, made, order, "transpose")
@@ -226,7 +225,8 @@ def swapaxes(ctx: Context, rules: Rules, a: Raw, axis1: Raw, axis2: Raw) -> Abst
     """Two axes in each other's place."""
     made = as_array(ctx, rules, a, "swapaxes")
     rank = len(shape_known(ctx, rules, made, "swapaxes"))
-    one, two = axis_of(ctx, axis1, rank, "swapaxes"), axis_of(ctx, axis2, rank, "swapaxes")
+    one = axis_of(ctx, axis1, rank, "swapaxes", "axis1")
+    two = axis_of(ctx, axis2, rank, "swapaxes", "axis2")
     order = list(range(rank))
     order[one], order[two] = two, one
     return permuted(ctx, rules, made, order, "swapaxes")
@@ -237,7 +237,10 @@ def moveaxis(ctx: Context, rules: Rules, a: Raw, source: Raw, destination: Raw) 
     """Some axes at other places; the others keep their order."""
     made = as_array(ctx, rules, a, "moveaxis")
     rank = len(shape_known(ctx, rules, made, "moveaxis"))
-    here, there = axes_of(ctx, source, rank, "moveaxis"), axes_of(ctx, destination, rank, "moveaxis")
+    here = axes_of(ctx, source, rank, "moveaxis", "source", "repeated axis in `source` argument")
+    there = axes_of(
+        ctx, destination, rank, "moveaxis", "destination", "repeated axis in `destination` argument"
+    )
     if len(here) != len(there):
         text = "`source` and `destination` arguments must have the same number of elements"
         rules.mismatch(ctx, text)
@@ -269,6 +272,8 @@ def flip(ctx: Context, rules: Rules, m: Raw, axis: Raw = None) -> Abstract:
     made = as_array(ctx, rules, m, "flip")
     rank = len(shape_known(ctx, rules, made, "flip"))
     axes = tuple(range(rank)) if is_none(axis) else axes_of(ctx, axis, rank, "flip")
+    if not rank:
+        return rules.result(ctx, rules.operand(ctx, made, "flip").value)
     return _flipped(ctx, rules, made, axes, "flip")
 
 

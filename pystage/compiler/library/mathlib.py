@@ -1,7 +1,7 @@
 """The `math` module, on Python floats and integers that the program computes.
 
 In: a number (anything that `float()` takes). Out: a Python float, int or bool. Where all arguments are known
-the real function runs now, with its exceptions; staged, what would raise gives NaN or an infinity.
+the real function runs now, with its exceptions; what it raises at run time, `math_checks.py` says.
 """
 
 from __future__ import annotations
@@ -57,9 +57,12 @@ from ..values.lattice import Abstract, Array, Tuple
 from . import arithmetic as a
 from . import transcendental as t
 from .arithmetic import Kernel, like, select
+from .bounds import UNBOUNDED
 from .builtins import listed
 from .classes import class_of
 from .context import Context, Raw
+from .math_checks import check_call, check_logarithm
+from .number_checks import check_integral, check_overflow, check_product
 from .operators import binary
 from .promote import value_of
 from .registry import meaning
@@ -91,7 +94,10 @@ def _declare(
         known = [known_object(ctx, x) for x in args]
         if not any(k is MISSING for k in known):
             return call_now(ctx, function, *known)
-        return ctx.python(kernel(ctx, Form.PYTHON, *[read(ctx, x) for x in args]))
+        values = [read(ctx, x) for x in args]
+        made = kernel(ctx, Form.PYTHON, *values)
+        check_call(ctx, function, values, made)
+        return ctx.python(made)
 
     call.__name__ = function.__name__
     call.__doc__ = f"`math.{function.__name__}`."
@@ -172,10 +178,15 @@ def log(ctx: Context, x: Raw, base: Raw = None, /) -> Abstract:
     known = [known_object(ctx, v) for v in (x, base)]
     if MISSING not in known:
         return call_now(ctx, math.log, *(known if base is not None else known[:1]))
-    value = ctx.op(Log(), number(ctx, x))
-    if base is not None:
-        value = ctx.op(Divide(), value, ctx.op(Log(), number(ctx, base)))
-    return ctx.python(value)
+    argument = number(ctx, x)
+    value = ctx.op(Log(), argument)
+    if base is None:
+        check_logarithm(ctx, argument, None, None)
+        return ctx.python(value)
+    other = number(ctx, base)
+    divisor = ctx.op(Log(), other)
+    check_logarithm(ctx, argument, other, divisor)
+    return ctx.python(ctx.op(Divide(), value, divisor))
 
 
 @meaning(math.hypot)
@@ -217,7 +228,10 @@ def _rounding(function: Callable[..., Any], name: str, kernel: Kernel) -> None:
         operand = ctx.read(x)
         if isinstance(operand, Array) and operand.dtype.kind in "biu":
             return to_python(ctx, x, int)
-        return ctx.python(ctx.convert(kernel(ctx, Form.PYTHON, number(ctx, x)), INT64))
+        rounded = kernel(ctx, Form.PYTHON, number(ctx, x))
+        assert isinstance(operand, Array)
+        check_integral(ctx, function, operand, rounded, f"math.{function.__name__}({{}})")
+        return ctx.python(ctx.convert(rounded, INT64))
 
     call.__name__ = function.__name__
     call.__doc__ = f"`math.{function.__name__}`: an int."
@@ -260,7 +274,28 @@ def _folded(kernel: Kernel, empty: int) -> Kernel:
 
 _declare(math.isqrt, _isqrt, integer)
 _declare(math.gcd, _folded(t.gcd, 0), integer)
-_declare(math.lcm, _folded(t.lcm, 1), integer)
+
+
+def _lcm(ctx: Context, x: Value, y: Value) -> Value:
+    """The least common multiple of two integers; PS810 where 64 bits do not hold it."""
+    divisor = t.gcd(ctx, Form.PYTHON, x, y)
+    divisor = select(ctx, a.zero_at(ctx, divisor), like(ctx, divisor, 1), divisor)
+    operands = [Array(v, Form.PYTHON) for v in (ctx.op(Divide(), x, divisor), y)]
+    made = ctx.op(Multiply(), *[o.value for o in operands])
+    check_product(ctx, "*", (operands[0], operands[1]), UNBOUNDED, made, None)
+    return ctx.op(Abs(), made)
+
+
+@meaning(math.lcm)
+def lcm(ctx: Context, *integers: Raw) -> Abstract:
+    """`math.lcm(*integers)`."""
+    known = [known_object(ctx, x) for x in integers]
+    if not any(k is MISSING for k in known):
+        return call_now(ctx, math.lcm, *known)
+    result = ctx.constant(1, INT64)
+    for each in integers:
+        result = _lcm(ctx, result, integer(ctx, each))
+    return ctx.python(result, 0)
 
 
 @meaning(math.factorial)
@@ -274,6 +309,7 @@ def factorial(ctx: Context, n: Raw, /) -> Abstract:
     for i in range(2, 21):
         here = ctx.op(Compare("GE"), value, like(ctx, value, i))
         result = select(ctx, here, ctx.constant(math.factorial(i), INT64), result)
+    check_call(ctx, math.factorial, [value], result)
     return ctx.python(result, 1)
 
 
@@ -337,7 +373,10 @@ def ldexp(ctx: Context, x: Raw, i: Raw, /) -> Abstract:
     known = [known_object(ctx, v) for v in (x, i)]
     if MISSING not in known:
         return call_now(ctx, math.ldexp, *known)
-    return ctx.python(t.ldexp(ctx, Form.PYTHON, number(ctx, x), integer(ctx, i)))
+    given = number(ctx, x), integer(ctx, i)
+    made = t.ldexp(ctx, Form.PYTHON, *given)
+    check_overflow(ctx, math.ldexp, [Array(v, Form.PYTHON) for v in given], [given[0]], made)
+    return ctx.python(made)
 
 
 @meaning(math.isclose)

@@ -205,7 +205,9 @@ meaning(jnp.imag)(_jax_part(a.imag))
 def angle(ctx: Context, z: Raw, deg: Raw = False) -> Abstract:
     """`np.angle(z)`: the angle of a complex number, in radians or degrees."""
     operand = ctx.read(z)
-    dtype = _as_float(numpy_common((kinds_of(operand)[0],)))
+    dtype = numpy_common((kinds_of(operand)[0],))
+    if not is_complex(dtype):  # the angle of (x, 0), in the type that NumPy's arctan2 gives it
+        dtype = np.arctan2(0, dtype.type(0)).dtype
     value = value_of(ctx, operand, dtype)
     result = ctx.op(Atan2(), a.imag(ctx, Form.NDARRAY, value), a.real(ctx, Form.NDARRAY, value))
     if ctx.known(deg, "deg of np.angle"):

@@ -18,8 +18,10 @@ from ..hlo.types import BOOL, FLOAT64, INT64, is_complex
 from ..ops import Negate, Not
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Ref, is_number
+from . import strings
 from . import structure_operators as structure
 from . import ufuncs as u
+from .bounds import bounds
 from .context import Context, Raw
 from .elementwise import (
     Elementwise,
@@ -30,9 +32,10 @@ from .elementwise import (
     store_result,
 )
 from .masks import Masked, elementwise
+from .number_checks import check_least
 from .powers import check_power, special_power
 from .promote import Kind, Loop, kinds_of, resolve, value_of, with_kinds
-from .python_numbers import PYTHON_OPERATORS, apply_python, bounds_of, negated, python_loop
+from .python_numbers import PYTHON_OPERATORS, apply_python, negated, python_loop
 from .structures import MISSING, abstract, call_now, known_object, sequence_items, type_name
 
 FUNCTIONS: dict[str, Elementwise] = {
@@ -78,6 +81,9 @@ def binary(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     if isinstance(left, Masked) or isinstance(right, Masked):
         return elementwise(ctx, f"the operator {op}", lambda x, y: binary(ctx, op, x, y), left, right)
     left, right = abstract(left), abstract(right)
+    made = strings.binary(ctx, PYTHON_OPERATORS[op], left, right)
+    if made is not None:
+        return made
     if isinstance(left, Const) and isinstance(right, Const):
         return call_now(ctx, PYTHON_OPERATORS[op], left.value, right.value)
     if _numeric_pair(ctx, op, left, right):
@@ -140,12 +146,13 @@ def unary(ctx: Context, op: str, x: Raw) -> Abstract:
     loop = resolve(ctx, f"unary {op}", [operand], rule)
     if loop.form is Form.PYTHON and loop.outputs[0] == INT64:
         value = value_of(ctx, operand, INT64, Form.PYTHON)
-        bounds = bounds_of(operand)
+        ends = bounds(ctx, operand)
         match op:
             case "-":
-                return ctx.python(ctx.op(Negate(), value), *negated(bounds))
+                check_least(ctx, operand, ends[0], "-({})")
+                return ctx.python(ctx.op(Negate(), value), *negated(ends))
             case "+":
-                return ctx.python(value, *bounds)
+                return ctx.python(value, *ends)
             case _:
                 return ctx.python(ctx.op(Not(), value))
     return apply_loop(ctx, function, [operand], loop)
@@ -158,7 +165,7 @@ def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
         return overloaded
     if isinstance(left, Masked) or isinstance(right, Masked):
         return elementwise(ctx, f"the operator {op}", lambda x, y: compare(ctx, op, x, y), left, right)
-    left, right = abstract(left), abstract(right)
+    left, right = strings.known(ctx, abstract(left)), strings.known(ctx, abstract(right))
     if isinstance(left, Const) and isinstance(right, Const):
         return call_now(ctx, PYTHON_OPERATORS[op], left.value, right.value)
     if _numeric_pair(ctx, op, left, right):
@@ -169,7 +176,7 @@ def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
 
 def contains(ctx: Context, item: Raw, container: Raw) -> Abstract:
     """`item in container`."""
-    item, container = abstract(item), abstract(container)
+    item, container = strings.known(ctx, abstract(item)), strings.known(ctx, abstract(container))
     known_item, known_container = known_object(ctx, item), known_object(ctx, container)
     if known_item is not MISSING and known_container is not MISSING:
         return call_now(ctx, operator.contains, known_container, known_item)
@@ -181,7 +188,7 @@ def contains(ctx: Context, item: Raw, container: Raw) -> Abstract:
 
 def is_(ctx: Context, left: Raw, right: Raw) -> Abstract:
     """`left is right`, where inference knows the objects apart."""
-    return structure.is_(ctx, abstract(left), abstract(right))
+    return structure.is_(ctx, abstract(left), abstract(right), lambda x, y: compare(ctx, "==", x, y))
 
 
 # ---------------------------------------------------------------- numbers and arrays
@@ -208,6 +215,8 @@ def _is_array(ctx: Context, x: Abstract) -> bool:
 
 def _numeric_pair(ctx: Context, op: str, left: Abstract, right: Abstract) -> bool:
     """True if the operator is one of numbers and arrays: NumPy reads tuples and lists as arrays, JAX does not."""
+    if is_number(left) and is_number(right):
+        return True
     sides = []
     for x, other in ((left, right), (right, left)):
         if is_number(x) or ctx.is_ndarray(x):
@@ -228,7 +237,7 @@ def numeric_binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Ab
     special = special_power(ctx, operands) if op == "**" else None
     if special is not None:
         return special
-    wide = staged_python_integer(operands)
+    wide = function.comparison and staged_python_integer(operands)
 
     def rule(kinds: tuple[Kind, ...]) -> Loop | None:
         if any(k.form is Form.JAX for k in kinds):

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from ..values.lattice import Abstract, Array, Const, is_number
 from .arithmetic import select
+from .bounds import bounds_of
 from .context import Context, Raw
 from .operators import compare
 from .promote import kinds_of, value_of
-from .python_numbers import bounds_of
 from .structures import abstract
 
 NETWORK_LIMIT = 16

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 import jax.numpy as jnp
 import numpy as np
 
-from ..hlo.types import BOOL, is_complex, is_floating, is_integer, is_unsigned
+from ..hlo.ir import Value
+from ..hlo.types import BOOL, DType, is_complex, is_floating, is_integer, is_unsigned
+from ..ops import Compare
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const
 from . import arithmetic as a
@@ -25,6 +27,8 @@ from .registry import meaning
 def check_power(ctx: Context, operands: Sequence[Operand]) -> None:
     """NumPy's error for integers to a known negative integer power."""
     left, right = operands
+    if isinstance(right, Array) and not right.kinds and not (isinstance(left, Array) and left.kinds):
+        check_exponents(ctx, kinds_of(left)[0].dtype, right.value)
     if not isinstance(right, Const) or isinstance(right.value, float | complex | np.inexact):
         return
     dtype = kinds_of(left)[0].dtype
@@ -34,6 +38,15 @@ def check_power(ctx: Context, operands: Sequence[Operand]) -> None:
         ctx.raise_(ValueError("Integers to negative integer powers are not allowed."))
 
 
+def check_exponents(ctx: Context, base: DType, exponents: Value) -> None:
+    """NumPy's error for integers to a negative integer power that the program computes."""
+    if not (is_integer(base) or base == BOOL) or exponents.type.dtype.kind != "i" or not exponents.type.size:
+        return
+    negative = ctx.op(Compare("LT"), exponents, a.like(ctx, exponents, 0))
+    text = "Integers to negative integer powers are not allowed."
+    ctx.check(a.any_of(ctx, negative), ValueError(text), np.power, [np.int64(2), np.int64(-1)])
+
+
 def special_power(ctx: Context, operands: Sequence[Operand]) -> Abstract | None:
     """What the operator `**` does for arrays with some exponents, other than calling `power`."""
     left, right = operands
@@ -41,10 +54,10 @@ def special_power(ctx: Context, operands: Sequence[Operand]) -> Abstract | None:
         return None
     if any(k.form is Form.JAX for o in operands for k in kinds_of(o)):
         return jax_power(ctx, left, right)
-    if not isinstance(left, Array) or left.form is Form.PYTHON:
+    if all(k.form is Form.PYTHON for o in operands for k in kinds_of(o)):
         return None
     check_power(ctx, operands)
-    if left.form is not Form.NDARRAY or not isinstance(right, Const):
+    if not isinstance(left, Array) or left.form is not Form.NDARRAY or not isinstance(right, Const):
         return None
     if type(right.value) is float and right.value == 0.5 and is_floating(left.dtype):
         return apply_numpy(ctx, u.SQRT, [left])

@@ -21,11 +21,12 @@ from .context import Context, Raw
 from .contraction import Labelled, Precision, ordered, product
 from .jaxvalues import UnservedPrecision, axes_of, axis_of, is_none, precision_name
 from .joining import part
-from .nesting import elements, nested
+from .nesting import nested
 from .promote import broadcast_shape
 from .registry import meaning
 from .rules import JAX, NUMPY, ArrayArgument, Rules, twins
 from .stores import store_out
+from .structures import abstract
 
 
 def matmul(ctx: Context, a: Raw, b: Raw) -> Abstract:
@@ -311,7 +312,7 @@ def _components(ctx: Context, value: Value, axis: int) -> list[Value]:
 @twins(np.linalg.multi_dot, None, delegates=False)
 def multi_dot(ctx: Context, rules: Rules, arrays: Raw) -> Abstract:
     """The product of several matrices, from the left."""
-    items = elements(ctx, arrays) or []
+    items = ctx.iterate(abstract(arrays)) or []
     if len(items) < 2:
         ctx.raise_(ValueError("Expecting at least two arrays."))
     made = items[0]

@@ -37,6 +37,7 @@ from ..hlo.types import (
 from ..ops import Compare, Convert
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const
+from .bounds import check_fits
 from .context import Context, Raw
 from .jaxvalues import canonical
 
@@ -277,14 +278,19 @@ def inexact(dtype: DType) -> DType:
 
 def broadcast_shape(ctx: Context, operation: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The common shape by NumPy's rules; PS201 where there is none."""
-    first = shapes[0]
-    if all(s == first for s in shapes):
-        return first
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
-        texts = " and ".join(map(str, dict.fromkeys(s for s in shapes if s)))
-        ctx.fail(ShapesDoNotBroadcast(span=ctx.span, operation=operation, shapes=texts))
+    common = shapes[0]
+    for shape in shapes[1:]:
+        if shape == common or not shape:
+            continue
+        if len(shape) > len(common):
+            common, shape = shape, common
+        start = len(common) - len(shape)
+        pairs = list(zip(common[start:], shape))
+        if any(a != b and a != 1 and b != 1 for a, b in pairs):
+            texts = " and ".join(map(str, dict.fromkeys(s for s in shapes if s)))
+            ctx.fail(ShapesDoNotBroadcast(span=ctx.span, operation=operation, shapes=texts))
+        common = (*common[:start], *[b if a == 1 else a for a, b in pairs])
+    return common
 
 
 def fits(value: int, dtype: DType) -> bool:
@@ -296,12 +302,14 @@ def fits(value: int, dtype: DType) -> bool:
 def value_of(ctx: Context, operand: Operand, dtype: DType, form: Form = Form.NDARRAY) -> Value:
     """The operand as a value of `dtype`, as an operation of the loop's `form` converts it.
 
-    A known Python integer that the type does not hold raises OverflowError, as in NumPy and JAX.
+    A Python integer that the type does not hold raises OverflowError, as in NumPy, a known one as in JAX.
     """
     if isinstance(operand, Const):
         return ctx.constant(_known_array(ctx, operand.value, dtype, form), dtype)
     if form is Form.JAX and operand.form is not Form.JAX:
         return convert(ctx, convert(ctx, operand.value, canonical(operand.dtype, ctx.x64)), dtype)
+    if form is not Form.JAX:
+        check_fits(ctx, operand, dtype)
     return convert(ctx, operand.value, dtype)
 
 

@@ -11,17 +11,24 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..hlo.ir import Value
 from ..hlo.types import BOOL, COMPLEX128, FLOAT64, INT64, DType
-from ..ops import Divide, Remainder
+from ..ops import Compare, Divide, Power, Remainder
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const
 from . import arithmetic as a
+from .bounds import UNBOUNDED, Bounds, bounds, bounds_of
 from .context import Context
 from .elementwise import Elementwise, compute
+from .exact import EXACT_INTEGERS, compare_integer, compare_known_integer
+from .number_checks import (
+    check_divisor,
+    check_float_power,
+    check_product,
+    check_shift,
+    check_sum,
+)
 from .promote import Kind, Loop, Operand, fits, python_type, value_of
-
-Bounds = tuple[int | None, int | None]
-"""The least and the greatest value, None where not known."""
 
 PYTHON_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -46,7 +53,8 @@ PYTHON_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 _RANK = {BOOL: 0, INT64: 1, FLOAT64: 2, COMPLEX128: 3}
-_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_DIRECTIONS = {"==": "EQ", "!=": "NE", "<": "LT", "<=": "LE", ">": "GT", ">=": "GE"}
+_SWAPPED = {"EQ": "EQ", "NE": "NE", "LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
 _INTEGRAL = frozenset({"<<", ">>"})
 _BITWISE = frozenset({"&", "|", "^"})
 
@@ -59,7 +67,7 @@ def common(kinds: Sequence[Kind]) -> DType:
 def python_loop(symbol: str, kinds: tuple[Kind, ...]) -> Loop | None:
     """What CPython's operator computes with; None where it raises TypeError."""
     widest = common(kinds)
-    if symbol in _COMPARISONS:
+    if symbol in _DIRECTIONS:
         if widest == COMPLEX128 and symbol not in ("==", "!="):
             return None
         return _loop(widest, BOOL)
@@ -83,28 +91,81 @@ def apply_python(
 ) -> Abstract:
     """The operator on two Python scalars, in the loop's types."""
     left, right = operands
-    decided = _decided(symbol, bounds_of(left), bounds_of(right)) if _integers(operands) else None
+    around = (bounds(ctx, left), bounds(ctx, right)) if _integers(operands) else (UNBOUNDED, UNBOUNDED)
+    decided = _decided(symbol, *around)
     if decided is not None:
         return Const(decided)
+    exact = _exact_comparison(ctx, symbol, operands, loop) if symbol in _DIRECTIONS else None
+    if exact is not None:
+        return exact
     if symbol in ("/", "//", "%", "<<", ">>") and isinstance(right, Const):
         _check_known(ctx, symbol, left, right)
     if symbol == "**":
         return _power(ctx, left, right, loop)
-    if symbol in ("//", "%") and loop.outputs[0] == INT64 and _plain_division(left, right):
+    if symbol in ("/", "//", "%"):
+        check_divisor(ctx, PYTHON_OPERATORS[symbol], left, right, loop.outputs[0])
+    if symbol in ("//", "%") and loop.outputs[0] == INT64 and _plain_division(*around):
         values = [value_of(ctx, o, INT64, Form.PYTHON) for o in operands]
         value = ctx.op(Divide() if symbol == "//" else Remainder(), *values)
     else:
         (value,) = compute(ctx, function, operands, loop)
     if loop.outputs[0] != INT64:
         return ctx.python(value)
-    lower, upper = _result_bounds(symbol, bounds_of(left), bounds_of(right))
-    return ctx.python(value, lower, upper)
+    ends = _result_bounds(symbol, bounds(ctx, left), bounds(ctx, right))
+    _check_integers(ctx, symbol, (left, right), ends, value)
+    return ctx.python(value, *map(_within, ends))
+
+
+def _check_integers(
+    ctx: Context, symbol: str, operands: tuple[Operand, Operand], exact: Bounds, value: Value
+) -> None:
+    """An integer that leaves 64 bits, or a negative count of bits."""
+    if symbol in ("+", "-"):
+        check_sum(ctx, symbol, operands, exact, value)
+    elif symbol == "*":
+        check_product(ctx, symbol, operands, exact, value, None)
+    elif symbol in ("<<", ">>"):
+        check_shift(ctx, symbol, operands, exact, value)
 
 
 def _integers(operands: Sequence[Operand]) -> bool:
     return all(
         type(o.value) is int if isinstance(o, Const) else o.dtype == INT64 and not o.kinds for o in operands
     )
+
+
+def _exact_comparison(ctx: Context, symbol: str, operands: Sequence[Operand], loop: Loop) -> Abstract | None:
+    """The comparison of an integer that float64 may not hold with a float; None for all others."""
+    direction = _DIRECTIONS[symbol]
+    left, right = operands
+    sides = ((left, right, direction), (right, left, _SWAPPED[direction]))
+    for integer, number, towards in sides:
+        if loop.inputs[0] != FLOAT64 or not _wide_integer(integer) or not _is_float(number):
+            continue
+        if isinstance(number, Const) and not EXACT_INTEGERS <= abs(number.value) <= 2.0**63:
+            return None  # rounding keeps the order
+        x = value_of(ctx, number, FLOAT64, Form.PYTHON)
+        if isinstance(integer, Array):
+            return ctx.python(compare_integer(ctx, towards, integer.value, x))
+        says = compare_known_integer(towards, integer.value)
+        if isinstance(says, bool):
+            return Const(says)
+        return ctx.python(ctx.op(Compare(says[0]), ctx.constant(says[1], FLOAT64), x))
+    return None
+
+
+def _wide_integer(x: Operand) -> bool:
+    """True for one certain integer that may be beyond what float64 holds exactly."""
+    if isinstance(x, Const):
+        return type(x.value) is int and abs(x.value) > EXACT_INTEGERS
+    if x.dtype != INT64 or x.kinds:
+        return False
+    low, high = bounds_of(x)
+    return low is None or high is None or max(-low, high) > EXACT_INTEGERS
+
+
+def _is_float(x: Operand) -> bool:
+    return isinstance(x.value, float) if isinstance(x, Const) else x.dtype == FLOAT64 and not x.kinds
 
 
 def _check_known(ctx: Context, symbol: str, left: Operand, right: Const) -> None:
@@ -116,16 +177,16 @@ def _check_known(ctx: Context, symbol: str, left: Operand, right: Const) -> None
         ctx.raise_(error)
 
 
-def _plain_division(left: Operand, right: Operand) -> bool:
+def _plain_division(left: Bounds, right: Bounds) -> bool:
     """True if truncated division is floor division: nothing is negative, and the divisor is not 0."""
-    low, divisor = bounds_of(left)[0], bounds_of(right)[0]
+    low, divisor = left[0], right[0]
     return low is not None and low >= 0 and divisor is not None and divisor > 0
 
 
 def _power(ctx: Context, left: Operand, right: Operand, loop: Loop) -> Abstract:
     """`left ** right`. A negative integral exponent gives a float, so its sign must be known."""
     if loop.outputs[0] == INT64:
-        low = bounds_of(right)[0]
+        low = bounds(ctx, right)[0]
         if low is None or (low < 0 and not isinstance(right, Const)):
             right = Const(ctx.known(right, "the exponent of an integer power"))
             low = int(right.value)
@@ -135,25 +196,20 @@ def _power(ctx: Context, left: Operand, right: Operand, loop: Loop) -> Abstract:
     x, y = [value_of(ctx, o, dtype, Form.PYTHON) for o in (left, right)]
     value = a.power(ctx, Form.PYTHON, x, y)
     if dtype != INT64:
+        check_float_power(ctx, left, right, x, y, value)
         return ctx.python(value)
-    return ctx.python(value, *_result_bounds("**", bounds_of(left), bounds_of(right)))
+    exact = _result_bounds("**", bounds(ctx, left), bounds(ctx, right))
+    if not (isinstance(right, Const) and right.value in (0, 1)):
+        floats = [ctx.convert(v, FLOAT64) for v in (x, y)]
+        check_product(ctx, "**", (left, right), exact, value, ctx.op(Power(), *floats))
+    return ctx.python(value, *map(_within, exact))
 
 
 # ---------------------------------------------------------------- bounds
 
 
-def bounds_of(x: Operand) -> Bounds:
-    """What is known of an integer's value; nothing of other numbers."""
-    if isinstance(x, Const):
-        value = x.value
-        return (int(value), int(value)) if isinstance(value, int) else (None, None)
-    if x.dtype == BOOL:
-        return 0, 1
-    return x.lower, x.upper
-
-
 def _result_bounds(symbol: str, x: Bounds, y: Bounds) -> Bounds:
-    """Bounds of an operator's result; None where they are not cheap to know or leave 64 bits."""
+    """Bounds of an operator's exact result; None where they are not cheap to know."""
     low: int | None = None
     high: int | None = None
     match symbol:
@@ -168,13 +224,28 @@ def _result_bounds(symbol: str, x: Bounds, y: Bounds) -> Bounds:
         case "%" if y[0] is not None and y[0] > 0:
             low, high = _rest(x, y)
         case "**" if x[0] is not None and x[0] >= 0:
-            low = 0
+            low, high = 0, _power_bound(x[1], y[1])
+        case "<<" if x[0] is not None and y[0] is not None and x[0] >= 0 and y[0] >= 0:
+            low, high = 0, _shifted(x[1], y[1])
+        case ">>" if x[0] is not None and x[0] >= 0:
+            low, high = 0, x[1]
         case "&" if x[0] is not None and y[0] is not None and x[0] >= 0 and y[0] >= 0:
             low = 0
             high = min([b for b in (x[1], y[1]) if b is not None], default=None)
-        case "|" | "^" | "<<" | ">>" if x[0] is not None and y[0] is not None and x[0] >= 0 and y[0] >= 0:
+        case "|" | "^" if x[0] is not None and y[0] is not None and x[0] >= 0 and y[0] >= 0:
             low = 0
-    return _within(low), _within(high)
+    return low, high
+
+
+def _power_bound(base: int | None, exponent: int | None) -> int | None:
+    if base is None or exponent is None or exponent * max(base, 2).bit_length() > 512:
+        return None
+    most: int = max(base**exponent, 1)
+    return most
+
+
+def _shifted(x: int | None, count: int | None) -> int | None:
+    return None if x is None or count is None or count > 512 else x << count
 
 
 def _within(bound: int | None) -> int | None:

@@ -63,7 +63,7 @@ def rules_for(rules: Rules, a: Raw) -> Rules:
 def source(
     ctx: Context, rules: Rules, a: Raw, axis: Raw, keepdims: Raw, name: str, where: Raw = True
 ) -> Source:
-    """The elements and axes of a reduction; PS205 for an axis that is not there."""
+    """The elements and axes of a reduction; `AxisProblem` for an axis that is not there."""
     keep = bool(ctx.known(keepdims, f"keepdims of {name}"))
     if isinstance(a, Masked):
         return _masked_source(ctx, a, axis, keep, name)
@@ -82,9 +82,11 @@ def _axes(ctx: Context, axis: Raw, rank: int, name: str) -> tuple[int, ...]:
     given = ctx.known(axis, f"the axis of {name}")
     if given is None:
         return tuple(range(rank))
+    if isinstance(given, float | np.floating):
+        ctx.raise_(TypeError("integer argument expected, got float"))
     if rank == 0 and given in (0, -1):  # NumPy takes a scalar as one axis here
         return ()
-    return tuple(sorted(axes_of(ctx, given, rank, name)))
+    return tuple(sorted(axes_of(ctx, given, rank, name, repeated="duplicate value in 'axis'")))
 
 
 def reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keep: bool) -> tuple[int, ...]:
@@ -130,8 +132,10 @@ def reduce(ctx: Context, combine: HloOp, of: Source, initial: Value | None = Non
     unit = ctx.constant(neutral(combine, of.dtype), of.dtype)
     if of.where is not None:
         value = ctx.op(Select(), of.where, value, ctx.broadcast(unit, of.extents))
-    if of.axes or initial is not None:
+    if of.axes:
         value = ctx.op(Reduce(combine, of.axes), value, unit if initial is None else initial)
+    elif initial is not None:
+        value = ctx.op(combine, value, ctx.broadcast(initial, of.extents))
     return ctx.reshape(value, of.shape)
 
 

@@ -74,7 +74,7 @@ def initial_value(ctx: Context, rules: Rules, initial: Raw, dtype: DType, name: 
     return cast(ctx, rules.operand(ctx, initial, name).value, dtype)
 
 
-@twins(np.sum, jnp.sum, fold=True)
+@twins(np.sum, jnp.sum, fold=True, accumulates=True)
 def sum_(
     ctx: Context,
     rules: Rules,
@@ -93,7 +93,7 @@ def sum_(
     return rules.result(ctx, total(ctx, of, initial_value(ctx, rules, initial, of.dtype, "sum")))
 
 
-@twins(np.prod, jnp.prod, fold=True)
+@twins(np.prod, jnp.prod, fold=True, accumulates=True)
 def prod(
     ctx: Context,
     rules: Rules,
@@ -119,7 +119,7 @@ def _nan_sum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, dtype: Ra
     return rules.result(ctx, total(ctx, of) if name == "nansum" else product(ctx, of))
 
 
-@twins(np.nansum, jnp.nansum, delegates=False)
+@twins(np.nansum, jnp.nansum, delegates=False, accumulates=True)
 def nansum(
     ctx: Context,
     rules: Rules,
@@ -133,7 +133,7 @@ def nansum(
     return _nan_sum("nansum", ctx, rules, a, axis, dtype, keepdims)
 
 
-@twins(np.nanprod, jnp.nanprod, delegates=False)
+@twins(np.nanprod, jnp.nanprod, delegates=False, accumulates=True)
 def nanprod(
     ctx: Context,
     rules: Rules,
@@ -161,7 +161,7 @@ def _mean_type(ctx: Context, rules: Rules, of: Source, dtype: Raw, name: str) ->
     return rules.inexact(ctx, of.dtype) if is_none(dtype) else rules.dtype(ctx, dtype, name)
 
 
-@twins(np.mean, jnp.mean, fold=True)
+@twins(np.mean, jnp.mean, fold=True, accumulates=True)
 def mean(
     ctx: Context,
     rules: Rules,
@@ -184,7 +184,7 @@ def mean(
     return rules.result(ctx, ctx.convert(ctx.op(Divide(), sums, counted(ctx, of, wide)), wanted))
 
 
-@twins(np.nanmean, jnp.nanmean, delegates=False)
+@twins(np.nanmean, jnp.nanmean, delegates=False, accumulates=True)
 def nanmean(
     ctx: Context,
     rules: Rules,
@@ -244,7 +244,8 @@ def _spread(
     rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, name, where)
     wanted = _mean_type(ctx, rules, of, dtype, name)
-    if wanted.kind in "biu" or is_complex(of.dtype) != is_complex(wanted):
+    explicit = not is_none(dtype) and is_complex(wanted)
+    if wanted.kind in "biu" or is_complex(of.dtype) != is_complex(wanted) or explicit:
         ctx.fail(
             ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.{name}", argument=f"dtype {wanted}")
         )
@@ -254,7 +255,7 @@ def _spread(
     return rules.result(ctx, ctx.op(Sqrt(), result) if name.endswith("std") else result)
 
 
-@twins(np.var, jnp.var, fold=True)
+@twins(np.var, jnp.var, fold=True, accumulates=True)
 def var(
     ctx: Context,
     rules: Rules,
@@ -272,7 +273,7 @@ def var(
     return _spread("var", ctx, rules, a, axis, dtype, ddof, keepdims, where, correction)
 
 
-@twins(np.std, jnp.std, fold=True)
+@twins(np.std, jnp.std, fold=True, accumulates=True)
 def std(
     ctx: Context,
     rules: Rules,
@@ -290,7 +291,7 @@ def std(
     return _spread("std", ctx, rules, a, axis, dtype, ddof, keepdims, where, correction)
 
 
-@twins(np.nanvar, jnp.nanvar, delegates=False)
+@twins(np.nanvar, jnp.nanvar, delegates=False, accumulates=True)
 def nanvar(
     ctx: Context,
     rules: Rules,
@@ -305,7 +306,7 @@ def nanvar(
     return _spread("nanvar", ctx, rules, a, axis, dtype, ddof, keepdims)
 
 
-@twins(np.nanstd, jnp.nanstd, delegates=False)
+@twins(np.nanstd, jnp.nanstd, delegates=False, accumulates=True)
 def nanstd(
     ctx: Context,
     rules: Rules,

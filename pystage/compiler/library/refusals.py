@@ -5,7 +5,6 @@ In: a call of one of them. Out: PS606. `reason_of` tells `docs/support.md` the s
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -14,12 +13,8 @@ import numpy as np
 from ..diagnostics.codes_calls import NotServed
 from ..values.lattice import Abstract
 from .context import Context, Raw
-from .registry import meaning, meaning_of, method_meaning
+from .registry import meaning, meaning_of
 
-_DRAWS = (
-    "it draws from a generator whose state lives outside of the program",
-    "draw outside and pass the numbers in, or use jax.random with a key",
-)
 _FILES = ("it reads or writes what is not an array of the program", "call it outside of the staged function")
 _SETTINGS = ("it is about settings of NumPy, which no program has", "call it outside of the staged function")
 _TEXTS = ("it makes a text of an array", "return the array, and write it outside of the staged function")
@@ -80,25 +75,6 @@ def _declare() -> None:
         for name in names.split():
             if hasattr(np, name):
                 meaning(getattr(np, name))(_refusal(f"np.{name}", why, instead))
-    methods = [(np.random.Generator, "Generator"), (np.random.RandomState, "RandomState")]
-    for cls, title in methods:
-        for name in dir(cls):
-            if not name.startswith("_") and callable(getattr(cls, name)):
-                method_meaning(cls, name)(_bound(_refusal(f"np.random.{title}.{name}", *_DRAWS)))
-    for name in dir(np.random):
-        function = getattr(np.random, name)
-        plain = callable(function) and not name.startswith("_") and not isinstance(function, types.MethodType)
-        if plain and meaning_of(function) is None:
-            meaning(function)(_refusal(f"np.random.{name}", *_DRAWS))
-
-
-def _bound(refusal: Callable[..., Abstract]) -> Callable[..., Abstract]:
-    """A refusal of a method: its receiver comes before the arguments."""
-
-    def call(ctx: Context, receiver: object, *args: Raw, **kwargs: Raw) -> Abstract:
-        return refusal(ctx, *args, **kwargs)
-
-    return call
 
 
 _declare()

@@ -10,7 +10,7 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 from ..values.lattice import Abstract
@@ -93,10 +93,16 @@ def _bound(method: Callable[..., Abstract], receiver: Any) -> Callable[..., Abst
     def call(ctx: Any, *args: Any, **kwargs: Any) -> Abstract:
         return method(ctx, receiver, *args, **kwargs)
 
+    call.__dict__.update(vars(method))
     whole = inspect.signature(method)
     ctx, _, *rest = whole.parameters.values()
     call.__signature__ = whole.replace(parameters=[ctx, *rest])  # type: ignore[attr-defined]
     return call
+
+
+def method_of(cls: type, name: str) -> Callable[..., Abstract] | None:
+    """What the method `name` of instances of a built-in class means: it takes the receiver."""
+    return _METHODS.get((cls, name))
 
 
 def known_callables() -> list[Any]:
@@ -109,3 +115,38 @@ def signature_of(function: Callable[..., Abstract]) -> inspect.Signature:
     """The signature of a meaning without the context."""
     whole = inspect.signature(function)
     return whole.replace(parameters=list(whole.parameters.values())[1:])
+
+
+@functools.cache
+def _plain_parameters(function: Callable[..., Abstract]) -> tuple[list[str], frozenset[str], int] | None:
+    """Positional parameters, those that a name can stand for, how many come first without a default.
+
+    None for a signature of another shape.
+    """
+    parameters = list(signature_of(function).parameters.values())
+    only, both, named = (
+        [p for p in parameters if p.kind is kind]
+        for kind in (
+            inspect.Parameter.POSITIONAL_ONLY,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            inspect.Parameter.KEYWORD_ONLY,
+        )
+    )
+    if len(only) + len(both) + len(named) < len(parameters) or any(p.default is p.empty for p in named):
+        return None
+    required = sum(p.default is p.empty for p in (*only, *both))
+    return [p.name for p in (*only, *both)], frozenset([p.name for p in (*both, *named)]), required
+
+
+def accepts(function: Callable[..., Abstract], count: int, names: Collection[str]) -> bool:
+    """True if a meaning certainly takes `count` positional arguments and those called `names`.
+
+    The quick way to the answer that `signature_of(function).bind` gives for all shapes of signature.
+    """
+    found = _plain_parameters(function)
+    if found is None:
+        return False
+    positional, known, required = found
+    return required <= count <= len(positional) and (
+        not names or all(name in known and name not in positional[:count] for name in names)
+    )

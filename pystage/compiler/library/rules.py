@@ -18,6 +18,7 @@ import numpy as np
 from ..diagnostics.codes_types import (
     ArgumentNotStaged,
     DTypeNotStaged,
+    NoCast,
     NoSuchOperation,
     PathDependentType,
     ShapeMismatch,
@@ -35,11 +36,11 @@ from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Ref, Tuple
 from ..values.views import View, read_path
 from .context import Context, Raw
-from .jaxvalues import canonical, index_dtype, is_none, jax_array, known_dtype
+from .jaxvalues import AxisProblem, canonical, index_dtype, is_none, jax_array, known_dtype
 from .masks import Masked, refuse
 from .promote import Kind, inexact, jax_common
 from .registry import meaning
-from .stores import store_out
+from .stores import dtype_of, store_out
 
 MISSING: Any = object()
 """No value: what `plain` gives for what is not known now."""
@@ -261,12 +262,16 @@ def plain(ctx: Context, raw: Raw) -> Any:
 
 
 def lifted(ctx: Context, value: Any) -> Abstract:
-    """What a real function gave, as an abstract value: arrays are constants of the program."""
+    """What a real function gave, as an abstract value: arrays are constants of the program.
+
+    An array that stands in a tuple twice stays one array.
+    """
     match value:
         case np.ndarray():
             return ctx.ndarray(ctx.constant(value, value.dtype))
         case tuple():
-            return Tuple(tuple([lifted(ctx, v) for v in value]))
+            made: dict[int, Abstract] = {}
+            return Tuple(tuple([made.setdefault(id(v), lifted(ctx, v)) for v in value]))
         case _:
             return Const(value)
 
@@ -299,12 +304,19 @@ Body = Callable[..., Abstract]
 StoreResult = Callable[[Context, Raw, Abstract, str], Abstract]
 
 
-def under(rules: Rules, function: Body, real: Any, delegates: bool = False, fold: bool = False) -> Body:
+def under(
+    rules: Rules,
+    function: Body,
+    real: Any,
+    delegates: bool = False,
+    fold: bool = False,
+    accumulates: bool = False,
+) -> Body:
     """`function(ctx, rules, …)` as the meaning `(ctx, …)` of the function `real`.
 
     Of the parameters it serves those that the real function has. `delegates`: NumPy's function calls the
     method of the same name, so that a `jax.Array` goes by JAX's rules. `fold`: the real function is called
-    where all arguments are known numbers.
+    where all arguments are known numbers. `accumulates`: NumPy computes in the element type of `out`.
     """
     name = getattr(real, "__name__", "?")
     signature = _restricted(function, real)
@@ -318,18 +330,30 @@ def under(rules: Rules, function: Body, real: Any, delegates: bool = False, fold
         chosen = rules
         if delegates and args and isinstance(args[0], Array) and args[0].form is Form.JAX:
             chosen = JAX
-        if positional:
-            return function(ctx, chosen, *args, **kwargs)
-        arguments = signature.bind(ctx, *args, **kwargs).arguments
-        arguments.pop("ctx")
-        out = arguments.pop("out", None)
-        result = function(ctx, chosen, **arguments)
+        try:
+            if positional:
+                return function(ctx, chosen, *args, **kwargs)
+            arguments = signature.bind(ctx, *args, **kwargs).arguments
+            arguments.pop("ctx")
+            out = arguments.pop("out", None)
+            if accumulates and not is_none(out) and is_none(arguments.get("dtype")):
+                arguments["dtype"] = _type_of_out(ctx, out, args[0], name)
+            result = function(ctx, chosen, **arguments)
+        except AxisProblem as problem:
+            raise_axis(ctx, problem, chosen.is_jax)
         return result if is_none(out) else _into(ctx, chosen, out, result, name)
 
     call.__name__ = name
     call.__doc__ = function.__doc__
     call.__signature__ = signature  # type: ignore[attr-defined]
     return call
+
+
+def raise_axis(ctx: Context, problem: AxisProblem, is_jax: bool) -> NoReturn:
+    """What the library does about an axis that is not there: NumPy raises, JAX's calls are refused."""
+    if is_jax:
+        ctx.fail(problem.in_jax(ctx.span))
+    ctx.raise_(problem.in_numpy())
 
 
 def _restricted(function: Body, real: Any) -> inspect.Signature:
@@ -367,17 +391,39 @@ def _into(ctx: Context, rules: Rules, out: Raw, result: Abstract, name: str) -> 
     return out  # type: ignore[no-any-return]
 
 
+_OF_FLOATS = ("mean", "nanmean", "var", "std", "nanvar", "nanstd")
+"""Functions that compute integers in float64, whatever `out` is."""
+
+
+def _type_of_out(ctx: Context, out: Raw, a: Raw, name: str) -> Abstract | None:
+    """The `dtype` argument that an `out` argument stands for; None where it says nothing."""
+    if not isinstance(out, Ref) or not ctx.is_ndarray(out):
+        return None
+    source, target = NUMPY.operand(ctx, a, name).dtype, dtype_of(ctx, out)
+    if name in _OF_FLOATS and (source.kind in "biu" or target.kind in "biu"):
+        return None
+    if not np.can_cast(source, target, "same_kind"):
+        ctx.fail(NoCast(span=ctx.span, operation=f"np.{name}", source=str(source), target=str(target)))
+    return Const(target)
+
+
 def twins(
-    numpy_function: Any, jax_function: Any, *, delegates: bool = True, fold: bool = False
+    numpy_function: Any,
+    jax_function: Any,
+    *,
+    delegates: bool = True,
+    fold: bool = False,
+    accumulates: bool = False,
 ) -> Callable[[Body], Body]:
     """Declares `(ctx, rules, …)` as the meaning of a NumPy function and of its twin in `jax.numpy`.
 
-    Either may be None. See `under` for `delegates` and `fold`.
+    Either may be None. See `under` for `delegates`, `fold` and `accumulates`.
     """
 
     def declare(function: Body) -> Body:
         if numpy_function is not None:
-            meaning(numpy_function)(under(NUMPY, function, numpy_function, delegates, fold))
+            made = under(NUMPY, function, numpy_function, delegates, fold, accumulates)
+            meaning(numpy_function)(made)
         if jax_function is not None:
             meaning(jax_function)(under(JAX, function, jax_function))
         return function

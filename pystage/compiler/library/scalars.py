@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from ..diagnostics.codes_types import NoSuchOperation
 from ..hlo.ir import Value
@@ -26,12 +27,14 @@ from ..ops import Add, Divide, Multiply, RoundNearestEven
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Ref, is_number
 from . import arithmetic as a
+from .bounds import bounds_of, check_fits
 from .context import Context, Raw
+from .exact import round_float, round_integer
 from .jaxvalues import canonical
+from .number_checks import check_integral
 from .promote import Operand, kinds_of, value_of
-from .python_numbers import bounds_of
 from .registry import meaning
-from .stores import cast
+from .stores import cast, check_float
 from .structures import MISSING, abstract, call_now, known_object, type_name
 
 # ---------------------------------------------------------------- to Python scalars
@@ -51,6 +54,8 @@ def to_python(ctx: Context, x: Raw, kind: type) -> Abstract:
             )
         ctx.fail(NoSuchOperation(span=ctx.span, operation=f"{kind.__name__}()", types=name))
     dtype = {int: INT64, float: FLOAT64, complex: COMPLEX128}[kind]
+    if kind is int:
+        check_integral(ctx, int, operand, operand.value, "int({})")
     value = ctx.convert(operand.value, dtype)
     return ctx.python(value, *bounds_of(operand)) if kind is int else ctx.python(value)
 
@@ -126,6 +131,8 @@ def _constructor(dtype: DType) -> Callable[..., Abstract]:
         if known is not MISSING:
             return call_now(ctx, dtype.type, known)
         operand = ctx.read(x)
+        if ctx.is_ndarray(x) and isinstance(operand, Array) and operand.dtype == dtype and operand.rank:
+            return abstract(x)
         python = isinstance(operand, Array) and operand.form is Form.PYTHON
         if python and is_complex(kinds_of(operand)[0].dtype) and not is_complex(dtype) and dtype != BOOL:
             ctx.raise_(TypeError("float() argument must be a string or a real number, not 'complex'"))
@@ -158,6 +165,9 @@ def converted(ctx: Context, operand: Operand, dtype: DType) -> Value:
     """`astype`: a known Python integer must fit, everything else is cast."""
     if isinstance(operand, Const):
         return value_of(ctx, operand, dtype)
+    check_fits(ctx, operand, dtype)
+    if operand.form is Form.PYTHON:
+        check_float(ctx, operand, dtype)
     return cast(ctx, operand.value, dtype)
 
 
@@ -191,9 +201,13 @@ def round_(ctx: Context, number: Raw, ndigits: Raw = None) -> Abstract:
         if operand.form is Form.SCALAR:
             ctx.raise_(TypeError("type numpy.bool doesn't define __round__ method"))
         operand = Array(ctx.convert(operand.value, INT64), operand.form)
+    if digits is not None and operand.form is Form.PYTHON and not operand.kinds:
+        exactly = round_integer if operand.dtype == INT64 else round_float
+        return ctx.python(exactly(ctx, operand.value, digits))
     rounded = round_value(ctx, operand.value, digits or 0)
     if digits is not None:
         return Array(rounded, operand.form)
+    check_integral(ctx, round, operand, rounded, "round({})")
     return ctx.python(ctx.convert(rounded, INT64), *bounds_of(operand))
 
 
@@ -216,6 +230,7 @@ def round_value(ctx: Context, x: Value, digits: int) -> Value:
 
 
 def _scaled_round(ctx: Context, x: Value, digits: int) -> Value:
-    factor = a.like(ctx, x, 10.0 ** abs(digits))
+    with np.errstate(over="ignore"):
+        factor = a.like(ctx, x, np.float64(10.0) ** abs(digits))
     first, second = (Multiply(), Divide()) if digits > 0 else (Divide(), Multiply())
     return ctx.op(second, ctx.op(RoundNearestEven(), ctx.op(first, x, factor)), factor)

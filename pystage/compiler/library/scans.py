@@ -10,7 +10,7 @@ import numpy as np
 
 from ..hlo.ir import Value
 from ..hlo.op import HloOp
-from ..hlo.types import BOOL, is_floating
+from ..hlo.types import BOOL, is_complex, is_floating
 from ..ops import Add, Compare, Multiply, ReduceWindow, Select, Slice, Subtract, Xor
 from ..values.lattice import Abstract
 from .context import Context, Raw
@@ -43,7 +43,7 @@ def _scan(
     else:
         value = value if operand.rank else ctx.reshape(value, (1,))
         at = axis_of(ctx, axis, max(operand.rank, 1), name)
-    if skip_nan and is_floating(operand.dtype):
+    if skip_nan and (is_floating(operand.dtype) or is_complex(operand.dtype)):
         number = ctx.op(Compare("EQ"), value, value)
         unit = ctx.constant(neutral(combine, operand.dtype), operand.dtype)
         value = ctx.op(Select(), number, value, ctx.broadcast(unit, value.type.static_shape))
@@ -53,7 +53,7 @@ def _scan(
     return rules.array(ctx, ctx.convert(running(ctx, combine, wide, at), wanted))
 
 
-@twins(np.cumsum, jnp.cumsum)
+@twins(np.cumsum, jnp.cumsum, accumulates=True)
 def cumsum(
     ctx: Context, rules: Rules, a: Raw, axis: Raw = None, dtype: Raw = None, out: Raw = None
 ) -> Abstract:
@@ -61,7 +61,7 @@ def cumsum(
     return _scan("cumsum", Add(), ctx, rules, a, axis, dtype, False)
 
 
-@twins(np.cumprod, jnp.cumprod)
+@twins(np.cumprod, jnp.cumprod, accumulates=True)
 def cumprod(
     ctx: Context, rules: Rules, a: Raw, axis: Raw = None, dtype: Raw = None, out: Raw = None
 ) -> Abstract:
@@ -69,7 +69,7 @@ def cumprod(
     return _scan("cumprod", Multiply(), ctx, rules, a, axis, dtype, False)
 
 
-@twins(np.nancumsum, jnp.nancumsum, delegates=False)
+@twins(np.nancumsum, jnp.nancumsum, delegates=False, accumulates=True)
 def nancumsum(
     ctx: Context, rules: Rules, a: Raw, axis: Raw = None, dtype: Raw = None, out: Raw = None
 ) -> Abstract:
@@ -77,7 +77,7 @@ def nancumsum(
     return _scan("nancumsum", Add(), ctx, rules, a, axis, dtype, True)
 
 
-@twins(np.nancumprod, jnp.nancumprod, delegates=False)
+@twins(np.nancumprod, jnp.nancumprod, delegates=False, accumulates=True)
 def nancumprod(
     ctx: Context, rules: Rules, a: Raw, axis: Raw = None, dtype: Raw = None, out: Raw = None
 ) -> Abstract:

@@ -19,7 +19,7 @@ from .jaxvalues import integer, is_none
 from .joining import part
 from .nesting import nested
 from .rules import Rules, lifted, twins
-from .stores import known_array
+from .stores import cast, known_array
 
 
 def _before(ctx: Context, x: Value, y: Value) -> Value:
@@ -128,7 +128,7 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
     given = nested(ctx, rules, x, "bincount")
     least = integer(ctx, minlength, "minlength of np.bincount")
     known = known_array(given.value)
-    if known is not None and is_none(weights):
+    if known is not None and is_none(weights) and (known.dtype.kind in "biu" or ctx.is_ndarray(x)):
         try:
             return lifted(ctx, np.bincount(known, minlength=least))
         except (TypeError, ValueError) as error:
@@ -136,7 +136,9 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
     if given.rank != 1:
         which = "small depth" if given.rank == 0 else "deep"
         ctx.raise_(ValueError(f"object of too {which} for desired array"))
-    if given.dtype.kind not in "biu":
+    if given.dtype.kind not in "biu" and not ctx.is_ndarray(x):  # NumPy converts lists as it likes
+        given = given.of(cast(ctx, given.value, INT64))
+    elif given.dtype.kind not in "biu":
         ctx.raise_(
             TypeError(f"Cannot cast array data from {given.dtype!r} to dtype('int64') by the rule 'safe'")
         )

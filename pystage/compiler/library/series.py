@@ -9,6 +9,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from ..values.lattice import Abstract
 from .composed import composed
@@ -35,12 +36,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
     """Central differences along each axis, one-sided at the edges; spacings are numbers or coordinates."""
     x = np.asarray(f)
-    if axis is None:
-        axes = tuple(range(x.ndim))
-    elif isinstance(axis, tuple):
-        axes = tuple([a % x.ndim for a in axis])
-    else:
-        axes = (axis % x.ndim,)
+    axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim)
     if len(varargs) == 0:
         steps = [1.0] * len(axes)
     elif len(varargs) == 1 and np.ndim(varargs[0]) == 0:
@@ -111,7 +107,8 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
 @composed(np.unwrap)
 def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 2 * np.pi) -> Any:
     """Jumps of more than half a period taken back by whole periods."""
-    phases = np.moveaxis(np.asarray(p), axis, -1)
+    given = np.asarray(p)
+    phases = np.moveaxis(given, normalize_axis_index(axis, given.ndim), -1)
     steps = np.diff(phases, axis=-1)
     limit = period / 2 if discont is None else discont
     kind = np.result_type(steps.dtype, period)
@@ -219,5 +216,8 @@ def isreal(x: Any) -> Any:
 
 @composed(np.iscomplex)
 def iscomplex(x: Any) -> Any:
-    """Which elements have an imaginary part."""
-    return np.imag(x) != 0
+    """Which elements have an imaginary part; an array or a NumPy scalar also of Python's numbers."""
+    whole = np.asarray(x)
+    if np.iscomplexobj(whole):
+        return whole.imag != 0
+    return np.zeros(whole.shape, bool)[()]

@@ -50,7 +50,7 @@ def _method(name: str) -> Callable[..., Abstract]:
         except (KeyError, TypeError) as error:
             ctx.raise_(error)
         if name in _CHANGING:
-            ctx.state.set(self.cell, replace(ctx.settle(self), items=frozenset(elements)))
+            ctx.write(self.cell, replace(ctx.settle(self), items=frozenset(elements)))
             return NONE if result is None else Const(result)
         return new_set(ctx, result) if isinstance(result, set) else lift(ctx, result)
 

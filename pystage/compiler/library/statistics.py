@@ -5,11 +5,13 @@ In and out: what the NumPy functions take and give. Keywords that are not here a
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
-from .composed import composed
+from .composed import composed, size_depends
 from .extrema import max_, min_
 from .registry import meaning
 from .rules import NUMPY, under
@@ -78,7 +80,9 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     """The edges of bins of one width between the extrema of `a` or the limits of `range`."""
     values = np.ravel(np.asarray(a))
     if isinstance(bins, str):
-        raise NotImplementedError("the number of bins must be known while compiling: give bins as a number")
+        size_depends(
+            f"a histogram with bins={bins!r}", "give the number of bins, as in `bins=10`, or their edges"
+        )
     if np.ndim(bins) == 1:
         return np.asarray(bins)
     if np.ndim(bins) != 0:
@@ -145,18 +149,18 @@ def nanquantile(a: Any, q: Any, axis: Any = None, *, keepdims: Any = False) -> A
     given = np.asarray(a)
     if not np.issubdtype(given.dtype, np.inexact):
         return np.quantile(given, q, axis=axis, keepdims=keepdims)
-    if isinstance(axis, tuple):
-        raise NotImplementedError("nanquantile over several axes: reshape them into one")
-    lines = np.ravel(given) if axis is None else np.moveaxis(given, axis, 0)
+    axes = tuple(range(given.ndim)) if axis is None else normalize_axis_tuple(axis, given.ndim)
+    rest = [n for i, n in enumerate(given.shape) if i not in axes]
+    count = math.prod([given.shape[i] for i in axes])
+    lines = np.moveaxis(given, axes, tuple(range(len(axes)))).reshape((count, *rest))
     ordered = np.sort(lines, axis=0)
     count = np.sum(~np.isnan(lines), axis=0)
     share = np.asarray(q)
     results = [_at_share(ordered, count, s) for s in np.ravel(share)]
     result = np.stack(results).astype(given.dtype).reshape(share.shape + count.shape)
     if keepdims:
-        if axis is None:
-            return result.reshape(share.shape + (1,) * given.ndim)
-        return np.expand_dims(result, axis if axis < 0 else axis + share.ndim)
+        kept = [1 if i in axes else n for i, n in enumerate(given.shape)]
+        return result.reshape((*share.shape, *kept))
     return result[()]
 
 

@@ -13,17 +13,20 @@ import numpy as np
 
 from ..diagnostics.codes_types import NoCast, NotNumeric, PathDependentType
 from ..hlo.ir import Value
-from ..hlo.types import BOOL, COMPLEX64, FLOAT32, FLOAT64, SHORT_NAMES, DType, is_complex
-from ..ops import Constant, Real
-from ..values.lattice import ArrayCell, Const, Ref
-from ..values.views import Flipped, Part, Permuted, Reshaped, write_path
-from .context import Context, Raw
+from ..hlo.types import BOOL, COMPLEX64, FLOAT32, FLOAT64, INT64, SHORT_NAMES, DType, is_complex, is_integer
+from ..ops import And, Compare, Constant, Not, Real, Select
+from ..values.boundary import Form
+from ..values.lattice import Array, ArrayCell, Const, Ref
+from ..values.views import Flipped, Part, Permuted, Reshaped, read_path, write_path
+from .bounds import check_fits
+from .context import Case, Context, Raw
 
 
-def store_through(ctx: Context, ref: Ref, new: Value) -> None:
+def store_through(ctx: Context, ref: Ref, new: Value, masked: bool = True) -> None:
     """The ndarray `ref` (a view or an owner) holds `new`, broadcast to its shape and cast to its dtype.
 
-    Raises NumPy's ValueError in the program where the memory is read-only or `new` has another shape.
+    With `masked` False, `new` is what it holds already where the program has raised before. Raises NumPy's
+    ValueError in the program where the memory is read-only or `new` has another shape.
     """
     cell = ctx.settle(ref)
     assert isinstance(cell, ArrayCell)
@@ -38,6 +41,9 @@ def store_through(ctx: Context, ref: Ref, new: Value) -> None:
             fitted = ctx.reshape(fitted, path_shape(Ref(ref.cell, path), cell.value))
         else:
             fitted = last.write(ctx.b, fitted, fitted)
+    mask = ctx.store_mask(ref.cell) if masked else None
+    if mask is not None:
+        fitted = ctx.op(Select(), mask, fitted, read_path(ctx.b, cell.value, path))
     ctx.state.set(ref.cell, replace(cell, value=write_path(ctx.b, cell.value, path, fitted)))
 
 
@@ -101,7 +107,34 @@ def stored_value(ctx: Context, raw: Raw, dtype: DType, what: str, jax: bool = Fa
         ctx.fail(PathDependentType(span=ctx.span, operation=what, kinds=kinds))
     if is_complex(read.dtype) and not is_complex(dtype) and not read.shape and not jax:
         ctx.raise_(TypeError("float() argument must be a string or a real number, not 'complex'"))
+    if not jax:
+        check_fits(ctx, read, dtype)
+        check_float(ctx, read, dtype)
     return cast(ctx, read.value, dtype)
+
+
+def check_float(ctx: Context, read: Array, dtype: DType) -> None:
+    """A float stored into integers is made a Python int first, unless it is NumPy's: NaN and what does not fit."""
+    python = read.form is Form.PYTHON or (read.form is Form.SCALAR and dtype == INT64)
+    if read.dtype != FLOAT64 or read.kinds or read.rank or not python or not is_integer(dtype):
+        return
+    least, most = int(np.iinfo(dtype.name).min), int(np.iinfo(dtype.name).max)
+    above = ctx.op(Compare("GT"), read.value, ctx.constant(least - 1, FLOAT64))
+    if float(least - 1) == least:
+        above = ctx.op(Compare("GE"), read.value, ctx.constant(least, FLOAT64))
+    inside = ctx.op(And(), above, ctx.op(Compare("LT"), read.value, ctx.constant(most + 1, FLOAT64)))
+
+    def store(value: float) -> None:
+        np.zeros((), dtype)[()] = value
+
+    isnan = ctx.op(Compare("NE"), read.value, read.value)
+    ctx.check_first(
+        ctx.op(Not(), inside),
+        [
+            Case(isnan, ValueError("cannot convert float NaN to integer"), store, [read]),
+            Case(None, OverflowError("Python integer out of bounds"), store, [read]),
+        ],
+    )
 
 
 def _cast_known(ctx: Context, value: object, dtype: DType, what: str, jax: bool) -> np.ndarray:

@@ -1,18 +1,34 @@
-"""Methods of known objects: strings, bytes, ranges, frozensets and numbers.
+"""Strings: methods of known objects, and strings that are put together from numbers of the run time.
 
-In: a constant and the name of an attribute. Out: the attribute, or the method, which runs now on arguments
-that must be known.
+In: a constant and the name of an attribute. Out: the attribute, or the method, which runs now on arguments that
+must be known. A string that is made of what the program computes is a `Text`, put together after the run; what
+needs to know it asks for what it is made of.
 """
 
 from __future__ import annotations
 
 import functools
+import operator as _operator
 from collections.abc import Callable
 from typing import Any
 
-from ..values.lattice import Abstract, Const, Meaning
+from ..values.lattice import (
+    Abstract,
+    Array,
+    Const,
+    DictCell,
+    ListCell,
+    Meaning,
+    ObjectCell,
+    Ref,
+    SetCell,
+    Text,
+    Tuple,
+)
+from ..values.text import formatted, joined
 from .context import Context, Raw
-from .structures import abstract, call_now, lift
+from .registry import meaning
+from .structures import MISSING, abstract, call_now, known_object, lift, new_dict, new_list
 
 
 def attribute(ctx: Context, receiver: Const, name: str) -> Abstract | None:
@@ -30,12 +46,25 @@ def _method(bound: Callable[..., Any]) -> Callable[..., Abstract]:
     """A bound method of a known object as a meaning."""
 
     def method(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+        if getattr(bound, "__name__", "") == "format" and isinstance(getattr(bound, "__self__", None), str):
+            return text(ctx, _formatter(bound, tuple(kwargs)), *args, *kwargs.values())
         what = f"the arguments of {getattr(bound, '__qualname__', 'a method')}"
         known = [known_argument(ctx, a, what) for a in args]
         named = {k: known_argument(ctx, v, what) for k, v in kwargs.items()}
         return call_now(ctx, functools.partial(bound, *known, **named))
 
     return method
+
+
+def _formatter(bound: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., str]:
+    """`bound`, whose last arguments have these names."""
+
+    def make(*args: Any) -> str:
+        count = len(args) - len(names)
+        made: str = bound(*args[:count], **dict(zip(names, args[count:], strict=True)))
+        return made
+
+    return make
 
 
 def known_argument(ctx: Context, value: Raw, what: str) -> Any:
@@ -46,3 +75,105 @@ def known_argument(ctx: Context, value: Raw, what: str) -> Any:
             known = [ctx.known(i, what) for i in items]
             return tuple(known) if hasattr(value, "items") else known
     return ctx.known(value, what)
+
+
+# ---------------------------------------------------------------- strings of the run time
+
+
+def text(ctx: Context, function: Callable[..., str], *args: Raw) -> Abstract:
+    """`function(*args)`, a string: now if the arguments are known, else after the run."""
+    taken = [snapshot(ctx, a) for a in args]
+    known = [known_object(ctx, a) for a in taken]
+    if not any(k is MISSING for k in known):
+        return call_now(ctx, function, *known)
+    return Text(function, tuple(taken))
+
+
+def snapshot(ctx: Context, value: Raw) -> Abstract:
+    """What a string is made of, as it is now: contents that may change later are copied."""
+    value = abstract(value)
+    if isinstance(value, Const | Text):
+        return value
+    if isinstance(value, Tuple):
+        return Tuple(tuple([snapshot(ctx, i) for i in value.items]), value.cls)
+    if isinstance(value, Array):
+        return value
+    cell = ctx.cell(value) if isinstance(value, Ref) else None
+    match cell:
+        case ListCell(items=items):
+            return new_list(ctx, [snapshot(ctx, i) for i in items])
+        case DictCell(entries=entries):
+            return new_dict(ctx, {k: snapshot(ctx, v) for k, v in entries.items()})
+        case SetCell(items=members):
+            return Const(set(members))
+    if ctx.is_ndarray(value):
+        return ctx.read(value)
+    return Const(ctx.known(value, "a part of a string"))
+
+
+def format_(ctx: Context, value: Raw, conversion: str, spec: Raw) -> Abstract:
+    """`f"{value!conversion:spec}"`."""
+    own = _own(ctx, value, "__repr__" if conversion in ("r", "a") else "__str__")
+    if own is not None:
+        value, conversion = own, "a" if conversion == "a" else ""
+    if isinstance(value, Text) and conversion in ("", "s") and known_object(ctx, spec) == "":
+        return value
+    return text(ctx, formatted, value, Const(conversion), spec)
+
+
+def _own(ctx: Context, value: Raw, name: str) -> Abstract | None:
+    """The string that a method of a user's class makes of an instance."""
+    cell = ctx.state.get(value.cell) if isinstance(value, Ref) else None
+    if not isinstance(cell, ObjectCell):
+        return None
+    for each in (name, "__repr__"):
+        if getattr(cell.cls, each) is not getattr(object, each):
+            return ctx.call(ctx.getattr(abstract(value), each), [])
+    return None
+
+
+def join(ctx: Context, parts: list[Abstract]) -> Abstract:
+    """The parts of a string, one after the other."""
+    return text(ctx, joined, *parts)
+
+
+@meaning(str)
+def str_(ctx: Context, x: Raw = "", /) -> Abstract:
+    """`str(x)`."""
+    return format_(ctx, x, "s", Const(""))
+
+
+@meaning(repr)
+def repr_(ctx: Context, x: Raw, /) -> Abstract:
+    """`repr(x)`."""
+    return format_(ctx, x, "r", Const(""))
+
+
+@meaning(format)
+def format_builtin(ctx: Context, value: Raw, spec: Raw = "", /) -> Abstract:
+    """`format(value, spec)`."""
+    return format_(ctx, value, "", spec)
+
+
+def is_string(value: Abstract) -> bool:
+    """True for a string, known or not."""
+    return isinstance(value, Text) or (isinstance(value, Const) and isinstance(value.value, str))
+
+
+def known(ctx: Context, value: Abstract) -> Abstract:
+    """A string that must be known now; what is no string, as it is."""
+    return Const(ctx.known(value, "a string")) if isinstance(value, Text) else value
+
+
+def binary(
+    ctx: Context, operator: Callable[[Any, Any], Any], left: Abstract, right: Abstract
+) -> Abstract | None:
+    """`left + right` of strings, `left % right` of a string; None for anything else."""
+    if not is_string(left) and not is_string(right):
+        return None
+    both = is_string(left) and is_string(right)
+    if (operator is _operator.add and both) or (operator is _operator.mod and is_string(left)):
+        return text(ctx, operator, left, right)
+    if not isinstance(left, Text) and not isinstance(right, Text):
+        return None
+    return call_now(ctx, operator, *[ctx.known(x, "a string") for x in (left, right)])

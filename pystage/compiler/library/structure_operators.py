@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..diagnostics.codes_types import NoSuchOperation
+from ..diagnostics.codes_types import IdentityNotKnown, NoSuchOperation
 from ..hlo.types import BOOL
 from ..ops import And, Not, Or
 from ..values.boundary import Form
@@ -31,6 +31,7 @@ from ..values.lattice import (
     Tuple,
     same_constant,
 )
+from .classes import c_name, class_of
 from .context import Context
 from .promote import value_of
 from .stores import shape_of
@@ -65,7 +66,7 @@ _SET_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract | None:
     """`left op right` of containers; None where Python has no such operator."""
-    if op == "%" and isinstance(left, Const) and isinstance(left.value, str | bytes):
+    if op == "%" and isinstance(left, Const) and isinstance(left.value, bytes):
         return Const(left.value % ctx.known(right, "the values of string formatting"))
     if op == "+":
         return _concatenated(ctx, left, right)
@@ -125,7 +126,7 @@ def inplace(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract 
             new = None if other is None else replace(cell, items=_SET_OPERATORS[op](cell.items, other))
     if new is None:
         return None
-    ctx.state.set(left.cell, new)
+    ctx.write(left.cell, new)
     return left
 
 
@@ -212,7 +213,8 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
             sides = [[ctx.getattr(x, n) for n in names] for x in (left, right)]
             return _all_equal(ctx, sides[0], sides[1], element)
         case [ObjectCell(), ObjectCell()]:
-            return is_(ctx, left, right)
+            assert isinstance(left, Ref) and isinstance(right, Ref)
+            return _same_reference(ctx, left, right)
     known = [known_object(ctx, x) for x in (left, right)]
     if MISSING not in known:
         return Const(bool(known[0] == known[1]))
@@ -258,20 +260,36 @@ def contains(ctx: Context, item: Abstract, container: Abstract, equal: Equal) ->
 # ---------------------------------------------------------------- identity
 
 
-def is_(ctx: Context, left: Abstract, right: Abstract) -> Abstract:
-    """`left is right`. Numbers that the program computes are no object that could be told from another."""
+def is_(
+    ctx: Context, left: Abstract, right: Abstract, equal: Callable[[Abstract, Abstract], Abstract]
+) -> Abstract:
+    """`left is right`: of objects by the cells, of classes with one object for each value by the value.
+
+    Numbers and `jax.Array`s that the program computes are no objects; two of them are one object if they are
+    one value of inference, and are certainly two if their classes differ. PS210 for all others.
+    """
     if left is right:
         return TRUE
     if isinstance(left, Const) and isinstance(right, Const):
         return Const(left.value is right.value or same_constant(left.value, right.value))
     if isinstance(left, Ref) and isinstance(right, Ref):
         return _same_reference(ctx, left, right)
-    if isinstance(left, Array) and isinstance(right, Array):
-        if left.form is right.form and left.value is right.value:
-            return TRUE
-        types = f"two values of form {left.form.value}"
-        ctx.fail(NoSuchOperation(span=ctx.span, operation="the operator is", types=types))
-    return FALSE
+    classes = [class_of(ctx, x) if isinstance(x, Array | Const) else [] for x in (left, right)]
+    if not set(classes[0]) & set(classes[1]):
+        return FALSE
+    if len(classes[0]) == len(classes[1]) == 1 and _is_singleton(left, right, classes[0][0]):
+        return ctx.truth(equal(left, right))
+    ctx.fail(IdentityNotKnown(span=ctx.span, what=f"two objects of class {c_name(classes[0][0])}"))
+
+
+_SMALL_INTEGERS = range(-5, 257)
+"""The integers of which CPython has one object each."""
+
+
+def _is_singleton(left: Abstract, right: Abstract, cls: type) -> bool:
+    """True if equal values of this class, one of which may be known, are the same object in CPython."""
+    known = [x.value for x in (left, right) if isinstance(x, Const)]
+    return cls in (bool, np.bool_) or (cls is int and bool(known) and known[0] in _SMALL_INTEGERS)
 
 
 def _same_reference(ctx: Context, left: Ref, right: Ref) -> Abstract:
@@ -280,8 +298,8 @@ def _same_reference(ctx: Context, left: Ref, right: Ref) -> Abstract:
     for x, y in ((left, right), (right, left)):
         sources = getattr(ctx.state.get(x.cell), "sources", ())
         if any(cell == y.cell for cell, _ in sources):
-            types = "objects that depend on the path taken"
-            ctx.fail(NoSuchOperation(span=ctx.span, operation="the operator is", types=types))
+            ctx.fail(IdentityNotKnown(span=ctx.span, what="objects that depend on the path taken"))
+    ctx.told_apart()
     return FALSE
 
 

@@ -5,6 +5,7 @@ What would give an array whose size depends on values is refused, with a rewrite
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
@@ -22,6 +23,7 @@ from .context import Context, Raw
 from .creation import filled
 from .gathering import Fancy, gather, scatter
 from .indices import from_front
+from .inside import check_inside, outside_of_axis, until_outside
 from .jaxvalues import axis_of, is_none
 from .joining import joined, part, taken
 from .manipulation import as_array
@@ -32,11 +34,16 @@ from .rules import NUMPY, ArrayArgument, lifted
 from .stores import dtype_of, known_array, shape_of, store_through, stored_value
 
 
-def places_of(ctx: Context, raw: Raw, extent: int, mode: Raw, function: str) -> Value:
-    """Integers as int64 places along an axis of `extent` elements, by NumPy's `mode`."""
+def places_of(
+    ctx: Context, raw: Raw, extent: int, mode: Raw, function: str, check: Callable[[Array, Value], None]
+) -> Value:
+    """Integers as int64 places along an axis of `extent` elements, by NumPy's `mode`.
+
+    For the mode `raise`, `check` is called with the integers, and with the places that they are.
+    """
     given = nested(ctx, NUMPY, raw, function)
     if given.dtype.kind not in "iub" and given.form is Form.PYTHON and not given.rank:
-        return from_front(ctx, Array(ctx.convert(given.value, INT64), Form.NDARRAY), extent)
+        given = ArrayArgument(ctx.convert(given.value, INT64))
     if given.dtype.kind not in "iub":
         ctx.raise_(
             TypeError(
@@ -49,7 +56,10 @@ def places_of(ctx: Context, raw: Raw, extent: int, mode: Raw, function: str) -> 
         if known is not None and ((known < -extent) | (known >= extent)).any():
             first = known[(known < -extent) | (known >= extent)].flat[0]
             ctx.raise_(IndexError(f"index {first} is out of bounds for axis 0 with size {extent}"))
-        return from_front(ctx, Array(given.value, Form.NDARRAY), extent)
+        array = Array(given.value, Form.NDARRAY)
+        front = from_front(ctx, array, extent)
+        check(array, front)
+        return front
     value = ctx.convert(given.value, INT64)
     shape = value.type.static_shape
     if how == "clip":
@@ -79,7 +89,14 @@ def take(
         value = ctx.reshape(value, (value.type.size,))
     else:
         at = axis_of(ctx, axis, given.rank, "take")
-    places = places_of(ctx, indices, value.type.static_shape[at], mode, "take")
+    shape = value.type.static_shape
+
+    def outside(index: Any) -> None:
+        np.take(np.broadcast_to(np.int8(0), shape), index, axis=at)
+
+    places = places_of(
+        ctx, indices, shape[at], mode, "take", lambda i, p: check_inside(ctx, i, p, shape[at], outside)
+    )
     return ctx.new(gather(ctx, value, Fancy((at,), (places,), places.type.static_shape, at, False)))
 
 
@@ -96,7 +113,10 @@ def _along(ctx: Context, array: Value, indices: Raw, axis: int, function: str) -
         batch = np.broadcast_shapes(given.shape, tuple(own))
     except ValueError:
         ctx.raise_(IndexError("shape mismatch: indexing arrays could not be broadcast together"))
-    chosen = ctx.broadcast(from_front(ctx, Array(given.value, Form.NDARRAY), shape[axis]), batch)
+    given_places = Array(given.value, Form.NDARRAY)
+    front = from_front(ctx, given_places, shape[axis])
+    check_inside(ctx, given_places, front, shape[axis], outside_of_axis(axis, shape[axis]))
+    chosen = ctx.broadcast(front, batch)
     places = [chosen if i == axis else ctx.op(Iota(ArrayType(INT64, batch), i)) for i in range(len(shape))]
     return chosen, Fancy(tuple(range(len(shape))), tuple(places), batch, 0, False)
 
@@ -152,8 +172,11 @@ def put(ctx: Context, a: Raw, ind: Raw, v: Raw, mode: Raw = "raise") -> Abstract
     shape = shape_of(ctx, target)
     value = ctx.contents(target)
     flat = ctx.reshape(value, (value.type.size,))
-    places = places_of(ctx, ind, value.type.size, mode, "put")
-    places = ctx.reshape(places, (places.type.size,))
+    checked: list[Array] = []
+    places = places_of(ctx, ind, value.type.size, mode, "put", lambda given, front: checked.append(given))
+    places = front = ctx.reshape(places, (places.type.size,))
+    if checked:
+        places = until_outside(ctx, places, value.type.size)
     (count,) = places.type.static_shape
     new = stored_value(ctx, v, value.type.dtype, "the stored value")
     new = ctx.reshape(new, (new.type.size,))
@@ -163,7 +186,16 @@ def put(ctx: Context, a: Raw, ind: Raw, v: Raw, mode: Raw = "raise") -> Abstract
         new = taken(ctx, new, np.arange(count) % new.type.size, 0)
     stored = scatter(ctx, flat, Fancy((0,), (places,), (count,), 0, False), ctx.broadcast(new, (count,)))
     store_through(ctx, target, ctx.reshape(stored, shape))
+    for given in checked:  # what stands before the first that is outside is stored
+        check_inside(ctx, given, ctx.reshape(front, given.shape), value.type.size, _outside_of_put(shape))
     return Const(None)
+
+
+def _outside_of_put(shape: tuple[int, ...]) -> Callable[[Any], None]:
+    def outside(index: Any) -> None:
+        np.put(np.empty(shape, np.int8), index, 0)
+
+    return outside
 
 
 @meaning(np.putmask)
@@ -197,7 +229,13 @@ def choose(ctx: Context, a: Raw, choices: Raw, out: Raw = None, mode: Raw = "rai
         ctx.raise_(ValueError("choices must not be empty"))
     given: list[ArrayArgument] = [nested(ctx, NUMPY, c, "choose") for c in listed]
     values, _ = NUMPY.common(ctx, given)
-    which = places_of(ctx, a, len(values), "clip" if mode == "raise" else mode, "choose")
+
+    def outside(index: Any) -> None:
+        np.choose(index, [np.int8(0)] * len(values))
+
+    which = places_of(
+        ctx, a, len(values), mode, "choose", lambda i, p: check_inside(ctx, i, p, len(values), outside)
+    )
     try:
         shape = np.broadcast_shapes(which.type.static_shape, *[v.type.static_shape for v in values])
     except ValueError:
@@ -276,6 +314,8 @@ def ix_(ctx: Context, *args: Raw) -> Abstract:
     for i, a in enumerate(args):
         array = as_array(ctx, NUMPY, a, "ix_")
         shape = NUMPY.operand(ctx, array, "ix_").shape
+        if shape == (0,) and not ctx.is_ndarray(a):  # NumPy takes an empty list for one of integers
+            array = NUMPY.array(ctx, ctx.constant(np.zeros(0, np.int64), INT64))
         if len(shape) != 1 or NUMPY.operand(ctx, array, "ix_").dtype == BOOL:
             ctx.fail(
                 ArgumentNotStaged(

@@ -1,0 +1,83 @@
+"""Checks that computed indices lie inside: `x[i]` with an `i` beyond the end raises IndexError.
+
+In: indices as the program gives them, and counted from the front. Out: a check in the program where interval
+analysis does not prove them inside, which raises with NumPy's own text, of the first index that is outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..hlo.ir import Value
+from ..hlo.types import INT64, UINT64, ArrayType
+from ..ops import BitcastConvert, Compare, DynamicSlice, Iota, Minimum, Reduce, Select, Slice
+from ..values.boundary import Form
+from ..values.lattice import Array
+from .arithmetic import like
+from .context import Context
+
+_OUTSIDE = IndexError("index is out of bounds")
+
+
+def outside_of_axis(axis: int, extent: int) -> Callable[[Any], None]:
+    """A function that raises what NumPy raises for an index of `axis`, of `extent` elements."""
+
+    def index(at: Any) -> None:
+        np.broadcast_to(np.int8(0), (*[1] * axis, extent))[(*[0] * axis, at)]
+
+    return index
+
+
+def check_inside(
+    ctx: Context, given: Array, front: Value, extent: int, outside: Callable[[Any], None]
+) -> None:
+    """The program calls `outside` with the first of the indices that does not lie in an axis of `extent`.
+
+    `front` are the same indices as int64, the negative ones moved by `extent`.
+    """
+    shape = front.type.static_shape
+    if 0 in shape:
+        return
+    form = Form.SCALAR if given.form is Form.NDARRAY else given.form
+    if not extent:
+        first = ctx.op(Slice((0,), (1,), (1,)), ctx.reshape(given.value, (given.type.size,)))
+        ctx.check(None, _OUTSIDE, outside, [Array(ctx.reshape(first, ()), form)])
+    bad = _bad(ctx, front, extent)
+    if ctx.intervals.decides(bad) is False or not ctx.checks_bounds():
+        return
+    first = given.value
+    if shape:
+        at, bad = _first(ctx, bad)
+        element = ctx.op(DynamicSlice((1,)), ctx.reshape(first, (first.type.size,)), at)
+        first = ctx.reshape(element, ())
+    ctx.check(bad, _OUTSIDE, outside, [Array(first, form)])
+
+
+def until_outside(ctx: Context, places: Value, extent: int) -> Value:
+    """A vector of places in which, from the first on that is outside, all are outside."""
+    bad = _bad(ctx, places, extent)
+    if not places.type.size or not extent or ctx.intervals.decides(bad) is False:
+        return places
+    at, _ = _first(ctx, bad)
+    numbers = ctx.op(Iota(places.type, 0))
+    early = ctx.op(Compare("LT"), numbers, ctx.broadcast(at, places.type.static_shape))
+    return ctx.op(Select(), early, places, like(ctx, places, extent))
+
+
+def _bad(ctx: Context, front: Value, extent: int) -> Value:
+    """Which indices are outside."""
+    bits = ctx.op(BitcastConvert(UINT64), front)  # so that one comparison finds what is negative too
+    return ctx.op(Compare("GE"), bits, like(ctx, bits, extent))
+
+
+def _first(ctx: Context, bad: Value) -> tuple[Value, Value]:
+    """The place of the first that is bad, in C order (their number, if none is), and whether any is."""
+    size = bad.type.size
+    flat = ctx.reshape(bad, (size,))
+    places = ctx.op(Iota(ArrayType(INT64, (size,)), 0))
+    end = ctx.constant(size, INT64)
+    at = ctx.op(Reduce(Minimum(), (0,)), ctx.op(Select(), flat, places, like(ctx, places, size)), end)
+    return at, ctx.op(Compare("LT"), at, end)
