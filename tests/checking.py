@@ -3,12 +3,15 @@
 In: a function, and arguments. Each run gets deep copies of its own (one copy for all arguments, so that what
 was one object stays one object). The staged program runs compiled by XLA, and once more in the reference
 interpreter. Out: nothing, or an `AssertionError` that names the first place where the runs differ: in the
-result, in the arguments afterwards, in the exception, or in what is the same object.
+result, in the arguments afterwards, in the exception (its class, its arguments, the line that raised it), or in
+what is the same object.
 """
 
 from __future__ import annotations
 
 import copy
+import inspect
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -60,17 +63,19 @@ def check(
         _check_refused(staged, args, keywords, refused)
         return
     plain = _run(function, args, keywords)
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    file = code.co_filename if code is not None else ""
     if plain.error is not None and raises is None:
         raise plain.error
     assert raises is None or type(plain.error) is raises, f"the plain run raised {plain.error!r}"
     _assert_something_to_compare(plain, args, keywords)
     for number in range(1, runs + 1):
-        _compare_runs(plain, _run(staged, args, keywords), Comparison(tolerance), f"call {number}")
+        _compare_runs(plain, _run(staged, args, keywords), Comparison(tolerance), f"call {number}", file)
     if interpreted and isinstance(staged, CompiledFunction):
         with interpreting() as programs:
             run = _run(staged, args, keywords)
         assert programs, "nothing was interpreted"
-        _compare_runs(plain, run, Comparison(tolerance, weak_types=False), "interpreted")
+        _compare_runs(plain, run, Comparison(tolerance, weak_types=False), "interpreted", file)
 
 
 @contextmanager
@@ -169,13 +174,28 @@ def _check_refused(
     Comparison().same((args, kwargs), (own_args, own_kwargs), "arguments after the refusal")
 
 
-def _compare_runs(plain: Run, staged: Run, comparison: Comparison, name: str) -> None:
+_COMPREHENSIONS = ("<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>")
+"""Frames of the plain run that are no functions of the user."""
+
+
+def _raised_at(run: Run, file: str) -> tuple[int | None, str] | None:
+    """The last line of the user's file that led to the exception, and the function it stands in."""
+    assert run.error is not None
+    entries = traceback.extract_tb(run.error.__traceback__)
+    own = [entry for entry in entries if entry.filename == file and entry.name not in _COMPREHENSIONS]
+    lines = [(entry.lineno, entry.name) for entry in own]
+    return lines[-1] if lines else None
+
+
+def _compare_runs(plain: Run, staged: Run, comparison: Comparison, name: str, file: str) -> None:
     if staged.error is not None and plain.error is None:
         raise AssertionError(f"{name}: only the staged run raised") from staged.error
     if plain.error is not None:
         assert staged.error is not None, f"{name}: only the plain run raised {plain.error!r}"
         assert type(staged.error) is type(plain.error), f"{name}: {plain.error!r} became {staged.error!r}"
         assert str(staged.error) == str(plain.error), f"{name}: {plain.error!r} became {staged.error!r}"
+        comparison.same(plain.error.args, staged.error.args, f"{name}: {plain.error!r}.args")
+        assert _raised_at(staged, file) == _raised_at(plain, file), f"{name}: raised elsewhere"
     comparison.same(plain.args, staged.args, f"{name}: argument")
     comparison.same(plain.kwargs, staged.kwargs, f"{name}: keyword argument")
     comparison.same(plain.result, staged.result, f"{name}: result")
@@ -216,6 +236,9 @@ class Comparison:
                 assert list(staged) == list(plain), f"{path}: keys {list(plain)} became {list(staged)}"
                 for key in plain:
                     self.same(plain[key], staged[key], f"{path}[{key!r}]")
+        elif isinstance(plain, np.random.Generator | np.random.RandomState):
+            if self._paired(plain, staged, path):
+                assert _equal_states(state_of(plain), state_of(staged)), f"{path}: the generators differ"
         elif _has_fields(plain):
             if self._paired(plain, staged, path):
                 self._same_fields(_fields(plain), _fields(staged), path)
@@ -277,6 +300,19 @@ class Comparison:
         np.testing.assert_allclose(
             staged.astype(wide), plain.astype(wide), rtol=tolerance, atol=tolerance, err_msg=path
         )
+
+
+def state_of(generator: np.random.Generator | np.random.RandomState) -> dict[str, Any]:
+    """All that decides what a generator draws next."""
+    if isinstance(generator, np.random.Generator):
+        return dict(generator.bit_generator.state)
+    return dict(generator.get_state(legacy=False))
+
+
+def _equal_states(a: Any, b: Any) -> bool:
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_equal_states(a[k], b[k]) for k in a)
+    return bool(np.array_equal(a, b))
 
 
 def _name(value: Any) -> str:

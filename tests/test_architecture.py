@@ -10,15 +10,18 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent / "pystage"
 
 LAYERS = [
+    {"config"},
     {"diagnostics"},
     {"stage", "hlo"},
     {"ops"},
+    {"ad"},
     {"values"},
     {"library", "frontend"},
     {"infer", "emit"},
     {"pipeline"},
     {"runtime"},
     {"staging"},
+    {"transforms"},
     {"introspection"},
     {"__init__"},
 ]

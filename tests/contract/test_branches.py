@@ -166,6 +166,40 @@ def return_from_loop_over_array(xs):
     return total
 
 
+# ---------------------------------------------------------------- operands of different kinds in a test
+
+
+@cases.each((np.array([[0, 3], [2, 0]], np.uint8), 2), (np.zeros((2, 2), np.uint8), 3))
+def an_element_and_a_comparison_decide(board, n):
+    new = np.zeros_like(board)
+    for i in range(2):
+        for j in range(2):
+            new[i, j] = 1 if n == 3 or (board[i, j] and n == 2) else 0
+    return new
+
+
+@cases.each((0, 2.0), (3, 0.0), (3, 2.0))
+def operands_of_different_kinds_are_negated(n, x):
+    if not (n and x):
+        return 1.0
+    while not (not n or x < -1.0):
+        n, x = n - 1, x - 0.5
+    return x
+
+
+@cases.each((np.array([0.0, 2.0, 1.0]), 0), (np.array([2.0, 0.0, 1.0]), 1))
+def a_test_stops_at_the_operand_that_decides(a, n):
+    calls = np.zeros(3)
+
+    def called(i):
+        calls[i] += 1
+        return a[i]
+
+    if (called(0) or n) and (called(1) or called(2)):
+        n += 5
+    return n, calls
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

@@ -9,6 +9,7 @@ import operator
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pystage
 import pytest
 from checking import Cases, check
 
@@ -448,3 +449,41 @@ CALLABLES = {
 def test_callable_kinds(function):
     check(function, 3.0)
     check(function, np.array([1.0, 2.0]))
+
+
+def test_imports_bind_what_python_binds():
+    def program(x):
+        import os.path
+        import xml.etree.ElementTree as tree
+
+        import jax.numpy as inner
+
+        return inner.add(x, 1.0), os is not None and os.path.sep, tree.Element.__name__
+
+    check(program, jnp.ones(2))
+
+
+class Counter:
+    def __init__(self):
+        self.count = 2.0
+
+    def scale(self, x, by=1.0):
+        self.count += 1.0
+        return x * self.count * by
+
+
+def test_bound_methods_and_partials_as_arguments():
+    def program(f, x):
+        return f(x) + f(x)
+
+    called = pystage.compile(program)
+    for f in (functools.partial(np.add, 2.0), functools.partial(scaled, by=3.0)):
+        assert called(f, 1.5) == program(f, 1.5)
+    plain, staged = Counter(), Counter()
+    for _ in range(2):
+        assert called(staged.scale, 2.0) == program(plain.scale, 2.0)
+    assert staged.count == plain.count
+
+
+def scaled(x, by):
+    return x * by

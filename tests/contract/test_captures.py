@@ -232,3 +232,29 @@ def test_mutated_globals_and_cells_are_mutated_for_the_caller():
 
     plain, staged = run(lambda f: f), run(pystage.compile)
     check(lambda: plain, staged=lambda: staged)
+
+
+ASSIGNED = 1.0
+NAMES = np.array(["a", "b"])
+
+
+def assigns_on_one_path(c, x):
+    global ASSIGNED
+    if c > 0:
+        ASSIGNED = x
+    return ASSIGNED
+
+
+def test_a_global_that_one_path_assigns(monkeypatch):
+    monkeypatch.setattr(MODULE, "ASSIGNED", 1.0)
+    staged = pystage.compile(assigns_on_one_path, fallback="error")
+    assert (staged(-1.0, 5.0), ASSIGNED) == (1.0, 1.0)
+    assert (staged(1.0, 5.0), ASSIGNED) == (5.0, 5.0)
+    assert (staged(-1.0, 7.0), ASSIGNED) == (5.0, 5.0)
+
+
+def test_an_array_of_strings_is_refused_where_it_is_read():
+    def reads(x):
+        return x if NAMES[0] == "a" else -x
+
+    check(reads, 1.0, refused="PS211")

@@ -480,6 +480,164 @@ def enums(mode, x):
     return x, mode.value, mode
 
 
+# ---------------------------------------------------------------- attributes that some paths assign
+
+
+class Bag:
+    pass
+
+
+@cases(1.0)
+def attribute_of_a_loop_that_runs(x):
+    bag = Bag()
+    for i in range(3):
+        bag.last = x + i
+    return bag.last
+
+
+@cases.each((1.0, 2), (1.0, 5))
+def attribute_of_a_loop_by_its_trips(x, n):
+    bag = Bag()
+    for i in range(n):
+        bag.last = x + i
+    return bag.last
+
+
+@cases.each((1.0, 2.0), refused="PS303")
+def attribute_of_one_branch(c, x):
+    bag = Bag()
+    if c > 0:
+        bag.a = x
+    return bag.a
+
+
+@cases.each((1.0, 2.0), refused="PS303")
+def condition_on_an_attribute_of_one_branch(c, x):
+    bag = Bag()
+    if c > 0:
+        bag.a = x
+    if bag.a:
+        return 1.0
+    return 2.0
+
+
+@cases.each((1.0, 2.0), refused="PS303")
+def object_with_an_attribute_of_one_branch(c, x):
+    bag = Bag()
+    if c > 0:
+        bag.a = x
+    return bag
+
+
+@cases.each((1.0, 2.0), refused="PS303")
+def hasattr_of_one_branch(c, x):
+    bag = Bag()
+    if c > 0:
+        bag.a = x
+    return hasattr(bag, "a")
+
+
+class Slots:
+    __slots__ = ("a", "b")
+
+
+class Half:
+    @property
+    def half(self):
+        return self.x / 2
+
+
+@cases(3.0)
+def hasattr_as_python_answers(x):
+    bag, slots, half = Bag(), Slots(), Half()
+    bag.a = slots.a = half.x = x
+    del bag.a
+    found = [hasattr(bag, "a"), hasattr(bag, "b"), hasattr(bag, "mro"), hasattr(bag, "__dict__")]
+    found += [hasattr(slots, "a"), hasattr(slots, "b"), hasattr(half, "half"), hasattr(half, "x")]
+    return found, getattr(slots, "b", x), getattr(bag, "a", x + 1)
+
+
+class Answers:
+    @property
+    def broken(self):
+        raise AttributeError("no")
+
+    def __getattr__(self, name):
+        if name == "extra":
+            return 5.0
+        raise AttributeError(name)
+
+
+@cases(3.0)
+def hasattr_calls_what_python_calls(x):
+    answers = Answers()
+    found = [hasattr(answers, "extra"), hasattr(answers, "broken"), hasattr(answers, "missing")]
+    return found, getattr(answers, "missing", x)
+
+
+class Countdown:
+    def __init__(self, n):
+        self.n = n
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.n == 0:
+            raise StopIteration
+        self.n -= 1
+        return self.n
+
+
+class Items:
+    def __init__(self, values):
+        self.values = values
+
+    def __getitem__(self, i):
+        return self.values[i]
+
+
+class Over(Items):
+    def __iter__(self):
+        return iter(self.values)
+
+
+@cases(2.0)
+def iterators_of_classes(x):
+    countdown = Countdown(6)
+    for v in countdown:
+        x = x * 2 + v
+        if v == 3:
+            break
+    first, *rest = countdown
+    return x, first, rest, countdown.n, list(Countdown(2)), next(Countdown(0), x), next(Countdown(2))
+
+
+@cases(2.0)
+def sequences_of_classes(x):
+    total = 0.0
+    for v in Items([x, x + 1, 3.0]):
+        total += v
+    for v in Over([x, 2]):
+        total *= v
+    return total, list(Items((x, 1))), max(Over([x, 5.0])), sum(Items([1, 2]))
+
+
+@cases(2.0, refused="PS307")
+def iterator_that_a_value_breaks(x):
+    for v in Countdown(6):
+        if v < x:
+            break
+    return x
+
+
+@cases.each((1.0,), raises=TypeError)
+def object_that_is_not_iterable(x):
+    for v in Bag():
+        x = x + v
+    return x
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

@@ -339,6 +339,46 @@ def number_literals(x, n):
     return x * 1e3, x + 0x10, n + 1_000, n | 0b11, n & 0o17, x * 1.5j, -n, +n, ~n, --n
 
 
+@cases.each((1.0,), (np.float32(1.0),), (np.ones(2)[0],), raises=TypeError)
+def numbers_are_not_iterable(x):
+    for v in x:
+        x = x + v
+    return x
+
+
+@cases(1.0, raises=TypeError)
+def star_of_a_number(x):
+    return [*x]
+
+
+@cases(1.0, raises=TypeError)
+def unpacked_number(x):
+    a, b = x
+    return a
+
+
+@cases.each((1.0,), (np.float64(1.0),), (3,), raises=TypeError)
+def length_of_a_number(x):
+    return len(x)
+
+
+@cases.each((1.0,), raises=TypeError)
+def function_is_not_iterable(x):
+    return [x for _ in len]
+
+
+@cases(np.ones(2))
+def errors_of_floats_that_warn(x):
+    with np.errstate(all="ignore", under="warn"):
+        return x / 2.0
+
+
+@cases(np.ones(2), refused="PS308")
+def errors_of_floats_that_raise(x):
+    with np.errstate(divide="raise"):
+        return x / np.zeros(2)
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

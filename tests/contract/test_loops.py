@@ -439,6 +439,40 @@ def unrolling_over_index_of_structure(x):
     return x
 
 
+# ---------------------------------------------------------------- ranges whose step the program computes
+
+
+@cases.each((3,), (17,), (0,))
+def for_over_a_range_of_a_growing_step(n):
+    seen = np.zeros(4, dtype=np.int64)
+    step = 1
+    while step < 9:
+        for i in range(0, n, step):
+            seen[i % 4] += step
+        step *= 2
+    return seen
+
+
+@cases.each((3,), (17,), (0,))
+def for_over_a_range_of_a_negative_step(n):
+    total = 0
+    step = 1
+    while step < 9:
+        for i in range(n, -2, -step):
+            total = 3 * total % 1001 + i
+        total += len(range(n, -3, -step))
+        step += 3
+    return total
+
+
+@cases.each((3, 2), (17, -3), (5, 7))
+def for_over_a_range_of_a_step_that_is_an_argument(n, step):
+    total = 0
+    for i in range(0, n, step):
+        total += i
+    return total, len(range(n, 0, step))
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

@@ -399,7 +399,7 @@ def augmented_assignment_of_jax_arrays_rebinds(x, items):
     return x, y, y is y
 
 
-@cases(jnp.array([1.0, 2.0]), refused="PS202")
+@cases(jnp.array([1.0, 2.0]), refused="PS210")
 def identity_of_two_jax_arrays(x):
     y = x + 1.0
     return x is y

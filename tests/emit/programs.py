@@ -16,6 +16,7 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
+from pystage.compiler.emit.cut import cut
 from pystage.compiler.emit.fence import fence_loads
 from pystage.compiler.emit.inplace import in_place
 from pystage.compiler.emit.simplify import Simplified, simplify
@@ -156,7 +157,7 @@ def emitted(function: Function) -> Simplified:
     """The program as it is emitted for a CPU, checked by the verifier, and the parameters that it still has."""
     simplified = in_place(simplify(function))
     verify(simplified.function)
-    fenced = fence_loads(simplified.function)
+    fenced = cut(fence_loads(simplified.function))
     verify(fenced)
     return Simplified(fenced, simplified.kept)
 

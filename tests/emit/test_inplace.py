@@ -14,7 +14,7 @@ from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Value
 from pystage.compiler.hlo.types import BOOL, ArrayType
 from pystage.compiler.hlo.verify import verify
-from pystage.compiler.ops import DynamicSlice, DynamicUpdateSlice, If, Negate, Reshape, While
+from pystage.compiler.ops import DynamicSlice, DynamicUpdateSlice, If, Negate, Reshape, Slice, While
 
 from .programs import INDEX, Code, Values, array, fences, kinds, optimised, passes, run, whole_arrays
 from .stores import PROGRAMS
@@ -135,6 +135,38 @@ def test_a_load_at_the_place_just_stored_to_is_what_was_stored() -> None:
     found = interpret(function, arguments)
     np.testing.assert_array_equal(found[0], [0, 1, 2, 3, 4, 5, 6, -1])
     np.testing.assert_array_equal(found[1:], [-1, -1])
+
+
+def test_stores_to_other_known_places_do_not_come_between() -> None:
+    c = Code(array(8), INDEX, array())
+    x, i, v = c.params
+    first = c.store(x, v, 2)
+    second = c.store(c.store(first, 5, 3), 6, 0)
+    unknown = c.store(second, 7, i)
+    function = forward(c.done(c.load(second, 2), c.load(unknown, 2), c.load(second, 9), c.load(unknown, i)))
+    verify(function)
+    assert kinds(function)[DynamicSlice] == 2, (
+        "one behind a store to an unknown place, one moved into the array"
+    )
+    found = interpret(function, [np.arange(8.0), np.asarray(2), np.asarray(-1.0)])
+    np.testing.assert_array_equal(found, [-1, 7, 7, 7])
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_a_block_at_a_known_place_is_what_was_stored_there(column: int) -> None:
+    """A row of one element wide stores: only a load of that very element is what was stored."""
+    c = Code(array(4, 3))
+    (x,) = c.params
+    stored = c.store(c.store(x, 5, 1, column), 6, 2, 1)
+    element = c.b.op(Slice((1, 0), (2, 1), (1, 1)), stored)
+    row = c.b.op(Slice((1, 0), (2, 3), (1, 1)), stored)
+    function = forward(c.done(element, row))
+    assert kinds(function)[Slice] == 1 + column
+    expected = np.zeros(3)
+    expected[column] = 5
+    found = interpret(function, [np.zeros((4, 3))])
+    np.testing.assert_array_equal(found[0], [[expected[0]]])
+    np.testing.assert_array_equal(found[1], [expected])
 
 
 def test_a_row_is_not_loaded_where_an_element_was_stored() -> None:

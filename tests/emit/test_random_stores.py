@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from pystage.compiler.emit import cut
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Value
 from pystage.compiler.hlo.types import INT64
@@ -154,6 +155,13 @@ def test_interpreted(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(100, 108))
 def test_compiled(seed: int) -> None:
     _check(_Random(seed).program(), seed, compiled=True)
+
+
+@pytest.mark.parametrize("seed", range(200, 230))
+def test_cut_everywhere(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cut, "MANY", 2)
+    monkeypatch.setattr(cut, "SEGMENT", 1)
+    _check(_Random(seed).program(), seed, compiled=seed < 205)
 
 
 def test_the_programs_have_what_they_are_to_test() -> None:

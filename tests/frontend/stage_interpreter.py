@@ -61,6 +61,7 @@ UNARY: dict[str, Callable[[Any], Any]] = {
     "+": operator.pos,
     "~": operator.invert,
     "not": operator.not_,
+    "bool": bool,
 }
 
 

@@ -23,15 +23,19 @@ from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Region, Value
 from pystage.compiler.hlo.types import BOOL, ArrayType, DType
 from pystage.compiler.library.containers import attribute_of_container
-from pystage.compiler.library.context import Context
+from pystage.compiler.library.context import Case, Context
 from pystage.compiler.library.jaxtail import is_jax_callable, jax_call
+from pystage.compiler.library.jaxvalues import AxisProblem
 from pystage.compiler.library.registry import meaning_of, signature_of
+from pystage.compiler.library.rules import raise_axis
 from pystage.compiler.ops import Compare, Concatenate, If, Reshape, Slice
 from pystage.compiler.values.boundary import Form
+from pystage.compiler.values.intervals import Intervals
 from pystage.compiler.values.lattice import (
     Abstract,
     Array,
     ArrayCell,
+    Cell,
     Const,
     DictCell,
     IteratorCell,
@@ -91,9 +95,37 @@ class PlainContext(Context):
         self.body = Region()
         self.b = Builder(self.body)
         self.state = State()
+        self.intervals = Intervals()
+        self.jax_loops = {}
         self.x64 = bool(jax.config.jax_enable_x64)
         self.arguments: list[np.ndarray] = []
         self.cells: dict[int, Any] = {}
+
+    def told_apart(self) -> None:
+        pass
+
+    def draw(self, *args: Any) -> Any:
+        raise NotImplementedError
+
+    captured_generator = new_generator = input_of = draw
+
+    def check(
+        self, bad: Value | None, fallback: BaseException, function: Callable[..., Any], args: Sequence[Any]
+    ) -> None:
+        if bad is None:  # what depends on the run is for the tests of the whole road (`tests/errors`)
+            raise Raised(fallback)
+
+    def check_first(self, bad: Value, cases: Sequence[Case]) -> None:
+        pass
+
+    def checks_bounds(self) -> bool:
+        return False
+
+    def write(self, cell: int, content: Cell) -> None:
+        self.state.set(cell, content)
+
+    def store_mask(self, cell: int) -> Value | None:
+        return None
 
     # -- arguments
 
@@ -161,7 +193,10 @@ class PlainContext(Context):
                     return jax_call(self, value, args, kwargs)
                 assert found is not None, f"{value!r} has no meaning"
                 bound = signature_of(found).bind(*args, **kwargs)
-                return found(self, *bound.args, **bound.kwargs)
+                try:
+                    return found(self, *bound.args, **bound.kwargs)
+                except AxisProblem as problem:
+                    raise_axis(self, problem, is_jax=value.__module__.startswith("jax"))
         raise AssertionError(f"{function!r} is not callable here")
 
     def truth(self, value: Any) -> Abstract:
@@ -236,6 +271,14 @@ class PlainContext(Context):
             return found
         assert isinstance(value, Const)
         return Const(getattr(value.value, name))
+
+    def attempt(self, call: Callable[[], Abstract], exceptions: type[BaseException]) -> Abstract | None:
+        try:
+            return call()
+        except Raised as raised:
+            if not isinstance(raised.exception, exceptions):
+                raise
+            return None
 
     def raise_(self, exception: BaseException) -> NoReturn:
         raise Raised(exception)

@@ -72,9 +72,19 @@ def no_such_norm(x: Any) -> Any:
     return np.fft.fft(x, norm="none")  # type: ignore[arg-type]
 
 
-@cases(Z, refused="PS205")
-def no_such_axis(x: Any) -> Any:
-    return np.fft.fft(x, axis=2)
+@cases.each((Z, 2), (Z, -3), (np.float64(1.0), -1), raises=IndexError)
+def no_such_axis(x: Any, axis: Any) -> Any:
+    return np.fft.fft(x, axis=axis)
+
+
+@cases.each((Z, 2), (Z, -3), raises=np.exceptions.AxisError)
+def no_such_axis_of_a_length(x: Any, axis: Any) -> Any:
+    return np.fft.fft(x, 4, axis)
+
+
+@cases.each((Z, 2), (Z, -3), raises=IndexError)
+def no_such_axis_among_several(x: Any, axis: Any) -> Any:
+    return np.fft.fftn(x, axes=(0, axis))
 
 
 @pytest.mark.parametrize("function, args, options", cases.params)

@@ -440,7 +440,7 @@ def test_identity() -> None:
         result = is_(ctx, abstract(x), abstract(y))
         assert isinstance(result, Const)
         assert result.value is expected
-    refused("PS202", lambda c, x, y: is_(c, x, y), 2.5, 3.5)
+    refused("PS210", lambda c, x, y: is_(c, x, y), 2.5, 3.5)
 
 
 def test_shapes_that_do_not_broadcast() -> None:

@@ -59,7 +59,7 @@ def fits(x: Any, y: Any) -> Any:
     return np.polyfit(x, y, 2), np.polyfit(x, y, deg=1)
 
 
-@cases.each((X,), (np.float32(-1.5),))
+@cases.each((X,), (np.float32(-1.5),), (2.5,), (-3,))
 def towards_zero(x: Any) -> Any:
     return np.fix(x), np.isreal(x), np.iscomplex(x)
 

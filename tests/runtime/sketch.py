@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from pystage.compiler.diagnostics.span import Span
 from pystage.compiler.hlo.builder import Builder
 from pystage.compiler.hlo.ir import Function, Region, Value
 from pystage.compiler.hlo.types import ArrayType
 from pystage.compiler.ops import Add, Constant
 from pystage.compiler.values.boundary import (
     Argument,
-    Demand,
+    Failure,
     Form,
     Global,
     Guard,
@@ -28,7 +29,7 @@ from pystage.compiler.values.boundary import (
     Output,
     Path,
     Program,
-    Raises,
+    Site,
     Spec,
     Step,
     Structure,
@@ -59,6 +60,7 @@ class Sketch:
         self.mutations: list[Mutation] = []
         self.results: list[Value] = []
         self.alias_sensitive = False
+        self.failure: Failure | None = None
 
     def output(self, value: Value, form: Form) -> Output:
         """A result of the program."""
@@ -91,21 +93,29 @@ class Sketch:
         """Another mutation."""
         self.mutations.append(Mutation(kind, path, key, value, None))
 
-    def program(self, result: Template | Raises) -> Program:
+    def fail(self, exception: Template, span: Span | None, code: Value | None = None) -> None:
+        """The program raises at `span`, if `code` is 1 (None: certainly)."""
+        site = Site(Exception, exception, (), span)
+        number = 1 if code is None else self.output(code, Form.PYTHON)
+        self.failure = Failure(number, lambda _: site, {})
+
+    def program(self, result: Template) -> Program:
         """The program as inference would give it."""
         self.body.results = tuple(self.results)
         return Program(
             Function(self.name, self.body),
             tuple(self.params),
             tuple(self.hidden),
+            tuple([(i,) for i in range(len(self.hidden))]),
             tuple(self.guards),
             result,
             tuple(self.mutations),
             alias_sensitive=self.alias_sensitive,
+            failure=self.failure,
         )
 
 
-Build = Callable[[Sketch], Template | Raises]
+Build = Callable[[Sketch], Template]
 
 
 class Inferred:
@@ -124,7 +134,6 @@ class Inferred:
         *,
         name: str,
         static: Mapping[int, Any],
-        demands: Sequence[Demand],
     ) -> Program:
         self.calls += 1
         sketch = Sketch(name, args, kwargs, static)

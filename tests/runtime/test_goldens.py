@@ -49,7 +49,9 @@ CASES: dict[str, Callable[[], Any]] = {
     "PS807_mutation_under_transformation": lambda: jax.jit(lambda x: programs.shift(np.zeros(3), x))(
         jnp.ones(3)
     ),
-    "PS808_no_transformation_rule": lambda: jax.grad(programs.double)(1.0),
+    "PS810_integer_beyond_64_bits": lambda: programs.total(np.zeros(1), 2**62),
+    "PS811_power_is_complex": lambda: programs.power(-8.0),
+    "PS812_shared_object": lambda: programs.remember(programs.LOG, 1.0),
     "PS809_value_not_given": lambda: programs.zeros.lower(pystage.spec("s64[]", "python")),
 }
 

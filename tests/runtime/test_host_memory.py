@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import jax
@@ -100,3 +101,24 @@ def test_jax_arrays_stay_asynchronous() -> None:
     # Dispatched, not computed: a run takes tens of milliseconds.
     assert not got.is_ready()
     got.block_until_ready()
+
+
+def test_large_inputs_in_threads() -> None:
+    """Unaligned inputs are copied into memory that calls share, one after the other."""
+    staged = pystage.compile(to_numpy)
+    failures: list[str] = []
+
+    def work(value: float) -> None:
+        x = aligned(200_000, 8)
+        for step in range(10):
+            x[:] = value + step
+            got = staged(x)
+            if not (np.abs(got - (np.sin(value + step) + 1)) < 1e-12).all():
+                failures.append(f"{value} + {step}")
+
+    threads = [threading.Thread(target=work, args=(100.0 * k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures

@@ -21,8 +21,8 @@ from pystage.compiler.values.boundary import (
     Form,
     Global,
     Known,
+    Made,
     Path,
-    Raises,
     Same,
     Step,
     View,
@@ -236,13 +236,15 @@ class Problem(Exception):
         self.extra = text
 
 
-@pytest.mark.parametrize("exception", [ValueError("no", 3), KeyError("k"), Problem("p")], ids=repr)
-def test_exceptions_are_new_each_time_and_end_at_the_users_line(exception: BaseException) -> None:
+@pytest.mark.parametrize("maker, args", [(ValueError, ("no", 3)), (KeyError, ("k",)), (Problem, ("p",))])
+def test_exceptions_are_new_each_time_and_end_at_the_users_line(maker: Any, args: Any) -> None:
+    exception = maker(*args)
     span = Span("/there/model.py", 12, 4, 12, 30, "Model.run")
 
     def build(s: Sketch) -> Any:
         s.store(argument("x"), s.doubled())
-        return Raises(exception, span)
+        s.fail(Made(maker, tuple([Known(a) for a in args])), span)
+        return Known(None)
 
     f, _ = compiled(lambda x: None, build)
     x = np.ones(2)

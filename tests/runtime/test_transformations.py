@@ -91,17 +91,57 @@ def test_stores_are_refused_under_a_transformation() -> None:
     assert out.all()
 
 
-@pytest.mark.parametrize(
-    ("transform", "name"),
-    [(jax.grad, "jax.grad"), (jax.vmap, "jax.vmap"), (jax.hessian, "jax.grad")],
-    ids=["grad", "vmap", "hessian"],
-)
-def test_transformations_without_a_rule_are_refused(transform: Any, name: str) -> None:
-    f = pystage.compile(lambda x: jnp.sin(x))
-    with pytest.raises(pystage.StagingError, match="PS808") as caught:
-        transform(f)(jnp.ones(2) if transform is jax.vmap else 1.0)
-    assert name in str(caught.value)
-    assert f(jnp.float32(0.0)) == 0.0
+def grow(x: Any) -> Any:
+    """A loop whose length depends on data, with a branch: JAX could not differentiate it in reverse."""
+    total = x[0]
+    while total < 20.0:
+        if total > 5.0:
+            total = total * 2.0
+        else:
+            total = total * 1.5 + jnp.sum(jnp.sin(x)) * 0.1
+    return total * x[1]
+
+
+X = jnp.arange(1.0, 4.0)
+
+
+def test_derivatives_of_jax_are_those_of_the_program() -> None:
+    f = pystage.compile(grow)
+    wanted = pystage.grad(grow)(X)
+    step = jnp.asarray([1e-2, 0.0, 0.0])
+    assert float(wanted[0]) == pytest.approx(float((grow(X + step) - grow(X - step)) / 2e-2), rel=1e-3)
+    for found in (
+        jax.grad(f)(X),
+        jax.jit(jax.grad(f))(X),
+        jax.value_and_grad(f)(X)[1],
+        jax.grad(jax.checkpoint(f))(X),
+        jax.jacfwd(f)(X),
+        jax.jacrev(f)(X),
+        jax.vmap(jax.grad(f))(jnp.stack([X, X + 1]))[0],
+    ):
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    np.testing.assert_allclose(jax.jvp(f, (X,), (jnp.ones(3),))[1], wanted.sum(), rtol=1e-5)
+    np.testing.assert_allclose(jax.linearize(f, X)[1](jnp.ones(3)), wanted.sum(), rtol=1e-5)
+
+
+def test_second_derivatives_and_maps_of_jax() -> None:
+    def cubes(x: Any) -> Any:
+        return jnp.sum(x**3) * x[0]
+
+    f = pystage.compile(cubes)
+    np.testing.assert_allclose(jax.hessian(f)(X), jax.hessian(cubes)(X), rtol=1e-5)
+    np.testing.assert_allclose(jax.jacrev(jax.grad(f))(X), jax.jacrev(jax.grad(cubes))(X), rtol=1e-5)
+    rows = jnp.stack([X, 2 * X, -X])
+    np.testing.assert_allclose(jax.vmap(f)(rows), jax.vmap(cubes)(rows), rtol=1e-5)
+    np.testing.assert_allclose(jax.vmap(f, in_axes=1)(rows.T), jax.vmap(cubes)(rows), rtol=1e-5)
+    scanned = jax.lax.scan(lambda total, row: (total + f(row), total), 0.0, rows)
+    np.testing.assert_allclose(scanned[0], sum(cubes(row) for row in rows), rtol=1e-5)
+
+
+def test_integers_and_what_does_not_vary_have_no_derivative() -> None:
+    f = pystage.compile(lambda x, n: (x * n, n + 1))
+    assert jax.grad(lambda x: f(x, 3)[0])(2.0) == 3.0
+    assert jax.grad(lambda x: f(2.0, 3)[0] + x)(2.0) == 1.0
 
 
 def test_disable_jit_changes_nothing() -> None:

@@ -3,7 +3,7 @@ import numpy as np
 
 def checked(x):
     if x.min() < 0:
-        raise ValueError("negative")
+        raise ValueError(x[x < 0])
     return np.sqrt(x)
 
 
@@ -12,7 +12,9 @@ def f(x):
 
 
 def rewritten(x):
-    return np.sqrt(x).sum(), x.min() < 0
+    if x.min() < 0:
+        raise ValueError(x.min())
+    return np.sqrt(x).sum()
 
 
 arguments = (np.ones(3),)

@@ -1,19 +1,28 @@
-def values(x):
-    return [x, 2 * x]
+class Doubling:
+    def __init__(self, start):
+        self.value = start
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.value = self.value * 2
+        return self.value
 
 
-def f(x):
-    total = 0.0
-    for value in values:
-        total += value
-    return total
+def f(x, limit):
+    for value in Doubling(x):
+        if value > limit:
+            break
+    return value
 
 
-def rewritten(x):
-    total = 0.0
-    for value in values(x):
-        total += value
-    return total
+def rewritten(x, limit):
+    values = Doubling(x)
+    value = next(values)
+    while value <= limit:
+        value = next(values)
+    return value
 
 
-arguments = (2.0,)
+arguments = (1.0, 100.0)

@@ -3,11 +3,15 @@ import numpy as np
 
 
 def f(x, key):
-    return x + np.random.normal(size=3)
+    if x[0] > 0:
+        x = x + np.random.normal(size=3)
+    return x
 
 
 def rewritten(x, key):
-    return x + jax.random.normal(key, 3)
+    if x[0] > 0:
+        x = x + jax.random.normal(key, 3)
+    return x
 
 
 arguments = (jax.numpy.ones(3), jax.random.key(0))

@@ -23,3 +23,23 @@ def shift(out, x):
 @pystage.compile
 def zeros(n):
     return np.zeros(n)
+
+
+LOG = [0.0]
+
+
+@pystage.compile
+def remember(log, x):
+    LOG.append(x)
+    return log[-1]
+
+
+@pystage.compile
+def total(x, n):
+    x[0] = n
+    return n + n
+
+
+@pystage.compile
+def power(x):
+    return x**0.5

@@ -1,0 +1,89 @@
+"""Long straight-line code is cut: it means the same, and XLA's program grows with it and not with its square."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from pystage.compiler.emit.cut import MANY, SEGMENT, cut
+from pystage.compiler.hlo.interpret import interpret
+from pystage.compiler.hlo.ir import Function, Value
+from pystage.compiler.hlo.verify import verify
+from pystage.compiler.ops import Call
+
+from .programs import INDEX, Code, Values, array, fences, kinds, optimised, run
+
+
+def stores(c: Code, count: int, x: Value, i: Value) -> Values:
+    """`count` stores, each of a number that the one before it led to, at a place that is computed."""
+    a = c.load(x, i)
+    for k in range(count):
+        x = c.store(x, a, c.sub(c.mul(i, k), 5))
+        a = c.add(c.mul(a, 0.5), c.load(x, c.mul(i, k + 1)))
+    return [x, a]
+
+
+def straight(count: int) -> Function:
+    """The stores as a program."""
+    c = Code(array(8), INDEX)
+    return c.done(*stores(c, count, *c.params))
+
+
+def in_arm(count: int) -> Function:
+    """The stores in an arm of a branch; the other one leaves the array as it is."""
+    c = Code(array(8), INDEX)
+    x, i = c.params
+    return c.done(
+        *c.if_(c.compare("GT", i, 0), lambda: stores(c, count, x, i), lambda: [x, c.value(0, x.type.dtype)])
+    )
+
+
+def in_loop(count: int) -> Function:
+    """The stores in the body of a loop."""
+    c = Code(array(8), INDEX)
+    x, i = c.params
+
+    def body(k: Value, x: Value, a: Value) -> Values:
+        x, b = stores(c, count, x, c.add(i, k))
+        return [x, c.add(a, b)]
+
+    return c.done(*c.for_(3, [x, c.value(0, x.type.dtype)], body))
+
+
+@pytest.mark.parametrize("program", [straight, in_arm, in_loop])
+@pytest.mark.parametrize("first", [2, -2])
+def test_the_same_results(program, first) -> None:
+    function = program(2 * MANY)
+    made = cut(function)
+    verify(made)
+    assert fences(made)
+    arguments = [np.arange(8.0) / 4, np.asarray(first)]
+    expected = interpret(function, arguments)
+    for found in (interpret(made, arguments), run(made, arguments)):
+        for a, b in zip(expected, found, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_short_code_stays_whole() -> None:
+    function = straight(MANY - 3)
+    assert cut(function) is function
+
+
+def test_a_cut_keeps_what_is_used_later_once() -> None:
+    function = cut(straight(4 * SEGMENT))
+    calls = [op for op in function.body.ops if isinstance(op.kind, Call)]
+    assert len(calls) == kinds(function)[Call] >= 4 - 1
+    assert all(len(call.operands) == len(set(call.operands)) <= 3 for call in calls)
+
+
+def test_the_optimised_program_grows_linearly() -> None:
+    """Without cuts four times the code becomes sixteen times the program."""
+
+    def size(function: Function) -> int:
+        return len(re.findall(" = ", optimised(function)))
+
+    small, large = (size(cut(straight(n * MANY))) for n in (1, 4))
+    assert large < 5 * small
+    assert size(straight(4 * MANY)) > 2 * large, "XLA needs no cuts any more"
