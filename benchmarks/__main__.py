@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from . import call_overhead, front_end, in_place, program_size, run_time
+from . import call_overhead, captures, front_end, in_place, program_size, programs, run_time, scaling
 from .measuring import Table
 from .report import write
 
@@ -29,6 +29,9 @@ BENCHMARKS: dict[str, Callable[[], list[Table]]] = {
     "run_time": run_time.measure,
     "in_place": in_place.measure,
     "call_overhead": calls,
+    "captures": captures.measure,
+    "programs": programs.measure,
+    "scaling": scaling.measure,
 }
 
 

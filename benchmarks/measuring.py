@@ -10,7 +10,7 @@ import gc
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,23 +67,36 @@ class Pairs:
         return f"{self.ratio:.2f} ({low:.2f} to {high:.2f})"
 
 
-def seconds(run: Callable[[], Any]) -> float:
+Clock = Callable[[], float]
+
+
+def seconds(run: Callable[[], Any], clock: Clock = time.perf_counter) -> float:
     """The time of one run, its results waited for."""
-    start = time.perf_counter()
+    start = clock()
     jax.block_until_ready(run())
-    return time.perf_counter() - start
+    return clock() - start
 
 
-def in_pairs(first: Callable[[], Any], second: Callable[[], Any], count: int, warm: int = 1) -> Pairs:
-    """Times of the two, in turn and in changing order, after `warm` runs of each."""
+def in_pairs(
+    first: Callable[[], Any],
+    second: Callable[[], Any],
+    count: int,
+    warm: int = 1,
+    clock: Clock = time.perf_counter,
+    collect: bool = False,
+) -> Pairs:
+    """Times of the two, in turn and in changing order, after `warm` runs of each.
+
+    `collect`: Python's garbage collector runs as it does in a user's process.
+    """
     for _ in range(warm):
         jax.block_until_ready(first())
         jax.block_until_ready(second())
     times: tuple[list[float], list[float]] = ([], [])
-    with no_collection():
+    with nullcontext() if collect else no_collection():
         for i in range(count):
             for which in (i % 2, 1 - i % 2):
-                times[which].append(seconds((first, second)[which]))
+                times[which].append(seconds((first, second)[which], clock))
     return Pairs(tuple(times[0]), tuple(times[1]))
 
 
