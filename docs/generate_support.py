@@ -30,6 +30,7 @@ NAMESPACES: tuple[types.ModuleType, ...] = (
     np,
     np.linalg,
     np.fft,
+    np.random,
     jnp,
     jnp.linalg,
     jnp.fft,
@@ -50,6 +51,12 @@ What a call means in staged code, for each public function:
 - *staged*: it has a meaning of its own, in operations of the program (LAPACK's routines are JAX's);
 - *through JAX*: it is one operation, which JAX traces and lowers;
 - *not staged*: the call is refused with PS601, or with PS606 and what to write instead.
+
+What the functions of `numpy.random` and the methods of its generators draw is drawn by the user's own generator, on
+the host, before the program runs: in the order of the program, bit for bit, and the generator ends in the state that
+the plain run leaves, also if the program raises. So it must be known then what is drawn: a draw under a condition, in
+a `while`, or in a loop whose number of trips the program computes is refused, and so is a distribution of an array
+that the program computes.
 
 Keywords that a staged function does not serve are refused with PS604 or PS203, never ignored. Classes of element
 types (`np.float32`) and modules are left out.
