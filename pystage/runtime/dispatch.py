@@ -35,12 +35,27 @@ from .raising import Raised, raised_at
 from .results import Pending, Plan, Received
 from .specialisation import Context, Elsewhere, Specialisation, stage
 from .warn import SpecialisationWarning, warn
-from .world import Reader
+from .world import Read, Reader
 
 _ATTEMPTS = 4
 """How often a call may find that it needs a specialisation of its own: twice, unless threads race."""
 THRASH = 16
 """So many failed guards of one kind of call are reported."""
+
+
+_config = jax.config
+_Tracer = jax.core.Tracer
+
+Types = type | tuple[type, ...]
+HostWay = Callable[[Sequence[Any], tuple[Any, ...]], Any]
+Short = tuple[Read, Callable[..., Any], HostWay | None, Entry, Specialisation]
+"""The short way of a call: what reads its hidden inputs, what runs it, what runs it if something is not a
+`jax.Array`, and whose it is."""
+
+
+def types_of(args: Sequence[Any]) -> Types:
+    """The key of a short way: the types of the arguments."""
+    return type(args[0]) if len(args) == 1 else tuple(map(type, args))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +89,8 @@ class Dispatcher:
         self.calling = Calling(fn)
         self.flattener = Flattener(static_types)
         self.groups: dict[Shape, Group] = {}
-        self.hot: dict[tuple[type, ...], Entry] = {}
-        """Entries of calls by position whose arguments all are leaves, by their types: the short way."""
+        self.short: dict[Types, Short] = {}
+        """The short ways of calls by position whose arguments all are leaves, by their types."""
         self._learnt = Learnt()
         self.staged: list[Staged] = []
         """Every program, in the order in which they were made."""
@@ -174,7 +189,7 @@ class Dispatcher:
             inputs = inputs[0], [*inputs[1], *performance.results]
         try:
             if specialisation.host and not context.x64:
-                out = run_with_x64(specialisation.run, *inputs)
+                out = run_with_x64(specialisation.run, (*inputs[0], *inputs[1]))
             else:
                 out = specialisation.run(*inputs[0], *inputs[1])
         except (TypeError, OverflowError):
@@ -218,13 +233,30 @@ class Dispatcher:
         specialisation.drawn = True
         return result
 
-    def run_flat(
-        self, entry: Entry, specialisation: Specialisation, args: Sequence[Any], hidden: tuple[Any, ...]
-    ) -> Any:
-        """Runs a call whose arguments are the leaves, if the settings are those it was made under."""
-        if entry.context.x64 is not jax.config.jax_enable_x64:
-            return self.call(args, {})
-        return self._run(entry, specialisation, args, {}, args, hidden)
+    def _host_way(self, entry: Entry, specialisation: Specialisation) -> HostWay:
+        """What runs a call whose arguments are the leaves, not all of them `jax.Array`s."""
+        x64, run, memory = entry.context.x64, specialisation.run, specialisation.memory
+        plainly = x64 or specialisation.draws is not None
+
+        def call(args: Sequence[Any], hidden: tuple[Any, ...]) -> Any:
+            if _config.jax_enable_x64 is not x64:
+                return self.call(args, {})
+            if plainly:
+                return self._run(entry, specialisation, args, {}, args, hidden)
+            inputs = readable((*args, *hidden) if hidden else args) if memory else (*args, *hidden)
+            try:
+                made = run_with_x64(run, inputs)
+            except (TypeError, OverflowError):
+                self.describe(args, {})
+                raise
+            if type(made) is not Pending:
+                return made
+            plan = made.plan
+            if plan.single is not None and not isinstance(made.values[0], _Tracer):
+                return plan.single(made.values[0])
+            return self.finish(entry, specialisation, made, args, {}, args, hidden)
+
+        return call
 
     def finish(
         self,
@@ -239,8 +271,6 @@ class Dispatcher:
     ) -> Any:
         """What the caller gets, where `jax.jit` does not make it itself."""
         plan, values = out.plan, out.values
-        if plan.single is not None and not isinstance(values[0], jax.core.Tracer):
-            return plan.single(values[0])
         if values and isinstance(values[0], jax.core.Tracer):
             # JAX is tracing around the call, but nothing in it is traced: it runs now, as the plain code would.
             with jax.core.eval_context():
@@ -372,8 +402,10 @@ class Dispatcher:
         if made.host:
             group.read_x64()
         if not (kwargs or family.demanded or made.pattern or entry.by_types) and group.is_flat(args):
-            entry.hot = made
-            self.hot[tuple(map(type, args))] = entry
+            key = types_of(args)
+            host = self._host_way(entry, made) if made.host else None
+            self.short[key] = made.read, made.run, host, entry, made
+            entry.shorts.append(functools.partial(self.short.pop, key, None))
         return made, hidden
 
     def specialise(

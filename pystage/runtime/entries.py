@@ -77,8 +77,8 @@ class Entry:
     paths: tuple[str, ...]
     shared: Family = field(default_factory=Family)
     by_types: dict[tuple[TypeKey, ...], Family] | None = None
-    hot: Specialisation | None = None
-    """What serves the call if its guards hold and `jax_enable_x64` is the same; None if more is looked at."""
+    shorts: list[Callable[[], object]] = field(default_factory=list)
+    """What takes away the short ways of such calls."""
 
     def family(self, leaves: Sequence[Any]) -> Family:
         """The family for these dynamic leaves."""
@@ -90,7 +90,8 @@ class Entry:
     def split(self) -> None:
         """Keeps a family for each combination of types from now on."""
         if self.by_types is None:
-            self.hot = None
+            for take_away in self.shorts:
+                take_away()
             leaves = len(self.context.forms)
             found: dict[tuple[TypeKey, ...], Family] = {}
             for specialisation in self.shared.all():

@@ -10,8 +10,7 @@ from typing import Any, Generic, Literal, ParamSpec, TypeVar
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.pipeline import Infer
 from .calling import Calling, Target, target_of
-from .dispatch import Dispatcher
-from .entries import Entry
+from .dispatch import Dispatcher, Short, Types
 from .lowering import Lowered
 from .raising import Raised
 from .results import Pending
@@ -56,24 +55,26 @@ class CompiledFunction(Generic[P, R]):
             static_types=(CompiledFunction, BoundFunction),
         )
         self._leading = bool(target.args or target.kwargs)
-        self._hot: dict[tuple[type, ...], Entry] = {} if self._leading else self._dispatcher.hot
+        self._short: dict[Types, Short] = {} if self._leading else self._dispatcher.short
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs the function."""
         made: Any
         try:
             if not kwargs:
-                entry = self._hot.get(tuple(map(type, args)))
-                if entry is not None and (found := entry.hot) is not None:
-                    hidden = found.read(args, kwargs)
+                short = self._short.get(type(args[0]) if len(args) == 1 else tuple(map(type, args)))
+                if short is not None:
+                    read, run, host, entry, chosen = short
+                    hidden = read(args, kwargs)
                     if hidden is not None:
                         try:
-                            if found.host:
-                                made = self._dispatcher.run_flat(entry, found, args, hidden)
-                                return made  # type: ignore[no-any-return]
-                            made = found.run(*args, *hidden) if hidden else found.run(*args)
+                            if host is not None:
+                                return host(args, hidden)  # type: ignore[no-any-return]
+                            made = run(*args, *hidden) if hidden else run(*args)
                             if type(made) is Pending:
-                                made = self._dispatcher.finish(entry, found, made, args, kwargs, args, hidden)
+                                made = self._dispatcher.finish(
+                                    entry, chosen, made, args, kwargs, args, hidden
+                                )
                             return made  # type: ignore[no-any-return]
                         except Elsewhere:
                             entry.split()

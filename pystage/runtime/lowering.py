@@ -70,7 +70,7 @@ class Lowered:
 
     def _run(self, run: Callable[..., Any], leaves: Sequence[Any], hidden: Sequence[Any]) -> Any:
         if self._specialisation.host and not self._entry.context.x64:
-            return run_with_x64(run, leaves, hidden)
+            return run_with_x64(run, (*leaves, *hidden))
         return run(*leaves, *hidden)
 
     def as_text(self, dialect: str = "stablehlo", *, debug_info: bool = False) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import operator
 import types
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -374,18 +375,21 @@ def _is_direct(template: Template, seen: set[tuple[type, int]]) -> bool:
     return False
 
 
-class Pending:
+class Pending(tuple[Any, ...]):
     """What the `jax.jit` of a specialisation returns where a plan has more to do: the plan rides along.
 
     A pytree whose leaves are the program's results; JAX keeps the plan with the compiled program, so that
-    finding it costs nothing.
+    finding it costs nothing. A tuple, because the least time goes into making one, at every call.
     """
 
-    __slots__ = ("plan", "values")
-
-    def __init__(self, plan: Plan, values: Sequence[Any]) -> None:
-        self.plan = plan
-        self.values = values
+    __slots__ = ()
+    plan: Plan = property(operator.itemgetter(0))  # type: ignore[assignment]
+    values: Sequence[Any] = property(operator.itemgetter(1))  # type: ignore[assignment]
 
 
-jax.tree_util.register_pytree_node(Pending, lambda p: (p.values, p.plan), Pending)
+def pending(plan: Plan, values: Sequence[Any]) -> Pending:
+    """Results for which the plan has more to do."""
+    return Pending((plan, values))
+
+
+jax.tree_util.register_pytree_node(Pending, lambda p: (p.values, p.plan), pending)

@@ -23,7 +23,7 @@ from .draws import same_steps
 from .inputs import TypeKey, is_key, key_data_type, trace_key, type_key
 from .leaves import dtype_problem
 from .primitive import bind
-from .results import Pending, Plan
+from .results import Plan, pending
 from .world import Reader, Signature, guard_key
 
 
@@ -139,7 +139,7 @@ class Specialisation:
         values = apply(variant.staged, [inputs[i] for i in variant.inputs], plan)
         if plan.direct and not self.memory:
             return plan.arrange(values)
-        return Pending(plan, values)
+        return pending(plan, values)
 
     def _variant_for(self, key: tuple[Any, ...]) -> Variant:
         with self._locks.setdefault(key, threading.Lock()):
