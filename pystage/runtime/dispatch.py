@@ -28,7 +28,7 @@ from .entries import Entry, Family, Group
 from .flatten import AbstractTypes, Description, Flattener, Shape
 from .host import readable
 from .inputs import type_key
-from .jax_private import run_with_x64
+from .jax_private import enable_x64, restore_x64, run_with_x64
 from .learnt import Learnt
 from .leaves import Kind
 from .raising import Raised, raised_at
@@ -196,8 +196,17 @@ class Dispatcher:
             self.describe(args, kwargs)  # says it better, if it is about an argument
             raise
         if type(out) is not Pending:
-            return out
+            if specialisation.single is None:
+                return out
+            if not isinstance(out, jax.core.Tracer):
+                return specialisation.single.convert(out)
+            return self._run_now(entry, specialisation, args, kwargs, leaves, hidden, performance)
         return self.finish(entry, specialisation, out, args, kwargs, leaves, hidden, performance)
+
+    def _run_now(self, *call: Any) -> Any:
+        """`_run` while JAX is tracing around the call, but nothing in it is traced: as the plain code would."""
+        with jax.core.eval_context():
+            return self._run(*call)
 
     def _draw_and_run(
         self,
@@ -236,6 +245,7 @@ class Dispatcher:
     def _host_way(self, entry: Entry, specialisation: Specialisation) -> HostWay:
         """What runs a call whose arguments are the leaves, not all of them `jax.Array`s."""
         x64, run, memory = entry.context.x64, specialisation.run, specialisation.memory
+        convert = specialisation.single.convert if specialisation.single is not None else None
         plainly = x64 or specialisation.draws is not None
 
         def call(args: Sequence[Any], hidden: tuple[Any, ...]) -> Any:
@@ -243,18 +253,25 @@ class Dispatcher:
                 return self.call(args, {})
             if plainly:
                 return self._run(entry, specialisation, args, {}, args, hidden)
-            inputs = readable((*args, *hidden) if hidden else args) if memory else (*args, *hidden)
+            inputs = (*args, *hidden) if hidden else args
+            if memory:
+                inputs = readable(inputs)
             try:
-                made = run_with_x64(run, inputs)
+                previous = enable_x64()
+                try:
+                    made = run(*inputs)
+                finally:
+                    restore_x64(previous)
             except (TypeError, OverflowError):
                 self.describe(args, {})
                 raise
-            if type(made) is not Pending:
+            if type(made) is Pending:
+                return self.finish(entry, specialisation, made, args, {}, args, hidden)
+            if convert is None:
                 return made
-            plan = made.plan
-            if plan.single is not None and not isinstance(made.values[0], _Tracer):
-                return plan.single(made.values[0])
-            return self.finish(entry, specialisation, made, args, {}, args, hidden)
+            if isinstance(made, _Tracer):
+                return self._run_now(entry, specialisation, args, {}, args, hidden)
+            return convert(made)
 
         return call
 
@@ -272,9 +289,7 @@ class Dispatcher:
         """What the caller gets, where `jax.jit` does not make it itself."""
         plan, values = out.plan, out.values
         if values and isinstance(values[0], jax.core.Tracer):
-            # JAX is tracing around the call, but nothing in it is traced: it runs now, as the plain code would.
-            with jax.core.eval_context():
-                return self._run(entry, specialisation, args, kwargs, leaves, hidden, performance)
+            return self._run_now(entry, specialisation, args, kwargs, leaves, hidden, performance)
         self._check_overlap(entry, specialisation, plan, args, kwargs, leaves, hidden)
         return plan.finish(values, args, kwargs, specialisation.memory, performance)
 

@@ -116,7 +116,8 @@ class Lowered:
             hidden, drawn = hidden[:count], performance.results
         out = self._run(compiled, leaves, [*hidden, *drawn])
         if not isinstance(out, Pending):
-            return out
+            single = self._specialisation.single
+            return out if single is None else single.convert(out)
         return self._dispatcher.finish(
             self._entry, specialisation, out, args, kwargs, leaves, hidden, performance
         )

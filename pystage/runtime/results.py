@@ -12,7 +12,7 @@ import operator
 import types
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 import jax
@@ -78,6 +78,14 @@ class Received:
     from_world: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Single:
+    """What makes the result of an array; equal for programs that do it the same way."""
+
+    way: tuple[Form, type | None, bool]
+    convert: Callable[[Any], Any] = field(compare=False)
+
+
 class Plan:
     """What to do after a run of one program."""
 
@@ -102,11 +110,13 @@ class Plan:
         """The results that are typed PRNG keys: index and generator."""
         self._reads = any(output.form is not Form.JAX for output in found) or self._failure is not None
         """True if `finish` waits for the program anyway, because it looks at a result."""
-        self.single: Callable[[Any], Any] | None = None
-        """What makes the result of the program's one array, where nothing else is to be done."""
+        self.single: Single | None = None
+        """How the result is made of the program's one array, where nothing else is to be done."""
         if not (program.mutations or program.failure or traced) and self._reads:
             only = program.result.base if _is_whole(program.result) else program.result
-            self.single = self._conversion(only) if isinstance(only, Output) else None
+            if isinstance(only, Output) and not only.key_impl:
+                convert = self._conversion(only)
+                self.single = Single((only.form, only.scalar, convert is adopted), convert)
         self.direct = not (program.mutations or program.failure) and _is_direct(program.result, set())
         """True if `build` only arranges `jax.Array`s in tuples and lists: `jax.jit` can do that itself."""
 

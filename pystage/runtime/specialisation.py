@@ -105,7 +105,10 @@ class Specialisation:
         self._locks: dict[tuple[Any, ...], threading.Lock] = {}
         if self.draws is not None:
             types = [*types, *[(t.static_shape, t.dtype, False) for t in self.draws.input_types]]
-        self._variants[(tuple(types), self._flags())] = self._variant(staged)
+        first = self._variant(staged)
+        self._variants[(tuple(types), self._flags())] = first
+        self.single = first.plan.single if self.host else None
+        """How results are made of the bare arrays that `run` gives. Programs that do it otherwise give `Pending`."""
         self.run: Any = jax.jit(self._named(), donate_argnums=context.donated)
 
     @property
@@ -139,6 +142,8 @@ class Specialisation:
         values = apply(variant.staged, [inputs[i] for i in variant.inputs], plan)
         if plan.direct and not self.memory:
             return plan.arrange(values)
+        if self.single is not None and plan.single == self.single:
+            return values[0]
         return pending(plan, values)
 
     def _variant_for(self, key: tuple[Any, ...]) -> Variant:
