@@ -3,18 +3,19 @@
 In: a function, and arguments. Each run gets deep copies of its own (one copy for all arguments, so that what
 was one object stays one object). The staged program runs compiled by XLA, and once more in the reference
 interpreter. Out: nothing, or an `AssertionError` that names the first place where the runs differ: in the
-result, in the arguments afterwards, in the exception (its class, its arguments, the line that raised it), or in
-what is the same object.
+result, in the arguments afterwards, in the exception (its class, its arguments, the line that raised it), in what
+was printed, or in what is the same object.
 """
 
 from __future__ import annotations
 
 import copy
 import inspect
+import io
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar
@@ -132,29 +133,33 @@ class Cases:
 
 @dataclass
 class Run:
-    """What a call left behind: its arguments as they are now, and its result or its exception."""
+    """What a call left behind: its arguments as they are now, its result or its exception, and what it printed."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     result: Any = None
     error: Exception | None = None
+    printed: tuple[str, str] = ("", "")
 
 
 def _run(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
     own_args, own_kwargs = copy.deepcopy((args, kwargs))
     run = Run(own_args, own_kwargs)
-    try:
-        run.result = function(*own_args, **own_kwargs)
-    except pystage.StagingError:
-        raise
-    except Exception as error:
-        run.error = error
+    output, errors = io.StringIO(), io.StringIO()
+    with redirect_stdout(output), redirect_stderr(errors):
+        try:
+            run.result = function(*own_args, **own_kwargs)
+        except pystage.StagingError:
+            raise
+        except Exception as error:
+            run.error = error
+    run.printed = output.getvalue(), errors.getvalue()
     return run
 
 
 def _assert_something_to_compare(plain: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """A program that returns nothing, raises nothing and changes no argument would pass whatever it does."""
-    if plain.result is not None or plain.error is not None:
+    if plain.result is not None or plain.error is not None or any(plain.printed):
         return
     try:
         Comparison().same((args, kwargs), (plain.args, plain.kwargs), "arguments")
@@ -196,6 +201,7 @@ def _compare_runs(plain: Run, staged: Run, comparison: Comparison, name: str, fi
         assert str(staged.error) == str(plain.error), f"{name}: {plain.error!r} became {staged.error!r}"
         comparison.same(plain.error.args, staged.error.args, f"{name}: {plain.error!r}.args")
         assert _raised_at(staged, file) == _raised_at(plain, file), f"{name}: raised elsewhere"
+    assert staged.printed == plain.printed, f"{name}: {plain.printed!r} became {staged.printed!r}"
     comparison.same(plain.args, staged.args, f"{name}: argument")
     comparison.same(plain.kwargs, staged.kwargs, f"{name}: keyword argument")
     comparison.same(plain.result, staged.result, f"{name}: result")

@@ -89,6 +89,7 @@ class Staged:
     `program` is as inferred; `function` is the simplified one, and takes those parameters of the program's
     function whose indices are in `kept`. `weak` are the results of JAX's weak type. `static` are the leaves
     on whose value the program was specialised, `fixed` the numbers of the world; `demands` says why of both.
+    `prints`: the program calls the host while it runs.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Staged:
     weak: frozenset[int]
     static: Mapping[int, Any]
     demands: tuple[Demand, ...]
+    prints: bool = False
 
     @property
     def fixed(self) -> dict[PathKey, Demand]:
@@ -142,7 +144,15 @@ def build(infer: Infer, request: Request, static: Mapping[int, Any]) -> Staged:
     _give_something(simplified.function)
     weak = frozenset(o.index for o in outputs(program) if o.form is Form.JAX and o.weak)
     return Staged(
-        request.name, request.span, program, simplified.function, simplified.kept, weak, known, demands
+        request.name,
+        request.span,
+        program,
+        simplified.function,
+        simplified.kept,
+        weak,
+        known,
+        demands,
+        program.printed is not None,
     )
 
 

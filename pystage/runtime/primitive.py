@@ -21,6 +21,7 @@ from ..compiler.emit.cut import cut
 from ..compiler.emit.fence import fence_loads
 from ..compiler.emit.stablehlo import emit_inline
 from ..compiler.hlo.ir import Function
+from ..compiler.ops.jaxcall import output_effects
 from ..compiler.pipeline import Staged
 from .transforming import batch_rule, jvp_rule, linear_p, linear_program, transpose_rule
 
@@ -46,11 +47,12 @@ def _run(*operands: Any, staged: Staged) -> Any:
         return _compiled(staged)(*operands)
 
 
-def _results(*operands: Any, staged: Staged) -> list[Any]:
+def _results(*operands: Any, staged: Staged) -> tuple[list[Any], frozenset[Any]]:
     types = staged.function.result_types
-    return [
+    results = [
         jax.core.ShapedArray(t.static_shape, t.dtype, weak_type=i in staged.weak) for i, t in enumerate(types)
     ]
+    return results, output_effects() if staged.prints else frozenset()
 
 
 def for_platform(function: Function, *platforms: str) -> Function:
@@ -99,12 +101,12 @@ def _register() -> None:
     uncached = "cacheable" in inspect.signature(mlir.register_lowering).parameters
     options = {"cacheable": False} if uncached else {}
     pystage_p.def_impl(_run)
-    pystage_p.def_abstract_eval(_results)
+    pystage_p.def_effectful_abstract_eval(_results)
     mlir.register_lowering(pystage_p, _lower, **options)
     ad.primitive_jvps[pystage_p] = jvp_rule(_plain_bind)
     batching.primitive_batchers[pystage_p] = batch_rule(pystage_p)
     linear_p.def_impl(_linear(_taken(_run)))
-    linear_p.def_abstract_eval(_linear(_taken(_results)))
+    linear_p.def_effectful_abstract_eval(_linear(_taken(_results)))
     mlir.register_lowering(linear_p, _linear(_taken(_lower, first=1)), **options)
     ad.primitive_jvps[linear_p] = _linear_jvp
     ad.primitive_transposes[linear_p] = transpose_rule(bind)

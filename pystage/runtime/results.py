@@ -99,6 +99,7 @@ class Plan:
             _collect_outputs(template, found, views)
         self._uses = Counter(output.index for output in found)
         self._failure = program.failure
+        self._printed = program.printed
         self._clock = program.draws.clock if program.draws is not None else None
         self._mutations = [(m, self._mutation(m)) for m in program.mutations]
         self._stored = [resolve(m.target, signature) for m in program.mutations if m.kind is Write.ARRAY]
@@ -110,14 +111,15 @@ class Plan:
         """The results that are typed PRNG keys: index and generator."""
         self._reads = any(output.form is not Form.JAX for output in found) or self._failure is not None
         """True if `finish` waits for the program anyway, because it looks at a result."""
+        acts = bool(program.mutations) or program.failure is not None or program.printed is not None
         self.single: Single | None = None
         """How the result is made of the program's one array, where nothing else is to be done."""
-        if not (program.mutations or program.failure or traced) and self._reads:
+        if not (acts or traced) and self._reads:
             only = program.result.base if _is_whole(program.result) else program.result
             if isinstance(only, Output) and not only.key_impl:
                 convert = self._conversion(only)
                 self.single = Single((only.form, only.scalar, convert is adopted), convert)
-        self.direct = not (program.mutations or program.failure) and _is_direct(program.result, set())
+        self.direct = not acts and _is_direct(program.result, set())
         """True if `build` only arranges `jax.Array`s in tuples and lists: `jax.jit` can do that itself."""
 
     def arrange(self, values: Sequence[Any]) -> Any:
@@ -134,6 +136,8 @@ class Plan:
     ) -> Any:
         """The result of the call; `Raised` for what the program raises. `memory`: it reads the caller's."""
         run = Run(values, args, kwargs, {}, performance)
+        if self._printed is not None and not self._traced:
+            values[self._printed].block_until_ready()
         if self._failure is not None:
             evaluate = functools.partial(self._evaluate, args, kwargs)
             if self._traced:

@@ -22,6 +22,7 @@ from ..compiler.ad.forward import Forward
 from ..compiler.ad.reverse import Reverse
 from ..compiler.diagnostics.codes_differentiation import NoDerivative
 from ..compiler.diagnostics.errors import StagingError
+from ..compiler.emit.silent import silent
 from ..compiler.emit.simplify import simplify
 from ..compiler.hlo.calculus import NotDifferentiable
 from ..compiler.hlo.ir import Function
@@ -37,18 +38,18 @@ def _derived(staged: Staged, function: Function, first: int) -> Staged:
     """The program that gives the results of `function` from the `first` on; it takes all parameters."""
     function.body.results = function.body.results[first:]
     small = simplify(function)
-    return replace(staged, function=small.function, kept=small.kept, weak=frozenset())
+    return replace(staged, function=small.function, kept=small.kept, weak=frozenset(), prints=False)
 
 
 @functools.lru_cache(maxsize=512)
 def tangents_of(staged: Staged, varied: Mask) -> tuple[Staged, Mask]:
     """The tangents of a program's results by those of these inputs, and which results have one."""
-    forward = Forward()
+    forward, plain = Forward(), silent(staged.function)
     try:
-        function = forward.function(staged.function, varied)
+        function = forward.function(plain, varied)
     except NotDifferentiable as error:
         raise StagingError((NoDerivative(span=staged.span, what=str(error)),)) from None
-    results = forward.results(staged.function, varied)
+    results = forward.results(plain, varied)
     return _derived(staged, function, len(results)), results
 
 
@@ -56,7 +57,7 @@ def tangents_of(staged: Staged, varied: Mask) -> tuple[Staged, Mask]:
 def cotangents_of(staged: Staged, varied: Mask, results: Mask) -> Staged:
     """The cotangents of these inputs from those of these results."""
     try:
-        function = Reverse().function(staged.function, varied, results)
+        function = Reverse().function(silent(staged.function), varied, results)
     except NotDifferentiable as error:
         raise StagingError((NoDerivative(span=staged.span, what=str(error)),)) from None
     return _derived(staged, function, len(results))

@@ -46,6 +46,9 @@ CASES: dict[str, Callable[[], Any]] = {
     "PS804_cyclic_argument": lambda: programs.norm(cyclic()),
     "PS805_nested_too_deeply": lambda: programs.double(linked(200_000)),
     "PS806_overlapping_memory": lambda: programs.shift(SHARED[1:], SHARED[:-1]),
+    "PS813_print_elsewhere": lambda: jax.export.export(jax.jit(programs.report))(
+        jax.ShapeDtypeStruct((), np.float32)
+    ),
     "PS807_mutation_under_transformation": lambda: jax.jit(lambda x: programs.shift(np.zeros(3), x))(
         jnp.ones(3)
     ),

@@ -112,6 +112,18 @@ class MutationUnderTransformation(Diagnostic):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PrintElsewhere(Diagnostic):
+    """A program that prints, compiled for where it cannot: to be exported, or for several devices."""
+
+    code = "PS813"
+    title = "`print` needs one program in the process that compiled it, and {where}"
+    label = "printed here"
+    help = "return what is to be printed, and print it after the call"
+
+    where: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class ValueNotGiven(Diagnostic):
     """Only the type of an argument was given (in `lower`, or under `jax.jit`), and the program needs its value."""
 

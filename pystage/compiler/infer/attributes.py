@@ -22,6 +22,7 @@ from ..library.containers import (
 from ..library.indexing import array_getitem, array_setitem
 from ..library.masks import Selection
 from ..library.registry import method_of
+from ..library.streams import stream_attribute
 from ..values.boundary import GuardKind, Owned, Path
 from ..values.generators import GENERATORS
 from ..values.lattice import (
@@ -35,6 +36,7 @@ from ..values.lattice import (
     Method,
     ObjectCell,
     Ref,
+    Stream,
     Super,
     Text,
     Tuple,
@@ -92,6 +94,8 @@ def getattr_(engine: Engine, value: Abstract, name: str) -> Abstract:
             return objects.class_getattr(engine, v, name)
         case Const(v):
             return _constant_attribute(engine, value, v, name)
+        case Stream():
+            return stream_attribute(engine, value, name)
         case Super():
             return objects.super_getattr(engine, value, name)
         case Tuple() if value.cls is not tuple:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from ..hlo.ir import Region, Value
 from ..ops import If, Not
 from ..values.lattice import Abstract, ArrayCell, Slot, Version
-from ..values.state import ERROR, MISSING, NOT_YET, Changes, Content
+from ..values.state import ERROR, MISSING, NOT_YET, OUTPUT, Changes, Content
 from ..values.traverse import rebuild
 from .blame import Parting
 from .frame import PythonRaise
@@ -104,7 +104,7 @@ def _join_raising(engine: Engine, predicate: Value, frame: int, arms: list[_Arm]
     slots = engine.state.slots
     made: list[_Seen] = []
     for slot in dict.fromkeys([*arms[0].changes, *arms[1].changes]):
-        if slot == ERROR or (slot in slots and isinstance(slots[slot], ArrayCell)):
+        if slot in (ERROR, OUTPUT) or (slot in slots and isinstance(slots[slot], ArrayCell)):
             join.slot(slot)
             continue
         for side, arm in enumerate(arms):

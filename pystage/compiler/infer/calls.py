@@ -20,7 +20,7 @@ from ..diagnostics.span import Span
 from ..hlo.ir import Function as HloFunction
 from ..hlo.ir import Region, Value
 from ..hlo.walk import functions
-from ..ops import Call
+from ..ops import Call, Print
 from ..ops.draw import Draw
 from ..stage import ir as stage
 from ..values.lattice import (
@@ -29,17 +29,19 @@ from ..values.lattice import (
     Cell,
     DictCell,
     ErrorCell,
+    OutputCell,
     Ref,
     Slot,
     Tuple,
     Undef,
     VariableCell,
 )
-from ..values.state import ERROR, Content
+from ..values.state import ERROR, OUTPUT, Content
 from ..values.traverse import cells_of, rebuild, values_of
 from .canonical import Canonical
 from .frame import Frame, PythonRaise
 from .merged import note_stale, seal
+from .printing import output_of, refuse_under_jax
 from .raising import attempt, chain_of, error_of, expose, is_observable, merge_error
 
 if TYPE_CHECKING:
@@ -80,8 +82,8 @@ class Replay:
     number) and of the cells it made; `depends` the outer cells it may have read, with what they held.
     `error` is the error cell that it leaves, None if it did not touch it; its codes are the numbers from
     `sites[0]` up to `sites[1]`, for a call at depth `sites[2]`. `raises`: it certainly ends by that exception.
-    `observed`: of canonical cells that it changes, whether somebody sees them after a raise. `pure`: nothing in
-    it must run but for its results.
+    `output` is the output cell that it leaves, None if it printed nothing. `observed`: of canonical cells that it
+    changes, whether somebody sees them after a raise. `pure`: nothing in it must run but for its results.
     """
 
     function: HloFunction
@@ -93,6 +95,7 @@ class Replay:
     parameters: dict[int, int]
     depends: tuple[tuple[int, Content], ...]
     error: ErrorCell | None
+    output: OutputCell | None
     sites: tuple[int, int, int]
     raises: PythonRaise | None
     observed: dict[int, bool]
@@ -122,6 +125,7 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
     for variable in engine.written_globals():
         canonical.describe(cast(Abstract, engine.state.slots[variable]))
     canonical.describe_code(error_of(engine).code)
+    canonical.describe_code(output_of(engine).token)
     key = (callee.identity, engine.x64, jax.config.jax_default_matmul_precision, *canonical.tokens)
     known = engine.callees.get(key)
     if known is None:
@@ -166,13 +170,18 @@ def call_transformed(
     for variable in engine.written_globals():
         canonical.describe(cast(Abstract, engine.state.slots[variable]))
     canonical.describe_code(error_of(engine).code)
+    canonical.describe_code(output_of(engine).token)
     replay, _ = _infer_callee(engine, activation, bound, canonical)
-    for draw in [op for f in functions(replay.function) for op in f.body.walk() if isinstance(op.kind, Draw)]:
+    for op in [op for f in functions(replay.function) for op in f.body.walk()]:
         # The transformed program may run it again, or not at all.
-        assert isinstance(draw.kind, Draw)
-        name, why = draw.kind.action.name, "the function that draws is differentiated here"
-        instead = "draw outside of the function and pass the numbers in"
-        raise DiagnosticError(NotServed(span=draw.span, name=name, why=why, instead=instead))
+        if isinstance(op.kind, Draw):
+            name, why = op.kind.action.name, "the function that draws is differentiated here"
+            instead = "draw outside of the function and pass the numbers in"
+            raise DiagnosticError(NotServed(span=op.span, name=name, why=why, instead=instead))
+        if isinstance(op.kind, Print):
+            why = "the function that prints is differentiated here"
+            instead = "return what is to be printed as well (`has_aux=True`), and print it outside"
+            raise DiagnosticError(NotServed(span=op.span, name="print", why=why, instead=instead))
     return _apply(engine, replay, canonical, first=True, put=lambda actual: transform(replay, actual))
 
 
@@ -219,6 +228,8 @@ def _infer_callee(
         engine.inside_callee(body) as scope,
     ):
         note_stale(state, canonical.cells)
+        token = output_of(engine).token
+        state.set(OUTPUT, printed := OutputCell(param(token) if isinstance(token, Value) else token))
         state.set(ERROR, before := ErrorCell(param(raised) if isinstance(raised, Value) else raised))
         for cell in canonical.cells:
             if cell in state.slots:
@@ -248,6 +259,7 @@ def _infer_callee(
         elif slot[0] < 0:
             outer[slot] = content
     kept: list[Content] = [result, *reached.values(), *outer.values(), *[v.content for v in error.versions]]
+    output = cast(OutputCell, changes[OUTPUT])
     made = _made(changes, kept, canonical)
     free = _close(body)
     function = HloFunction(engine.fresh_name(activation.name), body, activation.span)
@@ -264,6 +276,7 @@ def _infer_callee(
         parameters,
         tuple(depends),
         error if error is not before else None,
+        output if output is not printed else None,
         (first_site, engine.sites.next, len(chain_of(engine)) + 1),
         raises,
         {n: scope.observed[c] for c, n in canonical.cells.items() if c in scope.observed},
@@ -321,8 +334,7 @@ def _note_results(replay: Replay) -> None:
         *replay.outer.values(),
         *replay.made.values(),
     ]
-    if replay.error is not None:
-        contents.append(replay.error)
+    contents += [cell for cell in (replay.error, replay.output) if cell is not None]
     own = {v for op in body.ops for v in op.results}
     results = dict.fromkeys([v for c in contents for v in values_of(c) if v in own])
     body.results = tuple(results)
@@ -372,6 +384,9 @@ def _apply(
     for slot in written:
         if is_observable(engine, slot):
             expose(engine, state.slots[slot])
+    if replay.output is not None:
+        refuse_under_jax(engine, engine.b.span)
+        state.set(OUTPUT, rebuild(replay.output, value))
     before = error_of(engine).code
     if replay.error is not None:
         shift = 0 if first else engine.sites.repeat(*replay.sites, chain_of(engine, inside=True))

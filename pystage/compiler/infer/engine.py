@@ -29,6 +29,7 @@ from ..hlo.types import BOOL, ArrayType, ShapeError
 from ..hlo.walk import callees
 from ..library import operators
 from ..library.context import Case, Context, Raw
+from ..library.streams import STREAMS
 from ..ops import Compare, Constant, Convert, Not, Reshape
 from ..ops.draw import Action, Draw
 from ..stage import ir as stage
@@ -51,6 +52,7 @@ from ..values.lattice import (
     Ref,
     SetCell,
     Slot,
+    Stream,
     Text,
     Tuple,
     Undef,
@@ -59,7 +61,7 @@ from ..values.lattice import (
 from ..values.sites import Sites
 from ..values.state import ERROR, State
 from ..values.views import read_path
-from . import attributes, objects, raising
+from . import attributes, objects, printing, raising
 from .blame import is_library, outside
 from .branches import infer_choice
 from .calls import Callee, Known
@@ -150,6 +152,8 @@ class Engine(Context):
         self.objects_told_apart = False
         self.effectful: set[Function] = set()
         """Functions in which something must run even when their results are unused."""
+        self.under_jax = 0
+        """In how many functions of JAX inference is, of those that trace what they are given."""
 
     # -- errors
 
@@ -238,6 +242,9 @@ class Engine(Context):
     def has_effects(self, region: Region) -> bool:
         """True if something in a region must run even when its results are unused."""
         return any(not op.kind.pure or any(c in self.effectful for c in callees(op)) for op in region.walk())
+
+    def print(self, stream: Stream, text: Abstract, flush: bool) -> None:
+        printing.write_text(self, stream, text, flush)
 
     def captured_generator(self, generator: Any) -> Ref:
         return self.externals.generator(Path(Owned(generator, type(generator).__name__)), generator)
@@ -489,6 +496,8 @@ class Engine(Context):
         found = self.library_attributes.get(key)
         if found is not None:
             return found
+        if module is sys and name in STREAMS:
+            return STREAMS[name]
         value = getattr(module, name)
         top = module.__name__.partition(".")[0]
         library = top in LIBRARY_MODULES or top in sys.stdlib_module_names

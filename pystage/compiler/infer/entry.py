@@ -167,6 +167,7 @@ class _Entry:
         leaving = Exit(engine)
         try:
             template = leaving.result(found[0] if found else NONE)
+            printed = leaving.printed()
             mutations, failure = leaving.failure(leaving.mutations())
         except DiagnosticError as error:
             engine.report(error.diagnostic)
@@ -174,7 +175,7 @@ class _Entry:
             raise
         self.ask_for_demands()
         self.note_distinct(mutations)
-        return self.program(leaving, template, mutations, failure, name)
+        return replace(self.program(leaving, template, mutations, failure, name), printed=printed)
 
     def ask_for_demands(self) -> None:
         """`NeedsConstant` where values were asked for: inference begins again with them."""

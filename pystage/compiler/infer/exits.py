@@ -42,6 +42,7 @@ from ..values.lattice import (
     ListCell,
     MaybeUndef,
     ObjectCell,
+    OutputCell,
     Range,
     Ref,
     SetCell,
@@ -53,7 +54,7 @@ from ..values.lattice import (
     Unknown,
     VariableCell,
 )
-from ..values.state import ERROR, NOT_YET
+from ..values.state import ERROR, NOT_YET, OUTPUT
 from ..values.text import caused
 from ..values.views import Flipped, Part, Permuted, Reshaped, Strided, View, Window
 from .describe import describe
@@ -98,6 +99,12 @@ class Exit:
         ]
         self._visible = self.engine.state.reachable([value, *changed])
         return self.template(value)
+
+    def printed(self) -> int | None:
+        """The result that is there once all has been printed; None if the program prints nothing."""
+        cell = self.engine.state.slots[OUTPUT]
+        assert isinstance(cell, OutputCell)
+        return None if isinstance(cell.token, int) else self.output(cell.token, Form.PYTHON).index
 
     def template(self, value: Abstract) -> Template:
         """How `value` becomes a Python object after the run."""

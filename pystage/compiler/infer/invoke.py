@@ -14,6 +14,7 @@ import numpy as np
 from ..diagnostics.codes_calls import UnknownCallable, WrongArguments
 from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..frontend import FrontendError, stage_function
+from ..library.classes import is_generated
 from ..library.jaxjit import under_jit
 from ..library.jaxtail import is_jax_callable, jax_call
 from ..library.jaxvalues import AxisProblem
@@ -83,10 +84,14 @@ def call_meaning(
         except TypeError as error:
             raise DiagnosticError(WrongArguments(span=engine.b.span, name=name, why=str(error))) from None
         args, kwargs = bound.args, bound.kwargs
+    of_jax = name.startswith("jax")
+    engine.under_jax += of_jax
     try:
         return meaning(engine, *args, **kwargs)
     except AxisProblem as problem:
-        raise_axis(engine, problem, name.startswith("jax"))
+        raise_axis(engine, problem, of_jax)
+    finally:
+        engine.under_jax -= of_jax
 
 
 def callable_name(value: Any) -> str:
@@ -151,7 +156,7 @@ def _library_class(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
 
 
 def _call_python(engine: Engine, function: types.FunctionType, args: Args, kwargs: Kwargs) -> Abstract:
-    if objects.is_generated(function):
+    if is_generated(function):
         made = objects.dataclass_method(engine, function, args)
         if made is not None:
             return made

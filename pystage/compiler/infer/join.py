@@ -34,6 +34,7 @@ from ..values.lattice import (
     ListCell,
     MaybeUndef,
     ObjectCell,
+    OutputCell,
     PayloadKey,
     Ref,
     SetCell,
@@ -429,6 +430,8 @@ class Join:
                     why = "what was changed after it differs by the path taken"
                     raise DiagnosticError(RaiseAtRunTime(span=self.span, exception="an exception", why=why))
                 return joined_error(a, b)
+            case OutputCell(), OutputCell():
+                return OutputCell(Hole(ArrayType(INT32)))
             case IteratorCell(), IteratorCell() if len(a.rest) == len(b.rest):
                 return IteratorCell(tuple([self.join(x, y) for x, y in zip(a.rest, b.rest)]))
             case _:

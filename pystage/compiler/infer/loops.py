@@ -36,7 +36,7 @@ from ..values.lattice import (
     Unknown,
     same_constant,
 )
-from ..values.state import ERROR, MISSING, Changes, Content, State
+from ..values.state import ERROR, MISSING, OUTPUT, Changes, Content, State
 from ..values.traverse import rebuild
 from .assigned import assigned, only_within_trips
 from .blame import Parting
@@ -119,6 +119,9 @@ def infer_loop(engine: Engine, loop: Loop) -> None:
     except _Raises:
         engine.forget_errors(mark)
         _raise_at_once(engine, loop)
+    except _Prints:
+        engine.forget_errors(mark)
+        _infer_rolled(engine, _tested_once(engine, loop))
 
 
 def _infer_rolled(engine: Engine, loop: Loop) -> None:
@@ -198,12 +201,35 @@ class _Raises(Exception):
     """The test or the body of a loop certainly raises: it runs once, if it runs."""
 
 
+class _Prints(Exception):
+    """The test of a loop prints: it must stand in the program once for each time that it runs."""
+
+
 def _tested(engine: Engine, loop: Loop) -> Abstract:
-    """The truth of the test; `_Raises` if it certainly raises."""
+    """The truth of the test; `_Raises` if it certainly raises, `_Prints` if it prints."""
     found: list[Abstract] = []
-    if attempt(engine, lambda: found.append(engine.truth(loop.test()))) is not None:
+    printed = engine.state.slots[OUTPUT]
+    raised = attempt(engine, lambda: found.append(engine.truth(loop.test())))
+    if engine.state.slots[OUTPUT] is not printed:
+        raise _Prints
+    if raised is not None:
         raise _Raises
     return found[0]
+
+
+def _tested_once(engine: Engine, loop: Loop) -> Loop:
+    """The same loop with its test before it and at the end of each trip: a variable holds what it gave."""
+    slot = (loop.frame, f".goes_on{id(loop)}")
+
+    def test() -> None:
+        engine.state.set(slot, engine.truth(loop.test()))
+
+    def body() -> None:
+        loop.body()
+        test()
+
+    test()
+    return Loop(lambda: cast(Abstract, engine.state.get(slot)), body, loop.frame)
 
 
 def _raise_at_once(engine: Engine, loop: Loop) -> None:

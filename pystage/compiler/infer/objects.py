@@ -18,6 +18,7 @@ from ..diagnostics.codes_calls import NoSuchAttribute, UnsupportedClass
 from ..diagnostics.codes_control import MaybeNotAssigned
 from ..diagnostics.codes_mutation import CannotStore
 from ..diagnostics.diagnostic import DiagnosticError, Note
+from ..library.classes import is_generated
 from ..values.boundary import Owned, Path
 from ..values.lattice import (
     Abstract,
@@ -214,12 +215,6 @@ def instance_setattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str, valu
 def has_dict(cls: type) -> bool:
     """True if instances take any attribute."""
     return cls.__dictoffset__ != 0
-
-
-def is_generated(function: Any) -> bool:
-    """True for a method that `dataclasses` wrote."""
-    code = getattr(inspect.unwrap(function) if callable(function) else function, "__code__", None)
-    return code is not None and code.co_filename.startswith("<")
 
 
 def construct(

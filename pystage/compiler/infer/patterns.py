@@ -21,6 +21,7 @@ from ..values.lattice import (
     ListCell,
     MaybeUndef,
     ObjectCell,
+    OutputCell,
     Ref,
     Undef,
     Unknown,
@@ -93,6 +94,10 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
                 fill(b, item, own or Undef(), into)
         case ErrorCell():
             _fill_error(b, pattern, cast(ErrorCell, content), into)
+        case OutputCell(token=token):
+            assert isinstance(content, OutputCell)
+            if isinstance(token, Hole):
+                into.append(which_value(b, content.token))
         case VariableCell(value=item):
             assert isinstance(content, VariableCell)
             fill(b, item, content.value, into)

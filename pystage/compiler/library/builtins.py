@@ -412,9 +412,3 @@ def getattr_(ctx: Context, x: Raw, name: Raw, default: Raw = MISSING, /) -> Abst
         if not present.value:
             return abstract(default)
     return ctx.getattr(abstract(x), attribute)
-
-
-@meaning(print)
-def print_(ctx: Context, *args: Raw, **options: Raw) -> Abstract:
-    """`print`: refused, a program prints nothing."""
-    ctx.fail(WrongArguments(span=ctx.span, name="print()", why="a staged program prints nothing at run time"))

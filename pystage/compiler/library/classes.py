@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import types
-from typing import cast
+from typing import Any, cast
 
 import jax
 import numpy as np
@@ -111,3 +112,9 @@ def not_iterable(ctx: Context, value: Raw) -> str | None:
     if others or jax_array or hasattr(cls, "__iter__") or hasattr(cls, "__getitem__"):
         return None if not (isinstance(value, Array) and value.form is Form.SCALAR) else c_name(cls)
     return c_name(cls)
+
+
+def is_generated(function: Any) -> bool:
+    """True for a method that `dataclasses` wrote."""
+    code = getattr(inspect.unwrap(function) if callable(function) else function, "__code__", None)
+    return code is not None and code.co_filename.startswith("<")

@@ -24,7 +24,7 @@ from ..ops import Broadcast, Constant, Convert, Reshape
 from ..ops.draw import Action
 from ..values.boundary import Form
 from ..values.intervals import Intervals
-from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref
+from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Stream
 from ..values.state import State
 from ..values.views import read_path
 
@@ -142,6 +142,10 @@ class Context(abc.ABC):
     @abc.abstractmethod
     def draw(self, action: Action, operands: Sequence[Value], type: ArrayType | None) -> Value | None:
         """What the host gives for an action, a value of `type`, None where that is None."""
+
+    @abc.abstractmethod
+    def print(self, stream: Stream, text: Abstract, flush: bool) -> None:
+        """The program writes a string to a stream, and has it flushed, if asked to."""
 
     @abc.abstractmethod
     def captured_generator(self, generator: Any) -> Ref:

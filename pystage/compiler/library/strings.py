@@ -7,8 +7,10 @@ needs to know it asks for what it is made of.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import operator as _operator
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +27,8 @@ from ..values.lattice import (
     Text,
     Tuple,
 )
-from ..values.text import formatted, joined
+from ..values.text import Verbatim, formatted, joined
+from .classes import is_generated
 from .context import Context, Raw
 from .registry import meaning
 from .structures import MISSING, abstract, call_now, known_object, lift, new_dict, new_list
@@ -94,11 +97,13 @@ def snapshot(ctx: Context, value: Raw) -> Abstract:
     value = abstract(value)
     if isinstance(value, Const | Text):
         return value
-    if isinstance(value, Tuple):
+    if isinstance(value, Tuple) and not makes_own_string(ctx, value):
         return Tuple(tuple([snapshot(ctx, i) for i in value.items]), value.cls)
     if isinstance(value, Array):
         return value
     cell = ctx.cell(value) if isinstance(value, Ref) else None
+    if makes_own_string(ctx, value):
+        return text(ctx, Verbatim, format_(ctx, value, "r", Const("")))
     match cell:
         case ListCell(items=items):
             return new_list(ctx, [snapshot(ctx, i) for i in items])
@@ -113,23 +118,76 @@ def snapshot(ctx: Context, value: Raw) -> Abstract:
 
 def format_(ctx: Context, value: Raw, conversion: str, spec: Raw) -> Abstract:
     """`f"{value!conversion:spec}"`."""
+    cls = _class_of(ctx, value)
+    if cls is not None and not conversion and _method_of(cls, "__format__") is not None:
+        return ctx.call(ctx.getattr(abstract(value), "__format__"), [abstract(spec)])
     own = _own(ctx, value, "__repr__" if conversion in ("r", "a") else "__str__")
-    if own is not None:
-        value, conversion = own, "a" if conversion == "a" else ""
+    if own is not None and cls is not None and not conversion and known_object(ctx, spec) != "":
+        ctx.raise_(TypeError(f"unsupported format string passed to {cls.__name__}.__format__"))
+    if own is not None and conversion == "a":
+        value = text(ctx, Verbatim, own)
+    elif own is not None:
+        value, conversion = own, ""
     if isinstance(value, Text) and conversion in ("", "s") and known_object(ctx, spec) == "":
         return value
     return text(ctx, formatted, value, Const(conversion), spec)
 
 
+def makes_own_string(ctx: Context, value: Raw) -> bool:
+    """True for an instance whose class says what its string is."""
+    cls = _class_of(ctx, value)
+    return cls is not None and any(_method_of(cls, name) is not None for name in ("__str__", "__repr__"))
+
+
+def asks_objects(ctx: Context, value: Raw) -> bool:
+    """True if the string of a value has to do with the classes of instances, which it is or holds."""
+    if makes_own_string(ctx, value):
+        return True
+    cell = ctx.state.get(value.cell) if isinstance(value, Ref) else None
+    match cell:
+        case ListCell(items=items):
+            return any(asks_objects(ctx, i) for i in items)
+        case DictCell(entries=entries):
+            return any(asks_objects(ctx, v) for v in entries.values())
+    return isinstance(value, Tuple) and any(asks_objects(ctx, i) for i in value.items)
+
+
+def _class_of(ctx: Context, value: Raw) -> type | None:
+    """The class of an instance of a user's class."""
+    if isinstance(value, Tuple):
+        return value.cls
+    cell = ctx.state.get(value.cell) if isinstance(value, Ref) else None
+    return cell.cls if isinstance(cell, ObjectCell) else None
+
+
+def _method_of(cls: type, name: str) -> Any:
+    """The method `name` of a user's class, None where it has that of a built-in class, or of `namedtuple`."""
+    found = getattr(cls, name)
+    return found if isinstance(found, types.FunctionType) and found.__module__ != "collections" else None
+
+
 def _own(ctx: Context, value: Raw, name: str) -> Abstract | None:
     """The string that a method of a user's class makes of an instance."""
-    cell = ctx.state.get(value.cell) if isinstance(value, Ref) else None
-    if not isinstance(cell, ObjectCell):
+    cls = _class_of(ctx, value)
+    if cls is None:
         return None
-    for each in (name, "__repr__"):
-        if getattr(cell.cls, each) is not getattr(object, each):
+    for each in dict.fromkeys((name, "__repr__")):
+        method = _method_of(cls, each)
+        if method is not None and dataclasses.is_dataclass(cls) and is_generated(method):
+            return _fields(ctx, abstract(value), cls)
+        if method is not None:
             return ctx.call(ctx.getattr(abstract(value), each), [])
     return None
+
+
+def _fields(ctx: Context, value: Abstract, cls: Any) -> Abstract:
+    """The string that `dataclasses` makes of an instance."""
+    owner = next(c for c in cls.__mro__ if "__repr__" in vars(c))
+    parts: list[Abstract] = [Const(f"{cls.__qualname__}(")]
+    for position, field in enumerate([f for f in dataclasses.fields(owner) if f.repr]):
+        parts.append(Const(f"{', ' if position else ''}{field.name}="))
+        parts.append(format_(ctx, ctx.getattr(value, field.name), "r", Const("")))
+    return join(ctx, [*parts, Const(")")])
 
 
 def join(ctx: Context, parts: list[Abstract]) -> Abstract:

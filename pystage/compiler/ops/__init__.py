@@ -36,6 +36,7 @@ from .gather import Gather
 from .indexing import DynamicSlice, DynamicUpdateSlice, Slice
 from .jaxcall import JaxCall
 from .linalg import Cholesky, TriangularSolve
+from .printing import Print
 from .random import RngBitGenerator
 from .reduce import Reduce, ReduceWith
 from .scatter import Scatter
@@ -156,6 +157,7 @@ __all__ = [
     "Pad",
     "PopulationCount",
     "Power",
+    "Print",
     "Real",
     "Reduce",
     "ReduceWindow",

@@ -423,11 +423,15 @@ def _internal_effects() -> frozenset[Any]:
 
 
 @cache
+def output_effects() -> frozenset[Any]:
+    """Effects of a program that calls the host, which JAX neither leaves out nor runs twice."""
+    return frozenset(jax.make_jaxpr(lambda: io_callback(print, None))().effects)
+
+
+@cache
 def _unordered_effects() -> frozenset[Any]:
     """Effects of calls to the host that may happen in any order."""
-    output = jax.make_jaxpr(lambda: io_callback(print, None))()
-    debug = jax.make_jaxpr(lambda: jax.debug.print(""))()
-    return frozenset(output.effects) | frozenset(debug.effects)
+    return output_effects() | frozenset(jax.make_jaxpr(lambda: jax.debug.print(""))().effects)
 
 
 def _ordered_effect() -> None:

@@ -414,7 +414,8 @@ class Program:
     uses), then one for each of `groups`: a hidden input by its index in `hidden`, or several numbers of one
     element type as a vector; then those of `draws`. Results: what `Output`s count. `alias_sensitive`: the
     program is right only for calls in which the same containers are the same objects as in the call it was made
-    from. `failure`: how it says that it has raised, if it can; then there is no result.
+    from. `failure`: how it says that it has raised, if it can; then there is no result. `printed`: the result that
+    is there once all has been printed, if the program prints.
     """
 
     function: Function
@@ -427,6 +428,7 @@ class Program:
     alias_sensitive: bool = False
     failure: Failure | None = None
     draws: Draws | None = None
+    printed: int | None = None
 
     @property
     def input_forms(self) -> tuple[Form, ...]:

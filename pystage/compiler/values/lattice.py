@@ -230,6 +230,13 @@ class Text(Abstract):
 
 
 @immutable
+class Stream(Abstract):
+    """`sys.stdout` or `sys.stderr`, whatever object that is when the program writes to it."""
+
+    name: str
+
+
+@immutable
 class Undef(Abstract):
     """A variable that is not assigned; `span` is where a `del` or a branch left it so."""
 
@@ -365,6 +372,13 @@ class ErrorCell(Cell):
     code: int | Value = 0
     payload: dict[PayloadKey, Value] = field(default_factory=dict)
     versions: tuple[Version, ...] = ()
+
+
+@immutable
+class OutputCell(Cell):
+    """What the program has printed so far: nothing (0), or all that comes before this token of the program."""
+
+    token: int | Value = 0
 
 
 NONE = Const(None)

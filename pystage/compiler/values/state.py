@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .lattice import Abstract, Cell, ErrorCell, Slot, Undef
+from .lattice import Abstract, Cell, ErrorCell, OutputCell, Slot, Undef
 from .traverse import cells_of
 
 Content = Abstract | Cell
@@ -23,6 +23,9 @@ NOT_YET = Undef()
 
 ERROR = 0
 """The cell that says whether the program has raised."""
+
+OUTPUT = -2
+"""The cell that orders what the program prints."""
 
 
 class Changes(dict[Slot, Content]):
@@ -38,7 +41,7 @@ class State:
     """Slots and their contents, with forks."""
 
     def __init__(self) -> None:
-        self.slots: dict[Slot, Content] = {ERROR: ErrorCell()}
+        self.slots: dict[Slot, Content] = {ERROR: ErrorCell(), OUTPUT: OutputCell()}
         self._journals: list[dict[Slot, Any]] = []
         self.apart: dict[int, object] = {}
         """Merged cells that one loop carries, by loop: distinct objects in every trip."""

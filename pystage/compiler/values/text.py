@@ -1,4 +1,4 @@
-"""Strings that are put together after a run, and exceptions with their cause: what `Made` templates call."""
+"""Strings that are put together on the host, and exceptions with their cause: what `Made` templates call."""
 
 from __future__ import annotations
 
@@ -6,6 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {"": lambda value: value, "r": repr, "s": str, "a": ascii}
+
+
+class Verbatim(str):
+    """The string that an object inside a container is shown by."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def formatted(value: Any, conversion: str, spec: str) -> str:

@@ -43,3 +43,9 @@ def total(x, n):
 @pystage.compile
 def power(x):
     return x**0.5
+
+
+@pystage.compile
+def report(x):
+    print(x)
+    return x

@@ -1,0 +1,96 @@
+"""What a program prints: an operation by which the host writes while the program runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend.mlir import ir as mlir_ir
+from jax.interpreters import mlir as jax_mlir
+
+from ..diagnostics.codes_runtime import PrintElsewhere
+from ..diagnostics.errors import StagingError
+from ..hlo.ir import Op
+from ..hlo.mlir import Emitter
+from ..hlo.op import ErrorSample, HloOp, Sample
+from ..hlo.types import FLOAT32, INT32, ArrayType
+from .operands import require
+from .sampling import grid
+
+TOKEN = ArrayType(INT32)
+"""The type of what says that all has been printed that comes before."""
+
+
+@dataclass(frozen=True)
+class Print(HloOp):
+    """`write(*operands)` on the host, once what gave the first operand, the token, has printed.
+
+    The host gets NumPy arrays, of all operands but the token. The result is the next token; that every token is
+    used once keeps the order. StableHLO: custom_call.
+    """
+
+    opcode = "custom_call"
+    pure = False
+    lowered_by_jax = True
+
+    write: Callable[..., None]
+
+    def infer(self, *operands: ArrayType) -> ArrayType:
+        require(operands[:1] == (TOKEN,), "print takes a token first")
+        return TOKEN
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> Sequence[mlir_ir.Value]:
+        """A callback of JAX's; `StagingError` (PS813) where the program does not run in this process."""
+        lowering = e.lowering
+        _require_host(lowering.module_context, op)
+        avals = [jax.core.ShapedArray(v.type.static_shape, v.type.dtype) for v in op.operands]
+        context = lowering.replace(primitive=None, avals_in=avals, avals_out=avals[:1], tokens_out=None)
+        made, _, _ = jax_mlir.emit_python_callback(
+            context,
+            self._called_back,
+            None,
+            operands,
+            avals,
+            avals[:1],
+            has_side_effect=True,
+            returns_token=False,
+        )
+        return list(made)
+
+    def _called_back(self, token: Any, *values: Any) -> tuple[np.ndarray]:
+        self.write(*[np.asarray(v) for v in values])
+        return (np.array(token, INT32),)
+
+    def reference(self, *operands: np.ndarray) -> np.ndarray:
+        """The token, once the host has written."""
+        return self._called_back(*operands)[0]
+
+    @classmethod
+    def samples(cls) -> Sequence[Sample]:
+        token = np.array(3, INT32)
+        return [Sample(cls(_ignore), (token,)), Sample(cls(_ignore), (token, grid(FLOAT32, (2, 3))))]
+
+    @classmethod
+    def error_samples(cls) -> Sequence[ErrorSample]:
+        return [
+            ErrorSample(cls(_ignore), (), "a token first"),
+            ErrorSample(cls(_ignore), (ArrayType(FLOAT32), TOKEN), "a token first"),
+        ]
+
+
+def _ignore(*_: np.ndarray) -> None:
+    """For samples."""
+
+
+def _require_host(context: Any, op: Op) -> None:
+    """`StagingError` (PS813) for a module that runs in another process, or on more than one device."""
+    where = ""
+    if context.lowering_parameters.for_export:
+        where = "an exported program runs without it"
+    elif getattr(context.axis_context, "num_devices", 1) != 1:
+        where = "this one runs on several devices"
+    if where:
+        raise StagingError((PrintElsewhere(span=op.span, where=where),))

@@ -1,0 +1,81 @@
+"""Objects made on the host while the program runs, for what it prints.
+
+In: a template of what makes a string (`library/strings.py`), and the arrays that the program gives for its
+outputs. Out: the object. A `jax.Array` is stood in for by its elements, since a callback may not wait for a device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .boundary import Choice, Container, Form, Known, Made, Output, Template, View
+
+
+def shown(template: Template, values: Sequence[np.ndarray]) -> Any:
+    """The object that `template` describes."""
+    match template:
+        case Known(value=value):
+            return value
+        case Output():
+            return _number(template, values[template.index])
+        case View(base=base, steps=()):
+            return shown(base, values)
+        case Made(function=function, args=args, kwargs=kwargs):
+            return function(*[shown(a, values) for a in args], **{n: shown(a, values) for n, a in kwargs})
+        case Choice(selector=selector, options=options):
+            return shown(options[int(values[selector.index])], values)
+        case Container(cls=cls, keys=keys, children=children):
+            parts = [shown(c, values) for c in children]
+            if issubclass(cls, dict):
+                return dict(zip(keys, parts, strict=True))
+            return tuple.__new__(cls, parts) if issubclass(cls, tuple) else parts
+        case _:
+            raise AssertionError(f"{template} is no part of a string")
+
+
+def _number(output: Output, value: np.ndarray) -> Any:
+    match output.form:
+        case Form.PYTHON:
+            assert output.scalar is not None
+            return output.scalar(value.item())
+        case Form.SCALAR:
+            return value[()]
+        case Form.NDARRAY:
+            return np.array(value)
+        case Form.JAX:
+            made = np.array(value).view(_Shown)
+            made.weak = output.weak
+            return made
+
+
+class _Shown(np.ndarray):
+    """The elements of a `jax.Array`, with the same `str`, `repr` and `format`."""
+
+    weak: bool = False
+
+    def _elements(self) -> Any:
+        return self.view(np.ndarray)
+
+    def __str__(self) -> str:
+        return str(self._elements())
+
+    def __repr__(self) -> str:
+        weak = ", weak_type=True" if self.weak else ""
+        kind = f"dtype={self.dtype.name}{weak})"
+        width = np.get_printoptions()["linewidth"]
+        if self.size == 0:
+            text = f"[], shape={self.shape}"
+        else:
+            text = np.array2string(
+                self._elements(), prefix="Array(", suffix=",", separator=", ", max_line_width=width
+            )
+        last = len(text) - text.rfind("\n") + 1
+        fits = last + len(kind) + 1 <= width
+        return f"Array({text},{' ' if fits else ' ' * len('Array(')}{kind}"
+
+    def __format__(self, spec: str) -> str:
+        elements = self._elements()
+        return format(elements[()] if self.ndim == 0 else elements, spec)
