@@ -15,6 +15,7 @@ LAYERS = [
     {"stage", "hlo"},
     {"ops"},
     {"ad"},
+    {"batch"},
     {"values"},
     {"library", "frontend"},
     {"infer", "emit"},

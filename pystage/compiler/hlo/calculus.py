@@ -21,6 +21,10 @@ class NotDifferentiable(Exception):
     """Raised by a derivative rule; says what cannot be differentiated."""
 
 
+class NotBatched(Exception):
+    """Raised by a rule for many lanes that does not cover the case: the lanes are computed one after another."""
+
+
 @dataclass(frozen=True, slots=True)
 class Into:
     """A cotangent of a part of an operand, which is added in place: `add(whole)` is the new whole.

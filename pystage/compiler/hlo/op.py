@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 
-from .calculus import Calculus, Contribution, Cotangents, NotDifferentiable, Tangents
+from .calculus import Calculus, Contribution, Cotangents, NotBatched, NotDifferentiable, Tangents
 from .types import ArrayType
 
 if TYPE_CHECKING:
@@ -103,6 +103,16 @@ class HloOp:
         `NotDifferentiable` if there is none.
         """
         raise NotDifferentiable(f"`{self.opcode}`")
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        """The results of as many applications as there are `lanes`, each with a leading axis that counts them.
+
+        `operands` are those of `op`; those that `has_lanes` have that axis too, others are the same in all lanes.
+        At least one has. `NotBatched` where there is no better way than one lane after another.
+        """
+        raise NotBatched(f"`{self.opcode}`")
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

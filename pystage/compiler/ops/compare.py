@@ -25,6 +25,7 @@ from ..hlo.types import (
     is_integer,
     is_unsigned,
 )
+from .lanes import elementwise
 from .operands import ALL, COMPLEXES, listing, require_dtype, require_same_type, same_shape
 from .sampling import extremes, grid
 
@@ -78,6 +79,11 @@ class Compare(HloOp):
 
     def reference(self, *operands: np.ndarray) -> Any:
         return np.asarray(_COMPARISONS[self.direction](*operands))
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        return elementwise(self, c, op, operands, has_lanes, lanes)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -135,6 +141,11 @@ class Select(HloOp):
         condition, on_true, on_false = operands
         return np.where(condition, on_true, on_false).astype(on_true.dtype, copy=False)
 
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        return elementwise(self, c, op, operands, has_lanes, lanes)
+
     @classmethod
     def samples(cls) -> Sequence[Sample]:
         made = []
@@ -187,6 +198,11 @@ class Clamp(HloOp):
     def reference(self, *operands: np.ndarray) -> Any:
         low, x, high = operands
         return np.minimum(np.maximum(x, low), high).astype(x.dtype, copy=False)
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        return elementwise(self, c, op, operands, has_lanes, lanes)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

@@ -19,6 +19,7 @@ from ..hlo.op import ErrorSample, HloOp, ResultTypes, RunRegion, Sample
 from ..hlo.types import BOOL, FLOAT32, FLOAT64, INT32, ArrayType, ShapeError
 from .binary import Add, Multiply, Subtract
 from .compare import Compare
+from .lanes import repeated
 from .operands import listing, require
 from .sampling import grid
 from .structure import Constant
@@ -282,6 +283,11 @@ class OptimizationBarrier(HloOp):
     def reference(self, *operands: np.ndarray) -> Any:
         return operands
 
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        return c.apply(self, repeated(c, op, operands, has_lanes, lanes)).results
+
     @classmethod
     def samples(cls) -> Sequence[Sample]:
         return [
@@ -320,6 +326,11 @@ class StopGradient(HloOp):
 
     def reference(self, *operands: np.ndarray) -> Any:
         return operands[0]
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        return (c.op(self, *operands),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

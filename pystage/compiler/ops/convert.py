@@ -10,7 +10,7 @@ import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 
 from ..hlo.calculus import Calculus, Contribution, Cotangents
-from ..hlo.ir import Op
+from ..hlo.ir import Op, Value
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import (
@@ -70,6 +70,11 @@ class Convert(HloOp):
         if is_floating(x.dtype) and is_integer(self.dtype):
             return _saturated(x, self.dtype)
         return x.astype(self.dtype)
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        return (c.op(self, *operands),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -132,6 +137,11 @@ class BitcastConvert(HloOp):
             return raw.view(self.dtype).reshape(x.shape)
         shape = (*x.shape, before // after) if before > after else x.shape[:-1]
         return np.ndarray(shape, self.dtype, raw.tobytes())
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        return (c.op(self, *operands),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

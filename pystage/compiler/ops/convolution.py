@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 from jax.extend.mlir.dialects import stablehlo
 
-from ..hlo.calculus import Calculus, Contribution, Cotangents, Tangents
+from ..hlo.calculus import Calculus, Contribution, Cotangents, NotBatched, Tangents
 from ..hlo.extents import scale
 from ..hlo.ir import Op, Value
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import FLOAT32, INT32, ArrayType, DType, Extent, ShapeError, Symbol, known_equal
 from .dot import accumulator, precision_config, require_precision
+from .lanes import of_all_lanes
 from .operands import require, require_axes, require_per_axis, require_same_dtype
 from .structure import Reverse
 from .window import WindowAxis, window_sources
@@ -162,6 +163,21 @@ class Convolution(HloOp):
                 ]
                 result[place] += np.concatenate(parts, axis=1)
         return result.transpose(np.argsort(order)).astype(type.dtype)
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        """Lanes of the arrays are more of the batch, lanes of the kernels more groups of features."""
+        lhs, rhs = operands
+        if self.batch_group_count != 1:
+            raise NotBatched("a convolution by groups of the batch")
+        if not has_lanes[1]:
+            array = _lanes_within(c, lhs, self.lhs_spec[0])
+            return (_lanes_apart(c, c.op(self, array, rhs), self.out_spec[0], lanes),)
+        lhs = of_all_lanes(c, lhs, has_lanes[0], lanes, op.operands[0].type.static_shape)
+        array, kernel = _lanes_within(c, lhs, self.lhs_spec[1]), _lanes_within(c, rhs, self.rhs_spec[0])
+        kind = replace(self, feature_group_count=self.feature_group_count * lanes)
+        return (_lanes_apart(c, c.op(kind, array, kernel), self.out_spec[1], lanes),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -332,3 +348,19 @@ def _moved_into(c: Calculus, x: Value, source: int, target: int) -> Value:
     merged[target] *= shape[source]
     order.insert(target, source)
     return c.reshape(c.transpose(x, order), merged)
+
+
+def _lanes_within(c: Calculus, x: Value, axis: int) -> Value:
+    """Lanes, which are axis 0, and the lane's axis `axis` as one axis, the lanes slower."""
+    lanes, *shape = x.type.static_shape
+    moved = c.transpose(x, [*range(1, axis + 1), 0, *range(axis + 1, len(shape) + 1)])
+    shape[axis] *= lanes
+    return c.reshape(moved, shape)
+
+
+def _lanes_apart(c: Calculus, x: Value, axis: int, lanes: int) -> Value:
+    """The lanes of such an axis in front again."""
+    shape = list(x.type.static_shape)
+    shape[axis : axis + 1] = [lanes, shape[axis] // lanes]
+    apart = c.reshape(x, shape)
+    return c.transpose(apart, [axis, *[a for a in range(len(shape)) if a != axis]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
@@ -91,6 +91,29 @@ class DotGeneral(HloOp):
         right: np.ndarray = _matrix(rhs, self.rhs_batch, self.rhs_contract).astype(wide)
         product: np.ndarray = np.einsum("bik,bjk->bij", left, right)
         return product.reshape(result.static_shape).astype(result.dtype)
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        """Lanes of both are one more batch axis; lanes of one are a free axis, which is moved to the front."""
+        lhs, rhs = operands
+        left, right = has_lanes
+        both = left and right
+        kind = replace(
+            self,
+            lhs_batch=(*((0,) if both else ()), *[a + left for a in self.lhs_batch]),
+            rhs_batch=(*((0,) if both else ()), *[a + right for a in self.rhs_batch]),
+            lhs_contract=tuple([a + left for a in self.lhs_contract]),
+            rhs_contract=tuple([a + right for a in self.rhs_contract]),
+        )
+        made = c.op(kind, lhs, rhs)
+        if both:
+            return (made,)
+        place = len(self.lhs_batch)
+        if right:
+            place += op.operands[0].type.rank - len(self.lhs_batch) - len(self.lhs_contract)
+        others = [a for a in range(made.type.rank) if a != place]
+        return (c.transpose(made, [place, *others]),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

@@ -23,6 +23,7 @@ from ..hlo.calculus import (
 from ..hlo.ir import Op, Value
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import BOOL, FLOAT32, INT32, ArrayType, DType, is_complex
+from .lanes import elementwise
 from .operands import ALL, COMPLEXES, FLOATS, INTEGERS, require_dtype, require_same_type
 from .sampling import extremes, grid
 
@@ -56,6 +57,11 @@ class Elementwise(HloOp):
             if term is not None:
                 found = term if found is None else c.add(found, term)
         return (found,)
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        return elementwise(self, c, op, operands, has_lanes, lanes)
 
     @classmethod
     def name(cls) -> str:

@@ -11,7 +11,7 @@ from jax.extend.mlir import ir as mlir_ir
 from jax.extend.mlir.dialects import stablehlo
 
 from ..hlo.calculus import Calculus, Contribution, Cotangents
-from ..hlo.ir import Op
+from ..hlo.ir import Op, Value
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, ArrayType, ShapeError
@@ -79,6 +79,11 @@ class Fft(HloOp):
         if self.kind == "RFFT":
             return result.astype(_COMPLEX[x.dtype])
         return result.astype(_REAL[x.dtype] if self.kind == "IRFFT" else x.dtype)
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        return (c.op(self, *operands),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

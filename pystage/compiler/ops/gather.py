@@ -16,6 +16,7 @@ from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import FLOAT32, INT32, ArrayType, Extent, ShapeError, Symbol, is_integer, known_equal
 from .compare import Clamp
+from .lanes import later
 from .operands import require, require_axes, require_per_axis
 from .structure import Constant
 
@@ -178,6 +179,32 @@ class Gather(HloOp):
             window = [slice(s, s + n) for s, n in zip(clamped, self.slice_sizes, strict=True)]
             out[batch] = operand[tuple(window)].reshape(kept)
         return np.moveaxis(out, range(rank - len(kept), rank), self.offset_dims)
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        """Lanes of the array are one more slice axis, lanes of the indices one more batch axis, or both go along."""
+        array, indices = operands
+        of_array, of_indices = has_lanes
+        by = 1 if of_array else 0
+        together = of_array and of_indices
+        kind = Gather(
+            offset_dims=later(self.offset_dims) if of_indices else (0, *later(self.offset_dims)),
+            collapsed_slice_dims=tuple([a + by for a in self.collapsed_slice_dims]),
+            start_index_map=tuple([a + by for a in self.start_index_map]),
+            index_vector_dim=self.index_vector_dim + of_indices,
+            slice_sizes=(1 if together else lanes, *self.slice_sizes) if of_array else self.slice_sizes,
+            operand_batching_dims=(
+                *((0,) if together else ()),
+                *[a + by for a in self.operand_batching_dims],
+            ),
+            start_indices_batching_dims=(
+                *((0,) if together else ()),
+                *[a + of_indices for a in self.start_indices_batching_dims],
+            ),
+            indices_are_sorted=self.indices_are_sorted and not of_indices,
+        )
+        return (c.op(kind, array, indices),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

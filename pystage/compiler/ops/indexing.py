@@ -13,6 +13,9 @@ from ..hlo import extents
 from ..hlo.calculus import Calculus, Contribution, Cotangents, Into
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT8, ArrayType, Extent, ShapeError, Symbol
+from .compare import Clamp
+from .gather import Gather
+from .lanes import later, of_all_lanes, repeated
 from .operands import (
     ALL,
     INTEGERS,
@@ -24,6 +27,8 @@ from .operands import (
     require_scalar,
 )
 from .sampling import grid
+from .scatter import Scatter
+from .structure import Constant
 
 if TYPE_CHECKING:
     from ..hlo.ir import Op, Value
@@ -69,6 +74,12 @@ class Slice(HloOp):
     def reference(self, *operands: np.ndarray) -> Any:
         parts = zip(self.starts, self.limits, self.strides, strict=True)
         return operands[0][tuple([slice(*part) for part in parts])]
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        kind = Slice((0, *self.starts), (lanes, *self.limits), (1, *self.strides))
+        return (c.op(kind, *operands),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -132,6 +143,17 @@ class DynamicSlice(HloOp):
     def reference(self, *operands: np.ndarray) -> Any:
         operand, *starts = operands
         return operand[_window(operand, starts, self.sizes)]
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        """Starts that are the same in all lanes stay; others make it a gather."""
+        array, *starts = operands
+        if not any(has_lanes[1:]):
+            zero = c.op(Constant(np.zeros((), starts[0].type.dtype if starts else INT32)))
+            return (c.op(DynamicSlice((lanes, *self.sizes)), array, zero, *starts),)
+        places = _index_vectors(c, starts, has_lanes[1:], lanes)
+        return (c.op(_slices(self.sizes, has_lanes[0]), array, places),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -203,6 +225,24 @@ class DynamicUpdateSlice(HloOp):
         result[_window(operand, starts, update.shape)] = update
         return result
 
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        """Starts that are the same in all lanes stay; others, moved inside, make it a scatter."""
+        array, update, *starts = operands
+        array, update = repeated(c, op, operands, has_lanes, lanes)[:2]
+        if not any(has_lanes[2:]):
+            zero = c.op(Constant(np.zeros((), starts[0].type.dtype if starts else INT32)))
+            return (c.op(self, array, update, zero, *starts),)
+        places = _index_vectors(c, starts, has_lanes[2:], lanes)
+        old, part = op.operands[0].type.static_shape, op.operands[1].type.static_shape
+        last = np.array([n - m for n, m in zip(old, part)]).astype(places.type.dtype)
+        limit = c.broadcast(c.op(Constant(last)), places.type.static_shape, (1,))
+        places = c.op(Clamp(), c.zeros(places.type), places, limit)
+        axes = later(range(len(old)))
+        scatter = Scatter(None, axes, (), axes, 1, (0,), (0,), unique_indices=True)
+        return (c.op(scatter, array, places, update),)
+
     @classmethod
     def samples(cls) -> Sequence[Sample]:
         one, two = np.array(1, INT32), np.array(2, INT32)
@@ -256,3 +296,20 @@ def _window(operand: np.ndarray, starts: Sequence[np.ndarray], sizes: Sequence[E
         begin = min(max(int(start), 0), extent - size)
         places.append(slice(begin, begin + size))
     return tuple(places)
+
+
+def _index_vectors(c: Calculus, starts: Sequence[Value], has_lanes: Sequence[bool], lanes: int) -> Value:
+    """Starts of slices as index vectors, one for each lane."""
+    columns = [
+        c.reshape(of_all_lanes(c, start, f, lanes, ()), (lanes, 1))
+        for start, f in zip(starts, has_lanes, strict=True)
+    ]
+    return c.concatenate(columns, 1)
+
+
+def _slices(sizes: Sequence[Extent], of_array: bool) -> Gather:
+    """A slice of these sizes for each lane, of its own array or of one for all."""
+    axes, known = tuple(range(len(sizes))), tuple([n for n in sizes if isinstance(n, int)])
+    if not of_array:
+        return Gather(later(axes), (), axes, 1, known)
+    return Gather(later(axes), (), later(axes), 1, (1, *known), (0,), (0,))

@@ -24,7 +24,7 @@ from jax.extend.mlir import ir as mlir_ir
 from jax.interpreters import mlir as jax_mlir
 from jax.tree_util import PyTreeDef, tree_flatten, tree_unflatten
 
-from ..hlo.calculus import Calculus, Contribution, Cotangents, NotDifferentiable, Tangents
+from ..hlo.calculus import Calculus, Contribution, Cotangents, NotBatched, NotDifferentiable, Tangents
 from ..hlo.ir import Op, Value
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
@@ -231,6 +231,21 @@ class JaxCall(HloOp):
         except JaxCallError as error:
             raise NotDifferentiable(f"`{self.name}` ({error})") from None
 
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        """What `jax.vmap` makes of the call: one more call of JAX's."""
+        own = [leaf for leaf in self.leaves if isinstance(leaf, ArrayLeaf)]
+        leaves = [ArrayLeaf(x.type, leaf.weak) for leaf, x in zip(own, operands, strict=True)]
+        try:
+            made, _ = JaxCall.bind(
+                _Lanes(self, tuple(has_lanes), lanes), leaves, {}, _described, self.settings
+            )
+            results = c.apply(made, operands).results
+        except JaxCallError as error:
+            raise NotBatched(f"`{self.name}` ({error})") from None
+        return [c.convert(x, old.type.dtype) for x, old in zip(results, op.results, strict=True)]
+
     def rebuilt(self, arrays: Sequence[Any]) -> Any:
         """The callable's result for these arrays as operands; inside a trace of JAX's, or outside."""
         following = iter(arrays)
@@ -351,6 +366,25 @@ class _Derivative:
             return moved
         results, pull = jax.vjp(function, *inputs)
         return list(pull([ct.astype(r.dtype) for ct, r in zip(given, results, strict=True)]))
+
+
+@dataclass(frozen=True)
+class _Lanes:
+    """A call for many lanes by JAX: operands that have lanes are counted by their first axis."""
+
+    call: JaxCall
+    has_lanes: tuple[bool, ...]
+    lanes: int
+
+    def __call__(self, *arrays: Any) -> list[Any]:
+        """The call's array results, each with an axis of lanes in front."""
+
+        def lane(*operands: Any) -> list[Any]:
+            return [x for x in jax.tree.leaves(self.call.rebuilt(operands)) if isinstance(x, jax.Array)]
+
+        axes = [0 if has_lanes else None for has_lanes in self.has_lanes]
+        found: list[Any] = jax.vmap(lane, axes, axis_size=self.lanes)(*arrays)
+        return found
 
 
 def _inexact(values: Sequence[Value]) -> tuple[int, ...]:

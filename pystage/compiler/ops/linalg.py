@@ -15,6 +15,7 @@ from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import FLOAT32, FLOAT64, INT32, ArrayType, ShapeError, known_equal
 from .dot import DotGeneral
+from .lanes import repeated
 from .operands import COMPLEXES, require_dtype, require_same_dtype, same_shape
 
 TRANSPOSES = ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
@@ -58,6 +59,11 @@ class Cholesky(HloOp):
                 factor = np.full_like(lower, np.nan)
             out[place] = factor if self.lower else factor.conj().T
         return out
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        return (c.op(self, *operands),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -172,6 +178,11 @@ class TriangularSolve(HloOp):
         if self.left:
             return np.linalg.solve(triangle, b).astype(b.dtype)
         return np.linalg.solve(triangle.swapaxes(-1, -2), b.swapaxes(-1, -2)).swapaxes(-1, -2).astype(b.dtype)
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        return (c.op(self, *repeated(c, op, operands, has_lanes, lanes)),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

@@ -10,13 +10,14 @@ import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 
 from ..hlo.builder import Builder
-from ..hlo.calculus import Calculus, Contribution, Cotangents, NotDifferentiable, Tangents
+from ..hlo.calculus import Calculus, Contribution, Cotangents, NotBatched, NotDifferentiable, Tangents
 from ..hlo.ir import Op, Region, Value
 from ..hlo.op import ErrorSample, HloOp, ResultTypes, RunRegion, Sample
 from ..hlo.types import BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT32, ArrayType, is_floating
 from .binary import Add, And, Maximum, Minimum, Multiply, Or, Xor
 from .compare import Compare, Select
 from .elementwise import Binary
+from .lanes import later
 from .operands import (
     FLOATS,
     SIGNED,
@@ -74,6 +75,14 @@ class Reduce(HloOp):
             wide, axis=self.axes, initial=start.astype(wide.dtype)[()], dtype=wide.dtype
         )
         return np.asarray(result).astype(x.dtype)
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        array, start = operands
+        if has_lanes[1]:
+            raise NotBatched("a value of its own in each lane to begin with")
+        return (c.op(Reduce(self.combine, later(self.axes)), array, start),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

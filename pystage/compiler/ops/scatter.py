@@ -17,6 +17,7 @@ from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import FLOAT32, INT32, ArrayType, ShapeError, Symbol, known_equal
 from .binary import Add, Maximum, Multiply
 from .gather import Axes, Gather, IndexVectors, require_ascending
+from .lanes import later, of_all_lanes
 from .operands import require, require_axes, require_same_dtype, same_shape
 from .reduce import STANDARD
 
@@ -128,6 +129,35 @@ class Scatter(HloOp):
             window = tuple([slice(start, end) for start, end in zip(starts, ends, strict=True)])
             out[window] = update if self.combine is None else self.combine.reference(out[window], update)
         return out
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        """Lanes of the indices go along with those of the array; without them, they are one more window axis."""
+        array, indices, updates = operands
+        of_indices = has_lanes[1]
+        array, updates = [
+            of_all_lanes(c, x, f, lanes, old.type.static_shape)
+            for x, f, old in (
+                (array, has_lanes[0], op.operands[0]),
+                (updates, has_lanes[2], op.operands[2]),
+            )
+        ]
+        kind = Scatter(
+            self.combine,
+            later(self.update_window_dims) if of_indices else (0, *later(self.update_window_dims)),
+            later(self.inserted_window_dims),
+            later(self.scatter_dims_to_operand_dims),
+            self.index_vector_dim + of_indices,
+            (*((0,) if of_indices else ()), *later(self.input_batching_dims)),
+            (
+                *((0,) if of_indices else ()),
+                *[a + of_indices for a in self.scatter_indices_batching_dims],
+            ),
+            self.indices_are_sorted and not of_indices,
+            self.unique_indices,
+        )
+        return (c.op(kind, array, indices, updates),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +19,7 @@ from ..hlo.types import FLOAT32, INT32, ArrayType, DType, ShapeError, is_complex
 from .binary import And, Or
 from .compare import Compare
 from .gather import Gather
+from .lanes import repeated
 from .operands import listing, require, require_axes, same_shape
 from .unary import Imag, Not, Real
 
@@ -65,6 +66,12 @@ class Sort(HloOp):
             for line, result in zip(lines, results, strict=True):
                 result[place] = line[order]
         return tuple([np.moveaxis(x, -1, self.axis) for x in results])
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        kind = replace(self, axis=self.axis + 1)
+        return c.apply(kind, repeated(c, op, operands, has_lanes, lanes)).results
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

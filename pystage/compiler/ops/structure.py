@@ -10,7 +10,7 @@ import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 
 from ..hlo import extents
-from ..hlo.calculus import Calculus, Contribution, Cotangents
+from ..hlo.calculus import Calculus, Contribution, Cotangents, NotBatched
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import (
     BOOL,
@@ -23,6 +23,7 @@ from ..hlo.types import (
     Symbol,
     known_equal,
 )
+from .lanes import later, repeated
 from .operands import (
     ALL,
     listing,
@@ -37,7 +38,7 @@ from .operands import (
 from .sampling import extremes, grid
 
 if TYPE_CHECKING:
-    from ..hlo.ir import Op
+    from ..hlo.ir import Op, Value
     from ..hlo.mlir import Emitter
 
 
@@ -172,6 +173,11 @@ class Broadcast(HloOp):
         spread = x.reshape([placed.get(axis, 1) for axis in range(len(self.shape))])
         return np.broadcast_to(spread, self.shape)  # type: ignore[arg-type]
 
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        return (c.op(Broadcast((lanes, *self.shape), (0, *later(self.axes))), *operands),)
+
     @classmethod
     def samples(cls) -> Sequence[Sample]:
         made = [Sample(cls((2, 3), ()), (grid(d, ()),)) for d in sorted(ALL, key=str)]
@@ -232,6 +238,11 @@ class Reshape(HloOp):
     def reference(self, *operands: np.ndarray) -> Any:
         return operands[0].reshape(self.shape)
 
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        return (c.op(Reshape((lanes, *self.shape)), *operands),)
+
     @classmethod
     def samples(cls) -> Sequence[Sample]:
         made = [Sample(cls((3, 2)), (grid(d, (2, 3)),)) for d in sorted(ALL, key=str)]
@@ -283,6 +294,11 @@ class Transpose(HloOp):
     def reference(self, *operands: np.ndarray) -> Any:
         return np.transpose(operands[0], self.permutation)
 
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        return (c.op(Transpose((0, *later(self.permutation))), *operands),)
+
     @classmethod
     def samples(cls) -> Sequence[Sample]:
         made = [Sample(cls((1, 0)), (grid(d, (2, 3)),)) for d in sorted(ALL, key=str)]
@@ -327,6 +343,11 @@ class Reverse(HloOp):
 
     def reference(self, *operands: np.ndarray) -> Any:
         return np.flip(operands[0], self.axes)
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        return (c.op(Reverse(later(self.axes)), *operands),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -384,6 +405,11 @@ class Concatenate(HloOp):
 
     def reference(self, *operands: np.ndarray) -> Any:
         return np.concatenate(operands, self.axis)
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        return (c.op(Concatenate(self.axis + 1), *repeated(c, op, operands, has_lanes, lanes)),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -470,6 +496,15 @@ class Pad(HloOp):
             for n, a, b in zip(padded.shape, self.low, self.high, strict=True)
         ]
         return padded[tuple(kept)]
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        array, filling = operands
+        if has_lanes[1]:
+            raise NotBatched("a filling of its own in each lane")
+        kind = Pad((0, *self.low), (0, *self.high), (0, *self.interior))
+        return (c.op(kind, array, filling),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

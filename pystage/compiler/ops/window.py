@@ -11,7 +11,7 @@ import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 
 from ..hlo.builder import Builder
-from ..hlo.calculus import Calculus, Contribution, Cotangents, NotDifferentiable, Tangents
+from ..hlo.calculus import Calculus, Contribution, Cotangents, NotBatched, NotDifferentiable, Tangents
 from ..hlo.extents import add, ceil_divide, scale
 from ..hlo.ir import Op, Region, Value
 from ..hlo.mlir import Emitter
@@ -27,6 +27,7 @@ from ..hlo.types import (
 )
 from .binary import Add, Maximum, Minimum, Power
 from .compare import Compare
+from .lanes import of_all_lanes
 from .operands import require, require_per_axis, require_same_dtype, require_scalar, same_shape
 from .reduce import STANDARD
 from .structure import Pad
@@ -146,6 +147,22 @@ class ReduceWindow(HloOp):
                 total = self.combine.reference(total, x[index])
             result[place] = total
         return result
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        array, start = operands
+        if has_lanes[1]:
+            raise NotBatched("a value of its own in each lane to begin with")
+        kind = ReduceWindow(
+            self.combine,
+            (1, *self.window),
+            (1, *self.strides),
+            ((0, 0), *self.padding),
+            (1, *self.base_dilation) if self.base_dilation else (),
+            (1, *self.window_dilation) if self.window_dilation else (),
+        )
+        return (c.op(kind, array, start),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -303,6 +320,21 @@ class SelectAndScatter(HloOp):
             if chosen is not None:
                 result[chosen] = self.combine.reference(result[chosen], source[place])
         return result
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        *parts, start = operands
+        if has_lanes[2]:
+            raise NotBatched("a value of its own in each lane to begin with")
+        arrays = [
+            of_all_lanes(c, x, f, lanes, old.type.static_shape)
+            for x, f, old in zip(parts, has_lanes, op.operands)
+        ]
+        kind = SelectAndScatter(
+            self.select, self.combine, (1, *self.window), (1, *self.strides), ((0, 0), *self.padding)
+        )
+        return (c.op(kind, *arrays, start),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

@@ -1,0 +1,74 @@
+"""Which values of a program differ from lane to lane: those that are computed from something that does.
+
+In: a function and which of its parameters have lanes. Out: the values that have, those inside regions included.
+A branch whose condition has lanes gives such values only; so does a loop whose condition has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..hlo.ir import Function, Op, Region, Value
+from ..ops import Call, Case, If, While
+
+Mask = tuple[bool, ...]
+"""One flag for each parameter, operand or result."""
+
+
+class Spread:
+    """The values with lanes in one function, and in the functions that it calls, by what has lanes of their parameters."""
+
+    def __init__(self) -> None:
+        self._results: dict[tuple[Function, Mask], Mask] = {}
+
+    def of(self, region: Region, given: Iterable[Value]) -> set[Value]:
+        """`given` and all values of `region` that have lanes with them."""
+        found = set(given)
+        self._region(region, found)
+        return found
+
+    def results(self, function: Function, params: Mask) -> Mask:
+        """Which results of a function have lanes, if these of its parameters do."""
+        key = function, params
+        if key not in self._results:
+            found = self.of(function.body, [v for v, p in zip(function.body.params, params) if p])
+            self._results[key] = tuple([r in found for r in function.body.results])
+        return self._results[key]
+
+    def _region(self, region: Region, found: set[Value]) -> None:
+        for op in region.ops:
+            self._op(op, found)
+
+    def _op(self, op: Op, found: set[Value]) -> None:
+        match op.kind:
+            case While():
+                self._loop(op, found)
+            case If() | Case():
+                for region in op.regions:
+                    self._region(region, found)
+                    found.update(r for r, v in zip(op.results, region.results) if v in found)
+                if op.operands[0] in found:
+                    found.update(op.results)
+            case Call(function):
+                flags = self.results(function, tuple([v in found for v in op.operands]))
+                found.update(r for r, flag in zip(op.results, flags) if flag)
+            case _:
+                inner = [v for region in op.regions for o in region.walk() for v in o.operands]
+                if any(v in found for v in (*op.operands, *inner)):
+                    found.update(op.results)
+
+    def _loop(self, op: Op, found: set[Value]) -> None:
+        condition, body = op.regions
+        carried = [v in found for v in op.operands]
+        while True:
+            for region in (condition, body):
+                found.update(p for p, c in zip(region.params, carried) if c)
+                self._region(region, found)
+            if condition.results[0] in found:
+                after = [True] * len(carried)
+            else:
+                after = [c or v in found for c, v in zip(carried, body.results)]
+            if after == carried:
+                break
+            carried = after
+        found.update(r for r, c in zip(op.results, carried) if c)
