@@ -18,7 +18,7 @@ from .runtime.function import CompiledFunction
 from .runtime.lowering import Compiled, Lowered
 from .runtime.warn import FallbackWarning, SpecialisationWarning
 from .staging import compile
-from .transforms import grad, hessian, jacobian, jvp, stop_gradient, value_and_grad
+from .transforms import grad, hessian, jacobian, jvp, stop_gradient, value_and_grad, vmap
 
 __all__ = [
     "Compiled",
@@ -39,4 +39,5 @@ __all__ = [
     "spec",
     "stop_gradient",
     "value_and_grad",
+    "vmap",
 ]

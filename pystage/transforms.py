@@ -82,6 +82,25 @@ def hessian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[.
     return compile(second_derivative, name=f"hessian_{_name(fun)}")
 
 
+def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> CompiledFunction[..., Any]:
+    """A function of many lanes that does what `fun` does for each of them, all at once.
+
+    `in_axes` says which axis of each positional argument counts the lanes: one int for all, or one for each, None
+    for what all lanes share; in place of an int may stand a structure of ints like the argument's. Keyword
+    arguments are mapped by axis 0. `out_axes` says where the axis of lanes is in the results. Numbers in the result
+    become arrays. ValueError for axes that are not there, or that differ in length (as `jax.vmap`).
+
+    Branches and loops may depend on the lane: a loop goes on until all lanes have left it. If lanes raise, the
+    exception is that of the first. StagingError for what cannot happen in all lanes at once: a store to what `fun`
+    did not make (PS703), `print` and draws (PS606).
+    """
+
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        return vmap(fun, in_axes, out_axes)(*args, **kwargs)
+
+    return compile(mapped, name=f"vmap_{_name(fun)}")
+
+
 def stop_gradient(x: T) -> T:
     """A copy of `x`, whatever its structure, through which no derivative goes: a constant to `grad` and `jvp`."""
     return copy.deepcopy(x)
@@ -113,6 +132,7 @@ transforms.declare(
         "jvp": jvp,
         "jacobian": jacobian,
         "hessian": hessian,
+        "vmap": vmap,
         "stop_gradient": stop_gradient,
     }
 )

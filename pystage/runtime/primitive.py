@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-from jax.extend.core import Primitive
 from jax.extend.mlir import ir
 from jax.interpreters import ad, batching, mlir
 
@@ -23,10 +22,15 @@ from ..compiler.emit.stablehlo import emit_inline
 from ..compiler.hlo.ir import Function
 from ..compiler.ops.jaxcall import output_effects
 from ..compiler.pipeline import Staged
-from .transforming import batch_rule, jvp_rule, linear_p, linear_program, transpose_rule
-
-pystage_p = Primitive("pystage")
-pystage_p.multiple_results = True
+from .transforming import (
+    batch_rule,
+    jvp_rule,
+    linear_batch_rule,
+    linear_p,
+    linear_program,
+    pystage_p,
+    transpose_rule,
+)
 
 
 def bind(staged: Staged, operands: Sequence[Any]) -> list[Any]:
@@ -104,13 +108,13 @@ def _register() -> None:
     pystage_p.def_effectful_abstract_eval(_results)
     mlir.register_lowering(pystage_p, _lower, **options)
     ad.primitive_jvps[pystage_p] = jvp_rule(_plain_bind)
-    batching.primitive_batchers[pystage_p] = batch_rule(pystage_p)
+    batching.primitive_batchers[pystage_p] = batch_rule
     linear_p.def_impl(_linear(_taken(_run)))
     linear_p.def_effectful_abstract_eval(_linear(_taken(_results)))
     mlir.register_lowering(linear_p, _linear(_taken(_lower, first=1)), **options)
     ad.primitive_jvps[linear_p] = _linear_jvp
     ad.primitive_transposes[linear_p] = transpose_rule(bind)
-    batching.primitive_batchers[linear_p] = batch_rule(linear_p)
+    batching.primitive_batchers[linear_p] = linear_batch_rule
 
 
 _register()

@@ -2,8 +2,8 @@
 
 `jax.jvp` binds the program and, beside it, `pystage_linear`: the program's tangents, as a function of its inputs and of
 their tangents, in which it is linear. So `jax.linearize` has it to itself, and `jax.grad` transposes it: that is the
-program in reverse mode, a staged program like any other, which can be differentiated again. `jax.vmap` runs the
-program for one element of the batch after the other.
+program in reverse mode, a staged program like any other, which can be differentiated again. `jax.vmap` binds the
+program for all lanes at once (`compiler/batch`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from jax.interpreters import ad
 
 from ..compiler.ad.forward import Forward
 from ..compiler.ad.reverse import Reverse
+from ..compiler.batch.batching import Batch, NotMapped
 from ..compiler.diagnostics.codes_differentiation import NoDerivative
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.emit.silent import silent
@@ -29,6 +30,11 @@ from ..compiler.hlo.ir import Function
 from ..compiler.pipeline import Staged
 
 Mask = tuple[bool, ...]
+Mapped = tuple[list[Any], list[Any]]
+"""Results, and the axis of lanes of each."""
+
+pystage_p = Primitive("pystage")
+pystage_p.multiple_results = True
 
 linear_p = Primitive("pystage_linear")
 linear_p.multiple_results = True
@@ -86,24 +92,74 @@ def jvp_rule(bind: Callable[..., list[Any]]) -> Callable[..., tuple[list[Any], l
     return rule
 
 
-def batch_rule(primitive: Any) -> Callable[..., tuple[list[Any], list[int]]]:
-    """The rule of `jax.vmap` for a primitive: one element of the batch after the other."""
+@functools.lru_cache(maxsize=512)
+def lanes_of(staged: Staged, has_lanes: Mask, lanes: int) -> tuple[Staged, Mask] | None:
+    """The program for many lanes at once, and which of its results have lanes; None if there is no such program."""
+    batch = Batch(lanes)
+    try:
+        function = batch.function(staged.function, has_lanes)
+    except NotMapped:
+        return None
+    kept = tuple(range(len(has_lanes)))
+    return replace(staged, function=function, kept=kept), batch.results(staged.function, has_lanes)
 
-    def rule(operands: Sequence[Any], axes: Sequence[Any], **params: Any) -> tuple[list[Any], list[int]]:
-        batched = [i for i, axis in enumerate(axes) if axis is not None]
-        moved = [jnp.moveaxis(operands[i], axes[i], 0) for i in batched]
 
-        def one(parts: Sequence[Any]) -> list[Any]:
-            whole = list(operands)
-            for i, part in zip(batched, parts, strict=True):
-                whole[i] = part
-            made: list[Any] = primitive.bind(*whole, **params)
-            return made
+def batch_rule(operands: Sequence[Any], axes: Sequence[Any], *, staged: Staged) -> Mapped:
+    """The rule of `jax.vmap` for `pystage`: the program for all lanes; what prints, for one after the other."""
+    moved, has_lanes, lanes = _in_front(operands, axes)
+    found = lanes_of(staged, has_lanes, lanes)
+    if found is None:
+        return _one_by_one(functools.partial(pystage_p.bind, staged=staged), moved, has_lanes)
+    program, results = found
+    made = pystage_p.bind(*moved, staged=program)
+    return made, [0 if r else None for r in results]
 
-        results = jax.lax.map(one, moved)
-        return results, [0] * len(results)
 
-    return rule
+def linear_batch_rule(
+    operands: Sequence[Any], axes: Sequence[Any], *, staged: Staged, varied: Mask
+) -> Mapped:
+    """The rule of `jax.vmap` for `pystage_linear`: what is linear in the tangents of the program for all lanes."""
+    moved, has_lanes, lanes = _in_front(operands, axes)
+    count = len(varied)
+    places = [i for i, v in enumerate(varied) if v]
+    pairs = list(zip(places, range(count, len(operands)), strict=True))
+    whole = [i in places and (has_lanes[i] or has_lanes[j]) for i, j in pairs]
+    flags = list(has_lanes[:count])
+    for (i, _), flag in zip(pairs, whole):
+        flags[i] = flag
+    one = functools.partial(linear_p.bind, staged=staged, varied=varied)
+    found = lanes_of(staged, tuple(flags), lanes)
+    if found is None or len(tangents_of(found[0], varied)[1]) != len(tangents_of(staged, varied)[1]):
+        return _one_by_one(one, moved, has_lanes)
+    program, results = found
+    if tangents_of(program, varied)[1] != tangents_of(staged, varied)[1]:
+        return _one_by_one(one, moved, has_lanes)
+    for (i, j), flag in zip(pairs, whole):
+        for k in (i, j):
+            if flag and not has_lanes[k]:
+                moved[k] = jnp.broadcast_to(moved[k], (lanes, *jnp.shape(moved[k])))
+    made = linear_p.bind(*moved, staged=program, varied=varied)
+    tangents = [r for r, t in zip(results, tangents_of(program, varied)[1], strict=True) if t]
+    return made, [0 if r else None for r in tangents]
+
+
+def _in_front(operands: Sequence[Any], axes: Sequence[Any]) -> tuple[list[Any], Mask, int]:
+    """The operands with their lanes in front, which of them have any, and how many."""
+    has_lanes = tuple([axis is not None for axis in axes])
+    moved = [
+        jnp.moveaxis(x, axis, 0) if f else x for x, axis, f in zip(operands, axes, has_lanes, strict=True)
+    ]
+    (lanes,) = {x.shape[0] for x, f in zip(moved, has_lanes) if f}
+    return moved, has_lanes, lanes
+
+
+def _one_by_one(bind: Callable[..., list[Any]], operands: Sequence[Any], has_lanes: Mask) -> Mapped:
+    def one(parts: Sequence[Any]) -> list[Any]:
+        following = iter(parts)
+        return bind(*[next(following) if f else x for x, f in zip(operands, has_lanes)])
+
+    results = jax.lax.map(one, [x for x, f in zip(operands, has_lanes) if f])
+    return results, [0] * len(results)
 
 
 def _inexact(value: Any) -> bool:

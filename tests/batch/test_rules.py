@@ -82,7 +82,10 @@ def test_all_lanes_at_once(sample):
             theirs = np.stack([e[index] for e in each]) if has_lanes else each[0][index]
             assert ours.dtype == theirs.dtype
             np.testing.assert_allclose(
-                ours.astype(theirs.dtype), theirs, rtol=tolerance(theirs.dtype), atol=0 if theirs.dtype.kind in "iub" else 1e-5
+                ours.astype(theirs.dtype),
+                theirs,
+                rtol=tolerance(theirs.dtype),
+                atol=0 if theirs.dtype.kind in "iub" else 1e-5,
             )
 
 

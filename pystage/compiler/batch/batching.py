@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..ad.calculus import Calculus
+from ..diagnostics.span import Span
 from ..hlo.builder import Builder
 from ..hlo.calculus import NotBatched
 from ..hlo.ir import Function, Op, Region, Value
@@ -40,7 +41,11 @@ from .spread import Mask, Spread
 
 
 class NotMapped(Exception):
-    """Raised for what cannot happen once in each lane; says what."""
+    """Raised for what cannot happen in all lanes at once; says what, and where."""
+
+    def __init__(self, what: str, span: Span | None) -> None:
+        super().__init__(what)
+        self.span = span
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +145,7 @@ class _Function:
     def _plain(self, op: Op) -> None:
         inner = [v for region in op.regions for o in region.walk() for v in o.operands]
         if not op.kind.pure and not isinstance(op.kind, JaxCall):
-            raise NotMapped(f"`{op.kind.opcode}`, which must happen in order,")
+            raise NotMapped(f"`{op.kind.opcode}`", op.span)
         if not any(v in self._spread for v in (*op.operands, *inner)):
             made = self._b.apply(op.kind, self._values(op.operands), [self._copy(r, {}) for r in op.regions])
             self._define(op, made.results)
@@ -221,7 +226,7 @@ class _Function:
     def _plain_call(self, op: Op) -> None:
         assert isinstance(op.kind, Call)
         if any(not o.kind.pure and not isinstance(o.kind, JaxCall) for o in op.kind.function.body.walk()):
-            raise NotMapped(f"`{op.kind.function.name}`, which does something that must happen in order,")
+            raise NotMapped(f"`{op.kind.function.name}`", op.span)
         self._define(op, self._b.apply(op.kind, self._values(op.operands)).results)
 
     def _branch(self, op: Op) -> None:

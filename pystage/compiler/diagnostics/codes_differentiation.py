@@ -1,4 +1,4 @@
-"""PS7xx: what can be wrong with a derivative."""
+"""PS7xx: what can be wrong with a derivative, or with a function that is mapped."""
 
 from __future__ import annotations
 
@@ -32,3 +32,13 @@ class NoSuchArgument(Diagnostic):
 
     argument: str
     count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreInMapped(Diagnostic):
+    """A mapped function that changes what was there before. Its lanes run all at once: no order is left."""
+
+    code = "PS703"
+    title = "a mapped function changes an array or an object that it did not make"
+    label = "in the mapped function"
+    help = "return the new values from the function, and store them after the call"

@@ -175,11 +175,11 @@ def call_transformed(
     for op in [op for f in functions(replay.function) for op in f.body.walk()]:
         # The transformed program may run it again, or not at all.
         if isinstance(op.kind, Draw):
-            name, why = op.kind.action.name, "the function that draws is differentiated here"
+            name, why = op.kind.action.name, "the function that draws is transformed here"
             instead = "draw outside of the function and pass the numbers in"
             raise DiagnosticError(NotServed(span=op.span, name=name, why=why, instead=instead))
         if isinstance(op.kind, Print):
-            why = "the function that prints is differentiated here"
+            why = "the function that prints is transformed here"
             instead = "return what is to be printed as well (`has_aux=True`), and print it outside"
             raise DiagnosticError(NotServed(span=op.span, name="print", why=why, instead=instead))
     return _apply(engine, replay, canonical, first=True, put=lambda actual: transform(replay, actual))

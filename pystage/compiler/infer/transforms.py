@@ -22,6 +22,9 @@ from ..values.lattice import FALSE, Abstract, Array, Const, Meaning, Tuple
 from ..values.traverse import rebuild
 from .derivatives import directional, value_and_gradients
 from .engine import Engine
+from .mapping import mapped
+
+ZERO = Const(0)
 
 
 def positions_of(engine: Engine, argnums: Raw) -> tuple[tuple[int, ...], bool]:
@@ -119,6 +122,16 @@ def _columns(
     return engine.ndarray(whole)
 
 
+def _vmap(ctx: Context, fun: Abstract, in_axes: Raw = ZERO, out_axes: Raw = ZERO) -> Abstract:
+    engine = cast(Engine, ctx)
+    where = engine.known(in_axes, "which axes are mapped"), engine.known(out_axes, "where lanes are put")
+
+    def call(inner: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        return mapped(cast(Engine, inner), fun, args, kwargs, *where)
+
+    return Meaning("the mapped function", call)
+
+
 def _stacked(engine: Engine, row: Callable[[Abstract], Abstract], count: int) -> Array:
     """What `row` gives for 0, 1, …, one below the other."""
     b, c = engine.b, Calculus(engine.b)
@@ -166,6 +179,7 @@ MEANINGS: dict[str, Callable[..., Any]] = {
     "jvp": _jvp,
     "jacobian": _jacobian,
     "hessian": _hessian,
+    "vmap": _vmap,
     "stop_gradient": _stop_gradient,
 }
 
