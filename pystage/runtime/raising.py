@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,10 @@ import jax
 import numpy as np
 
 from ..compiler.diagnostics.span import Span
-from ..compiler.values.boundary import Failure, Form, Output, Site, Template
+from ..compiler.values.boundary import Failure, Form, Output
+from ..compiler.values.remade import Evaluate, remade
 
 _HOME = str(Path(__file__).parents[1])
-
-Evaluate = Callable[[Template, Sequence[Any]], Any]
-"""The object that a template describes, of these results."""
 
 
 class Raised(Exception):
@@ -48,7 +46,7 @@ def code_of(failure: Failure, values: Sequence[Any]) -> int:
 def raised(failure: Failure, number: int, values: Sequence[Any], evaluate: Evaluate) -> Raised:
     """What the program raised at the place with this number."""
     site = failure.find(number)
-    exception = _exception(site, [values[failure.payload[key]] for key in site.keys], evaluate)
+    exception = remade(site, [values[failure.payload[key]] for key in site.keys], evaluate)
     places = [p for p in (site.span, *site.chain) if p is not None and not p.file.startswith(_HOME)]
     return Raised(exception, _traceback(exception, places[::-1]))
 
@@ -78,20 +76,6 @@ def raise_from_host(failure: Failure, values: Sequence[Any], evaluate: Evaluate)
         return
     code = values[failure.code.index]
     jax.lax.cond(code != 0, lambda: jax.debug.callback(raise_here, code, *payload), lambda: None)
-
-
-def _exception(site: Site, payload: Sequence[Any], evaluate: Evaluate) -> BaseException:
-    try:
-        made = evaluate(site.exception, payload)
-    except Exception as error:
-        return error
-    if isinstance(made, BaseException):
-        return made
-    if site.fallback is not None:
-        return type(site.fallback)(*site.fallback.args)
-    return RuntimeError(
-        f"internal error of pystage: the program raised at {site.span}, and Python does not; please report this"
-    )
 
 
 def _traceback(exception: BaseException, places: Sequence[Span]) -> types.TracebackType | None:

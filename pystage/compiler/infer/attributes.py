@@ -29,8 +29,10 @@ from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
+    Caught,
     Const,
     DictCell,
+    Exc,
     ListCell,
     Meaning,
     Method,
@@ -43,7 +45,7 @@ from ..values.lattice import (
     Undef,
     Unknown,
 )
-from . import objects
+from . import exceptions, objects
 from .describe import describe
 
 if TYPE_CHECKING:
@@ -94,6 +96,8 @@ def getattr_(engine: Engine, value: Abstract, name: str) -> Abstract:
             return objects.class_getattr(engine, v, name)
         case Const(v):
             return _constant_attribute(engine, value, v, name)
+        case Exc() | Caught():
+            return exceptions.exception_attribute(engine, value, name)
         case Stream():
             return stream_attribute(engine, value, name)
         case Super():

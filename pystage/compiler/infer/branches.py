@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from ..hlo.ir import Region, Value
 from ..ops import If, Not
-from ..values.lattice import Abstract, ArrayCell, Slot, Version
+from ..values.lattice import Abstract, ArrayCell, ErrorCell, Slot, Version
 from ..values.state import ERROR, MISSING, NOT_YET, OUTPUT, Changes, Content
 from ..values.traverse import rebuild
 from .blame import Parting
@@ -17,7 +17,7 @@ from .frame import PythonRaise
 from .join import Join
 from .merged import note_stale, seal
 from .patterns import Hole, fill, holes_of
-from .raising import attempt, error_of, is_observable
+from .raising import attempt, error_of, is_observable, is_running
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -90,8 +90,31 @@ def settle_versions(engine: Engine, kept: int) -> None:
         return
     engine.state.set(ERROR, replace(cell, versions=cell.versions[:kept]))
     for version in reversed(cell.versions[kept:]):
-        put_old = functools.partial(engine.state.set, version.slot, version.content)
-        infer_if(engine, version.condition, _NO_FRAME, put_old, lambda: None)
+        put_back(engine, version)
+
+
+def put_back(engine: Engine, version: Version) -> None:
+    """Puts into the state what a version says, where its condition holds."""
+    frame = version.slot[0] if isinstance(version.slot, tuple) else _NO_FRAME
+    put_old = functools.partial(engine.state.set, version.slot, version.content)
+    infer_if(engine, version.condition, frame, put_old, lambda: None)
+
+
+def while_running(engine: Engine, frame: int, run: Arm) -> None:
+    """Infers what happens only if the program has not raised; inside, it certainly has not."""
+    before, running = error_of(engine), is_running(engine)
+    if running is None:
+        run()
+        return
+
+    def then() -> None:
+        engine.state.set(ERROR, ErrorCell(versions=before.versions))
+        run()
+
+    def orelse() -> None:
+        raise PythonRaise(None, engine.state.depth, before.code)
+
+    infer_if(engine, running, frame, then, orelse)
 
 
 def _join_raising(engine: Engine, predicate: Value, frame: int, arms: list[_Arm], join: Join) -> list[_Seen]:

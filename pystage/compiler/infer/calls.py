@@ -383,7 +383,7 @@ def _apply(
     written: list[Slot] = [*[positions[p] for p in replay.reached], *replay.outer]
     for slot in written:
         if is_observable(engine, slot):
-            expose(engine, state.slots[slot])
+            expose(engine, slot, state.slots[slot])
     if replay.output is not None:
         refuse_under_jax(engine, engine.b.span)
         state.set(OUTPUT, rebuild(replay.output, value))

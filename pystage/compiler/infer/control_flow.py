@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, cast
-
-import numpy as np
+from typing import cast
 
 from ..diagnostics.codes_constant import TooManyToUnroll
 from ..diagnostics.codes_control import HandlerAtRunTime, NotIterable
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Region
 from ..library import operators
-from ..library.classes import class_of
 from ..stage import ir as stage
 from ..values.boundary import Form
 from ..values.intervals import TRIPS
 from ..values.lattice import (
     FALSE,
-    NONE,
     Abstract,
     Array,
+    Caught,
     Const,
     Exc,
     ListCell,
@@ -30,17 +27,15 @@ from ..values.lattice import (
     Ref,
     Undef,
 )
-from ..values.state import ERROR
-from . import attributes, objects
+from . import attributes
 from .blame import Parting
 from .branches import infer_if
 from .constants import UNROLL_LIMIT
 from .describe import describe
 from .engine import Engine
-from .frame import PythonRaise
 from .iteration import Rolled, elements, iterator_of, object_items, rolled
 from .loops import Loop, infer_loop
-from .raising import attempt, error_of, raise_now
+from .raising import attempt, raise_now
 
 # ---------------------------------------------------------------- control flow
 
@@ -213,7 +208,9 @@ def exception_of(e: Engine, value: Abstract) -> Abstract:
     """The exception that `raise value` raises."""
     if isinstance(value, Const) and isinstance(value.value, type) and issubclass(value.value, BaseException):
         return Exc(value.value, ())
-    if isinstance(value, Exc) or (isinstance(value, Const) and isinstance(value.value, BaseException)):
+    if isinstance(value, Exc | Caught) or (
+        isinstance(value, Const) and isinstance(value.value, BaseException)
+    ):
         return value
     e.raise_(TypeError("exceptions must derive from BaseException"))
 
@@ -228,101 +225,11 @@ def raise_(e: Engine, i: stage.Raise) -> None:
     if i.cause is not None:
         cause = e.get(i.cause)
         known = isinstance(cause, Const) and cause.value is None
+        if isinstance(exception, Caught):
+            if exception.exception is None:
+                what = "`raise … from …` of an exception that was caught"
+                raise DiagnosticError(HandlerAtRunTime(span=i.span, what=what))
+            exception = exception.exception
         if isinstance(exception, Exc):
             exception = replace(exception, cause=cause if known else exception_of(e, cause))
     raise raise_now(e, exception)
-
-
-def try_(e: Engine, i: stage.Try) -> None:
-    try:
-        _handled(e, i)
-    except PythonRaise as error:
-        e.run_block(i.final)
-        raise error
-    e.run_block(i.final)
-
-
-def _handled(e: Engine, i: stage.Try) -> None:
-    """The body of a `try`, then the handler of what it raises, or `else`."""
-    frame, before = e.frame, error_of(e)
-    error = attempt(e, lambda: e.run_block(i.body))
-    e.frame = frame
-    if error is None:
-        if error_of(e).code is not before.code:
-            raise DiagnosticError(HandlerAtRunTime(span=i.span, what="`try` around what may raise"))
-        e.run_block(i.orelse)
-        return
-    if error.exception is None or error.before is not before.code:
-        raise DiagnosticError(HandlerAtRunTime(span=i.span, what="`try` around what may raise"))
-    handler = _handler_of(e, i, error.exception)
-    if handler is None:
-        raise error
-    e.state.set(ERROR, before)
-    e.put(handler.target, error.exception)
-    e.current.handled.append(error.exception)
-    try:
-        e.run_block(handler.body)
-    finally:
-        e.current.handled.pop()
-
-
-def _handler_of(e: Engine, i: stage.Try, exception: Abstract) -> stage.Handler | None:
-    """The first handler that catches the exception."""
-    (cls,) = class_of(e, exception)
-    for handler in i.handlers:
-        e.run_block(handler.test)
-        if handler.kind is None:
-            return handler
-        if issubclass(cls, e.known(e.get(handler.kind), "the exception that is caught")):
-            return handler
-    return None
-
-
-_SETTINGS = ("errstate", "nullcontext", "ExtendNameStackContextManager", "StateContextManager")
-"""Context managers of NumPy, JAX and Python that set what the compiler reads, for the time of the block."""
-
-
-def with_(e: Engine, i: stage.With) -> None:
-    manager = e.get(i.manager)
-    enter = objects.special_method(e, manager, "__enter__")
-    leave = objects.special_method(e, manager, "__exit__")
-    if enter is not None and leave is not None:
-        e.put(i.entered, e.call(enter, []))
-        _with_user_exit(e, i, leave)
-        return
-    if isinstance(manager, Const) and type(manager.value).__qualname__ in _SETTINGS:
-        before = np.geterr()
-        with manager.value as entered, e.settings():
-            _check_error_states(i, before)
-            e.put(i.entered, e.constant_object(entered))
-            e.run_block(i.body)
-        return
-    raise DiagnosticError(HandlerAtRunTime(span=i.span, what=f"`with` on {describe(manager, e.state)}"))
-
-
-def _check_error_states(i: stage.With, before: Mapping[str, Any]) -> None:
-    """PS308 for an `np.errstate` by which floating-point errors do more than warn."""
-    for kind, state in np.geterr().items():
-        if state != before.get(kind) and state not in ("ignore", "warn"):
-            what = f"`np.errstate({kind}={state!r})`"
-            raise DiagnosticError(HandlerAtRunTime(span=i.span, what=what))
-
-
-def _with_user_exit(e: Engine, i: stage.With, leave: Abstract) -> None:
-    """The body of a `with`, and the manager's own `__exit__`, which may swallow what the body raises."""
-    before = error_of(e)
-    error = attempt(e, lambda: e.run_block(i.body))
-    if error is None and error_of(e).code is before.code:
-        e.call(leave, [NONE, NONE, NONE])
-        return
-    if error is None or error.exception is None or error.before is not before.code:
-        raise DiagnosticError(HandlerAtRunTime(span=i.span, what="`with` around what may raise"))
-    raised = error_of(e)
-    e.state.set(ERROR, before)
-    cls = class_of(e, error.exception)[0]
-    swallowed = e.truth(e.call(leave, [Const(cls), error.exception, NONE]))
-    if not isinstance(swallowed, Const):
-        raise DiagnosticError(HandlerAtRunTime(span=i.span, what="`with` that may swallow an exception"))
-    if not swallowed.value:
-        e.state.set(ERROR, raised)
-        raise error

@@ -136,6 +136,10 @@ class Engine(Context):
         self.sites = Sites()
         self.exposed: set[Slot] = set()
         """Cells that something that the caller has refers to."""
+        self.guards: list[raising.Guard] = []
+        """Bodies of `try` that are being inferred, outermost first."""
+        self.instances: dict[int, raising.Instance] = {}
+        """By number of the place: the exceptions that staged code has made."""
         self.frame: Frame | None = None
         self.callees: dict[object, Known] = {}
         self.python_callees: dict[int, tuple[Callee, dict[str, Abstract]]] = {}  # by id of the function

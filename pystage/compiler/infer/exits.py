@@ -35,6 +35,7 @@ from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
+    Caught,
     Const,
     DictCell,
     ErrorCell,
@@ -54,6 +55,7 @@ from ..values.lattice import (
     Unknown,
     VariableCell,
 )
+from ..values.remade import Remake
 from ..values.state import ERROR, NOT_YET, OUTPUT
 from ..values.text import caused
 from ..values.views import Flipped, Part, Permuted, Reshaped, Strided, View, Window
@@ -77,7 +79,7 @@ class Exit:
         self._index: dict[tuple[Value, bool], int] = {}
         self._made: dict[int, Template] = {}
         self._views: dict[Ref, int] = {}
-        self._exceptions: dict[Exc, Template] = {}
+        self._exceptions: dict[Abstract, Template] = {}
         self._last: dict[Slot, list[Mutation]] = {}
         self._visible: dict[int, None] = {}
 
@@ -126,6 +128,8 @@ class Exit:
                 return Known((range if isinstance(value, Range) else slice)(*parts))
             case Exc():
                 return self.exception(value)
+            case Caught(remake, values):
+                return self.caught(value, remake, values)
             case Text(function, args):
                 return Made(function, tuple([self.template(a) for a in args]))
             case Unknown(reason):
@@ -146,6 +150,14 @@ class Exit:
                 cause = self.template(value.cause)
                 found = Made(caused, (found, cause), (), self.engine.state.cell_number())
             self._exceptions[value] = found
+        return found
+
+    def caught(self, value: Caught, remake: Remake, values: tuple[Abstract, ...]) -> Template:
+        """An exception that was raised and caught; the same each time."""
+        found = self._exceptions.get(value)
+        if found is None:
+            parts = tuple([self.template(v) for v in values])
+            found = self._exceptions[value] = Made(remake, parts, (), self.engine.state.cell_number())
         return found
 
     def number(self, value: Array) -> Template:

@@ -26,7 +26,7 @@ from ..values.lattice import (
     Undef,
     VariableCell,
 )
-from . import attributes, control_flow, objects
+from . import attributes, control_flow, handling, objects, raising
 from .describe import describe
 from .engine import Engine
 from .frame import Frame
@@ -75,7 +75,10 @@ def _assign(e: Engine, name: str, scope: stage.Scope, value: Abstract) -> None:
     frame = e.current
     match scope:
         case stage.Scope.LOCAL:
-            e.state.set((frame.id, name), value)
+            if e.guards:
+                raising.write(e, (frame.id, name), value)
+            else:
+                e.state.set((frame.id, name), value)
         case stage.Scope.CELL:
             e.write(frame.cells[name], VariableCell(value))
         case stage.Scope.GLOBAL:
@@ -376,8 +379,8 @@ Engine.handlers = {
     stage.For: control_flow.for_,
     stage.Return: control_flow.return_,
     stage.Raise: control_flow.raise_,
-    stage.Try: control_flow.try_,
-    stage.With: control_flow.with_,
+    stage.Try: handling.try_,
+    stage.With: handling.with_,
     stage.Break: _not_after_jumps,
     stage.Continue: _not_after_jumps,
 }

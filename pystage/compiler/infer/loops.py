@@ -40,7 +40,7 @@ from ..values.state import ERROR, MISSING, OUTPUT, Changes, Content, State
 from ..values.traverse import rebuild
 from .assigned import assigned, only_within_trips
 from .blame import Parting
-from .branches import infer_if, lookup, settle_versions
+from .branches import infer_if, lookup, settle_versions, while_running
 from .constants import UNROLL_LIMIT
 from .counters import counter_bounds, with_bounds
 from .frame import PythonRaise, Restart
@@ -548,11 +548,18 @@ def _finish(
     error = error_of(engine)
     if keys is not None:
         error = ErrorCell(next(results), dict(zip(keys, results, strict=True)), error.versions)
-    if not result.pure_test:
-        loop.test()  # what the last, failing test does to the state; it has not raised
     engine.state.set(ERROR, error)
+    if not result.pure_test:  # what the last, failing test does to the state; it has not raised
+        while_running(engine, loop.frame, lambda: _only_test(engine, loop))
     if loop.instruction is not None and loop.trips is not None:
         engine.origins.loops[result.body] = (loop.instruction, loop.trips)
+
+
+def _only_test(engine: Engine, loop: Loop) -> None:
+    """What the test of a loop does to the state, where it does not raise."""
+    error = error_of(engine)
+    loop.test()
+    engine.state.set(ERROR, error)
 
 
 def _note_trips(engine: Engine, loop: Loop, body: Region) -> None:

@@ -8,7 +8,8 @@ masked (`Context.store_mask`), and of everything else that it has the contents a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,7 +24,7 @@ from ..library.classes import class_of
 from ..library.context import Case
 from ..ops import Add, And, Compare, Constant, Or, Select
 from ..values.boundary import Made, Site, Template
-from ..values.lattice import Abstract, Cell, ErrorCell, Exc, PayloadKey, Slot, Version
+from ..values.lattice import Abstract, Array, Caught, Cell, ErrorCell, Exc, PayloadKey, Slot, Version
 from ..values.state import ERROR, NOT_YET, Content
 from ..values.traverse import cells_of, values_of
 from .exits import Exit
@@ -87,12 +88,31 @@ class Raising:
     """An exception of class `cls`, if `bad` holds (None: in all other cases).
 
     `exception` makes the template of a call that raises it, or gives it; `fallback` is raised if it does neither.
+    `instance`: the exception itself, where staged code has made it.
     """
 
     cls: type[BaseException]
     exception: Callable[[Exit], Template]
     bad: Value | None = None
     fallback: BaseException | None = None
+    instance: Abstract | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instance:
+    """An exception that staged code has made, and the values that it is made of, as the payload `keys`."""
+
+    exception: Abstract
+    values: tuple[Value, ...]
+    keys: tuple[PayloadKey, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Guard:
+    """The body of a `try`, while it is inferred: its handlers see the variables of `frame`, and these cells."""
+
+    frame: int
+    cells: set[Slot]
 
 
 def record(engine: Engine, cases: Sequence[Raising], bad: Value | None = None) -> None:
@@ -123,6 +143,8 @@ def _choice(engine: Engine, cases: Sequence[Raising]) -> tuple[int | Value, dict
         keys = _keys(leaving.results)
         place = Site(case.cls, template, keys, engine.b.span, chain_of(engine), case.fallback)
         own = engine.sites.add(place)
+        if case.instance is not None:
+            engine.instances[own] = Instance(case.instance, tuple(leaving.results), keys)
         values = dict(zip(keys, leaving.results, strict=True))
         if case.bad is None or not site:
             site, payload = own, values
@@ -200,9 +222,27 @@ def check_first(engine: Engine, bad: Value, cases: Sequence[Case]) -> None:
 def raise_now(engine: Engine, exception: Abstract) -> PythonRaise:
     """The program raises `exception` here; gives what to raise to leave what cannot run any more."""
     before = error_of(engine).code
+    if isinstance(exception, Caught):
+        _record_again(engine, exception)
+        return PythonRaise(exception if exception.exception else None, engine.state.depth, before)
     (cls,) = class_of(engine, exception)
-    record(engine, [Raising(cls, lambda leaving: exception_template(leaving, exception))])
+    made = Raising(cls, lambda leaving: exception_template(leaving, exception), instance=exception)
+    record(engine, [made])
     return PythonRaise(exception, engine.state.depth, before)
+
+
+def _record_again(engine: Engine, caught: Caught) -> None:
+    """The program raises once more what a handler has caught, unless it has raised before."""
+    cell = error_of(engine)
+    if isinstance(cell.code, int) and cell.code:
+        return
+    code, *values = [cast(Array, v).value for v in caught.values]
+    payload = dict(zip(caught.remake.keys, values, strict=True))
+    free = is_running(engine)
+    if free is not None:
+        code = engine.b.op(Select(), free, code, code_value(engine, cell.code))
+        payload = merged_payload(engine, free, payload, cell.payload)
+    engine.state.set(ERROR, ErrorCell(code, payload, cell.versions))
 
 
 def attempt(engine: Engine, run: Callable[[], object]) -> PythonRaise | None:
@@ -236,13 +276,33 @@ def raise_again(engine: Engine, error: PythonRaise) -> PythonRaise:
 # ---------------------------------------------------------------- what is seen after a raise
 
 
-def is_observable(engine: Engine, slot: Slot) -> bool:
-    """True if somebody sees what `slot` holds after the program has raised."""
+def _is_outside(engine: Engine, slot: Slot) -> bool:
+    """True if the caller sees what `slot` holds."""
     if isinstance(slot, tuple):
         return slot[0] < 0
-    seen = slot in engine.externals.initial or slot in engine.exposed
+    return slot in engine.externals.initial or slot in engine.exposed
+
+
+def is_observable(engine: Engine, slot: Slot) -> bool:
+    """True if somebody sees what `slot` holds after the program has raised: the caller, or a handler."""
+    guards = engine.guards
+    if isinstance(slot, tuple):
+        frame, name = slot
+        return frame < 0 or (any(g.frame == frame for g in guards) and not name.startswith("%"))
+    seen = _is_outside(engine, slot) or any(slot in g.cells for g in guards)
     engine.note_observed(slot, seen)
     return seen
+
+
+@contextmanager
+def guarding(engine: Engine) -> Iterator[None]:
+    """Infers the body of a `try`."""
+    cells: set[Slot] = {slot for slot in engine.state.slots if isinstance(slot, int) and slot > 0}
+    engine.guards.append(Guard(engine.current.id, cells))
+    try:
+        yield
+    finally:
+        engine.guards.pop()
 
 
 def write(engine: Engine, slot: Slot, content: Content) -> None:
@@ -251,7 +311,7 @@ def write(engine: Engine, slot: Slot, content: Content) -> None:
     if not is_observable(engine, slot):
         state.set(slot, content)
         return
-    expose(engine, content)
+    expose(engine, slot, content)
     condition = has_raised(engine)
     if condition is not None:
         cell = error_of(engine)
@@ -261,10 +321,11 @@ def write(engine: Engine, slot: Slot, content: Content) -> None:
     state.set(slot, content)
 
 
-def expose(engine: Engine, content: Content) -> None:
-    """What `content` reaches can be seen from outside from now on."""
+def expose(engine: Engine, slot: Slot, content: Content) -> None:
+    """What `content` reaches can be seen from now on by who sees `slot`."""
     if isinstance(content, Abstract | Cell) and cells_of(content):
-        engine.exposed.update(engine.state.reachable([content]))
+        seen = engine.exposed if _is_outside(engine, slot) else engine.guards[-1].cells
+        seen.update(engine.state.reachable([content]))
 
 
 def merge_error(engine: Engine, left: ErrorCell, shift: int) -> None:

@@ -16,6 +16,7 @@ from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
+    Caught,
     Closure,
     Const,
     DictCell,
@@ -72,6 +73,8 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
             return [scalar_class(value.dtype, value.form)]
         case Tuple(cls=cls) | Exc(cls=cls):
             return [cls]
+        case Caught(classes=classes):
+            return sorted(classes, key=lambda c: c.__qualname__)
         case DictView(kind=kind):
             return [_VIEWS[kind]]
         case Ref():

@@ -17,8 +17,10 @@ from typing import Any
 from ..values.lattice import (
     Abstract,
     Array,
+    Caught,
     Const,
     DictCell,
+    Exc,
     ListCell,
     Meaning,
     ObjectCell,
@@ -95,8 +97,11 @@ def text(ctx: Context, function: Callable[..., str], *args: Raw) -> Abstract:
 def snapshot(ctx: Context, value: Raw) -> Abstract:
     """What a string is made of, as it is now: contents that may change later are copied."""
     value = abstract(value)
-    if isinstance(value, Const | Text):
+    if isinstance(value, Const | Text | Caught):
         return value
+    if isinstance(value, Exc):
+        kwargs = tuple([(name, snapshot(ctx, a)) for name, a in value.kwargs])
+        return Exc(value.cls, tuple([snapshot(ctx, a) for a in value.args]), kwargs)
     if isinstance(value, Tuple) and not makes_own_string(ctx, value):
         return Tuple(tuple([snapshot(ctx, i) for i in value.items]), value.cls)
     if isinstance(value, Array):

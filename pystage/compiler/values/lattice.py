@@ -22,6 +22,7 @@ from .boundary import Form
 
 if TYPE_CHECKING:
     from ..stage.ir import Function as StageFunction
+    from .remade import Remake
     from .views import View
 
 
@@ -219,6 +220,22 @@ class Exc(Abstract):
     args: tuple[Abstract, ...]
     kwargs: tuple[tuple[str, Abstract], ...] = ()
     cause: Abstract | None = None
+
+
+@immutable
+class Caught(Abstract):
+    """An exception that the program has raised, as a handler gets it: which, the number of its place says.
+
+    `values` are that number, and the values of the payload that `remake` makes the exception of. `classes` are those
+    that it may be of, `origins` the numbers of the places. `exception`: the instance that staged code has made, where
+    it certainly is that one.
+    """
+
+    remake: Remake
+    values: tuple[Abstract, ...]
+    classes: frozenset[type[BaseException]]
+    origins: frozenset[int]
+    exception: Abstract | None = None
 
 
 @immutable

@@ -9,6 +9,7 @@ places, so that nothing is copied and the code of a place becomes that of the ot
 from __future__ import annotations
 
 import bisect
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ..diagnostics.span import Span
@@ -59,7 +60,7 @@ class Sites:
             if (begin, end) in seen:
                 continue
             seen.add((begin, end))
-            index = bisect.bisect_right(self._starts, begin) - 1
+            index = self._index(begin)
             for i in range(max(index, 0), len(self._starts)):
                 place, start = self._found[i], self._starts[i]
                 if start >= end:
@@ -71,9 +72,20 @@ class Sites:
                     pending.append((place.origin, place.origin + count))
         return found
 
+    def numbers(self, first: int) -> Iterator[tuple[int, int]]:
+        """The numbers from `first` on, each with the number under which its place was added."""
+        for number in range(first, self.next):
+            origin = number
+            while not isinstance(found := self._found[index := self._index(origin)], Site):
+                origin += found.origin - self._starts[index]
+            yield number, origin
+
+    def _index(self, number: int) -> int:
+        return bisect.bisect_right(self._starts, number) - 1
+
     def find(self, number: int) -> Site:
         """The place of a number, with the calls that led there."""
-        index = bisect.bisect_right(self._starts, number) - 1
+        index = self._index(number)
         found = self._found[index]
         if isinstance(found, Site):
             return found

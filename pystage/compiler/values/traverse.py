@@ -199,11 +199,15 @@ def _exception(m: _Rebuilding, x: Exc) -> Exc:
     return Exc(x.cls, m.each(x.args), m.named(x.kwargs), None if x.cause is None else m.go(x.cause))
 
 
+def _version(m: _Rebuilding, x: Version) -> Version:
+    slot = m.cell(x.slot) if isinstance(x.slot, int) else x.slot
+    condition, content = m.value(x.condition), m.go(x.content)
+    same = slot == x.slot and condition is x.condition and content is x.content
+    return x if same else Version(slot, condition, content)
+
+
 def _error_cell(m: _Rebuilding, x: ErrorCell) -> ErrorCell:
-    versions = [
-        Version(m.cell(v.slot) if isinstance(v.slot, int) else v.slot, m.value(v.condition), m.go(v.content))
-        for v in x.versions
-    ]
+    versions = [_version(m, v) for v in x.versions]
     code = m.value(x.code) if isinstance(x.code, Value) else x.code
     return ErrorCell(code, {k: m.value(v) for k, v in x.payload.items()}, tuple(versions))
 

@@ -1,0 +1,57 @@
+"""Attributes of exceptions: `args`, and what handlers ask for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..diagnostics.codes_control import HandlerAtRunTime
+from ..diagnostics.diagnostic import DiagnosticError
+from ..library.strings import is_string, str_
+from ..values.lattice import Abstract, Caught, Const, Exc, Tuple
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+
+def exception_attribute(engine: Engine, value: Exc | Caught, name: str) -> Abstract:
+    """`exception.name`; PS308 for all but what `BaseException` itself keeps of the arguments."""
+    found: Abstract | None = arguments_of(engine, value) if name == "args" else None
+    if found is None and name == "__class__":
+        classes = value.classes if isinstance(value, Caught) else {value.cls}
+        found = Const(next(iter(classes))) if len(classes) == 1 else None
+    if found is None:
+        what = f"`{name}` of an exception that the program has raised"
+        raise DiagnosticError(HandlerAtRunTime(span=engine.b.span, what=what))
+    return found
+
+
+def arguments_of(engine: Engine, value: Exc | Caught) -> Tuple | None:
+    """The arguments of an exception, if they are known in number."""
+    exception = value.exception if isinstance(value, Caught) else value
+    if isinstance(exception, Exc):
+        return Tuple(exception.args)
+    if isinstance(exception, Const) and isinstance(exception.value, BaseException):
+        return engine.constant_object(exception.value.args)  # type: ignore[return-value]
+    if isinstance(value, Caught) and all(map(_is_message, _raised_by(engine, value))):
+        return Tuple((str_(engine, value),))
+    return None
+
+
+def _raised_by(engine: Engine, caught: Caught) -> list[object]:
+    """What the places raise that a caught exception may come from: an instance, or one of the same class and shape."""
+    found: list[object] = []
+    for origin in caught.origins:
+        made = engine.instances.get(origin)
+        found.append(made.exception if made is not None else engine.sites.find(origin).fallback)
+    return found
+
+
+def _is_message(exception: object) -> bool:
+    """True for an exception whose one argument is the string that `str` gives."""
+    if isinstance(exception, Exc):
+        args, cls = exception.args, exception.cls
+        return len(args) == 1 and is_string(args[0]) and cls.__str__ is BaseException.__str__
+    if isinstance(exception, BaseException):
+        message = len(exception.args) == 1 and isinstance(exception.args[0], str)
+        return message and type(exception).__str__ is BaseException.__str__
+    return False

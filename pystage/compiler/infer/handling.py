@@ -1,0 +1,325 @@
+"""`try` and `with`: what becomes of what the program raises inside.
+
+In: the body of a `try`, which may raise under conditions of the run time. Out: a branch on whether it has raised. In
+its arm the error cell is empty again, all that was changed after the raise is put back (`Version`s; stores into
+arrays were masked), and the handlers are branches on the number of the place that raised, which says of which class
+the exception is. A `finally` runs on the joined state with the error set aside.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from ..diagnostics.codes_calls import NotServed
+from ..diagnostics.codes_control import HandlerAtRunTime
+from ..diagnostics.diagnostic import DiagnosticError
+from ..diagnostics.errors import StagingError
+from ..hlo.ir import Op, Value
+from ..hlo.walk import callees, functions
+from ..ops import And, Compare, Or, Select
+from ..ops.draw import Draw
+from ..stage import ir as stage
+from ..values.boundary import Form
+from ..values.lattice import NONE, Abstract, Array, Caught, Const, ErrorCell, ObjectCell, Ref, Unknown
+from ..values.remade import Remake
+from ..values.state import ERROR
+from ..values.traverse import cells_of, rebuild
+from . import objects
+from .branches import infer_if, put_back, settle_versions, while_running
+from .describe import describe
+from .engine import Engine
+from .frame import PythonRaise
+from .raising import attempt, code_value, error_of, guarding, has_raised, merged_payload, number
+
+Body = Callable[[], None]
+
+
+@dataclass(slots=True, eq=False)
+class _Thrown:
+    """What a body has raised: the error cell after it, and by number the places that it may have raised at.
+
+    `places` gives for each number that of the place itself and the class of its exception. `exception`: what it
+    certainly raises, if that is known.
+    """
+
+    engine: Engine
+    error: ErrorCell
+    places: dict[int, tuple[int, type[BaseException]]]
+    exception: Abstract | None
+
+    def numbers(self, kinds: Any) -> list[int]:
+        """The places whose exception a handler of these classes catches; a refusal of pystage's it never does."""
+        return [
+            n for n, (_, c) in self.places.items() if issubclass(c, kinds) and not issubclass(c, StagingError)
+        ]
+
+    def when(self, numbers: Sequence[int], then: Body, orelse: Body) -> None:
+        """Runs `then` if the exception is that of one of these places, else `orelse`."""
+        if not numbers:
+            orelse()
+        elif len(numbers) == len(self.places):
+            then()
+        else:
+            infer_if(self.engine, self._is_among(numbers), self.engine.current.id, then, orelse)
+
+    def _is_among(self, numbers: Sequence[int]) -> Value:
+        b, code = self.engine.b, code_value(self.engine, self.error.code)
+        found: Value | None = None
+        for low, high in _ranges(numbers):
+            inside = b.op(Compare("GE"), code, number(self.engine, low))
+            inside = b.op(And(), inside, b.op(Compare("LE"), code, number(self.engine, high)))
+            found = inside if found is None else b.op(Or(), found, inside)
+        assert found is not None
+        return found
+
+    def caught(self, numbers: Sequence[int]) -> Caught:
+        """The exception as a handler for these places gets it."""
+        payload = self.error.payload
+        code = Array(code_value(self.engine, self.error.code), Form.PYTHON)
+        values = [Array(value, Form.NDARRAY) for value in payload.values()]
+        origins, classes = zip(*[self.places[n] for n in numbers])
+        exception = self._instance(origins[0]) if len(set(origins)) == 1 else None
+        remake = Remake(tuple(payload), self.engine.sites.find)
+        return Caught(remake, (code, *values), frozenset(classes), frozenset(origins), exception)
+
+    def _instance(self, origin: int) -> Abstract | None:
+        """The exception that staged code has made at a place, of the payload; None if it refers to objects."""
+        made = self.engine.instances.get(origin)
+        if made is None or cells_of(made.exception):
+            return None
+        given = {v: self.error.payload[k] for v, k in zip(made.values, made.keys, strict=True)}
+        return rebuild(made.exception, lambda v: given.get(v, v))
+
+    def again(self) -> None:
+        """The program has still raised it: nothing has caught it."""
+        engine, error = self.engine, self.error
+        engine.state.set(ERROR, ErrorCell(error.code, error.payload, error_of(engine).versions))
+        raise PythonRaise(self.exception, engine.state.depth, 0)
+
+
+def _ranges(numbers: Sequence[int]) -> list[tuple[int, int]]:
+    """Ascending numbers as ranges, ends included."""
+    found: list[tuple[int, int]] = []
+    for each in numbers:
+        if found and found[-1][1] == each - 1:
+            found[-1] = found[-1][0], each
+        else:
+            found.append((each, each))
+    return found
+
+
+def protected(e: Engine, body: Body, handle: Callable[[_Thrown], None], otherwise: Body) -> None:
+    """Runs `body`, then `handle` on what it has raised, else `otherwise`. Nothing has been raised before."""
+    frame, first, kept = e.current, e.sites.next, len(error_of(e).versions)
+    region, start = e.b.current, len(e.b.current.ops)
+    with guarding(e):
+        error = attempt(e, body)
+    e.frame = frame
+    pending = error_of(e)
+    if error is None and pending.code == 0:
+        otherwise()
+        return
+    if not isinstance(pending.code, int):
+        _refuse_draws(e, region.ops[start:])
+    raised, versions = has_raised(e), pending.versions[kept:]
+    exception = error.exception if error is not None and isinstance(pending.code, int) else None
+    thrown = _Thrown(e, pending, _places(e, first, pending.code), exception)
+    e.state.set(ERROR, ErrorCell(versions=pending.versions[:kept]))
+
+    def handling() -> None:
+        for version in reversed(versions):
+            if version.condition is raised:
+                e.state.set(version.slot, version.content)
+            else:
+                put_back(e, version)
+        handle(thrown)
+
+    if error is not None:
+        handling()
+    else:
+        infer_if(e, cast(Value, raised), frame.id, handling, otherwise)
+
+
+def _places(e: Engine, first: int, code: int | Value) -> dict[int, tuple[int, type[BaseException]]]:
+    numbers = e.sites.numbers(first)
+    return {n: (origin, e.sites.find(origin).cls) for n, origin in numbers if code in (n, code)}
+
+
+def _refuse_draws(e: Engine, ops: Sequence[Op]) -> None:
+    """PS606 for draws whose number depends on where the body raises: what is drawn later would not be what it is."""
+    for op in ops if e.drawn else ():
+        for draw in _draws(op):
+            assert isinstance(draw.kind, Draw)
+            why = "it draws inside a `try`, and only the run time knows what of that runs"
+            instead = "draw before the `try`, or use jax.random with a key"
+            name = draw.kind.action.name
+            raise DiagnosticError(NotServed(span=draw.span, name=name, why=why, instead=instead))
+
+
+def _draws(op: Op) -> list[Op]:
+    inner = [o for region in op.regions for o in region.walk()]
+    called = [f for o in (op, *inner) for callee in callees(o) for f in functions(callee)]
+    found = [op, *inner, *[o for f in called for o in f.body.walk()]]
+    return [o for o in found if isinstance(o.kind, Draw)]
+
+
+# ---------------------------------------------------------------- try
+
+
+def try_(e: Engine, i: stage.Try) -> None:
+    """`try: … except …: … else: … finally: …`"""
+    while_running(e, e.current.id, lambda: _try(e, i))
+
+
+def _try(e: Engine, i: stage.Try) -> None:
+    if not i.final:
+        _handled(e, i)
+        return
+    frame, kept = e.frame, len(error_of(e).versions)
+    with guarding(e):
+        error = attempt(e, lambda: _handled(e, i))
+    e.frame = frame
+    settle_versions(e, kept)
+    pending = error_of(e)
+    e.state.set(ERROR, ErrorCell(versions=pending.versions))
+    e.run_block(i.final)
+    replaced = error_of(e).code != 0
+    _still_raised(e, pending)
+    if error is not None:
+        raise PythonRaise(None if replaced else error.exception, e.state.depth, 0)
+
+
+def _still_raised(e: Engine, pending: ErrorCell) -> None:
+    """After a `finally`: what was raised before it has still been raised, unless it has raised something itself."""
+    b, now = e.b, error_of(e)
+    code, payload = pending.code, pending.payload
+    if code == 0:
+        return
+    if now.code != 0:
+        own = b.op(Compare("NE"), code_value(e, now.code), number(e, 0))
+        code = b.op(Select(), own, code_value(e, now.code), code_value(e, code))
+        payload = merged_payload(e, own, now.payload, payload)
+    e.state.set(ERROR, ErrorCell(code, payload, now.versions))
+
+
+def _handled(e: Engine, i: stage.Try) -> None:
+    """The body of a `try`, then the handler of what it raises, or `else`."""
+    if not i.handlers:
+        e.run_block(i.body)
+        return
+    protected(
+        e,
+        lambda: e.run_block(i.body),
+        lambda thrown: _dispatch(e, i.handlers, thrown),
+        lambda: e.run_block(i.orelse),
+    )
+
+
+def _dispatch(e: Engine, handlers: Sequence[stage.Handler], thrown: _Thrown) -> None:
+    """The first handler that catches what was raised."""
+    if not handlers:
+        thrown.again()
+    handler, *others = handlers
+    e.run_block(handler.test)
+    kinds: Any = BaseException
+    if handler.kind is not None:
+        kinds = e.known(e.get(handler.kind), "the exception that is caught")
+        if not all(isinstance(k, type) and issubclass(k, BaseException) for k in _listed(kinds)):
+            e.raise_(TypeError("catching classes that do not inherit from BaseException is not allowed"))
+    numbers = thrown.numbers(kinds)
+    thrown.when(
+        numbers,
+        lambda: _run_handler(e, handler, thrown.caught(numbers)),
+        lambda: _dispatch(e, others, thrown),
+    )
+
+
+def _listed(kinds: Any) -> tuple[Any, ...]:
+    return kinds if isinstance(kinds, tuple) else (kinds,)
+
+
+def _run_handler(e: Engine, handler: stage.Handler, caught: Caught) -> None:
+    e.put(handler.target, caught)
+    e.current.handled.append(caught)
+    try:
+        e.run_block(handler.body)
+    finally:
+        e.current.handled.pop()
+
+
+# ---------------------------------------------------------------- with
+
+
+_SETTINGS = ("errstate", "nullcontext", "ExtendNameStackContextManager", "StateContextManager")
+"""Context managers of NumPy, JAX and Python that set what the compiler reads, for the time of the block."""
+
+
+def with_(e: Engine, i: stage.With) -> None:
+    """`with manager as entered: …`"""
+    manager = e.get(i.manager)
+    cell = e.cell(manager) if isinstance(manager, Ref) else None
+    if isinstance(cell, ObjectCell) and cell.cls is contextlib.suppress:
+        kinds = e.known(cell.fields["_exceptions"], "the exceptions that are suppressed")
+        e.put(i.entered, NONE)
+        while_running(e, e.current.id, lambda: _suppressing(e, i, kinds))
+        return
+    enter = objects.special_method(e, manager, "__enter__")
+    leave = objects.special_method(e, manager, "__exit__")
+    if enter is not None and leave is not None:
+        e.put(i.entered, e.call(enter, []))
+        while_running(e, e.current.id, lambda: _with_exit(e, i, leave))
+        return
+    if isinstance(manager, Const) and type(manager.value).__qualname__ in _SETTINGS:
+        before = np.geterr()
+        with manager.value as entered, e.settings():
+            _check_error_states(i, before)
+            e.put(i.entered, e.constant_object(entered))
+            e.run_block(i.body)
+        return
+    raise DiagnosticError(HandlerAtRunTime(span=i.span, what=f"`with` on {describe(manager, e.state)}"))
+
+
+def _check_error_states(i: stage.With, before: Mapping[str, Any]) -> None:
+    """PS308 for an `np.errstate` by which floating-point errors do more than warn."""
+    for kind, state in np.geterr().items():
+        if state != before.get(kind) and state not in ("ignore", "warn"):
+            what = f"`np.errstate({kind}={state!r})`"
+            raise DiagnosticError(HandlerAtRunTime(span=i.span, what=what))
+
+
+def _suppressing(e: Engine, i: stage.With, kinds: Any) -> None:
+    """The body of a `with contextlib.suppress(…)`."""
+
+    def handle(thrown: _Thrown) -> None:
+        thrown.when(thrown.numbers(kinds), lambda: None, thrown.again)
+
+    protected(e, lambda: e.run_block(i.body), handle, lambda: None)
+
+
+def _with_exit(e: Engine, i: stage.With, leave: Abstract) -> None:
+    """The body of a `with`, and the manager's own `__exit__`, which may swallow what the body raises."""
+    trace = Unknown(HandlerAtRunTime(span=i.span, what="`__exit__` that asks for the traceback"))
+
+    def handle(thrown: _Thrown) -> None:
+        numbers = thrown.numbers(BaseException)
+        thrown.when(numbers, lambda: leave_with(thrown, thrown.caught(numbers)), thrown.again)
+
+    def leave_with(thrown: _Thrown, caught: Caught) -> None:
+        cls: Abstract = Unknown(HandlerAtRunTime(span=i.span, what="`__exit__` that asks for the class"))
+        if len(caught.classes) == 1:
+            cls = Const(next(iter(caught.classes)))
+        swallowed = e.truth(e.call(leave, [cls, caught, trace]))
+        if not isinstance(swallowed, Const):
+            infer_if(e, e.predicate(swallowed), e.current.id, lambda: None, thrown.again)
+        elif not swallowed.value:
+            thrown.again()
+
+    def otherwise() -> None:
+        e.call(leave, [NONE, NONE, NONE])
+
+    protected(e, lambda: e.run_block(i.body), handle, otherwise)
