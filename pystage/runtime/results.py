@@ -336,6 +336,8 @@ def _view_step(name: str, args: tuple[Any, ...]) -> Callable[[Any], Any]:
     """One step from an ndarray to a view: `getitem`, an attribute (`T`, `real`), or a method (`reshape`)."""
     if name == "getitem":
         return lambda array: array[(*args, ...)]
+    if name == "broadcast_to":
+        return lambda array: np.broadcast_to(array, *args)
     if name in ("T", "mT", "real", "imag"):
         return lambda array: getattr(array, name)
     return lambda array: getattr(array, name)(*args)

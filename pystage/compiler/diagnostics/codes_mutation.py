@@ -20,20 +20,6 @@ class UncertainAlias(Diagnostic):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StaleAlias(Diagnostic):
-    """A read through a name that stands for one of several objects, one of which has changed since."""
-
-    code = "PS502"
-    title = (
-        "this reads an object that, depending on the path taken, is one of several, and one of them changed"
-    )
-    label = "whether the change shows here is known only at run time"
-    help = (
-        "make the change before the paths part; or choose a copy (`y.copy()`) if the change should not show"
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
 class CannotStore(Diagnostic):
     """A store into something that staged code cannot change."""
 

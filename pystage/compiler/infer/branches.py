@@ -13,6 +13,7 @@ from ..values.lattice import Abstract, ArrayCell, ErrorCell, Slot, Version
 from ..values.state import ERROR, MISSING, NOT_YET, OUTPUT, Changes, Content
 from ..values.traverse import rebuild
 from .blame import Parting
+from .coherent import leave
 from .frame import PythonRaise
 from .join import Join
 from .merged import note_stale, seal
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 Arm = Callable[[], None]
 
-_NO_FRAME = 0
+NO_FRAME = 0
 """The frame of a branch that changes no variables of a function."""
 
 
@@ -57,20 +58,30 @@ def infer_if(
         with engine.intervals.under(predicate, taken):
             arms.append(_arm(engine, arm))
     first, second = [lookup(arm.changes, before) for arm in arms]
-    join = Join(engine.state, first, second, engine.b.span, parting=parting)
-    seen: list[_Seen] = []
-    if any(arm.raises for arm in arms):
-        seen = _join_raising(engine, predicate, frame, arms, join)
-    else:
-        changes = arms[0].changes, arms[1].changes
-        for slot in dict.fromkeys([*changes[0], *changes[1]]):
-            if relevant(slot, frame, *changes, engine.state.slots):
-                join.slot(slot)
+    shared: set[int] = set()
+    while True:
+        join = Join(engine.state, first, second, engine.b.span, parting=parting, shared=shared)
+        seen = _join(engine, predicate, frame, arms, join)
+        more = join.shared()
+        if not more:
+            break
+        shared |= more
     emit_if(engine, predicate, [arm.region for arm in arms], join)
     if seen:
         _note_versions(engine, seen)
     if all(arm.raises for arm in arms):
         raise PythonRaise(None, engine.state.depth, 0)
+
+
+def _join(engine: Engine, predicate: Value, frame: int, arms: list[_Arm], join: Join) -> list[_Seen]:
+    """Joins what the arms left; gives what is seen of places that have changed where one of them raises."""
+    if any(arm.raises for arm in arms):
+        return _join_raising(engine, predicate, frame, arms, join)
+    changes = arms[0].changes, arms[1].changes
+    for slot in dict.fromkeys([*changes[0], *changes[1]]):
+        if relevant(slot, frame, *changes, engine.state.slots):
+            join.slot(slot)
+    return []
 
 
 def _arm(engine: Engine, run: Arm) -> _Arm:
@@ -79,6 +90,7 @@ def _arm(engine: Engine, run: Arm) -> _Arm:
     with engine.state.fork() as changes, engine.b.region(region), engine.under_condition():
         raised = attempt(engine, run)
         settle_versions(engine, kept)
+        leave(engine)
         note_stale(engine.state, engine.state.merged)
     return _Arm(region, changes, raised is not None)
 
@@ -95,7 +107,7 @@ def settle_versions(engine: Engine, kept: int) -> None:
 
 def put_back(engine: Engine, version: Version) -> None:
     """Puts into the state what a version says, where its condition holds."""
-    frame = version.slot[0] if isinstance(version.slot, tuple) else _NO_FRAME
+    frame = version.slot[0] if isinstance(version.slot, tuple) else NO_FRAME
     put_old = functools.partial(engine.state.set, version.slot, version.content)
     infer_if(engine, version.condition, frame, put_old, lambda: None)
 

@@ -40,7 +40,7 @@ from ..values.state import ERROR, OUTPUT, Content
 from ..values.traverse import cells_of, rebuild, values_of
 from .canonical import Canonical
 from .frame import Frame, PythonRaise
-from .merged import note_stale, seal
+from .merged import note_stale, seal, sources_of
 from .printing import output_of, refuse_under_jax
 from .raising import attempt, chain_of, error_of, expose, is_observable, merge_error
 
@@ -379,6 +379,7 @@ def _apply(
         state.set(slot, rebuild(outer, value, cell_of))
     for cell, content in replay.made.items():
         state.set(cells[cell], rebuild(content, value, cell_of))
+    state.merged.update({cells[c]: None for c, content in replay.made.items() if sources_of(content)})
     seal(state, [*[cells[c] for c in replay.made], *[positions[p] for p in replay.reached]])
     written: list[Slot] = [*[positions[p] for p in replay.reached], *replay.outer]
     for slot in written:

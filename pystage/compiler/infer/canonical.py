@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..hlo.ir import Value
 from ..hlo.types import ArrayType
 from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, ListCell, ObjectCell, Ref, Tuple
-from .merged import is_stale
+from .merged import distinct, is_stale
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -29,6 +29,7 @@ class Canonical:
         self.tokens: list[Any] = []
         """The key so far. What varies in length is preceded by its length."""
         self._fresh: list[int] = []
+        self._merged_cells: list[int] = []
         self._at = 0  # the cell whose contents are being described
 
     def describe(self, x: Abstract) -> None:
@@ -39,6 +40,15 @@ class Canonical:
             self._at = cell
             self._shape(slots.get(cell))
         self._fresh.clear()
+        if self._merged_cells:
+            self._describe_identity()
+
+    def _describe_identity(self) -> None:
+        """Adds which of the cells are certainly different objects, where that is not what their numbers say."""
+        state = self._engine.state
+        for merged in self._merged_cells:
+            self.tokens.append(tuple([distinct(state, state.slots.get, merged, c) for c in self.cells]))
+        self._merged_cells.clear()
 
     def describe_code(self, code: int | Value) -> None:
         """Adds whether the program may have raised before the call; the callee gets to know the code."""
@@ -92,6 +102,8 @@ class Canonical:
     def _sources(self, sources: tuple[tuple[int, Cell], ...]) -> None:
         """The sources of a merged cell: which they are, and whether it could be read and stored into."""
         self.tokens.append(len(sources))
+        if sources:
+            self._merged_cells.append(self._at)
         for cell, content in sources:
             stale = is_stale(self._engine.state, cell, content)
             self.tokens += (stale, self._engine.held_elsewhere(cell, self._at))

@@ -39,6 +39,7 @@ from ..values.traverse import rebuild, values_of
 from .calls import Replay, call_transformed
 from .describe import describe
 from .engine import Engine
+from .merged import MERGEABLE, sources_of
 
 Arguments = Sequence[Abstract]
 Named = Mapping[str, Abstract]
@@ -100,6 +101,8 @@ class Leaves:
                 content = replace(content, entries={k: self._lift(v) for k, v in content.entries.items()})
             case ObjectCell():
                 content = replace(content, fields={k: self._lift(v) for k, v in content.fields.items()})
+        if isinstance(content, MERGEABLE):
+            content = replace(content, sources=(), which=0)
         self.contents[number] = content
         self.engine.state.set(number, content)
         return Ref(number)
@@ -112,7 +115,8 @@ class Leaves:
         for number, original in self.fresh.items():
             changed = state.get(number) is not self.contents[number]
             moved = state.get(original) is not before[original]
-            if (changed and (original in shared or original in written)) or moved:
+            uncertain = bool(sources_of(before[original]))
+            if (changed and (original in shared or original in written or uncertain)) or moved:
                 what = describe(Ref(original), state).partition(" of ")[0]
                 raise DiagnosticError(UncertainAlias(span=self.engine.b.span, what=what))
             if changed:

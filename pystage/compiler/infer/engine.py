@@ -20,7 +20,7 @@ import numpy as np
 from ...config import config
 from ..diagnostics.codes_calls import InternalError, NoSuchAttribute
 from ..diagnostics.codes_control import HandlerAtRunTime
-from ..diagnostics.codes_mutation import StaleAlias, UncertainAlias
+from ..diagnostics.codes_mutation import UncertainAlias
 from ..diagnostics.codes_types import NotNumeric
 from ..diagnostics.diagnostic import Diagnostic, DiagnosticError, Note
 from ..hlo.builder import Builder
@@ -61,9 +61,9 @@ from ..values.lattice import (
 from ..values.sites import Sites
 from ..values.state import ERROR, State
 from ..values.views import read_path
-from . import attributes, objects, printing, raising
+from . import attributes, coherent, objects, printing, raising
 from .blame import is_library, outside
-from .branches import infer_choice
+from .branches import NO_FRAME, infer_choice, infer_if
 from .calls import Callee, Known
 from .constants import Origins, decided, known
 from .describe import describe
@@ -72,7 +72,7 @@ from .frame import Frame
 from .invoke import call, closure_variable, is_opaque
 from .iteration import elements
 from .loops import Active, Loop, infer_loop
-from .merged import is_stale
+from .merged import RIVAL, Mergeable, sources_of
 from .stacking import stack
 
 LIBRARY_MODULES = ("numpy", "jax", "jaxlib", "scipy", "ml_dtypes", "optax", "equinox", "flax")
@@ -231,7 +231,21 @@ class Engine(Context):
         return isinstance(found, Const) and bool(found.value)
 
     def write(self, cell: int, content: Cell) -> None:
-        raising.write(self, cell, content)
+        if sources_of(content):
+            coherent.write_all(self, cell, content)
+        else:
+            raising.write(self, cell, content)
+
+    def spread(self, cell: int, store: Callable[[int, Value | None], None]) -> None:
+        coherent.spread(self, cell, store)
+
+    def same_object(self, left: int, right: int) -> Abstract | None:
+        same = coherent.same_object(self, left, right)
+        return None if same is None else coherent.abstract_truth(same)
+
+    def change_if(self, condition: Value, change: Callable[[], None]) -> None:
+        """Infers what happens only under a condition of the run time."""
+        infer_if(self, condition, NO_FRAME, change, lambda: None)
 
     def store_mask(self, cell: int) -> Value | None:
         return raising.is_running(self) if raising.is_observable(self, cell) else None
@@ -384,29 +398,32 @@ class Engine(Context):
 
     def contents_of(self, ref: Ref) -> Cell:
         """What a cell holds, where its paths have a common meaning."""
-        content = self.state.get(ref.cell)
+        return self.contents_at(ref.cell)
+
+    def contents_at(self, cell: int) -> Cell:
+        """What a cell holds, by its number."""
+        content = self.state.get(cell)
         if isinstance(content, Unknown):
             raise DiagnosticError(content.reason)
         return cast(Cell, content)
 
     def settle(self, ref: Ref) -> Cell:
-        """The contents of a cell about to be changed: it certainly is one object.
+        """The contents of a cell about to be changed.
 
-        PS501 where paths joined and left open which object it is, and another name for one of them exists.
+        A merged cell without another name for what it may be is an object of its own from now on. PS501 where
+        nothing tells which of several objects it is.
         """
         cell = self.contents_of(ref)
-        sources = getattr(cell, "sources", ())
-        if not sources:
+        if not sources_of(cell):
             return cell
-        for source, _ in sources:
-            if self.held_elsewhere(source, ref.cell):
-                raise DiagnosticError(
-                    UncertainAlias(
-                        span=self.b.span, what=describe(Ref(ref.cell), self.state).partition(" of ")[0]
-                    )
-                )
-        cell = _without_sources(cell)
-        self.state.set(ref.cell, cell)
+        cell = cast(Mergeable, coherent.refreshed(self, ref.cell))
+        held = [known for source, known in cell.sources if self.held_elsewhere(source, ref.cell)]
+        if any(known is RIVAL for known in held):
+            what = describe(Ref(ref.cell), self.state).partition(" of ")[0]
+            raise DiagnosticError(UncertainAlias(span=self.b.span, what=what))
+        if not held:
+            cell = replace(cell, sources=(), which=0)
+            self.state.set(ref.cell, cell)
         return cell
 
     def held_elsewhere(self, source: int, by: int) -> bool:
@@ -414,12 +431,9 @@ class Engine(Context):
         return source in self.externals.initial or self.state.held_elsewhere(source, by)
 
     def cell(self, ref: Ref) -> Cell:
-        """The contents of a cell about to be read; PS502 where they are not certain."""
+        """The contents of a cell about to be read."""
         cell = self.contents_of(ref)
-        for source, content in getattr(cell, "sources", ()):
-            if is_stale(self.state, source, content):
-                raise DiagnosticError(StaleAlias(span=self.b.span))
-        return cell
+        return coherent.refreshed(self, ref.cell) if sources_of(cell) else cell
 
     def contents(self, ref: Ref) -> Value:
         cell = self.cell(ref)
@@ -667,11 +681,6 @@ class Engine(Context):
     def is_opaque(self, obj: Any) -> bool:
         """True for objects of the world that are constants: functions of libraries, and the like."""
         return is_opaque(obj)
-
-
-def _without_sources(cell: Cell) -> Cell:
-    assert isinstance(cell, ArrayCell | ListCell | DictCell | SetCell | ObjectCell)
-    return replace(cell, sources=(), which=0)
 
 
 def shape_diagnostic(engine: Engine, text: str) -> Diagnostic:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -58,10 +59,9 @@ from ..values.lattice import (
 from ..values.remade import Remake
 from ..values.state import ERROR, NOT_YET, OUTPUT
 from ..values.text import caused
-from ..values.views import Flipped, Part, Permuted, Reshaped, Strided, View, Window
+from ..values.views import Flipped, Part, Permuted, Repeated, Reshaped, Strided, View, Window
 from .describe import describe
-from .join import MERGEABLE
-from .merged import RIVAL
+from .merged import MERGEABLE, RIVAL, possible, sources_of
 from .objects import assigned
 
 if TYPE_CHECKING:
@@ -99,7 +99,15 @@ class Exit:
             for cell, (_, before) in self.engine.externals.initial.items()
             if self.engine.state.slots.get(cell, before) is not before
         ]
-        self._visible = self.engine.state.reachable([value, *changed])
+        state = self.engine.state
+        self._visible = state.reachable([value, *changed])
+        names = Counter(
+            source
+            for cell in self._visible
+            if sources_of(state.slots.get(cell))
+            for source in possible(state.slots.get, cell)
+        )
+        self._visible.update({cell: None for cell, count in names.items() if count > 1})
         return self.template(value)
 
     def printed(self) -> int | None:
@@ -269,12 +277,6 @@ class Exit:
         initial = self.engine.externals.initial
         if cell.which == 0 or not self.may_be_visible(cell):
             return own
-        if cell.which is None:
-            raise DiagnosticError(
-                CannotReturn(
-                    span=self.engine.b.span, what="an object that is one of several, by several paths,"
-                )
-            )
         options = [own]
         for source, known in cell.sources:
             content = self.engine.state.slots.get(source)
@@ -447,4 +449,6 @@ def _view_step(view: View) -> tuple[str, tuple[Any, ...]] | None:
             return "reshape", (new_shape,)
         case Part(imaginary):
             return ("imag" if imaginary else "real"), ()
+        case Repeated(new_shape):
+            return "broadcast_to", (new_shape,)
     return None

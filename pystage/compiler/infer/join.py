@@ -8,7 +8,7 @@ them. Cells that the two sides created separately, and that are the same object 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import cast
 
@@ -50,7 +50,7 @@ from ..values.traverse import cells_of, rebuild
 from ..values.views import View, Window
 from .blame import Parting, name_of
 from .describe import describe
-from .merged import RIVAL, STALE, UNSEALED
+from .merged import MERGEABLE, RIVAL, STALE, UNSEALED, Mergeable, distinct, possible
 from .patterns import Hole, hole_for, join_which, renumbered
 from .structure import structure_head, structure_parts, with_parts
 
@@ -77,11 +77,6 @@ def number_type(x: Abstract) -> tuple[DType, Form, tuple[int, ...]]:
     return x.dtype, x.form, x.shape
 
 
-Mergeable = ArrayCell | ListCell | DictCell | SetCell | ObjectCell
-MERGEABLE = (ArrayCell, ListCell, DictCell, SetCell, ObjectCell)
-"""Cells that may stand for one of several objects."""
-
-
 class Join:
     """The join of two sides, `a` and `b`; with `loop`, of the entry of a loop and the end of its body.
 
@@ -96,6 +91,7 @@ class Join:
         span: Span | None,
         loop: bool = False,
         parting: Parting | None = None,
+        shared: Iterable[int] = (),
     ) -> None:
         self.state = state
         self.a = a
@@ -111,6 +107,9 @@ class Join:
         self._parting = parting
         self._slot: Slot | None = None  # what is being joined
         self._part = ""  # the attribute of it, in words
+        self._shared = set(shared)  # cells made on one side that stay cells of their own
+        for cell in self._shared:
+            self.alone(Ref(cell), b if a(cell) is MISSING else a)
 
     def slot(self, slot: Slot) -> None:
         """Joins the contents of one slot."""
@@ -315,7 +314,9 @@ class Join:
         sides = (self.a(a), self.b(b))
         if all(isinstance(side, MERGEABLE) for side in sides):
             if merged not in self.owned:
-                self.state.merged.append(merged)
+                self.state.merged[merged] = None
+                if not self.loop:
+                    self.state.pairs[merged] = (self.merged, a, b)
             sides = self._identified((a, b), merged, cast("tuple[Mergeable, Mergeable]", sides))
             self.cell(merged, *sides)
         else:  # a variable or an iterator that is another one depending on the path
@@ -331,10 +332,11 @@ class Join:
         sources: dict[int, Cell] = {}
         sides: list[Mergeable] = []
         for cell, content, lookup in zip(cells, contents, (self.a, self.b)):
-            which: int | Value | None = content.which
-            if cell == merged or (content.sources and cell not in self.state.slots):
+            which: int | Value = content.which
+            lasts = cell in self.state.slots or cell in self._shared
+            if cell == merged or (content.sources and not lasts):
                 candidates = content.sources
-            elif cell in self.state.slots:
+            elif lasts:
                 candidates, which = ((cell, UNSEALED), *content.sources), 1
             else:
                 candidates, which = (), 0
@@ -343,38 +345,62 @@ class Join:
         both = tuple(sources.items())
         return replace(sides[0], sources=both), replace(sides[1], sources=both)
 
-    def _position(
-        self, candidate: int, known: Cell, lookup: Lookup, sources: dict[int, Cell]
-    ) -> int | Value | None:
+    def _position(self, candidate: int, known: Cell, lookup: Lookup, sources: dict[int, Cell]) -> int | Value:
         """Which of `sources`, to which it is added, an object is that a side may stand for."""
         if known is not RIVAL and candidate in self.owned:  # one that the loop carries: what it stands for
             content = cast(Mergeable, lookup(candidate))
             meaning = [0, *[self._position(c, k, lookup, sources) for c, k in content.sources]]
             return renumbered(content.which, meaning)
-        if candidate not in self.state.slots and candidate not in self.owned:
+        lasts = candidate in self.state.slots or candidate in self._shared
+        if not lasts and candidate not in self.owned:
             return 0  # made on this side: an object of its own
         if known is STALE or sources.get(candidate, RIVAL) is RIVAL:
             sources[candidate] = known
         return list(sources).index(candidate) + 1
 
+    def shared(self) -> set[int]:
+        """Cells made on one side that several cells of the joined state stand for: they must stay cells.
+
+        The join is to be done again with these known (`shared`).
+        """
+        found: set[int] = set()
+        for side, lookup in enumerate((self.a, self.b)):
+            names: dict[int, set[int]] = {
+                cell: {cell} for cell in self._adopted if lookup(cell) is not MISSING
+            }
+            for pair, merged in self.merged.items():
+                for cell in possible(lookup, pair[side]):
+                    if cell not in self.state.slots and lookup(cell) is not MISSING:
+                        names.setdefault(cell, set()).add(merged)
+            found |= {cell for cell, group in names.items() if len(group) > 1}
+        return found - self._shared
+
     def note_rivals(self) -> None:
-        """Carried objects that the end of the body gives one cell are rivals: a store into one is uncertain."""
-        by_end: dict[int, list[int]] = {cell: [cell] for cell in self._adopted}
-        for (_, b), merged in self.merged.items():
+        """Carried objects that may be one at the end of the body are rivals: a store into one is uncertain."""
+        by_end: dict[int, dict[int, int]] = {cell: {cell: cell} for cell in self._adopted}
+        by_entry: dict[int, dict[int, int]] = {}
+        for (a, b), merged in self.merged.items():
             for cell in self._stands_for(b):
-                group = by_end.setdefault(cell, [])
-                if merged not in group:
-                    group.append(merged)
-        for rivals in by_end.values():
-            for cell in rivals if len(rivals) > 1 else ():
-                pattern, first, second = self.entries[cell]
-                if isinstance(pattern, MERGEABLE):
-                    sources = pattern.sources + tuple([(c, RIVAL) for c in rivals if c != cell])
-                    self.entries[cell] = (
-                        replace(pattern, sources=tuple(dict.fromkeys(sources))),
-                        first,
-                        second,
-                    )
+                by_end.setdefault(cell, {})[merged] = b
+            if a not in self.owned:
+                for cell in possible(self.a, a):
+                    by_entry.setdefault(cell, {})[merged] = a
+        for groups, find in ((by_end, self.b), (by_entry, self.a)):
+            for group in groups.values():
+                self._note_rivals(group, find)
+
+    def _note_rivals(self, group: dict[int, int], find: Lookup) -> None:
+        """Of carried objects that may be one, by the cell that each is on one side: which are not certainly two."""
+        for cell in group if len(group) > 1 else ():
+            pattern, first, second = self.entries[cell]
+            if isinstance(pattern, MERGEABLE):
+                rivals = [
+                    (c, RIVAL)
+                    for c, its in group.items()
+                    if c != cell and not distinct(self.state, find, group[cell], its)
+                ]
+                sources = tuple(dict.fromkeys((*pattern.sources, *rivals)))
+                self.entries[cell] = (replace(pattern, sources=sources), first, second)
 
     def _stands_for(self, end: int) -> set[int]:
         """The objects that a cell at the end of the body may be; one that the loop carries is one of them."""

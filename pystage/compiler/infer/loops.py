@@ -41,11 +41,12 @@ from ..values.traverse import rebuild
 from .assigned import assigned, only_within_trips
 from .blame import Parting
 from .branches import infer_if, lookup, settle_versions, while_running
+from .coherent import leave
 from .constants import UNROLL_LIMIT
 from .counters import counter_bounds, with_bounds
 from .frame import PythonRaise, Restart
-from .join import MERGEABLE, Join
-from .merged import STALE, note_stale, seal, without_source
+from .join import Join
+from .merged import MERGEABLE, STALE, note_stale, seal, without_source
 from .patterns import Hole, fill, holes_of
 from .raising import attempt, carry_error, error_of
 
@@ -126,6 +127,7 @@ def infer_loop(engine: Engine, loop: Loop) -> None:
 
 def _infer_rolled(engine: Engine, loop: Loop) -> None:
     widened: dict[Slot, Content] = {}
+    note_stale(engine.state, engine.state.merged)
     for round in itertools.count():
         patterns = {**_guess(engine, loop), **widened}
         entry = {slot: engine.state.slots[slot] for slot in patterns}
@@ -365,6 +367,7 @@ def _one_pass(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> _Pas
         if _in_trip(engine, loop) is not None:
             raise _Raises
         settle_versions(engine, len(versions))
+        leave(engine)
         note_stale(state, state.merged)
     return _Pass(cond, body, changes, condition, pure_test, first, test_error)
 

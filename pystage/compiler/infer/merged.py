@@ -1,14 +1,14 @@
 """Merged cells: after paths joined, one cell may stand for one of several objects, its sources.
 
-Such a cell remembers what each source held when the paths met. It can be read while no source has changed,
-and stored into while no source has another name.
+Such a cell remembers what each source held when it was last equal to it, so that it is known to be stale once a
+source has changed. `coherent.py` brings it up to date, and stores through it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from ..values.lattice import ArrayCell, Cell, DictCell, ListCell, ObjectCell, SetCell, Slot
 from ..values.state import Content, State
@@ -19,17 +19,24 @@ UNSEALED: Cell = SetCell(frozenset())
 RIVAL: Cell = SetCell(frozenset())
 """Stands for the contents of a source that only matters to stores."""
 
-_MERGEABLE = (ArrayCell, ListCell, DictCell, SetCell, ObjectCell)
+Mergeable = ArrayCell | ListCell | DictCell | SetCell | ObjectCell
+MERGEABLE = (ArrayCell, ListCell, DictCell, SetCell, ObjectCell)
+"""Cells that may stand for one of several objects."""
 
 STALE: Cell = SetCell(frozenset())
-"""Stands for the contents of a source that has changed since: the merged cell cannot be read."""
+"""Stands for the contents of a source that has changed since."""
+
+
+def sources_of(content: Any) -> tuple[tuple[int, Cell], ...]:
+    """The objects that a cell with these contents may be, with what they held when it was last equal to them."""
+    return content.sources if isinstance(content, MERGEABLE) else ()
 
 
 def seal(state: State, slots: Iterable[Slot]) -> None:
     """Notes, in the merged cells among `slots`, what the cells they may stand for hold now."""
     for slot in slots:
         content = state.slots.get(slot)
-        if isinstance(content, _MERGEABLE) and content.sources:
+        if isinstance(content, MERGEABLE) and content.sources:
             sources = tuple(
                 [(c, k if k is RIVAL or k is STALE else state.slots.get(c, k)) for c, k in content.sources]
             )
@@ -54,14 +61,59 @@ def note_stale(state: State, slots: Iterable[Slot]) -> None:
     """Marks the sources that have changed, before their contents are forgotten."""
     for slot in slots:
         content = state.slots.get(slot)
-        if isinstance(content, _MERGEABLE) and content.sources:
+        if isinstance(content, MERGEABLE) and content.sources:
             sources = tuple([(c, STALE if is_stale(state, c, k) else k) for c, k in content.sources])
-            state.set(slot, replace(content, sources=sources))
+            if sources != content.sources:
+                state.set(slot, replace(content, sources=sources))
 
 
 def without_source(content: Content, cell: int) -> Content:
     """The contents of a merged cell that certainly is not `cell` any more."""
-    if isinstance(content, _MERGEABLE):
+    if isinstance(content, MERGEABLE):
         sources = tuple([(c, k) if c != cell else (NO_CELL, RIVAL) for c, k in content.sources])
         return replace(content, sources=sources)
     return content
+
+
+# ---------------------------------------------------------------- which objects are two
+
+Find = Callable[[Any], Any]
+"""The contents of a cell; what is no cell where there are none."""
+
+
+def possible(find: Find, number: int) -> set[int]:
+    """The cells whose object a cell may be."""
+    found = {number}
+    pending = [number]
+    for each in pending:
+        for source, _ in sources_of(find(each)):
+            if source not in found:
+                found.add(source)
+                pending.append(source)
+    return found
+
+
+def distinct(state: State, find: Find, a: int, b: int) -> bool:
+    """True if two cells are certainly two objects.
+
+    Two that the same paths gave are, if they are two on either path; so are two that one loop keeps apart.
+    """
+    if a == b:
+        return False
+    one, other = possible(find, a), possible(find, b)
+    if any(known is RIVAL and c in other for c, known in sources_of(find(a))):
+        return False
+    if any(known is RIVAL and c in one for c, known in sources_of(find(b))):
+        return False
+    if a in state.apart and state.apart[a] is state.apart.get(b):
+        return True
+    if not one & other and all(c not in state.merged or sources_of(find(c)) for c in (a, b)):
+        return True
+    first, second = state.pairs.get(a), state.pairs.get(b)
+    if first is not None and second is not None and first[0] is second[0]:
+        return distinct(state, find, first[1], second[1]) and distinct(state, find, first[2], second[2])
+    if first is not None and (second is None or a > b):
+        return distinct(state, find, first[1], b) and distinct(state, find, first[2], b)
+    if second is not None:
+        return distinct(state, find, a, second[1]) and distinct(state, find, a, second[2])
+    return False

@@ -183,17 +183,13 @@ def which_value(b: Builder, which: int | Value) -> Value:
     return b.op(Constant(np.asarray(which, np.int32))) if isinstance(which, int) else which
 
 
-def renumbered(which: int | Value | None, meaning: list[int | Value | None]) -> int | Value | None:
-    if which is None or any(m is None for m in meaning):
-        return None
+def renumbered(which: int | Value, meaning: list[int | Value]) -> int | Value:
     if isinstance(which, int):
         return meaning[which]
     if meaning == list(range(len(meaning))):
         return which
-    return Renumbered(which, tuple(cast("list[int | Value]", meaning)))
+    return Renumbered(which, tuple(meaning))
 
 
-def join_which(a: int | Value | None, b: int | Value | None) -> int | Value | None:
-    if a is None or b is None:
-        return None
+def join_which(a: int | Value, b: int | Value) -> int | Value:
     return a if a is b or (isinstance(a, int) and a == b) else Hole(_WHICH)

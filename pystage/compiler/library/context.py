@@ -20,13 +20,13 @@ from ..hlo.builder import Builder
 from ..hlo.ir import Value
 from ..hlo.op import HloOp
 from ..hlo.types import ArrayType, DType
-from ..ops import Broadcast, Constant, Convert, Reshape
+from ..ops import Constant, Convert, Reshape
 from ..ops.draw import Action
 from ..values.boundary import Form
 from ..values.intervals import Intervals
 from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Stream
 from ..values.state import State
-from ..values.views import read_path
+from ..values.views import broadcast, read_path
 
 Raw = Any
 """An abstract value, or a plain Python object (from a default) that means the constant."""
@@ -160,12 +160,23 @@ class Context(abc.ABC):
         """`value` if it is an input of the program as it came, else None."""
 
     def cell(self, ref: Ref) -> Any:
-        """What a cell holds, about to be read; PS502 where paths that joined left that open."""
+        """What a cell holds, about to be read."""
         return self.state.get(ref.cell)
 
     def settle(self, ref: Ref) -> Any:
-        """What a cell holds, about to be changed; PS501 where paths that joined left open whose it is."""
+        """What a cell holds, about to be changed; PS501 where nothing tells which of several objects it is."""
         return self.state.get(ref.cell)
+
+    @abc.abstractmethod
+    def spread(self, cell: int, store: Callable[[int, Value | None], None]) -> None:
+        """Does what was stored to the array of `cell` to every other cell that may be the same array.
+
+        `store` gets such a cell and the condition under which it is; None if it certainly is.
+        """
+
+    @abc.abstractmethod
+    def same_object(self, left: int, right: int) -> Abstract | None:
+        """Whether two cells are one object, as a bool; None where that is not known."""
 
     def overloaded(self, op: str, left: Raw, right: Raw) -> Abstract | None:
         """What the classes of user objects say of a binary operator or comparison; None if nothing."""
@@ -237,14 +248,7 @@ class Context(abc.ABC):
 
     def broadcast(self, value: Value, shape: tuple[int, ...]) -> Value:
         """`value` broadcast to `shape` by NumPy's rules; they must fit."""
-        if value.type.shape == shape:
-            return value
-        own = value.type.static_shape
-        offset = len(shape) - len(own)
-        kept = [i for i, n in enumerate(own) if n == shape[offset + i]]
-        if len(kept) != len(own):
-            value = self.b.op(Reshape(tuple([own[i] for i in kept])), value)
-        return self.b.op(Broadcast(shape, tuple([offset + i for i in kept])), value)
+        return broadcast(self.b, value, shape)
 
     def reshape(self, value: Value, shape: tuple[int, ...]) -> Value:
         """`value` in another shape of the same size."""

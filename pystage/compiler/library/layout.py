@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..values.lattice import Ref
-from ..values.views import Flipped, Part, Permuted, Reshaped, Strided, View, Window
+from ..values.views import Flipped, Part, Permuted, Repeated, Reshaped, Strided, View, Window
 from .context import Context
 
 
@@ -35,6 +35,8 @@ def _through(array: np.ndarray, view: View) -> np.ndarray:
             return array.transpose(permutation)
         case Reshaped(new_shape=shape):
             return array.reshape(shape)
+        case Repeated(new_shape=shape):
+            return np.broadcast_to(array, shape)
         case Part():
             return array.imag if view.imaginary else array.real
     raise AssertionError(f"an unknown view {view!r}")

@@ -18,7 +18,7 @@ from ..hlo.types import BOOL
 from ..ops import Select
 from ..values.boundary import Form
 from ..values.lattice import Abstract, ArrayCell, Const, ListCell, Ref, Tuple
-from ..values.views import Flipped, Permuted, Reshaped, View, read_path
+from ..values.views import Flipped, Permuted, Repeated, Reshaped, View, read_path
 from .context import Context, Raw
 from .jaxvalues import axes_of, axis_of, integer, ints, is_none
 from .layout import is_contiguous, reshapes_as_view
@@ -315,19 +315,10 @@ def rot90(ctx: Context, rules: Rules, m: Raw, k: Raw = 1, axes: Raw = (0, 1)) ->
 
 
 def repeated(ctx: Context, array: Raw, value: Value) -> Abstract:
-    """NumPy's broadcast view of `array`, which may not be stored to; `value` is what it holds.
-
-    No view of ours repeats elements: it is an array of its own with `array` as a source, so that reading it
-    after a store to `array` is refused (PS502), and so is handing it back beside `array` (PS504).
-    """
-    if not ctx.is_ndarray(array):
-        return Ref(ctx.state.new_cell(ArrayCell(value, writable=False)))
-    assert isinstance(array, Ref)
-    content = ctx.state.get(array.cell)
-    sources = ((array.cell, content), *content.sources)
-    cell = ctx.state.new_cell(ArrayCell(value, False, sources, None))
-    ctx.state.merged.append(cell)
-    return Ref(cell)
+    """NumPy's broadcast view of `array`, which may not be stored to; `value` is what it holds."""
+    if isinstance(array, Ref) and ctx.is_ndarray(array):
+        return Ref(array.cell, (*array.path, Repeated(value.type.static_shape)))
+    return Ref(ctx.state.new_cell(ArrayCell(value, writable=False)))
 
 
 @twins(np.broadcast_to, jnp.broadcast_to, delegates=False)

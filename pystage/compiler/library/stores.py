@@ -17,7 +17,7 @@ from ..hlo.types import BOOL, COMPLEX64, FLOAT32, FLOAT64, INT64, SHORT_NAMES, D
 from ..ops import And, Compare, Constant, Not, Real, Select
 from ..values.boundary import Form
 from ..values.lattice import Array, ArrayCell, Const, Ref
-from ..values.views import Flipped, Part, Permuted, Reshaped, read_path, write_path
+from ..values.views import Flipped, Part, Permuted, Repeated, Reshaped, read_path, write_path
 from .bounds import check_fits
 from .context import Case, Context, Raw
 
@@ -30,7 +30,7 @@ def store_through(ctx: Context, ref: Ref, new: Value, masked: bool = True) -> No
     """
     cell = ctx.settle(ref)
     assert isinstance(cell, ArrayCell)
-    if not cell.writable:
+    if not cell.writable or any(isinstance(view, Repeated) for view in ref.path):
         ctx.raise_(ValueError("assignment destination is read-only"))
     shape = path_shape(ref, cell.value)
     fitted = fit(ctx, cast(ctx, new, dtype_of(ctx, ref)), shape)
@@ -41,10 +41,19 @@ def store_through(ctx: Context, ref: Ref, new: Value, masked: bool = True) -> No
             fitted = ctx.reshape(fitted, path_shape(Ref(ref.cell, path), cell.value))
         else:
             fitted = last.write(ctx.b, fitted, fitted)
-    mask = ctx.store_mask(ref.cell) if masked else None
-    if mask is not None:
-        fitted = ctx.op(Select(), mask, fitted, read_path(ctx.b, cell.value, path))
-    ctx.state.set(ref.cell, replace(cell, value=write_path(ctx.b, cell.value, path, fitted)))
+
+    def store(number: int, condition: Value | None) -> None:
+        content = ctx.state.get(number)
+        masks = [condition, ctx.store_mask(number) if masked else None]
+        new = fitted
+        for mask in masks:
+            if mask is not None:
+                new = ctx.op(Select(), mask, new, read_path(ctx.b, content.value, path))
+        ctx.state.set(number, replace(content, value=write_path(ctx.b, content.value, path, new)))
+
+    store(ref.cell, None)
+    if cell.sources:
+        ctx.spread(ref.cell, store)
 
 
 def path_shape(ref: Ref, base: Value) -> tuple[int, ...]:

@@ -295,12 +295,11 @@ def _is_singleton(left: Abstract, right: Abstract, cls: type) -> bool:
 def _same_reference(ctx: Context, left: Ref, right: Ref) -> Abstract:
     if left.cell == right.cell:
         return Const(not left.path and not right.path)
-    for x, y in ((left, right), (right, left)):
-        sources = getattr(ctx.state.get(x.cell), "sources", ())
-        if any(cell == y.cell for cell, _ in sources):
-            ctx.fail(IdentityNotKnown(span=ctx.span, what="objects that depend on the path taken"))
+    same = FALSE if left.path or right.path else ctx.same_object(left.cell, right.cell)
+    if same is None:
+        ctx.fail(IdentityNotKnown(span=ctx.span, what="objects that depend on the path taken"))
     ctx.told_apart()
-    return FALSE
+    return same
 
 
 # ---------------------------------------------------------------- booleans

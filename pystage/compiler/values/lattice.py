@@ -294,14 +294,14 @@ class ArrayCell(Cell):
     """The contents of an ndarray.
 
     `writable` False: a store raises NumPy's error. `sources`: the cells of which this one may be another
-    name, after paths joined, with their contents at that time; `which` of them it is: 0 if it is an array of
-    its own, else the position of the source, counted from 1; None if that is not known.
+    name, after paths joined, with what they held when this one was last equal to them; `which` of them it is:
+    0 if it is an array of its own, else the position of the source, counted from 1.
     """
 
     value: Value
     writable: bool = True
     sources: tuple[tuple[int, Cell], ...] = ()
-    which: int | Value | None = 0
+    which: int | Value = 0
 
 
 @immutable
@@ -310,7 +310,7 @@ class ListCell(Cell):
 
     items: tuple[Abstract, ...]
     sources: tuple[tuple[int, Cell], ...] = ()
-    which: int | Value | None = 0
+    which: int | Value = 0
 
 
 @immutable
@@ -319,7 +319,7 @@ class DictCell(Cell):
 
     entries: dict[Any, Abstract]
     sources: tuple[tuple[int, Cell], ...] = ()
-    which: int | Value | None = 0
+    which: int | Value = 0
 
 
 @immutable
@@ -328,7 +328,7 @@ class SetCell(Cell):
 
     items: frozenset[Any]
     sources: tuple[tuple[int, Cell], ...] = ()
-    which: int | Value | None = 0
+    which: int | Value = 0
 
 
 @immutable
@@ -342,7 +342,7 @@ class ObjectCell(Cell):
     fields: dict[str, Abstract]
     origin: Callable[[str], Abstract | None] | None = None
     sources: tuple[tuple[int, Cell], ...] = ()
-    which: int | Value | None = 0
+    which: int | Value = 0
 
 
 @immutable

@@ -45,7 +45,9 @@ class State:
         self._journals: list[dict[Slot, Any]] = []
         self.apart: dict[int, object] = {}
         """Merged cells that one loop carries, by loop: distinct objects in every trip."""
-        self.merged: list[int] = []
+        self.pairs: dict[int, tuple[object, int, int]] = {}
+        """Of merged cells: where paths joined (equal for all of that place), and the cell that each path had."""
+        self.merged: dict[int, None] = {}
         """Cells that stand for one of several objects since paths joined."""
         self._next_cell = 0
         self._next_frame = 0
@@ -96,6 +98,10 @@ class State:
     def depth(self) -> int:
         """How many forks are open."""
         return len(self._journals)
+
+    def made_here(self, cell: int) -> bool:
+        """True for a cell that was allocated since the innermost fork was opened."""
+        return bool(self._journals) and self._journals[-1].get(cell) is MISSING
 
     @contextmanager
     def fork(self) -> Iterator[Changes]:

@@ -93,7 +93,7 @@ class _Rebuilding:
             return sources
         return tuple([(self.cell(c), k) for c, k in sources])
 
-    def which(self, which: int | Value | None) -> int | Value | None:
+    def which(self, which: int | Value) -> int | Value:
         """Which source a merged cell is."""
         return self.value(which) if isinstance(which, Value) else which
 

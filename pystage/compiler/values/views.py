@@ -14,6 +14,7 @@ from ..hlo.builder import Builder
 from ..hlo.ir import Value
 from ..hlo.types import BOOL, INT64, ArrayType
 from ..ops import (
+    Broadcast,
     Complex,
     Constant,
     DynamicSlice,
@@ -40,6 +41,18 @@ def constant(b: Builder, array: object, dtype: np.dtype[np.generic] | None = Non
 def index_value(b: Builder, index: Index) -> Value:
     """An index as a scalar of the program."""
     return constant(b, index, INT64) if isinstance(index, int) else index
+
+
+def broadcast(b: Builder, value: Value, shape: tuple[int, ...]) -> Value:
+    """`value` broadcast to `shape` by NumPy's rules; they must fit."""
+    if value.type.shape == shape:
+        return value
+    own = value.type.static_shape
+    offset = len(shape) - len(own)
+    kept = [i for i, n in enumerate(own) if n == shape[offset + i]]
+    if len(kept) != len(own):
+        value = b.op(Reshape(tuple([own[i] for i in kept])), value)
+    return b.op(Broadcast(shape, tuple([offset + i for i in kept])), value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +196,19 @@ class Part(View):
 
     def shape(self, base: ArrayType) -> tuple[int, ...]:
         return base.static_shape
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated(View):
+    """The elements repeated along axes (`np.broadcast_to`). Such a view is read-only."""
+
+    new_shape: tuple[int, ...]
+
+    def read(self, b: Builder, base: Value) -> Value:
+        return broadcast(b, base, self.new_shape)
+
+    def shape(self, base: ArrayType) -> tuple[int, ...]:
+        return self.new_shape
 
 
 def read_path(b: Builder, base: Value, path: tuple[View, ...]) -> Value:

@@ -1,18 +1,28 @@
 import numpy as np
 
 
-def f(a, b):
-    target = a if a.sum() > b.sum() else b
-    target[0] = 0.0
-    return a, b
+def f(x, n):
+    a, b = x + 1.0, x + 2.0
+    for i in range(n):
+        c = x * i
+        if i % 2 == 0:
+            a = c
+        if i % 3 == 0:
+            b = c
+        a[0] += 1.0
+    return a + b
 
 
-def rewritten(a, b):
-    if a.sum() > b.sum():
-        a[0] = 0.0
-    else:
-        b[0] = 0.0
-    return a, b
+def rewritten(x, n):
+    a, b = x + 1.0, x + 2.0
+    for i in range(n):
+        c = x * i
+        if i % 2 == 0:
+            a = c.copy()
+        if i % 3 == 0:
+            b = c.copy()
+        a[0] += 1.0
+    return a + b
 
 
-arguments = (np.ones(3), np.zeros(3))
+arguments = (np.ones(3), 5)
