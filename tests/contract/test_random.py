@@ -12,7 +12,7 @@ from contract.programs import Writer, arguments, load
 
 SEEDS = range(24)
 
-UNCERTAIN = {"PS501", "PS502"}
+UNCERTAIN = {"PS501"}
 """Refusals of programs in which a name stands for one array on one path and for another on another path."""
 
 

@@ -46,7 +46,7 @@ from .constants import UNROLL_LIMIT
 from .counters import counter_bounds, with_bounds
 from .frame import PythonRaise, Restart
 from .join import Join
-from .merged import MERGEABLE, STALE, note_stale, seal, without_source
+from .merged import MERGEABLE, STALE, note_stale, possible, seal, without_source
 from .patterns import Hole, fill, holes_of
 from .raising import attempt, carry_error, error_of
 
@@ -536,12 +536,15 @@ def _finish(
     op = b.apply(While(loop.trips), initial, (result.cond, result.body))
     _note_trips(engine, loop, result.body)
     results = iter(op.results)
+    ends = {merged: cell for (_, cell), merged in join.merged.items()}
     after: dict[Slot, Content] = {}
     for slot, pattern in patterns.items():
         content = rebuild(pattern, lambda v: next(results) if isinstance(v, Hole) else v)
         content = _assigned_by(loop, content, end(slot))
         if loop.certain and isinstance(slot, int) and slot in owned:
-            content = without_source(content, owned[slot][0])
+            source = owned[slot][0]
+            if slot in ends and source not in possible(join.b, ends[slot]):
+                content = without_source(content, source)
         if loop.certain and isinstance(content, Array) and content.kinds:
             content = _of_one_kind(engine, content, end(slot))
         after[slot] = content

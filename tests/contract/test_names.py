@@ -1,0 +1,235 @@
+"""Names that stand for one of several objects, depending on the path taken: stores, reads and `is` through them."""
+
+import numpy as np
+import pytest
+from checking import Cases, check
+
+cases = Cases()
+
+X = np.array([1.0, 2.0, 3.0, 4.0])
+
+
+class Box:
+    def __init__(self, v):
+        self.v = v
+
+
+# ---------------------------------------------------------------- after a branch
+
+
+@cases.each((X, X * 2, 1), (X, X * 2, -1))
+def a_store_into_one_of_two_arguments(a, b, n):
+    t = a if n > 0 else b
+    t[0] = 0.0
+    return a * 1
+
+
+@cases.each((X, X * 2, 1), (X, X * 2, -1), (X, X * 2, 5))
+def a_store_through_a_name_for_a_name(a, b, n):
+    t = a if n > 0 else b
+    u = t if n > 3 else b
+    a[0] = 9.0
+    u[1] = 7.0
+    return t[0] + u[0] + t[1] + a[1] + b[1]
+
+
+@cases.each((X, 1), (X, -1))
+def one_of_two_is_read_after_a_store(x, n):
+    a = x * 1
+    b = x * 2
+    t = a if n > 0 else b
+    a[0] = 9
+    return t * 1, t
+
+
+@cases.each((X, 1), (X, -1))
+def two_names_for_what_one_arm_made(x, n):
+    a = x * 1
+    b = x * 2
+    if n > 0:
+        c = x * 3
+        a = c
+        b = c
+    b[0] = 50
+    return a, b
+
+
+@cases.each((X, 2), (X, 1), (X, -1))
+def a_name_under_a_condition_for_what_one_arm_made(x, n):
+    a = x * 1
+    b = x * 2
+    if n > 0:
+        c = x * 3
+        a = c if n > 1 else a
+        b = c
+    b[0] = 50
+    return a[0], b[0]
+
+
+@cases.each((X, 1), (X, -1))
+def a_variable_of_both_arms_and_a_name_of_one(x, n):
+    a = x * 1
+    if n > 0:
+        c = x * 3
+        a = c
+    else:
+        c = x * 4
+    c[0] = 50
+    return a[0]
+
+
+@cases.each((X, 1), (X, -1))
+def names_are_compared(x, n):
+    a = x * 1
+    b = x * 2
+    t = a if n > 0 else b
+    u = b if n > 0 else a
+    return t is a, t is b, t is x, t is not a, t is u, u is b
+
+
+@cases.each((3,), (-3,))
+def one_of_two_lists(n):
+    a = [1, 2]
+    b = [3, 4]
+    t = a if n > 0 else b
+    t[0] = 9
+    b[1] = 5
+    return a, b, t, t[1]
+
+
+@cases.each((3,), (-3,))
+def one_of_two_dicts(n):
+    a = {"k": 1}
+    b = {"k": 2}
+    t = a if n > 0 else b
+    t["k"] += 9
+    return a, b
+
+
+@cases.each((Box(1), Box(2), 3), (Box(1), Box(2), -3))
+def one_of_two_objects(a, b, n):
+    t = a if n > 0 else b
+    t.v += 9
+    return t
+
+
+@cases.each((Box(X), Box(X * 2), 3), (Box(X), Box(X * 2), -3))
+def the_array_of_one_of_two_objects(a, b, n):
+    t = a if n > 0 else b
+    t.v[1:] += 9
+    return t.v[1] + b.v[1]
+
+
+def bump(t):
+    t[0] += 1
+    return t
+
+
+@cases.each((X, X * 2, 3), (X, X * 2, -3))
+def one_of_two_arguments_in_a_call(a, b, n):
+    t = a if n > 0 else b
+    u = bump(t)
+    bump(a)
+    return u, t[0] + a[0] + b[0]
+
+
+# ---------------------------------------------------------------- in loops
+
+
+@cases.each((X, 1), (X, -1))
+def one_of_two_changes_before_a_loop(x, n):
+    a = x * 1
+    b = x * 2
+    t = a if n > 0 else b
+    a[0] = 9
+    s = 0.0
+    for i in range(3):
+        s += t[0]
+        b[0] += i
+    return s
+
+
+@cases.each((X, 1), (X, -1))
+def a_loop_stores_into_one_of_two(x, n):
+    a = x * 1
+    b = x * 2
+    t = a if n > 0 else b
+    for i in range(4):
+        t[i] = a[i] + b[i]
+    return a, b, t
+
+
+@cases.each((X, X * 2, 3), (X, X * 2, 4))
+def arguments_are_swapped_after_each_store(a, b, n):
+    for _ in range(n):
+        b[1:-1] = (a[2:] + a[:-2]) * 0.5
+        a, b = b, a
+    return a
+
+
+@cases.each((X, 3), (X, 4))
+def an_argument_and_a_copy_are_swapped_after_a_loop_of_stores(x, n):
+    a = x
+    b = x.copy()
+    for _ in range(n):
+        for i in range(1, 3):
+            b[i] = (a[i - 1] + a[i + 1]) * 0.5
+        a, b = b, a
+    return a
+
+
+@cases.each((X, 3), (X, 4))
+def a_swap_under_a_condition(x, n):
+    a = x * 1
+    b = x.copy()
+    for _ in range(n):
+        for i in range(1, 3):
+            b[i] = (a[i - 1] + a[i + 1]) * 0.5
+        if b[1] > 1.0:
+            a, b = b, a
+        b[0] += 1
+    return a, b
+
+
+@cases.each((X, X * 2, 3), (X, X * 2, 4))
+def arguments_are_swapped_under_a_condition(a, b, n):
+    for k in range(n):
+        if k % 2 == 1:
+            a, b = b, a
+        b[0] += a[1]
+    return a, b
+
+
+@cases.each((X, 3), (X, -3))
+def an_argument_is_replaced_under_a_condition(x, n):
+    v = x
+    for _ in range(4):
+        if n > 2:
+            v = v * 1
+    return v
+
+
+# ---------------------------------------------------------------- repeated elements
+
+
+@cases.each((X,))
+def a_broadcast_view_is_read_after_a_store(x):
+    y = np.broadcast_to(x, (2, 4))
+    x[0] = 9
+    return y[1] * 1
+
+
+@cases.each((X,))
+def a_broadcast_view_comes_back(x):
+    y = np.broadcast_to(x * 2, (2, 4))
+    return y, y[1:]
+
+
+@cases(X, raises=ValueError)
+def a_broadcast_view_is_read_only(x):
+    np.broadcast_to(x, (2, 4))[0] = 1.0
+
+
+@pytest.mark.parametrize(("function", "args", "options"), cases.params)
+def test_names(function, args, options):
+    check(function, *args, **options)
