@@ -563,6 +563,21 @@ def of_jax_arrays(x, limit):
     return y
 
 
+@cases.each((ROW, 2, 1.0), (ROW, 6, 1.0), (ROW, 6, -1.0))
+def loops_that_may_not_run(row, n, x):
+    total = 0.0
+    try:
+        if x > 0:
+            for i in range(n):
+                total += float(row[i])
+        else:
+            raise Refused(total)
+    except (Rejected, IndexError) as e:
+        print(e)
+        total = -total
+    return total
+
+
 # ---------------------------------------------------------------- with
 
 

@@ -128,7 +128,7 @@ def protected(e: Engine, body: Body, handle: Callable[[_Thrown], None], otherwis
         _refuse_draws(e, region.ops[start:])
     raised, versions = has_raised(e), pending.versions[kept:]
     exception = error.exception if error is not None and isinstance(pending.code, int) else None
-    thrown = _Thrown(e, pending, _places(e, first, pending.code), exception)
+    thrown = _Thrown(e, pending, _places(e, first, pending), exception)
     e.state.set(ERROR, ErrorCell(versions=pending.versions[:kept]))
 
     def handling() -> None:
@@ -145,9 +145,15 @@ def protected(e: Engine, body: Body, handle: Callable[[_Thrown], None], otherwis
         infer_if(e, cast(Value, raised), frame.id, handling, otherwise)
 
 
-def _places(e: Engine, first: int, code: int | Value) -> dict[int, tuple[int, type[BaseException]]]:
-    numbers = e.sites.numbers(first)
-    return {n: (origin, e.sites.find(origin).cls) for n, origin in numbers if code in (n, code)}
+def _places(e: Engine, first: int, error: ErrorCell) -> dict[int, tuple[int, type[BaseException]]]:
+    """The places from `first` on that may be the one: what they need for their exception is there."""
+    found: dict[int, tuple[int, type[BaseException]]] = {}
+    for each, origin in e.sites.numbers(first):
+        site = e.sites.find(origin)
+        possible = not isinstance(error.code, int) or error.code == each
+        if possible and all(key in error.payload for key in site.keys):
+            found[each] = origin, site.cls
+    return found
 
 
 def _refuse_draws(e: Engine, ops: Sequence[Op]) -> None:

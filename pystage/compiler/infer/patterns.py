@@ -63,6 +63,9 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
         return
     if isinstance(pattern, MaybeUndef):
         fill(b, pattern.value, content.value if isinstance(content, MaybeUndef) else content, into)
+        if pattern.runs is not None:
+            runs = content.runs if isinstance(content, MaybeUndef) else None
+            fill(b, pattern.runs, runs or Undef(), into)
         return
     if isinstance(content, MaybeUndef):
         content = content.value

@@ -33,12 +33,17 @@ def remade(site: Site, payload: Sequence[Any], evaluate: Evaluate) -> BaseExcept
 
 @dataclass(frozen=True, slots=True)
 class Remake:
-    """Makes the exception of the place with a number, of the values that stand for the payload `keys`."""
+    """Makes the exception of the place with a number, of the values that stand for the payload `keys`.
+
+    0 is no place: the program has raised nothing, and nobody looks at what is made.
+    """
 
     keys: tuple[tuple[ArrayType, int], ...]
     find: Callable[[int], Site] = field(compare=False)
 
     def __call__(self, code: int, *payload: Any) -> BaseException:
+        if not code:
+            return Exception()
         site = self.find(code)
         values = dict(zip(self.keys, payload, strict=True))
         return remade(site, [np.asarray(values[key]) for key in site.keys], shown)
