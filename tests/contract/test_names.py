@@ -133,6 +133,16 @@ def one_of_two_arguments_in_a_call(a, b, n):
     return u, t[0] + a[0] + b[0]
 
 
+LEFT = Box(1.5)
+RIGHT = Box(2.5)
+
+
+@cases.each((1,), (-1,))
+def one_of_two_objects_of_the_module(n):
+    t = LEFT if n > 0 else RIGHT
+    return t.v
+
+
 # ---------------------------------------------------------------- in loops
 
 
@@ -207,6 +217,107 @@ def an_argument_is_replaced_under_a_condition(x, n):
         if n > 2:
             v = v * 1
     return v
+
+
+@cases.each((X, 5), (X, 0))
+def the_best_so_far_is_the_last_one(x, n):
+    cur = x * 1
+    best = x * 2
+    for i in range(n):
+        cur = cur * 0.5
+        if i % 2 == 0:
+            best = cur
+        cur[0] += 3
+    return best, cur
+
+
+@cases.each((X, 5), (X, 1))
+def the_best_so_far_changes_in_the_next_trip(x, n):
+    cur = x * 1
+    best = x * 2
+    for i in range(n):
+        cur[0] += 3
+        cur = cur * 0.5
+        if i % 2 == 0:
+            best = cur
+    return best * 1, cur * 1
+
+
+@cases.each((X, 5), (X, 1))
+def the_best_so_far_and_the_one_before(x, n):
+    cur = x * 1
+    best = x * 2
+    prev = best
+    for i in range(n):
+        cur = cur * 0.5
+        prev = best
+        if i % 2 == 0:
+            best = cur
+    return best, cur, prev
+
+
+@cases.each((X, 3), (X, 1))
+def two_names_for_what_each_trip_makes(x, n):
+    a = x * 1
+    b = x * 3
+    for _ in range(n):
+        a[0] += 1
+        b[1] += 2
+        b = a * 2
+        a = b
+    return a, b
+
+
+@cases.each((X, 3), (X, 1))
+def a_name_of_the_loop_and_an_argument(x, n):
+    for _ in range(n):
+        y = x * 2
+        x = y
+    y[0] = 5
+    return x, y
+
+
+@cases.each((X, 2), (X, 1), (X, 0))
+def names_move_along_to_one_array(x, n):
+    a = x * 1
+    b = x * 2
+    c = x * 3
+    w = c
+    for _ in range(n):
+        a = b
+        b = c
+    a[0] = 50
+    return a * 1, b * 1, w
+
+
+@cases.each((X, 2), (X, 1), (X, 4))
+def names_rotate_under_stores(x, n):
+    a = x * 1
+    b = x * 2
+    c = x * 3
+    w = c
+    for i in range(n):
+        a, b, c = b, c, a
+        a[0] += i
+    w[1] = 7
+    return a * 1, b * 1, c * 1, w
+
+
+class Grid:
+    def __init__(self, x):
+        self.u = x * 1
+        self.v = x * 1
+
+    def step(self):
+        self.v[1:-1] = (self.u[2:] + self.u[:-2]) * 0.5
+        self.u, self.v = self.v, self.u
+
+
+@cases.each((Grid(X), 3), (Grid(X), 4))
+def the_arrays_of_an_argument_are_swapped(grid, n):
+    for _ in range(n):
+        grid.step()
+    return grid.u[0]
 
 
 # ---------------------------------------------------------------- repeated elements

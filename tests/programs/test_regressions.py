@@ -291,7 +291,6 @@ def a_name_for_the_array_before_break(x, n):
     return a * 1, b * 1
 
 
-@open_issue("two carried names are one array at the end of the body")
 @cases.each((X, 3))
 def one_array_under_two_carried_names(x, n):
     a = x * 1

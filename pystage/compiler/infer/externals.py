@@ -11,6 +11,7 @@ import builtins
 import enum
 import functools
 import types
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -63,6 +64,30 @@ _NUMBERS = (int, float, complex)
 _INT64 = range(-(2**63), 2**63)
 TABLE = 32
 """A tuple of more numbers is a constant until it is seen to change: an input for each would cost more."""
+
+
+class _Attributes:
+    """Finds the attributes of one object of the world, each once."""
+
+    __slots__ = ("_externals", "_known", "_object", "_path")
+
+    def __init__(self, externals: Externals, path: Path, obj: Any) -> None:
+        self._externals = externals
+        self._path = path
+        self._object = obj
+        self._known: dict[str, Abstract | None] = {}
+
+    @property
+    def names(self) -> Iterable[str]:
+        return instance_fields(self._object)
+
+    def __call__(self, name: str) -> Abstract | None:
+        if name not in self._known:
+            fields = instance_fields(self._object)
+            # That a field is absent is a part of the object's layout, which is guarded.
+            path = self._path.attribute(name)
+            self._known[name] = self._externals.value(path, fields[name]) if name in fields else None
+        return self._known[name]
 
 
 class Externals:
@@ -272,7 +297,7 @@ class Externals:
             raise self._unsupported(type(obj), "it inherits from a number or a string")
         else:
             cell = self._cell(path, obj, ObjectCell(type(obj), {}))
-            content = ObjectCell(type(obj), {}, self._attributes(path, obj))
+            content = ObjectCell(type(obj), {}, _Attributes(self, path, obj))
         self._engine.state.define(cell, content)
         self.initial[cell] = (path, content)
         return Ref(cell)
@@ -288,20 +313,6 @@ class Externals:
             return True
         count, inexact = _numbers(table)
         return inexact and count <= TABLE
-
-    def _attributes(self, path: Path, obj: Any) -> Any:
-        """Finds the attributes of one object, each once."""
-        known: dict[str, Abstract | None] = {}
-
-        def origin(name: str) -> Abstract | None:
-            if name not in known:
-                step = path.attribute(name)
-                fields = instance_fields(obj)
-                # That a field is absent is a part of the object's layout, which is guarded.
-                known[name] = self.value(step, fields[name]) if name in fields else None
-            return known[name]
-
-        return origin
 
 
 def _wrapped(member: Any) -> list[Any]:

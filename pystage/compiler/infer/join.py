@@ -8,7 +8,8 @@ them. Cells that the two sides created separately, and that are the same object 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import itertools
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -50,7 +51,7 @@ from ..values.traverse import cells_of, rebuild
 from ..values.views import View, Window
 from .blame import Parting, name_of
 from .describe import describe
-from .merged import MERGEABLE, RIVAL, STALE, UNSEALED, Mergeable, distinct, possible
+from .merged import MERGEABLE, RIVAL, STALE, UNSEALED, Mergeable, distinct, possible, sources_of
 from .patterns import Hole, hole_for, join_which, renumbered
 from .structure import structure_head, structure_parts, with_parts
 
@@ -92,6 +93,7 @@ class Join:
         loop: bool = False,
         parting: Parting | None = None,
         shared: Iterable[int] = (),
+        carriers: Mapping[int, tuple[int, int] | None] = {},
     ) -> None:
         self.state = state
         self.a = a
@@ -107,6 +109,9 @@ class Join:
         self._parting = parting
         self._slot: Slot | None = None  # what is being joined
         self._part = ""  # the attribute of it, in words
+        self._carriers = (
+            carriers  # of cells at the end of a loop's body: the pair that is carried as that object
+        )
         self._shared = set(shared)  # cells made on one side that stay cells of their own
         for cell in self._shared:
             self.alone(Ref(cell), b if a(cell) is MISSING else a)
@@ -334,26 +339,47 @@ class Join:
         for cell, content, lookup in zip(cells, contents, (self.a, self.b)):
             which: int | Value = content.which
             lasts = cell in self.state.slots or cell in self._shared
-            if cell == merged or (content.sources and not lasts):
-                candidates = content.sources
-            elif lasts:
+            candidates = content.sources
+            if self._carrier(cell, lookup) not in (None, merged):
+                candidates, which = ((cell, UNSEALED),), 1
+            elif lasts and cell != merged:
                 candidates, which = ((cell, UNSEALED), *content.sources), 1
-            else:
-                candidates, which = (), 0
-            meaning = [0, *[self._position(c, k, lookup, sources) for c, k in candidates]]
+            elif not content.sources:
+                which = 0
+            meaning = [0, *[self._position(c, k, lookup, sources, merged) for c, k in candidates]]
             sides.append(replace(content, which=renumbered(which, meaning)))
         both = tuple(sources.items())
         return replace(sides[0], sources=both), replace(sides[1], sources=both)
 
-    def _position(self, candidate: int, known: Cell, lookup: Lookup, sources: dict[int, Cell]) -> int | Value:
-        """Which of `sources`, to which it is added, an object is that a side may stand for."""
-        if known is not RIVAL and candidate in self.owned:  # one that the loop carries: what it stands for
-            content = cast(Mergeable, lookup(candidate))
-            meaning = [0, *[self._position(c, k, lookup, sources) for c, k in content.sources]]
-            return renumbered(content.which, meaning)
+    def _carrier(self, cell: int, lookup: Lookup) -> int | None:
+        """The carried object that is, in the next trip, what `cell` is at the end of this one."""
+        if lookup is self.a or cell not in self._carriers:
+            return None
+        pair = self._carriers[cell]
+        return cell if pair is None else self._cells(*pair)
+
+    def _position(
+        self, candidate: int, known: Cell, lookup: Lookup, sources: dict[int, Cell], merged: int
+    ) -> int | Value:
+        """Which of the sources of `merged`, to which it is added, an object is that a side may stand for."""
         lasts = candidate in self.state.slots or candidate in self._shared
+        if known is not RIVAL:
+            carrier = self._carrier(candidate, lookup)
+            content = lookup(candidate)
+            ends = not lasts if candidate not in self.owned else lookup is self.b
+            if carrier is not None and carrier != merged:
+                candidate, known, lasts = carrier, UNSEALED, True
+            elif ends and sources_of(content):  # what it stands for
+                which = cast(Mergeable, content).which
+                meaning = [
+                    0,
+                    *[self._position(c, k, lookup, sources, merged) for c, k in sources_of(content)],
+                ]
+                return renumbered(which, meaning)
+            elif ends:
+                return 0  # made on this side: an object of its own
         if not lasts and candidate not in self.owned:
-            return 0  # made on this side: an object of its own
+            return 0
         if known is STALE or sources.get(candidate, RIVAL) is RIVAL:
             sources[candidate] = known
         return list(sources).index(candidate) + 1
@@ -375,41 +401,67 @@ class Join:
             found |= {cell for cell, group in names.items() if len(group) > 1}
         return found - self._shared
 
-    def note_rivals(self) -> None:
-        """Carried objects that may be one at the end of the body are rivals: a store into one is uncertain."""
-        by_end: dict[int, dict[int, int]] = {cell: {cell: cell} for cell in self._adopted}
+    def uncarried(self) -> dict[int, tuple[int, int] | None]:
+        """Cells of the end of the body that several carried objects may be, with the pair of one that certainly is.
+
+        None instead of a pair: the cell is carried itself. The join is to be done again with these (`carriers`).
+        """
+        found: dict[int, tuple[int, int] | None] = {}
+        pair_of = {merged: pair for pair, merged in self.merged.items()}
+        for cell, group in self._by_end().items():
+            if cell in self._carriers or self._is_outer(cell) or not self._together(group, self.b):
+                continue
+            exact = [merged for merged, end in group.items() if end == cell]
+            if exact:
+                found[cell] = pair_of.get(exact[0])
+        return found
+
+    def note_together(self) -> None:
+        """Notes which carried objects may be one, at the end of the body or on entry.
+
+        Where nothing tells whether they are, a store into one is uncertain: they are rivals.
+        """
         by_entry: dict[int, dict[int, int]] = {}
-        for (a, b), merged in self.merged.items():
-            for cell in self._stands_for(b):
-                by_end.setdefault(cell, {})[merged] = b
+        for (a, _), merged in self.merged.items():
             if a not in self.owned:
                 for cell in possible(self.a, a):
                     by_entry.setdefault(cell, {})[merged] = a
-        for groups, find in ((by_end, self.b), (by_entry, self.a)):
-            for group in groups.values():
-                self._note_rivals(group, find)
+        for group in by_entry.values():
+            self.state.together |= self._together(group, self.a)
+        for cell, group in self._by_end().items():
+            pairs = self._together(group, self.b)
+            self.state.together |= pairs
+            if not self._is_outer(cell) and cell not in self._carriers:
+                for pair in pairs:
+                    self._note_rivals(*pair)
 
-    def _note_rivals(self, group: dict[int, int], find: Lookup) -> None:
-        """Of carried objects that may be one, by the cell that each is on one side: which are not certainly two."""
-        for cell in group if len(group) > 1 else ():
-            pattern, first, second = self.entries[cell]
-            if isinstance(pattern, MERGEABLE):
-                rivals = [
-                    (c, RIVAL)
-                    for c, its in group.items()
-                    if c != cell and not distinct(self.state, find, group[cell], its)
-                ]
-                sources = tuple(dict.fromkeys((*pattern.sources, *rivals)))
-                self.entries[cell] = (replace(pattern, sources=sources), first, second)
+    def _by_end(self) -> dict[int, dict[int, int]]:
+        """By the cells that carried objects may be at the end of the body: these, and the cell that each has then."""
+        found: dict[int, dict[int, int]] = {cell: {cell: cell} for cell in self._adopted}
+        for (_, b), merged in self.merged.items():
+            for cell in possible(self.b, b):
+                found.setdefault(cell, {})[merged] = b
+        return found
 
-    def _stands_for(self, end: int) -> set[int]:
-        """The objects that a cell at the end of the body may be; one that the loop carries is one of them."""
-        sources = getattr(self.b(end), "sources", ())
-        if end in self.owned:
-            return {end, *[c for c, k in sources if k is RIVAL]}
-        carried = {c for c, _ in sources if c in self.owned}
-        within = {c for inner in carried for c, _ in getattr(self.a(inner), "sources", ())}
-        return {end, *carried, *[c for c, k in sources if k is RIVAL or c not in within]}
+    def _is_outer(self, cell: int) -> bool:
+        """True for an object that was there before the loop: `which` tells whether a carried object is that one."""
+        return cell in self.state.slots and cell not in self.owned
+
+    def _together(self, group: dict[int, int], find: Lookup) -> set[frozenset[int]]:
+        """The pairs of a group that are not certainly two objects."""
+        pairs = itertools.combinations(group, 2) if len(group) > 1 else ()
+        return {
+            frozenset(pair)
+            for pair in pairs
+            if not distinct(self.state, find, group[pair[0]], group[pair[1]])
+        }
+
+    def _note_rivals(self, first: int, second: int) -> None:
+        for cell, other in ((first, second), (second, first)):
+            pattern, *sides = self.entries[cell]
+            if isinstance(pattern, MERGEABLE) and (other, RIVAL) not in pattern.sources:
+                pattern = replace(pattern, sources=(*pattern.sources, (other, RIVAL)))
+                self.entries[cell] = (pattern, sides[0], sides[1])
 
     def cell(self, cell: int, a: Content, b: Content) -> None:
         """Joins the contents of a cell; the entry is there while its parts are joined (cycles)."""
@@ -444,8 +496,12 @@ class Join:
                 if a.cls is not b.cls:
                     return self._conflict_text(f"an instance of {a.cls.__name__}", f"one of {b.cls.__name__}")
                 fields = self._fields(a, b)
-                return replace(
-                    a, fields=fields, sources=both_sources(a, b), which=join_which(a.which, b.which)
+                return ObjectCell(
+                    a.cls,
+                    fields,
+                    a.origin if a.origin is b.origin else None,
+                    both_sources(a, b),
+                    join_which(a.which, b.which),
                 )
             case SetCell(), SetCell() if a.items == b.items:
                 return replace(a, sources=both_sources(a, b), which=join_which(a.which, b.which))
@@ -465,11 +521,12 @@ class Join:
 
     def _fields(self, a: ObjectCell, b: ObjectCell) -> dict[str, Abstract]:
         joined: dict[str, Abstract] = {}
-        for name in dict.fromkeys([*a.fields, *b.fields]):
-            own_a = a.fields.get(name) or (a.origin(name) if a.origin else None) or Undef()
-            own_b = b.fields.get(name) or (b.origin(name) if b.origin else None) or Undef()
+        names = [*a.fields, *b.fields]
+        if a.origin is not b.origin:  # two objects: what either has not read yet is read now
+            names += [name for side in (a, b) if side.origin is not None for name in side.origin.names]
+        for name in dict.fromkeys(names):
             outer, self._part = self._part, f"the attribute {name!r} of {a.cls.__name__}"
-            joined[name] = self.join(own_a, own_b)
+            joined[name] = self.join(_own_field(a, name), _own_field(b, name))
             self._part = outer
         return joined
 
@@ -489,6 +546,16 @@ class Join:
         found = Unknown(kind(span=self.span, what=what, first=first, second=second, blame=blame))
         self.conflicts.append(found)
         return found
+
+
+def _own_field(cell: ObjectCell, name: str) -> Abstract:
+    found = cell.fields.get(name)
+    if found is None and cell.origin is not None:
+        try:
+            found = cell.origin(name)
+        except DiagnosticError as error:
+            return Unknown(error.diagnostic)
+    return Undef() if found is None else found
 
 
 def joined_error(a: ErrorCell, b: ErrorCell) -> ErrorCell:

@@ -157,7 +157,9 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
         result = _one_pass(engine, loop, patterns)
         if result is None:
             return  # the condition is false on entry: the loop does not run
+        together = len(engine.state.together)
         join = _join(engine, loop, patterns, owned, result.changes, before, guessed)
+        told_apart = len(engine.state.together) == together  # as the pass took it
         settled = {slot: entry[0] for slot, entry in join.entries.items()}
         for counter, ends in counters.items():
             if counter in settled:
@@ -168,12 +170,12 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
             guessed -= constant
             patterns = {s: p for s, p in patterns.items() if s not in constant}
             continue
-        if engine.mark_errors() == mark:
+        if engine.mark_errors() == mark and told_apart:
             fresh = _assigned_only(patterns, settled, join)
             if fresh and _same({**patterns, **fresh}, settled):
                 patterns = {**patterns, **fresh}
                 _carry(result, fresh)
-        if _same(patterns, settled):
+        if told_apart and _same(patterns, settled):
             _finish(engine, loop, patterns, owned, result, join, before)
             return
         _widen_outer(engine, settled, result.changes)
@@ -428,22 +430,29 @@ def _join(
     i, parting = loop.instruction, None
     if isinstance(i, stage.For | stage.While):
         parting = Parting(engine.current.function, i, None, i.body)
-    join = Join(engine.state, head, lookup(changes, before), engine.b.span, loop=True, parting=parting)
-    join.owned = set(owned)
-    for slot in list(patterns) + [s for s in changes if s not in patterns]:
-        if isinstance(slot, int):
-            if slot in before and slot != ERROR:
+    end = lookup(changes, before)
+    carriers: dict[int, tuple[int, int] | None] = {}
+    while True:
+        join = Join(engine.state, head, end, engine.b.span, loop=True, parting=parting, carriers=carriers)
+        join.owned = set(owned)
+        for slot in list(patterns) + [s for s in changes if s not in patterns]:
+            if isinstance(slot, int):
+                if slot in before and slot != ERROR:
+                    join.slot(slot)
+            elif isinstance(changes.get(slot), Undef) and isinstance(before.get(slot, Undef()), Undef):
+                continue  # assigned and deleted again, as the counters of inner loops are
+            elif _visible(slot, loop, engine.state) and not _of_one_trip(engine, slot, loop, head(slot)):
                 join.slot(slot)
-        elif isinstance(changes.get(slot), Undef) and isinstance(before.get(slot, Undef()), Undef):
-            continue  # assigned and deleted again, as the counters of inner loops are
-        elif _visible(slot, loop, engine.state) and not _of_one_trip(engine, slot, loop, head(slot)):
-            join.slot(slot)
+        found = join.uncarried()
+        if not found:
+            break
+        carriers |= found
     for (a, _), merged in join.merged.items():
         if merged not in owned:
             inner = owned[a][1] if a in owned else MISSING
             owned[merged] = (a, _entry(before.get(a, inner), join.entries[merged][1]))
             engine.state.apart[merged] = loop
-    join.note_rivals()
+    join.note_together()
     return join
 
 

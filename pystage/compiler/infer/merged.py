@@ -101,11 +101,9 @@ def distinct(state: State, find: Find, a: int, b: int) -> bool:
     if a == b:
         return False
     one, other = possible(find, a), possible(find, b)
-    if any(known is RIVAL and c in other for c, known in sources_of(find(a))):
+    if a in other or b in one:
         return False
-    if any(known is RIVAL and c in one for c, known in sources_of(find(b))):
-        return False
-    if a in state.apart and state.apart[a] is state.apart.get(b):
+    if state.kept_apart(a, b):
         return True
     if not one & other and all(c not in state.merged or sources_of(find(c)) for c in (a, b)):
         return True

@@ -30,7 +30,7 @@ _HANDLE = "%generator"
 
 def generator_cell(cls: type, handle: Value) -> ObjectCell:
     """The contents of the cell of a generator whose number is `handle`."""
-    return ObjectCell(cls, {_HANDLE: Array(handle, Form.PYTHON)}, _no_attribute)
+    return ObjectCell(cls, {_HANDLE: Array(handle, Form.PYTHON)}, _NO_ATTRIBUTES)
 
 
 def handle_of(cell: ObjectCell) -> Value:
@@ -38,6 +38,13 @@ def handle_of(cell: ObjectCell) -> Value:
     return cast(Array, cell.fields[_HANDLE]).value
 
 
-def _no_attribute(name: str) -> Abstract | None:
+class _NoAttributes:
     """A generator has no attributes of its own; it is not made of its fields, so that it cannot be copied."""
-    return None
+
+    names: tuple[str, ...] = ()
+
+    def __call__(self, name: str) -> Abstract | None:
+        return None
+
+
+_NO_ATTRIBUTES = _NoAttributes()

@@ -8,9 +8,9 @@ The lattice is finer than Python's types: a value may be known altogether (`Cons
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import Field, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, dataclass_transform
 
 import numpy as np
 
@@ -331,6 +331,17 @@ class SetCell(Cell):
     which: int | Value = 0
 
 
+class Origin(Protocol):
+    """The attributes that an object of the caller's world had when the program began."""
+
+    @property
+    def names(self) -> Iterable[str]:
+        """The names of all."""
+
+    def __call__(self, name: str) -> Abstract | None:
+        """The attribute, if there is one."""
+
+
 @immutable
 class ObjectCell(Cell):
     """An instance: its class and its own attributes.
@@ -340,7 +351,7 @@ class ObjectCell(Cell):
 
     cls: type
     fields: dict[str, Abstract]
-    origin: Callable[[str], Abstract | None] | None = None
+    origin: Origin | None = None
     sources: tuple[tuple[int, Cell], ...] = ()
     which: int | Value = 0
 

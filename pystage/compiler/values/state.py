@@ -44,7 +44,9 @@ class State:
         self.slots: dict[Slot, Content] = {ERROR: ErrorCell(), OUTPUT: OutputCell()}
         self._journals: list[dict[Slot, Any]] = []
         self.apart: dict[int, object] = {}
-        """Merged cells that one loop carries, by loop: distinct objects in every trip."""
+        """Merged cells that one loop carries, by loop."""
+        self.together: set[frozenset[int]] = set()
+        """Pairs of cells that one loop carries and that may be one object."""
         self.pairs: dict[int, tuple[object, int, int]] = {}
         """Of merged cells: where paths joined (equal for all of that place), and the cell that each path had."""
         self.merged: dict[int, None] = {}
@@ -136,6 +138,13 @@ class State:
                         pending.append(self.slots[cell])
         return found
 
+    def kept_apart(self, a: Slot, b: int) -> bool:
+        """True for two cells that one loop carries and that are two objects in every trip."""
+        group = self.apart.get(b)
+        if group is None or not isinstance(a, int) or self.apart.get(a) is not group:
+            return False
+        return frozenset((a, b)) not in self.together
+
     def held_elsewhere(self, cell: int, by: int) -> bool:
         """True if a variable or a cell other than `by` refers to `cell`; temporaries do not count.
 
@@ -146,7 +155,6 @@ class State:
                 continue
             if cell in cells_of(content):
                 return True
-            group = self.apart.get(slot, slot) if isinstance(slot, int) else slot
-            if group != self.apart.get(by) and any(c == cell for c, _ in getattr(content, "sources", ())):
+            if any(c == cell for c, _ in getattr(content, "sources", ())) and not self.kept_apart(slot, by):
                 return True
         return False
