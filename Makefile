@@ -12,7 +12,7 @@ install = $(BIN)/python -m pip install --quiet --disable-pip-version-check --edi
 .PHONY: help demo test fuzz lint bench clean
 
 help:
-	@echo "make demo   k-means on handwritten digits, plain and staged"
+	@echo "make demo   k-means on handwritten digits, plain and staged; then a network that learns them"
 	@echo "make test   style, types and all tests"
 	@echo "make fuzz   random programs: N of them (300), from seed FROM on"
 	@echo "make bench  the measurements of docs/benchmarks.md"
@@ -20,6 +20,7 @@ help:
 
 demo: $(VENV)/.installed-examples
 	$(BIN)/python examples/kmeans_digits.py
+	$(BIN)/python examples/train_digits.py
 
 test: lint
 	$(BIN)/python -m pytest -n 2

@@ -8,6 +8,8 @@ program (`compiler/ad`), so that loops, branches, stores and calls are different
 from __future__ import annotations
 
 import copy
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -31,24 +33,28 @@ def grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -
     checkpoints, in bounded memory. Raises TypeError for a result that is not one real number, or an argument
     that is no real or complex number; StagingError (PS7xx) for an operation without a derivative.
     """
-    several = argnums if isinstance(argnums, int) else tuple(argnums)
 
-    def gradient(*args: Any, **kwargs: Any) -> Any:
-        return grad(fun, several, has_aux)(*args, **kwargs)
+    def make(several: Any) -> Any:
+        def gradient(*args: Any, **kwargs: Any) -> Any:
+            return grad(fun, several, has_aux)(*args, **kwargs)
 
-    return compile(gradient, name=f"grad_{_name(fun)}")
+        return compile(gradient, name=f"grad_{_name(fun)}")
+
+    return _made(make, "grad", fun, argnums, has_aux)
 
 
 def value_and_grad(
     fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
 ) -> CompiledFunction[..., Any]:
     """The value of a function and its gradient, as a pair; see `grad`."""
-    several = argnums if isinstance(argnums, int) else tuple(argnums)
 
-    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        return value_and_grad(fun, several, has_aux)(*args, **kwargs)
+    def make(several: Any) -> Any:
+        def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
+            return value_and_grad(fun, several, has_aux)(*args, **kwargs)
 
-    return compile(value_and_gradient, name=f"value_and_grad_{_name(fun)}")
+        return compile(value_and_gradient, name=f"value_and_grad_{_name(fun)}")
+
+    return _made(make, "value_and_grad", fun, argnums, has_aux)
 
 
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -57,29 +63,39 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     `tangents` has the structure and the shapes of `primals`, TypeError otherwise; the derivative has the structure
     of the result.
     """
-    run = _jvp_of(fun)
-    result: tuple[Any, Any] = run(tuple(primals), tuple(tangents))
+
+    def make(_: Any) -> Any:
+        def directional(primals: Any, tangents: Any) -> Any:
+            return jvp(fun, primals, tangents)
+
+        return compile(directional, name=f"jvp_{_name(fun)}")
+
+    result: tuple[Any, Any] = _made(make, "jvp", fun, None)(tuple(primals), tuple(tangents))
     return result
 
 
 def jacobian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[..., Any]:
     """The derivative of an array by an array: the result's axes, then the argument's. Forward mode in a loop."""
-    several = argnums if isinstance(argnums, int) else tuple(argnums)
 
-    def derivative(*args: Any, **kwargs: Any) -> Any:
-        return jacobian(fun, several)(*args, **kwargs)
+    def make(several: Any) -> Any:
+        def derivative(*args: Any, **kwargs: Any) -> Any:
+            return jacobian(fun, several)(*args, **kwargs)
 
-    return compile(derivative, name=f"jacobian_{_name(fun)}")
+        return compile(derivative, name=f"jacobian_{_name(fun)}")
+
+    return _made(make, "jacobian", fun, argnums)
 
 
 def hessian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[..., Any]:
     """The second derivative of a function that gives one real number: the argument's axes, twice."""
-    several = argnums if isinstance(argnums, int) else tuple(argnums)
 
-    def second_derivative(*args: Any, **kwargs: Any) -> Any:
-        return hessian(fun, several)(*args, **kwargs)
+    def make(several: Any) -> Any:
+        def second_derivative(*args: Any, **kwargs: Any) -> Any:
+            return hessian(fun, several)(*args, **kwargs)
 
-    return compile(second_derivative, name=f"hessian_{_name(fun)}")
+        return compile(second_derivative, name=f"hessian_{_name(fun)}")
+
+    return _made(make, "hessian", fun, argnums)
 
 
 def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> CompiledFunction[..., Any]:
@@ -95,10 +111,13 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Compil
     did not make (PS703), `print` and draws (PS606).
     """
 
-    def mapped(*args: Any, **kwargs: Any) -> Any:
-        return vmap(fun, in_axes, out_axes)(*args, **kwargs)
+    def make(axes: Any) -> Any:
+        def mapped(*args: Any, **kwargs: Any) -> Any:
+            return vmap(fun, axes, out_axes)(*args, **kwargs)
 
-    return compile(mapped, name=f"vmap_{_name(fun)}")
+        return compile(mapped, name=f"vmap_{_name(fun)}")
+
+    return _made(make, "vmap", fun, in_axes, out_axes)
 
 
 def stop_gradient(x: T) -> T:
@@ -106,19 +125,30 @@ def stop_gradient(x: T) -> T:
     return copy.deepcopy(x)
 
 
-_DIRECTIONAL: dict[int, tuple[Any, CompiledFunction[..., Any]]] = {}
+_KEPT = 512
+"""How many transformed functions are kept, so that the same call in a loop is compiled once."""
+_kept: OrderedDict[Any, CompiledFunction[..., Any]] = OrderedDict()
+_lock = threading.Lock()
 
 
-def _jvp_of(fun: Callable[..., Any]) -> CompiledFunction[..., Any]:
-    """The compiled directional derivative of a function, made once for as long as the function lives."""
-    known = _DIRECTIONAL.get(id(fun))
-    if known is None or known[0] is not fun:
-
-        def directional(primals: Any, tangents: Any) -> Any:
-            return jvp(fun, primals, tangents)
-
-        known = _DIRECTIONAL[id(fun)] = (fun, compile(directional, name=f"jvp_{_name(fun)}"))
-    return known[1]
+def _made(
+    make: Callable[[Any], CompiledFunction[..., Any]], name: str, fun: Any, where: Any, *options: Any
+) -> CompiledFunction[..., Any]:
+    """What `make` makes of `where`, once for the same function and options; lists in `where` are tuples to it."""
+    where = tuple(where) if isinstance(where, list) else where
+    key = (name, fun, type(where), where, options)
+    try:
+        hash(key)
+    except TypeError:  # a callable, or axes, that cannot be a key
+        return make(where)
+    with _lock:
+        found = _kept.get(key)
+        if found is None:
+            found = _kept[key] = make(where)
+        _kept.move_to_end(key)
+        if len(_kept) > _KEPT:
+            _kept.popitem(last=False)
+    return found
 
 
 def _name(fun: Callable[..., Any]) -> str:

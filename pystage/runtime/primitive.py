@@ -16,6 +16,7 @@ import jax
 from jax.extend.mlir import ir
 from jax.interpreters import ad, batching, mlir
 
+from ..compiler.emit.channels_last import channels_last
 from ..compiler.emit.cut import cut
 from ..compiler.emit.fence import fence_loads
 from ..compiler.emit.stablehlo import emit_inline
@@ -60,8 +61,9 @@ def _results(*operands: Any, staged: Staged) -> tuple[list[Any], frozenset[Any]]
 
 
 def for_platform(function: Function, *platforms: str) -> Function:
-    """The program as it is emitted for these platforms: on CPUs with loads kept apart from stores, in segments."""
-    return cut(fence_loads(function)) if "cpu" in platforms else function
+    """The program as it is emitted for these platforms: on CPUs with loads kept apart from stores, in segments,
+    and the convolutions of loops with channels last."""
+    return cut(fence_loads(channels_last(function))) if "cpu" in platforms else function
 
 
 def _lower(context: Any, *operands: ir.Value, staged: Staged) -> list[ir.Value]:
