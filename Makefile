@@ -14,7 +14,7 @@ install = $(BIN)/python -m pip install --quiet --disable-pip-version-check --edi
 help:
 	@echo "make demo   k-means on handwritten digits, plain and staged; then a network that learns them"
 	@echo "make test   style, types and all tests"
-	@echo "make fuzz   random programs: N of them (300), from seed FROM on"
+	@echo "make fuzz   random programs: N of them (300), from seed FROM on, made small where they differ"
 	@echo "make bench  the measurements of docs/benchmarks.md"
 	@echo "make lint   style and types"
 
@@ -28,7 +28,7 @@ test: lint
 N ?= 300
 FROM ?= 1000
 fuzz: $(VENV)/.installed-test
-	PYTHONPATH=tests $(BIN)/python -m programs.running $(FROM) $(N)
+	PYTHONPATH=tests $(BIN)/python -m programs.fuzz $(N) $(FROM)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check

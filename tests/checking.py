@@ -45,7 +45,7 @@ def check(
     staged: Callable[..., Any] | None = None,
     refused: str | None = None,
     raises: type[Exception] | None = None,
-    tolerance: float | None = None,
+    tolerance: Mapping[str, float] | float | None = None,
     runs: int = 2,
     interpreted: bool = True,
 ) -> None:
@@ -54,9 +54,9 @@ def check(
     `staged`: what to call instead of `pystage.compile(function)`, to keep one compiled function over several
     checks. `refused`: the code of the diagnostic with which staging must fail, arguments untouched. `raises`: the
     class of the exception that the plain run raises; without it, a plain run that raises fails the check.
-    `tolerance`: instead of those by dtype. `runs`: how often the staged function is called, so that the later
-    calls find the compiled program. `interpreted`: whether the program runs in the reference interpreter too,
-    which takes long for what loops much.
+    `tolerance`: instead of those by dtype; one for all, or by the name of the dtype. `runs`: how often the staged
+    function is called, so that the later calls find the compiled program. `interpreted`: whether the program runs
+    in the reference interpreter too, which takes long for what loops much.
     """
     keywords = dict(kwargs or {})
     staged = staged or pystage.compile(function, fallback="error")
@@ -212,7 +212,7 @@ def _compare_runs(plain: Run, staged: Run, comparison: Comparison, name: str, fi
 class Comparison:
     """Walks two structures side by side, and remembers which objects of one stand for which of the other."""
 
-    tolerance: float | None = None
+    tolerance: Mapping[str, float] | float | None = None
     weak_types: bool = True
     partners: dict[int, Any] = field(default_factory=dict)  # id of a plain object → its staged partner
     taken: dict[int, str] = field(default_factory=dict)  # id of a staged object → where it was first met
@@ -301,7 +301,9 @@ class Comparison:
         if not jnp.issubdtype(plain.dtype, np.inexact):
             np.testing.assert_array_equal(staged, plain, err_msg=path)
             return
-        tolerance = self.tolerance if self.tolerance is not None else TOLERANCES[_real(plain.dtype)]
+        tolerance = self.tolerance if self.tolerance is not None else TOLERANCES
+        if isinstance(tolerance, Mapping):
+            tolerance = tolerance[_real(plain.dtype)]
         wide = np.complex128 if np.iscomplexobj(plain) else np.float64
         np.testing.assert_allclose(
             staged.astype(wide), plain.astype(wide), rtol=tolerance, atol=tolerance, err_msg=path

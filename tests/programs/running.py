@@ -1,39 +1,30 @@
-"""Runs random programs plain and staged, and makes the smallest program of one that differs.
-
-`python -m programs.running FIRST COUNT` (`make fuzz N=…`) runs the programs of many seeds and prints
-each that differs, made smaller, and how many were refused with which code.
-"""
+"""Runs a random program plain and staged, and says what came of it."""
 
 from __future__ import annotations
 
-import copy
 import importlib.util
 import itertools
-import sys
 import tempfile
 import warnings
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pystage
 from checking import check
 
-from .generator import Node, Program, generate
+from .strategy import Program
 
-SHRINK_LIMIT = 200
-"""How many smaller programs are tried."""
+SLACK = {"float64": 1e-8, "float32": 2e-3, "float16": 1e-1, "bfloat16": 1e-1}
+"""How far numbers with rounding may differ: a program adds, squares and divides them again and again."""
 
 _numbers = itertools.count()
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a program: `same`, `differs`, `invalid` (the plain run raises), or the code of the refusal."""
+    """What came of a program: `same`, `raises` (and is the same), `differs`, or the code of the refusal."""
 
     what: str
     text: str = ""
@@ -42,70 +33,48 @@ class Outcome:
     def is_wrong(self) -> bool:
         return self.what in ("differs", "PS699")
 
+    @property
+    def is_refused(self) -> bool:
+        return self.what.startswith("PS")
+
 
 def run(program: Program) -> Outcome:
-    """Runs one program both ways."""
-    with tempfile.TemporaryDirectory() as folder:
+    """Runs one program both ways, on all its inputs; the worst of what comes of them."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         module = _load(program, Path(folder))
-        args = _arguments(module, program)
+        staged = pystage.compile(module.program, fallback="error")
+        outcome = Outcome("same")
+        for texts in program.inputs:
+            args = [eval(text, vars(module)) for text in texts]
+            try:
+                raised = _raised(module, texts)
+                check(
+                    module.program,
+                    *args,
+                    staged=staged,
+                    raises=raised,
+                    runs=1,
+                    interpreted=False,
+                    tolerance=SLACK,
+                )
+            except pystage.StagingError as error:
+                return Outcome(error.diagnostics[0].code, f"{error}\nwith {', '.join(texts)}")
+            except AssertionError as error:
+                return Outcome("differs", f"{error}\n{error.__cause__!r}\nwith {', '.join(texts)}")
+            if raised is not None:
+                outcome = Outcome("raises")
+        return outcome
+
+
+def _raised(module: ModuleType, texts: tuple[str, ...]) -> type[Exception] | None:
+    """The class of the exception with which the plain run ends."""
+    with np.errstate(all="ignore"):
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                module.program(*copy.deepcopy(args))
+            module.program(*[eval(text, vars(module)) for text in texts])
         except Exception as error:
-            return Outcome("invalid", repr(error))
-        try:
-            check(module.program, *args, interpreted=False, runs=1)
-        except pystage.StagingError as error:
-            return Outcome(error.diagnostics[0].code, str(error))
-        except AssertionError as error:
-            return Outcome("differs", f"{error}\n{error.__cause__!r}")
-    return Outcome("same")
-
-
-def smallest(program: Program) -> Program:
-    """A program of which no statement can be left out without it coming out right (or otherwise wrong).
-
-    Its last statement, which returns, stays.
-    """
-    wanted = run(program).what
-    last = program.body[-1]
-    left = SHRINK_LIMIT
-    while left:
-        for body in _smaller(program.body[:-1]):
-            left -= 1
-            smaller = replace(program, body=[*body, last])
-            if _compiles(smaller) and run(smaller).what == wanted:
-                program = smaller
-                break
-            if not left:
-                break
-        else:
-            break
-    return program
-
-
-def _compiles(program: Program) -> bool:
-    """False where a `break` or a `nonlocal` has lost what it belongs to."""
-    try:
-        compile(program.source(), "<smaller>", "exec")
-    except SyntaxError:
-        return False
-    return True
-
-
-def _smaller(body: list[Node]) -> Iterator[list[Node]]:
-    """The bodies that have one statement less, or one compound statement replaced by a part of it."""
-    for i, node in enumerate(body):
-        before, after = body[:i], body[i + 1 :]
-        yield before + after
-        for j, (header, inner) in enumerate(node.blocks):
-            yield before + inner + after
-            others = node.blocks[:j], node.blocks[j + 1 :]
-            if j:
-                yield [*before, Node(blocks=others[0] + others[1]), *after]
-            for part in _smaller(inner):
-                yield [*before, Node(blocks=[*others[0], (header, part), *others[1]]), *after]
+            return type(error)
+    return None
 
 
 def _load(program: Program, folder: Path) -> ModuleType:
@@ -117,33 +86,3 @@ def _load(program: Program, folder: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def _arguments(module: Any, program: Program) -> tuple[Any, ...]:
-    """The arguments that every program takes, in the order of `generator.PARAMETERS`."""
-    m = np.arange(6, dtype=np.float32).reshape(2, 3) - 2
-    pair = module.Pair(np.array([2.0, 0.25, 1.0]), 2)
-    x, y, q = np.array([1.0, 2.0, 4.0]), np.array([0.5, -1.0, 3.0]), np.array([3, -1, 5])
-    return x, y, m, q, pair, program.n, program.k
-
-
-def main(first: int, count: int) -> int:
-    """Runs `count` programs from seed `first` on; the number of those that differ."""
-    outcomes: Counter[str] = Counter()
-    wrong = 0
-    for seed in range(first, first + count):
-        program = generate(seed)
-        outcome = run(program)
-        outcomes[outcome.what] += 1
-        if outcome.is_wrong:
-            wrong += 1
-            program = smallest(program)
-            source = program.source().partition("def program")
-            print(f"seed {seed}, n={program.n}, k={program.k}: {run(program).text}")
-            print(source[1] + source[2], flush=True)
-    print({what: outcomes[what] for what in sorted(outcomes)})
-    return wrong
-
-
-if __name__ == "__main__":
-    sys.exit(1 if main(int(sys.argv[1]), int(sys.argv[2])) else 0)

@@ -337,6 +337,50 @@ def a_broadcast_view_comes_back(x):
     return np.broadcast_to(x, (2, 3))
 
 
+# ---------------------------------------------------------------- stores
+
+
+@cases.each((vector(),))
+def an_array_is_stored_into_its_own_elements(x):
+    x[[1, 0, 1]] = x
+    return x
+
+
+@cases.each((X, 1), raises=ValueError)
+@cases.each((X, 0))
+def a_broadcast_array_is_added_to(x, n):
+    y = np.broadcast_to(x, (2, 3)) if n > 0 else np.ones((2, 3))
+    y += 1
+    return y
+
+
+@cases.each((X, 0), (X, 1), (X, 2), (X, 3), (X, 4), raises=ValueError)
+def a_store_into_read_only_memory(x, form):
+    y = np.broadcast_to(x, (2, 3))
+    match form:
+        case 0:
+            y += 1
+        case 1:
+            y[0] = 1
+        case 2:
+            np.add(x, 1, out=y)
+        case 3:
+            y.sort()
+        case _:
+            np.put(y, 0, 1.0)
+
+
+# ---------------------------------------------------------------- numbers
+
+
+@cases.each((np.int16(5),), (np.int16(2),))
+def a_range_up_to_a_number_of_two_kinds(x):
+    total = 0
+    for i in range(min(x, 3)):
+        total += i
+    return total
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_regression(function, args, options):
     try:

@@ -167,9 +167,9 @@ def _conjugate(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
 # ---------------------------------------------------------------- in place
 
 
-def _stored(ctx: Context, self: Raw, new: Value) -> Abstract:
+def _stored(ctx: Context, self: Raw, new: Value, memory: str = "assignment destination") -> Abstract:
     assert isinstance(self, Ref)
-    store_through(ctx, self, new)
+    store_through(ctx, self, new, memory=memory)
     return NONE
 
 
@@ -184,13 +184,13 @@ def _fill(ctx: Context, self: Raw, value: Raw) -> Abstract:
 def _sort(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
     """Sorts the memory of an ndarray."""
     made = ctx.call(Const(np.sort), [self, *args], kwargs)
-    return _stored(ctx, self, NUMPY.operand(ctx, made, "sort").value)
+    return _stored(ctx, self, NUMPY.operand(ctx, made, "sort").value, "sort array")
 
 
 def _partition(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
     """Brings the memory of an ndarray into an order in which the `kth` element is in its place."""
     made = ctx.call(Const(np.partition), [self, *args], kwargs)
-    return _stored(ctx, self, NUMPY.operand(ctx, made, "partition").value)
+    return _stored(ctx, self, NUMPY.operand(ctx, made, "partition").value, "partition array")
 
 
 # ---------------------------------------------------------------- Python objects

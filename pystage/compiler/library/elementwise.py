@@ -243,7 +243,7 @@ def store_result(ctx: Context, target: Ref, value: Value, name: str, mask: Opera
     if mask is not None:
         condition = ctx.broadcast(value_of(ctx, mask, BOOL), shape)
         value = select(ctx, condition, value, ctx.contents(target))
-    store_through(ctx, target, value)
+    store_through(ctx, target, value, memory="output array")
 
 
 def jax_operands(ctx: Context, name: str, args: Sequence[Raw]) -> list[Operand]:

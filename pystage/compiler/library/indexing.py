@@ -64,7 +64,7 @@ def array_setitem(ctx: Context, obj: Abstract, index: Raw, value: Raw) -> None:
     shape = shape_of(ctx, obj)
     indices = parse(ctx, index, shape, jax=False)
     target = Ref(obj.cell, (*obj.path, *basic_views(indices.items, shape)))
-    if isinstance(value, Ref) and value.cell == target.cell and value.path == target.path:
+    if indices.is_basic and isinstance(value, Ref) and (value.cell, value.path) == (target.cell, target.path):
         return  # x[i] += v has changed the memory already; NumPy then stores it onto itself
     if indices.masks:
         _store_masked(ctx, target, indices, value)

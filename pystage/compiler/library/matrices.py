@@ -215,7 +215,7 @@ def fill_diagonal(ctx: Context, a: Raw, val: Raw, wrap: Raw = False) -> Abstract
     new = stored_value(ctx, val, dtype_of(ctx, a), "the stored value")
     if new.type.rank:
         new = _recycled(ctx, ctx.reshape(new, (new.type.size,)), size)
-    store_through(ctx, target, fit(ctx, new, (size,)))
+    store_through(ctx, target, fit(ctx, new, (size,)), memory="underlying array")
     return lifted(ctx, None)
 
 

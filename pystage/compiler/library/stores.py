@@ -22,16 +22,18 @@ from .bounds import check_fits
 from .context import Case, Context, Raw
 
 
-def store_through(ctx: Context, ref: Ref, new: Value, masked: bool = True) -> None:
+def store_through(
+    ctx: Context, ref: Ref, new: Value, masked: bool = True, memory: str = "assignment destination"
+) -> None:
     """The ndarray `ref` (a view or an owner) holds `new`, broadcast to its shape and cast to its dtype.
 
     With `masked` False, `new` is what it holds already where the program has raised before. Raises NumPy's
-    ValueError in the program where the memory is read-only or `new` has another shape.
+    ValueError in the program where `memory`, as the operation calls it, is read-only, or `new` has another shape.
     """
     cell = ctx.settle(ref)
     assert isinstance(cell, ArrayCell)
     if not cell.writable or any(isinstance(view, Repeated) for view in ref.path):
-        ctx.raise_(ValueError("assignment destination is read-only"))
+        ctx.raise_(ValueError(f"{memory} is read-only"))
     shape = path_shape(ref, cell.value)
     fitted = fit(ctx, cast(ctx, new, dtype_of(ctx, ref)), shape)
     path = ref.path
@@ -177,7 +179,7 @@ def store_out(ctx: Context, out: Ref, value: Value, function: str) -> None:
     source = value.type.dtype
     if not np.can_cast(source, target, "same_kind"):
         ctx.fail(NoCast(span=ctx.span, operation=f"np.{function}", source=str(source), target=str(target)))
-    store_through(ctx, out, value)
+    store_through(ctx, out, value, memory="output array")
 
 
 def known_array(value: Value) -> np.ndarray | None:

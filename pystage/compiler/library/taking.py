@@ -185,7 +185,7 @@ def put(ctx: Context, a: Raw, ind: Raw, v: Raw, mode: Raw = "raise") -> Abstract
             return Const(None)
         new = taken(ctx, new, np.arange(count) % new.type.size, 0)
     stored = scatter(ctx, flat, Fancy((0,), (places,), (count,), 0, False), ctx.broadcast(new, (count,)))
-    store_through(ctx, target, ctx.reshape(stored, shape))
+    store_through(ctx, target, ctx.reshape(stored, shape), memory="put: output array")
     for given in checked:  # what stands before the first that is outside is stored
         check_inside(ctx, given, ctx.reshape(front, given.shape), value.type.size, _outside_of_put(shape))
     return Const(None)
@@ -214,7 +214,8 @@ def putmask(ctx: Context, a: Raw, mask: Raw, values: Raw) -> Abstract:
         if new.type.size == where.type.size
         else ctx.broadcast(ctx.reshape(new, ()), shape)
     )
-    store_through(ctx, target, select(ctx, ctx.reshape(where, shape), new, ctx.contents(target)))
+    chosen = select(ctx, ctx.reshape(where, shape), new, ctx.contents(target))
+    store_through(ctx, target, chosen, memory="putmask: output array")
     return Const(None)
 
 

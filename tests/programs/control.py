@@ -1,0 +1,221 @@
+"""Random statements with a body: branches, loops with every jump, nested functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .expressions import PYTHON_INT, condition, expression, fit, integer, kept, leaf
+from .kinds import DictOf, Form, Kind, ListOf, Number
+from .statements import result, simple
+from .writer import Callee, Scope, Variable, Writer
+
+DEEPEST = 3
+"""How deep statements nest."""
+
+
+def body(w: Writer, most: int) -> None:
+    """At least one statement, at most so many."""
+    for i in range(most):
+        if not w.statement(lambda: _statement(w, first=i == 0)):
+            return
+
+
+def _statement(w: Writer, first: bool) -> bool:
+    """Writes a statement; False if there is none."""
+    if not first and w.below(6) == 0:
+        return False
+    if w.statements <= 0:
+        return False
+    w.statements -= 1
+    form = w.below(20)
+    if form < 13 or w.depth > DEEPEST:
+        simple(w)
+    else:
+        w.pick(COMPOUND)(w)
+    return True
+
+
+# ---------------------------------------------------------------- branches
+
+
+def branch(w: Writer) -> None:
+    """`if`, with `elif` and `else` or without."""
+    with w.block(f"if {condition(w)}:"):
+        arm(w)
+    if w.chance(4):
+        with w.block(f"elif {condition(w)}:"):
+            arm(w)
+    if w.chance(2):
+        with w.block("else:"):
+            arm(w)
+
+
+def arm(w: Writer) -> None:
+    """The body of a branch, which may end with a jump."""
+    body(w, 3)
+    if w.scope.loops and w.chance(4):
+        w.add(w.pick(("break", "continue")))
+    elif w.scope.results and w.chance(5):
+        result(w)
+
+
+def matched(w: Writer) -> None:
+    """`match` of an integer."""
+    with w.block(f"match {integer(w)}:"):
+        for pattern in ("0 | 1", f"_ if {condition(w, 0)}", "_"):
+            with w.block(f"case {pattern}:"):
+                body(w, 2)
+
+
+# ---------------------------------------------------------------- loops
+
+
+def counted(w: Writer) -> None:
+    """`for` over a range."""
+    i = w.name("i")
+    ranges = (
+        "3",
+        "1",
+        "2, -1, -1",
+        "0, 5, 2",
+        f"{integer(w, 0)} % 4",
+        f"1, {integer(w, 0)} % 5",
+        f"min({integer(w, 0)}, 3)",
+    )
+    around = w.pick(("range({})", "range({})", "reversed(range({}))"))
+    _loop(w, f"for {i} in {around.format(w.pick(ranges))}:", {i: PYTHON_INT})
+
+
+def over(w: Writer) -> None:
+    """`for` over an array, a list or a dict."""
+    i, item = w.name("i"), w.name("v")
+    arrays = w.numbers(lambda k: k.form is Form.ARRAY and k.shape != ())
+    sources: list[tuple[str, Kind]] = [(text, _row(kind)) for text, kind, _ in arrays]
+    sources += [(f"{text}[:]", kind.item) for text, kind, _ in w.of_type(ListOf)]  # the body may append
+    if not sources:
+        return counted(w)
+    text, kind = w.pick(sources)
+    form = w.below(6)
+    if form == 4 and (dicts := w.of_type(DictOf)):
+        text, known_dict, _ = w.pick(dicts)
+        key, value = known_dict.items[0]
+        _loop(w, f"for {i}, {item} in list({text}.items())[:1]:", {item: value})
+    elif form < 2:
+        _loop(w, f"for {item} in {text}:", {item: kind})
+    elif form == 2:
+        _loop(w, f"for {i}, {item} in enumerate({text}):", {i: PYTHON_INT, item: kind})
+    elif form == 3:
+        text = text.removesuffix("[:]")
+        _loop(w, f"for {i}, {item} in zip(range(4), {text}):", {i: PYTHON_INT, item: kind})
+    else:
+        _loop(w, f"for {item} in reversed({text}):", {item: kind})
+    return None
+
+
+def _row(kind: Number) -> Number:
+    """What a loop over an array gives."""
+    rest = kind.shape[1:]
+    return Number(Form.ARRAY if rest else Form.NUMPY, kind.dtype, rest, kind.grade)
+
+
+def repeated(w: Writer) -> None:
+    """`while`, with a counter of its own so that it ends."""
+    i = w.name("i")
+    form = w.below(3)
+    w.add(f"{i} = {'3' if form == 1 else '0'}")
+    counter = {i: PYTHON_INT}
+    if form == 0:
+        _loop(w, f"while {i} < {w.pick(('3', '2'))} and ({condition(w)}):", counter, [f"{i} += 1"])
+    elif form == 1:
+        _loop(w, f"while ({i} := {i} - 1) > 0:", counter)
+    else:
+        _loop(w, "while True:", counter, [f"{i} += 1", f"if {i} > {integer(w, 0)} % 4: break"])
+
+
+def _loop(w: Writer, header: str, names: dict[str, Kind], start: list[str] | None = None) -> None:
+    """A loop whose body knows these names more, and begins with these lines."""
+    with w.block(header, loops=w.scope.loops + 1):
+        for line in start or []:
+            w.add(line)
+        for name, kind in names.items():
+            w.declare(name, kind, assignable=False)
+        body(w, 4)
+    if w.chance(6):
+        with w.block("else:"):
+            body(w, 2)
+
+
+# ---------------------------------------------------------------- functions
+
+
+def define(w: Writer) -> None:
+    """A nested function, which may change what it captures, and is called."""
+    name = w.name("f")
+    params = tuple(kept(leaf(w)) for _ in range(w.below(3)))
+    defaults = w.below(len(params) + 1)
+    rest = w.chance(4)
+    of_result = kept(expression(w, 1))
+    written = [f"p{i}" for i in range(len(params) - defaults)]
+    for i in range(len(params) - defaults, len(params)):
+        written.append(f"p{i}={fit(w, leaf(w), params[i])}")
+    if rest:
+        written.append("*rest")
+    if w.chance(5):
+        _lambda(w, name, params, written, rest, of_result, defaults)
+        return
+    outer = w.scope
+    shared = [
+        n
+        for n, v in outer.variables.items()
+        if v.assignable and n.startswith("v") and isinstance(v.kind, Number)
+    ]
+    nonlocals = {w.pick(shared)} if shared and w.chance(2) else set()
+    inner = Scope(
+        {n: Variable(v.kind, n in nonlocals) for n, v in outer.variables.items()},
+        list(outer.callees),
+        0,
+        (of_result,),
+    )
+    with w.block(f"def {name}({', '.join(written)}):"):
+        w.scope = inner
+        if nonlocals:
+            w.add(f"nonlocal {', '.join(nonlocals)}")
+        for i, kind in enumerate(params):
+            w.declare(f"p{i}", kind)
+        if rest and w.chance(2):
+            w.add("p9 = len(rest)")
+            w.declare("p9", PYTHON_INT)
+        body(w, 3)
+        result(w)
+    w.scope.callees.append(Callee(name, params, defaults, rest, of_result))
+
+
+def _lambda(
+    w: Writer,
+    name: str,
+    params: tuple[Number, ...],
+    written: list[str],
+    rest: bool,
+    of_result: Number,
+    defaults: int,
+) -> None:
+    outer = w.scope
+    w.scope = Scope(dict(outer.variables), list(outer.callees))
+    for i, kind in enumerate(params):
+        w.declare(f"p{i}", kind)
+    text = fit(w, expression(w), of_result)
+    w.scope = outer
+    w.add(f"{name} = lambda {', '.join(written)}: {text}")
+    outer.callees.append(Callee(name, params, defaults, rest, of_result))
+
+
+COMPOUND: tuple[Callable[[Writer], None], ...] = (
+    branch,
+    branch,
+    counted,
+    over,
+    repeated,
+    branch,
+    define,
+    matched,
+)

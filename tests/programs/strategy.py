@@ -1,0 +1,139 @@
+"""The strategy of random programs: a whole program and the arguments it is called with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from .control import body
+from .expressions import PYTHON_FLOAT, PYTHON_INT, fit, kept, leaf
+from .kinds import DictOf, Form, Grade, Kind, ListOf, Number, ObjectOf
+from .statements import COUNTER, DOUBLED, POINT, VECTOR
+from .writer import Draw, Writer
+
+SIGNED = ("int64", "int32", "int16", "int8")
+UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
+SHAPES = ((3,), (2, 3), (3, 1), (1,), (2, 2), (0,), ())
+MOST_STATEMENTS = 14
+INPUTS = 3
+"""How many tuples of arguments a program is called with."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """The lines of a function, and the texts of its arguments for each call."""
+
+    lines: tuple[str, ...]
+    inputs: tuple[tuple[str, ...], ...]
+
+    def source(self) -> str:
+        """The module."""
+        return "from programs.prelude import *\n\n\n" + "\n".join(self.lines) + "\n"
+
+    def case(self) -> str:
+        """The program as it stands in `test_regressions.py`."""
+        calls = ", ".join(f"({', '.join(args)}{',' if len(args) == 1 else ''})" for args in self.inputs)
+        return f"@cases.each({calls})\n" + "\n".join(self.lines) + "\n"
+
+
+@st.composite
+def programs(draw: Draw) -> Program:
+    """A program that plain Python runs, though it may raise."""
+    w = Writer(draw)
+    kinds = [w.expression(lambda: _parameter(w)) for _ in range(1 + w.below(4))]
+    names = list("abcd"[: len(kinds)])
+    w.statements = MOST_STATEMENTS
+    w.calm = bool(w.below(2))
+    with w.block(f"def program({', '.join(names)}):"):
+        for name, kind in zip(names, kinds):
+            w.declare(name, kind)
+        if w.chance(3):
+            w.scope.results = tuple(kept(leaf(w)) for _ in range(2))
+        body(w, MOST_STATEMENTS)
+        if w.scope.results:
+            results = [fit(w, leaf(w), kind) for kind in w.scope.results]
+        else:
+            results = [name for name in w.scope.variables if w.below(4)]
+        w.add(f"return {', '.join(results or [names[0]])},")
+    first = w.below(100)
+    inputs = tuple(_arguments(kinds, (first + i) * 7) for i in range(INPUTS))
+    return Program(tuple(w.lines), inputs)
+
+
+def _parameter(w: Writer) -> Kind:
+    options: tuple[Callable[[], Kind], ...] = (
+        lambda: PYTHON_INT,
+        lambda: VECTOR,
+        lambda: VECTOR,
+        lambda: PYTHON_FLOAT,
+        lambda: Number(Form.ARRAY, "int64", w.pick(SHAPES)),
+        lambda: Number(Form.ARRAY, "float32", w.pick(SHAPES)),
+        lambda: Number(
+            Form.ARRAY, w.pick(SIGNED + UNSIGNED), w.pick(SHAPES), w.pick((Grade.SMALL, Grade.WHOLE))
+        ),
+        lambda: Number(Form.ARRAY, w.pick(("float64", "float32")), w.pick(SHAPES), Grade.ROUGH),
+        lambda: Number(Form.ARRAY, "bool", w.pick(SHAPES)),
+        lambda: Number(Form.ARRAY, w.pick(("complex128", "complex64")), w.pick(SHAPES), Grade.ROUGH),
+        lambda: Number(Form.NUMPY, w.pick(("float32", "float64", "bool", *SIGNED, *UNSIGNED))),
+        lambda: Number(Form.PYTHON, w.pick(("bool", "int64", "complex128")), (), Grade.SMALL),
+        lambda: ListOf(w.pick((PYTHON_INT, PYTHON_FLOAT, VECTOR)), 2 + w.below(2)),
+        lambda: DictOf((("a", PYTHON_INT), ("b", VECTOR))),
+        lambda: w.pick((POINT, COUNTER, DOUBLED)),
+    )
+    kind = w.pick(options)()
+    if isinstance(kind, Number) and kind.letter == "c":
+        return Number(kind.form, kind.dtype, kind.shape, Grade.ROUGH)
+    return kind
+
+
+def _arguments(kinds: list[Kind], choice: int) -> tuple[str, ...]:
+    """The arguments of one call; a choice is a number of any size."""
+    return tuple(_argument(kind, choice + 5 * i) for i, kind in enumerate(kinds))
+
+
+def _argument(kind: Kind, choice: int) -> str:
+    """The text of a value of a kind."""
+    match kind:
+        case ListOf(item, length):
+            return f"[{', '.join(_argument(item, choice + i) for i in range(length))}]"
+        case DictOf(items):
+            return "{" + ", ".join(f"{key!r}: {_argument(item, choice)}" for key, item in items) + "}"
+        case ObjectOf(cls, fields):
+            return f"{cls}({', '.join(_argument(item, choice) for _, item in fields)})"
+        case Number():
+            numbers = [_number(kind, (choice + 5 * i) % 12) for i in range(max(kind.elements, 1))]
+            if kind.form is Form.PYTHON:
+                return numbers[0]
+            dtype = "bool_" if kind.dtype == "bool" else kind.dtype
+            if kind.form is Form.NUMPY:
+                return f"np.{dtype}({numbers[0]})"
+            if kind.shape == ():
+                return f"np.array({numbers[0]}, np.{dtype})"
+            flat = f"np.array([{', '.join(numbers[: kind.elements])}], np.{dtype})"
+            return flat if len(kind.shape) == 1 else f"{flat}.reshape{kind.shape}"
+    raise AssertionError(kind)
+
+
+WHOLE = {
+    "i": (1, -2, 100, -128, 127, 5, -1, 0, 77, -100, 3, 12),
+    "u": (1, 2, 200, 255, 0, 5, 16, 77, 3, 12, 129, 254),
+}
+SMALL = (1, -1, 2, 0, 3, -3, 4, 5, -2, 1, 2, -4)
+
+
+def _number(kind: Number, choice: int) -> str:
+    """One of twelve numbers for a kind."""
+    number = SMALL[choice]
+    if kind.letter == "b":
+        return str(number > 0)
+    if kind.letter in "iu":
+        if kind.grade is Grade.WHOLE:
+            return str(WHOLE[kind.letter][choice])
+        return str(abs(number) if kind.letter == "u" else number)
+    if kind.letter == "c":
+        return f"{number} + {choice / 4}j"
+    if kind.grade is Grade.ROUGH:
+        return str(round(number * 0.7 + 0.1, 2))
+    return str(number + (choice % 4) / 4)
