@@ -66,6 +66,19 @@ def matrices(a: Any, b: Any) -> Any:
     )
 
 
+@cases.each((M, M[0]), (M, M[:, :2]), tolerance=1e-9)
+def factorisations(a: Any, b: Any) -> Any:
+    s = a @ a.T + np.eye(3)
+    factors, pivots = linalg.lu_factor(a)
+    return (
+        linalg.lu(a),
+        (factors, pivots, linalg.lu_solve((factors, pivots), b), linalg.lu_solve((factors, pivots), b, 1)),
+        (np.triu(linalg.cho_factor(s)[0]), linalg.cho_factor(s, lower=True)[1]),
+        (linalg.cho_solve(linalg.cho_factor(s), b), linalg.cho_solve(linalg.cho_factor(s, True), b)),
+        (linalg.det(a), linalg.eigh(s)[0], linalg.svd(a)[1]),
+    )
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_scipy_twins(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
     check(function, *args, **options)

@@ -19,6 +19,7 @@ from ..library.containers import (
     container_getitem,
     container_setitem,
 )
+from ..library.grids import made_by_index
 from ..library.indexing import array_getitem, array_setitem
 from ..library.masks import Selection
 from ..library.registry import method_of
@@ -226,6 +227,8 @@ def getitem(engine: Engine, obj: Abstract, index: Abstract) -> Abstract:
     if isinstance(obj, Const) and isinstance(obj.value, type | types.GenericAlias):
         return Const(obj.value[engine.known(index, "a type argument")])  # type: ignore[index]
     found = container_getitem(engine, obj, index)
+    if found is None:
+        found = made_by_index(engine, obj, index)
     if found is None:
         engine.raise_(TypeError(f"{type_name(engine, obj)!r} object is not subscriptable"))
     return found

@@ -5,20 +5,20 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from ..diagnostics.codes_types import ArgumentNotStaged
 from ..hlo.ir import Value
 from ..hlo.types import is_complex
-from ..ops import Abs, Add, Imag, Maximum, Minimum, Multiply, Power, Real, Sqrt
+from ..ops import Abs, Add, Imag, Maximum, Minimum, Multiply, Power, Real, Sqrt, Transpose
 from ..values.lattice import Abstract
 from .context import Context, Raw
 from .jaxtail import jax_call
 from .jaxvalues import axes_of, is_none
 from .nesting import nested
+from .numpy_twins import twin
 from .reducing import Source, not_zero, reduce, reduced_shape, total
 from .rules import Rules, twins
 
 _BY_SUMS = (1, -1, np.inf, -np.inf)
-"""The orders of the norms of matrices that are sums of absolute values; others need singular values."""
+"""The orders of the norms of matrices that are sums of absolute values; 2, -2 and "nuc" need singular values."""
 
 
 def squares(ctx: Context, value: Value) -> Value:
@@ -75,9 +75,15 @@ def _vector_norm(ctx: Context, rules: Rules, of: Source, order: object) -> Value
 
 def _matrix_norm(ctx: Context, rules: Rules, value: Value, axes: tuple[int, ...], order: object) -> Value:
     """The greatest or least sum of absolute values of a row or a column."""
-    if order not in _BY_SUMS or len(axes) != 2:
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function="norm", argument=f"order {order!r} for matrices"))
+    if len(axes) != 2:
+        rules.mismatch(ctx, "Improper number of dimensions to norm.")
     row, column = axes
+    if row == column:
+        rules.mismatch(ctx, "Duplicate axes given.")
+    if order in (2, -2, "nuc"):
+        return _by_singular_values(ctx, value, axes, order)
+    if order not in _BY_SUMS:
+        rules.mismatch(ctx, "Invalid norm order for matrices.")
     summed = row if order in (1, -1) else column
     other = column if order in (1, -1) else row
     sizes = ctx.op(Abs(), value)
@@ -86,3 +92,15 @@ def _matrix_norm(ctx: Context, rules: Rules, value: Value, axes: tuple[int, ...]
     at = other - (other > summed)
     best = Maximum() if isinstance(order, int | float) and order > 0 else Minimum()
     return reduce(ctx, best, Source(sums, (at,), None, reduced_shape(shape, (at,), False)))
+
+
+def _by_singular_values(ctx: Context, value: Value, axes: tuple[int, ...], order: object) -> Value:
+    """The greatest or the least singular value, or the sum of all."""
+    others = [a for a in range(value.type.rank) if a not in axes]
+    matrices = ctx.op(Transpose((*others, *axes)), value)
+    (found,) = twin(ctx, jnp.linalg.svd, matrices, full_matrices=False, compute_uv=False)
+    last = found.type.rank - 1
+    of = Source(found, (last,), None, reduced_shape(found.type.static_shape, (last,), False))
+    if order == "nuc":
+        return total(ctx, of)
+    return reduce(ctx, Maximum() if order == 2 else Minimum(), of)

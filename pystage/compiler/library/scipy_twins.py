@@ -6,11 +6,13 @@ are computed in the types that SciPy's own ufuncs resolve to.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import jax
+import jax.numpy as jnp
 import jax.scipy.linalg as jax_linalg
 import jax.scipy.special as jax_special
 import numpy as np
@@ -19,7 +21,7 @@ from ..diagnostics.codes_types import ArgumentNotStaged
 from ..hlo.ir import Value
 from ..hlo.types import FLOAT64, is_complex, is_floating
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Const
+from ..values.lattice import Abstract, Const, Tuple
 from .context import Context, Raw
 from .elementwise import Elementwise, call_numpy
 from .jaxvalues import is_none
@@ -136,6 +138,14 @@ def declare_linalg(module: ModuleType) -> None:
     meaning(module.solve_triangular)(solve_triangular)
     meaning(module.expm)(expm)
     meaning(module.eigvalsh)(_as_numpy(np.linalg.eigvalsh, 1))
+    meaning(module.det)(_as_numpy(np.linalg.det, 1))
+    meaning(module.eigh)(_parts_of_numpy(np.linalg.eigh))
+    meaning(module.svd)(_parts_of_numpy(np.linalg.svd))
+    meaning(module.lu)(lu)
+    meaning(module.lu_factor)(lu_factor)
+    meaning(module.lu_solve)(lu_solve)
+    meaning(module.cho_factor)(cho_factor)
+    meaning(module.cho_solve)(cho_solve)
 
 
 def _as_numpy(function: Any, count: int) -> Callable[..., Abstract]:
@@ -148,6 +158,96 @@ def _as_numpy(function: Any, count: int) -> Callable[..., Abstract]:
         return ctx.call(Const(function), [abstract(a), abstract(b)])
 
     return one if count == 1 else two
+
+
+def _parts_of_numpy(function: Any) -> Callable[..., Abstract]:
+    """A factorisation that `np.linalg` has too, and gives as a named tuple."""
+
+    def call(ctx: Context, a: Raw) -> Abstract:
+        return Tuple(cast(Tuple, ctx.call(Const(function), [abstract(a)])).items)
+
+    return call
+
+
+def _square(ctx: Context, a: Raw, name: str) -> Value:
+    value = _inexact(ctx, a, name)
+    shape = value.type.static_shape
+    if len(shape) != 2:
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="stack of matrices"))
+    return value
+
+
+def lu(ctx: Context, a: Raw) -> Abstract:
+    """`scipy.linalg.lu`: permutation, lower and upper factor."""
+    return Tuple(
+        tuple([ctx.ndarray(v) for v in twin(ctx, jax_linalg.lu, _square(ctx, a, "scipy.linalg.lu"))])
+    )
+
+
+def lu_factor(ctx: Context, a: Raw) -> Abstract:
+    """`scipy.linalg.lu_factor`: both factors in one matrix, and the pivots."""
+    found = twin(ctx, jax_linalg.lu_factor, _square(ctx, a, "scipy.linalg.lu_factor"))
+    return Tuple(tuple([ctx.ndarray(v) for v in found]))
+
+
+def _factored(ctx: Context, given: Raw, name: str) -> list[Abstract]:
+    pair = ctx.iterate(abstract(given))
+    if pair is None or len(pair) != 2:
+        ctx.raise_(TypeError(f"{name} takes what its factorisation gave: a pair"))
+    return pair
+
+
+def lu_solve(ctx: Context, lu_and_piv: Raw, b: Raw, trans: Raw = 0) -> Abstract:
+    """`scipy.linalg.lu_solve`."""
+    name = "scipy.linalg.lu_solve"
+    factors, pivots = _factored(ctx, lu_and_piv, name)
+    values = [_inexact(ctx, each, name) for each in (factors, b)]
+    dtype = np.result_type(*[v.type.dtype for v in values])
+    places = nested(ctx, NUMPY, pivots, name).value
+    solve = _LU_SOLVE[int(ctx.known(trans, f"trans of {name}"))]
+    return ctx.ndarray(
+        twin(ctx, solve, ctx.convert(values[0], dtype), places, ctx.convert(values[1], dtype))[0]
+    )
+
+
+def _lu_solve(trans: int, factors: jax.Array, pivots: jax.Array, b: jax.Array) -> jax.Array:
+    return jax_linalg.lu_solve((factors, pivots), b, trans)
+
+
+_LU_SOLVE = {trans: functools.partial(_lu_solve, trans) for trans in range(3)}
+
+
+def cho_factor(ctx: Context, a: Raw, lower: Raw = False) -> Abstract:
+    """`scipy.linalg.cho_factor`: a triangle and which one it is. SciPy leaves the other triangle as it was."""
+    name = "scipy.linalg.cho_factor"
+    is_lower = bool(ctx.known(lower, f"lower of {name}"))
+    value = _square(ctx, a, name)
+    return Tuple((ctx.ndarray(twin(ctx, _CHOLESKY[is_lower], value)[0]), Const(is_lower)))
+
+
+def _factor_beside(is_lower: bool, a: jax.Array) -> jax.Array:
+    factor, rest = jax_linalg.cholesky(a, lower=is_lower), jnp.triu(a, 1) if is_lower else jnp.tril(a, -1)
+    return factor + rest
+
+
+_CHOLESKY = {flag: functools.partial(_factor_beside, flag) for flag in (False, True)}
+
+
+def cho_solve(ctx: Context, c_and_lower: Raw, b: Raw) -> Abstract:
+    """`scipy.linalg.cho_solve`."""
+    name = "scipy.linalg.cho_solve"
+    factor, lower = _factored(ctx, c_and_lower, name)
+    values = [_inexact(ctx, each, name) for each in (factor, b)]
+    dtype = np.result_type(*[v.type.dtype for v in values])
+    solve = _CHO_SOLVE[bool(ctx.known(lower, f"lower of {name}"))]
+    return ctx.ndarray(twin(ctx, solve, *[ctx.convert(v, dtype) for v in values])[0])
+
+
+def _cho_solve(is_lower: bool, factor: jax.Array, b: jax.Array) -> jax.Array:
+    return jax_linalg.cho_solve((factor, is_lower), b)
+
+
+_CHO_SOLVE = {flag: functools.partial(_cho_solve, flag) for flag in (False, True)}
 
 
 def _norm(ctx: Context, a: Raw, ord: Raw = None, axis: Raw = None, keepdims: Raw = False) -> Abstract:
