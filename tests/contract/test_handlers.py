@@ -299,6 +299,24 @@ def objects_as_they_were(counter, row, i):
     return own
 
 
+@cases.each(([1.0], ROW, INSIDE, 1.0), ([1.0], ROW, OUTSIDE, -1.0))
+@cases([1.0], ROW, OUTSIDE, 1.0, raises=IndexError)
+def lists_that_grow_under_branches(items, row, i, x):
+    y = 0.0
+    try:
+        if x > 0:
+            items.append(x)
+            y = float(row[i])
+            items.append(y)
+        else:
+            items.append(0.5)
+            items.append(x)
+        y += 1.0
+    finally:
+        row[0] = 9.0
+    return y
+
+
 def fill(out, row, i):
     out[0] += 1.0
     out[1] = row[i]

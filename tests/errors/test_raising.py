@@ -443,3 +443,66 @@ def test_a_fallback_does_not_run_the_function_again():
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)
+
+
+# ---------------------------------------------------------------- changes of another shape
+
+
+def take(row, i, found):
+    found.append(float(row[0]))
+    x = float(row[i])
+    found.append(x)
+    return x
+
+
+ROW = np.array([1.0, 2.0, 4.0])
+
+shapes = Cases()
+
+
+@shapes(1.0, ROW, 1, [])
+@shapes(1.0, ROW, 5, [], raises=IndexError)
+@shapes(-1.0, ROW, 5, [0.5], raises=IndexError)
+@shapes(-1.0, ROW, 0, [0.5])
+def grown_in_one_arm(x, row, i, found):
+    y = 0.0
+    if x > 0:
+        found.append(x)
+        y = float(row[i])
+        found.append(y)
+    else:
+        found.append(-x)
+        y += float(row[i])
+        found.append(x)
+    return y
+
+
+@shapes(1.0, ROW, 1, [])
+@shapes(1.0, ROW, 5, [], raises=IndexError)
+@shapes(-1.0, ROW, 1, [], raises=ValueError)
+def grown_in_callees(x, row, i, found):
+    if x < 0:
+        found.append(x)
+        raise ValueError(x)
+    y = take(row, i, found)
+    found.append(y)
+    return y + take(row, 0, found)
+
+
+@shapes(1.0, ROW, 1, {})
+@shapes(1.0, ROW, 5, {}, raises=IndexError)
+@shapes(-1.0, ROW, 5, {"b": 1.0})
+def keys_added(x, row, i, found):
+    if x > 0:
+        found["a"] = x
+        found["b"] = float(row[i])
+        found["c"] = x
+    else:
+        found["a"] = found["b"]
+        found["c"] = 2.0
+    return found["c"]
+
+
+@pytest.mark.parametrize(("function", "args", "options"), shapes.params)
+def test_changes_of_another_shape(function, args, options) -> None:
+    check(function, *args, **options)

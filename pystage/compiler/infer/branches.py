@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from ..hlo.ir import Region, Value
+from ..hlo.types import BOOL, ArrayType
 from ..ops import If, Not
-from ..values.lattice import Abstract, ArrayCell, ErrorCell, Slot, Version
+from ..values.boundary import Form
+from ..values.lattice import FALSE, Abstract, Array, ArrayCell, ErrorCell, Slot, Version
 from ..values.state import ERROR, MISSING, NOT_YET, OUTPUT, Changes, Content
 from ..values.traverse import rebuild
 from .blame import Parting
@@ -19,6 +21,7 @@ from .join import Join
 from .merged import note_stale, seal
 from .patterns import Hole, fill, holes_of
 from .raising import attempt, error_of, is_observable, is_running
+from .structure import alike
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -31,11 +34,15 @@ NO_FRAME = 0
 
 @dataclass(slots=True)
 class _Arm:
-    """One arm, inferred: what it changed, and whether it certainly raises."""
+    """One arm, inferred: what it changed, and whether it certainly raises.
+
+    `versions` are those of the error cell that it leaves of what has another structure since.
+    """
 
     region: Region
     changes: Changes
     raises: bool
+    versions: list[Version]
 
     @property
     def inside(self) -> set[Value]:
@@ -61,14 +68,15 @@ def infer_if(
     shared: set[int] = set()
     while True:
         join = Join(engine.state, first, second, engine.b.span, parting=parting, shared=shared)
+        late = _join_versions(frame, arms, join)
         seen = _join(engine, predicate, frame, arms, join)
         more = join.shared()
         if not more:
             break
         shared |= more
     emit_if(engine, predicate, [arm.region for arm in arms], join)
-    if seen:
-        _note_versions(engine, seen)
+    if late or seen:
+        _note_versions(engine, late, seen)
     if all(arm.raises for arm in arms):
         raise PythonRaise(None, engine.state.depth, 0)
 
@@ -89,20 +97,39 @@ def _arm(engine: Engine, run: Arm) -> _Arm:
     kept = len(error_of(engine).versions)
     with engine.state.fork() as changes, engine.b.region(region), engine.under_condition():
         raised = attempt(engine, run)
-        settle_versions(engine, kept)
+        versions = settle_alike(engine, kept, engine.state.is_new)
         leave(engine)
         note_stale(engine.state, engine.state.merged)
-    return _Arm(region, changes, raised is not None)
+    return _Arm(region, changes, raised is not None, versions)
 
 
 def settle_versions(engine: Engine, kept: int) -> None:
     """Puts into the state what the versions beyond the first `kept` say of a program that has raised."""
-    cell = error_of(engine)
-    if len(cell.versions) == kept:
-        return
-    engine.state.set(ERROR, replace(cell, versions=cell.versions[:kept]))
-    for version in reversed(cell.versions[kept:]):
+    for version in reversed(settle_alike(engine, kept)):
         put_back(engine, version)
+
+
+def settle_alike(engine: Engine, kept: int, within: Callable[[int], bool] | None = None) -> list[Version]:
+    """Takes the versions beyond the first `kept` off the error cell, and puts into the state what they say.
+
+    Gives those that have no common structure with what is there now, but of cells `within`.
+    """
+    cell = error_of(engine)
+    versions = cell.versions[kept:]
+    if not versions:
+        return []
+    engine.state.set(ERROR, replace(cell, versions=cell.versions[:kept]))
+    slots = engine.state.slots
+    apart: set[Slot] = set()
+    for version in versions:
+        slot = version.slot
+        lasting = within is None or isinstance(slot, tuple) or not within(slot)
+        if lasting and not alike(slots.get(slot), version.content):
+            apart.add(slot)
+    for version in reversed(versions):
+        if version.slot not in apart:
+            put_back(engine, version)
+    return [v for v in versions if v.slot in apart]
 
 
 def put_back(engine: Engine, version: Version) -> None:
@@ -183,14 +210,39 @@ def _sides(side: int, content: Content) -> tuple[Content, Content]:
     return (content, missing) if side == 0 else (missing, content)
 
 
-def _note_versions(engine: Engine, seen: list[_Seen]) -> None:
+@dataclass(slots=True)
+class _Late:
+    """`place` holds what is seen of `slot` after a raise in an arm, under the condition that `condition` holds."""
+
+    place: tuple[int, str]
+    slot: Slot
+    condition: tuple[int, str]
+
+
+def _join_versions(frame: int, arms: list[_Arm], join: Join) -> list[_Late]:
+    """Hands on the versions that the arms have left: where the other arm was taken, their conditions are false."""
+    made: list[_Late] = []
+    for side, arm in enumerate(arms):
+        for version in arm.versions:
+            place, condition = [(frame, f"%{name}{len(made)}") for name in ("late", "condition")]
+            pattern = join.from_one_side(version.content, (join.a, join.b)[side], arm.inside)
+            join.entries[place] = (pattern, *_sides(side, version.content))
+            holds = Array(version.condition, Form.PYTHON)
+            sides = (holds, FALSE) if side == 0 else (FALSE, holds)
+            join.entries[condition] = (Array(Hole(ArrayType(BOOL)), Form.PYTHON), *sides)
+            made.append(_Late(place, version.slot, condition))
+    return made
+
+
+def _note_versions(engine: Engine, late: list[_Late], seen: list[_Seen]) -> None:
     """Adds the versions whose contents the joined state holds in temporaries."""
     state = engine.state
     cell = error_of(engine)
-    found = [Version(s.slot, s.condition, state.slots[s.place]) for s in seen]
+    found = [Version(x.slot, cast(Array, state.slots[x.condition]).value, state.slots[x.place]) for x in late]
+    found += [Version(s.slot, s.condition, state.slots[s.place]) for s in seen]
     state.set(ERROR, replace(cell, versions=(*cell.versions, *found)))
-    for each in seen:
-        state.forget(each.place)
+    for place in (*[p for x in late for p in (x.place, x.condition)], *[s.place for s in seen]):
+        state.forget(place)
 
 
 def dict_view(engine: Engine) -> dict[Slot, Content]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -30,7 +30,7 @@ from ..values.remade import Remake
 from ..values.state import ERROR
 from ..values.traverse import cells_of, rebuild
 from . import objects
-from .branches import infer_if, put_back, settle_versions, while_running
+from .branches import infer_if, put_back, settle_alike, while_running
 from .describe import describe
 from .engine import Engine
 from .frame import PythonRaise
@@ -190,12 +190,22 @@ def _try(e: Engine, i: stage.Try) -> None:
     with guarding(e):
         error = attempt(e, lambda: _handled(e, i))
     e.frame = frame
-    settle_versions(e, kept)
+    late = settle_alike(e, kept)
     pending = error_of(e)
     e.state.set(ERROR, ErrorCell(versions=pending.versions))
+    newest = {v.slot: e.state.slots[v.slot] for v in late}
+    for version in reversed(late):
+        put_back(e, version)
+    joined = {slot: e.state.slots[slot] for slot in newest}
     e.run_block(i.final)
     replaced = error_of(e).code != 0
     _still_raised(e, pending)
+    untouched = {slot for slot, content in joined.items() if e.state.slots[slot] is content}
+    for slot in untouched:
+        e.state.set(slot, newest[slot])
+    cell = error_of(e)
+    versions = (*cell.versions, *[v for v in late if v.slot in untouched])
+    e.state.set(ERROR, replace(cell, versions=versions))
     if error is not None:
         raise PythonRaise(None if replaced else error.exception, e.state.depth, 0)
 

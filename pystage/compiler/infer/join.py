@@ -15,8 +15,8 @@ from typing import cast
 
 import numpy as np
 
-from ..diagnostics.codes_control import NeverSettles, NoCommonType, RaiseAtRunTime
-from ..diagnostics.diagnostic import DiagnosticError, Note
+from ..diagnostics.codes_control import NeverSettles, NoCommonType
+from ..diagnostics.diagnostic import Note
 from ..diagnostics.span import Span
 from ..hlo.ir import Value
 from ..hlo.types import INT32, ArrayType, DType
@@ -508,9 +508,6 @@ class Join:
             case VariableCell(), VariableCell():
                 return VariableCell(self.join(a.value, b.value))
             case ErrorCell(), ErrorCell():
-                if a.versions != b.versions:
-                    why = "what was changed after it differs by the path taken"
-                    raise DiagnosticError(RaiseAtRunTime(span=self.span, exception="an exception", why=why))
                 return joined_error(a, b)
             case OutputCell(), OutputCell():
                 return OutputCell(Hole(ArrayType(INT32)))

@@ -5,7 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-from ..values.lattice import Abstract, Array, Closure, Const, DictView, Ref, Tuple, Unknown
+from ..values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Closure,
+    Const,
+    DictCell,
+    DictView,
+    ListCell,
+    MaybeUndef,
+    ObjectCell,
+    Ref,
+    Tuple,
+    Undef,
+    Unknown,
+    VariableCell,
+    is_number,
+)
+from ..values.state import Content
 
 
 def structure_parts(x: Abstract) -> list[Abstract] | None:
@@ -74,3 +92,25 @@ def _with_part(item: object, rest: object) -> object:
     if isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], Abstract):
         return (item[0], next(parts))  # type: ignore[call-overload]
     return item
+
+
+def alike(a: Content | None, b: Content) -> bool:
+    """True if two contents of a slot differ at most in the numbers inside, or in whether they are assigned."""
+    a = a.value if isinstance(a, MaybeUndef) else a
+    b = b.value if isinstance(b, MaybeUndef) else b
+    if a is b or a is None or isinstance(a, Undef) or isinstance(b, Undef):
+        return True
+    if isinstance(a, Const | Array) and isinstance(b, Const | Array):
+        return is_number(a) and is_number(b)
+    if type(a) is not type(b):
+        return False
+    match a, b:
+        case Ref(), Ref():
+            return a.cell == b.cell and a.path == b.path
+        case (ListCell(items=x), ListCell(items=y)) | (Tuple(items=x), Tuple(items=y)):
+            return len(x) == len(y) and all(map(alike, x, y))
+        case (DictCell(entries=p), DictCell(entries=q)) | (ObjectCell(fields=p), ObjectCell(fields=q)):
+            return list(p) == list(q) and all(map(alike, p.values(), q.values()))
+        case VariableCell(), VariableCell():
+            return alike(a.value, b.value)
+    return isinstance(a, ArrayCell)

@@ -124,6 +124,10 @@ class State:
                 else:
                     slots[slot] = old
 
+    def is_new(self, slot: Slot) -> bool:
+        """True if a slot is not there without the innermost fork."""
+        return bool(self._journals) and self._journals[-1].get(slot) is MISSING
+
     # -- reachability
 
     def reachable(self, roots: Iterable[Abstract | Cell]) -> dict[int, None]:

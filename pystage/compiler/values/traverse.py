@@ -179,15 +179,17 @@ def _generic(m: _Rebuilding, x: Any) -> Any:
     """An abstract value whose fields are program values, abstract values, tuples of them, or a `cell`."""
     changes: dict[str, object] = {}
     for name in type(x).__dataclass_fields__:
-        part = getattr(x, name)
+        part = new = getattr(x, name)
         if isinstance(part, Value):
-            changes[name] = m.value(part)
+            new = m.value(part)
         elif isinstance(part, Abstract):
-            changes[name] = m.go(part)
+            new = m.go(part)
         elif name == "cell":
-            changes[name] = m.cell(part)
+            new = m.cell(part)
         elif type(part) is tuple and part and isinstance(part[0], Abstract):
-            changes[name] = m.each(part)
+            new = m.each(part)
+        if new is not part:
+            changes[name] = new
     return replace(x, **changes) if changes else x
 
 
