@@ -16,7 +16,7 @@ from typing import cast
 import numpy as np
 
 from ..diagnostics.codes_control import NeverSettles, NoCommonType
-from ..diagnostics.diagnostic import Note
+from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..diagnostics.span import Span
 from ..hlo.ir import Value
 from ..hlo.types import INT32, ArrayType, DType
