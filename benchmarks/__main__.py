@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from . import call_overhead, captures, front_end, in_place, program_size, programs, run_time, scaling
+from . import call_overhead, captures, checks, front_end, in_place, program_size, programs, run_time, scaling
 from .measuring import Table
 from .report import write
 
@@ -30,6 +30,7 @@ BENCHMARKS: dict[str, Callable[[], list[Table]]] = {
     "in_place": in_place.measure,
     "call_overhead": calls,
     "captures": captures.measure,
+    "checks": checks.measure,
     "programs": programs.measure,
     "scaling": scaling.measure,
 }

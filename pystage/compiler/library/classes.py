@@ -78,7 +78,7 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
         case DictView(kind=kind):
             return [_VIEWS[kind]]
         case Ref():
-            content = ctx.state.get(value.cell)
+            content = ctx.cell(value)
             return [cast(type, _FIXED.get(type(content)) or content.cls)]
         case Abstract():
             return [_FIXED[type(value)]]
