@@ -337,6 +337,62 @@ def a_broadcast_view_comes_back(x):
     return np.broadcast_to(x, (2, 3))
 
 
+# ---------------------------------------------------------------- containers
+
+
+@cases.each(([1, 2],), ([3],))
+def a_list_grows_under_the_loop_over_it(xs):
+    for i, (j, v) in zip(range(4), enumerate(xs)):
+        xs.append(v + i * j)
+    return xs
+
+
+@cases.each(([1, 2],), ([3, 5],))
+def a_list_is_stored_into_under_the_loop_over_it(xs):
+    for i, v in enumerate(xs):
+        xs[(i + 1) % 2] = v + 10
+    for i, v in enumerate(reversed(xs)):
+        xs[0] = v + i
+    return xs
+
+
+@cases.each(({"a": 1},), raises=RuntimeError)
+def a_dict_grows_under_the_loop_over_it(d):
+    for k in d:
+        d[k + k] = 1
+
+
+@cases.each(({"a": 1, "b": 2},))
+def a_dict_is_stored_into_under_the_loop_over_it(d):
+    total = 0
+    for k, v in d.items():
+        d["b"] = v + 5
+        total += v
+    return total
+
+
+@cases.each(([1, 2, 3], 2), ([1, 2, 3], 9))
+def a_call_by_map_comes_when_the_loop_does(xs, n):
+    log = []
+
+    def noted(x):
+        log.append(x)
+        return x + 1
+
+    for y in map(noted, xs):
+        log.append(y * n)
+    return log
+
+
+@cases.each(([1, 2], [1, 2]), ([0], [4]))
+@cases.each(([1, 2], [1]), ([1], [1, 2]), raises=ValueError)
+def zip_is_strict(a, b):
+    total = 0
+    for x, y in zip(a, b, strict=True):
+        total += x * y
+    return total
+
+
 # ---------------------------------------------------------------- stores
 
 
@@ -370,7 +426,14 @@ def a_store_into_read_only_memory(x, form):
             np.put(y, 0, 1.0)
 
 
-# ---------------------------------------------------------------- numbers
+# ---------------------------------------------------------------- numbers and names
+
+
+@cases.each(([1, 2], 1), ([1, 2], 3))
+def a_list_that_differs_by_the_path_is_summed(xs, n):
+    for _ in range(n):
+        xs.append(sum(xs))
+    return xs
 
 
 @cases.each((np.int16(5),), (np.int16(2),))

@@ -22,7 +22,6 @@ from ..values.lattice import (
     Caught,
     Const,
     Exc,
-    ListCell,
     ObjectCell,
     Ref,
     Undef,
@@ -33,7 +32,7 @@ from .branches import infer_if
 from .constants import UNROLL_LIMIT
 from .describe import describe
 from .engine import Engine
-from .iteration import Rolled, elements, iterator_of, object_items, rolled
+from .iteration import Rolled, Step, iterator_of, object_items, rolled, steps
 from .loops import Loop, infer_loop
 from .raising import attempt, raise_now
 
@@ -136,9 +135,9 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
 def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
     frame = e.current
 
-    def trip(item: Abstract) -> None:
+    def trip(item: Step) -> None:
         e.b.span = i.span
-        e.put(i.target, item)
+        e.put(i.target, item())
         e.run_block(i.body)
 
     def broken() -> Abstract:
@@ -151,6 +150,7 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
             return
         if not isinstance(flag, Const) and items.by_steps:
             raise DiagnosticError(NotIterable(span=i.span, what=f"{items.what}: a `break` depends on values"))
+        e.b.span = i.span
         item = next(items.rest, None)
         if item is None:
             return
@@ -166,7 +166,7 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
 class _Items:
     """What an unrolled loop goes over. `by_steps`: the program itself finds each element, when it is wanted."""
 
-    rest: Iterator[Abstract]
+    rest: Iterator[Step]
     what: str
     by_steps: bool = False
 
@@ -175,25 +175,18 @@ def _items(e: Engine, i: stage.For, iterable: Abstract) -> _Items:
     what = describe(iterable, e.state)
     cell = e.state.get(iterable.cell) if isinstance(iterable, Ref) else None
     if isinstance(cell, ObjectCell):
-        return _Items(object_items(e, iterable), what, by_steps=True)
-    found = elements(e, iterable)
+        items = (functools.partial(_given, item) for item in object_items(e, iterable))
+        return _Items(items, what, by_steps=True)
+    found = steps(e, iterable)
     if found is None:
         whole = attributes.length(e, iterable)
         e.known(whole, "the number of trips of this loop")
         raise DiagnosticError(NotIterable(span=i.span, what=what))
-    if len(found) > UNROLL_LIMIT:
-        raise DiagnosticError(TooManyToUnroll(span=i.span, trips=len(found), limit=UNROLL_LIMIT))
-    return _Items(_of_list(e, iterable) if isinstance(cell, ListCell) else iter(found), what)
+    return _Items(found, what)
 
 
-def _of_list(e: Engine, iterable: Abstract) -> Iterator[Abstract]:
-    """The elements of a list, which the body may make longer or shorter."""
-    for position in range(UNROLL_LIMIT + 1):
-        cell = e.state.get(cast(Ref, iterable).cell)
-        if not isinstance(cell, ListCell) or position >= len(cell.items):
-            return
-        yield cell.items[position]
-    raise DiagnosticError(TooManyToUnroll(span=e.b.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
+def _given(item: Abstract) -> Abstract:
+    return item
 
 
 def return_(e: Engine, i: stage.Return) -> None:

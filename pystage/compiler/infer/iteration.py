@@ -199,9 +199,17 @@ def _zip_elements(engine: Engine, value: Zip) -> list[Abstract] | None:
         if parts is None:
             return None
         lists.append(parts)
-    if value.strict and len({len(part) for part in lists}) > 1:
-        engine.raise_(ValueError("zip() arguments have different lengths"))
+    if value.strict:
+        _check_strict(engine, [len(part) for part in lists])
     return [Tuple(tuple(items)) for items in zip(*lists)]
+
+
+def _check_strict(engine: Engine, lengths: list[int]) -> None:
+    """Raises what `zip(…, strict=True)` raises after as many elements as there are."""
+    try:
+        list(zip(*[range(n) for n in lengths], strict=True))
+    except ValueError as error:
+        engine.raise_(error)
 
 
 def _array_elements(engine: Engine, value: Abstract) -> list[Abstract]:
@@ -210,6 +218,123 @@ def _array_elements(engine: Engine, value: Abstract) -> list[Abstract]:
         engine.raise_(TypeError("iteration over a 0-d array"))
     _check_count(engine, array.shape[0])
     return [array_getitem(engine, value, Const(i)) for i in range(array.shape[0])]
+
+
+# ---------------------------------------------------------------- one by one
+
+Step = Callable[[], Abstract]
+"""Gives an element that a loop has come to: a call, where `map` makes one."""
+
+
+def is_listed(engine: Engine, value: Abstract) -> bool:
+    """Whether it is known now what a loop goes over; False for a range with a computed end."""
+    match value:
+        case Range():
+            return known_range(value) is not None
+        case Enumerate(inner) | Reversed(inner):
+            return is_listed(engine, inner)
+        case Zip(inners) | Mapped(_, inners):
+            return all(is_listed(engine, inner) for inner in inners)
+        case _:
+            return True
+
+
+def steps(engine: Engine, value: Abstract) -> Iterator[Step] | None:
+    """What a loop goes over, found step by step: the body may change a list or a dict meanwhile."""
+    check_iterable(engine, value)
+    if not is_listed(engine, value):
+        return None
+    match value:
+        case Ref() if isinstance(engine.state.get(value.cell), ListCell):
+            return _list_steps(engine, value)
+        case Ref() if isinstance(engine.state.get(value.cell), DictCell):
+            return _dict_steps(engine, DictView("keys", value.cell))
+        case DictView():
+            return _dict_steps(engine, value)
+        case Enumerate(inner, start):
+            parts = cast("Iterator[Step]", steps(engine, inner))
+            return (functools.partial(_numbered, engine, start, i, part) for i, part in enumerate(parts))
+        case Zip(inners, strict):
+            return _zip_steps(engine, inners, strict)
+        case Reversed(inner) if isinstance(inner, Ref):
+            return _reversed_steps(engine, inner)
+        case Mapped(function, inners):
+            rows = _zip_steps(engine, inners, strict=False)
+            return (functools.partial(_mapped, engine, function, row) for row in rows)
+        case _:
+            found = elements(engine, value)
+            return None if found is None else (functools.partial(_same, item) for item in found)
+
+
+def _same(item: Abstract) -> Abstract:
+    return item
+
+
+def _numbered(engine: Engine, start: Abstract, i: int, part: Step) -> Abstract:
+    return Tuple((operators.binary(engine, "+", start, Const(i)) if i else start, part()))
+
+
+def _mapped(engine: Engine, function: Abstract, row: Step) -> Abstract:
+    return engine.call(function, list(cast(Tuple, row()).items))
+
+
+def _list_steps(engine: Engine, value: Ref) -> Iterator[Step]:
+    """The elements of a list, which the body may make longer or shorter."""
+    for position in range(UNROLL_LIMIT + 1):
+        items = cast(ListCell, engine.cell(value)).items
+        if position >= len(items):
+            return
+        yield functools.partial(_same, items[position])
+    raise DiagnosticError(TooManyToUnroll(span=engine.b.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
+
+
+def _reversed_steps(engine: Engine, value: Ref) -> Iterator[Step]:
+    """From the last element that there was to the first; they end where a list has become too short."""
+    if not isinstance(engine.cell(value), ListCell):
+        for item in reversed(elements(engine, value) or []):
+            yield functools.partial(_same, item)
+        return
+    for position in reversed(range(len(cast(ListCell, engine.cell(value)).items))):
+        items = cast(ListCell, engine.cell(value)).items
+        if position >= len(items):
+            return
+        yield functools.partial(_same, items[position])
+
+
+def _dict_steps(engine: Engine, view: DictView) -> Iterator[Step]:
+    """Keys, values or items as they are when the loop comes to them; RuntimeError if there are more or less."""
+    keys = list(cast(DictCell, engine.cell(Ref(view.cell))).entries)
+    for position in range(len(keys) + 1):
+        entries = cast(DictCell, engine.cell(Ref(view.cell))).entries
+        if len(entries) != len(keys):
+            engine.raise_(RuntimeError("dictionary changed size during iteration"))
+        if position < len(keys):
+            if keys[position] not in entries:
+                engine.raise_(RuntimeError("dictionary keys changed during iteration"))
+            yield functools.partial(_same, _view_elements(engine, view)[position])
+
+
+def _zip_steps(engine: Engine, inners: tuple[Abstract, ...], strict: bool) -> Iterator[Step]:
+    """Rows of elements, until one of the parts has no more."""
+    parts = [cast("Iterator[Step]", steps(engine, inner)) for inner in inners]
+    while parts:
+        row: list[Step] = []
+        for part in parts:
+            step = next(part, None)
+            if step is None:
+                break
+            row.append(step)
+        if len(row) < len(parts):
+            if strict:
+                others = parts[1:] if not row else []
+                longer = [next(part, None) is not None for part in others]
+                _check_strict(engine, [*[1] * len(row), 0, *[int(more) for more in longer[len(row) :]]])
+            return
+        yield functools.partial(_row, row)
+
+
+def _row(row: list[Step]) -> Abstract:
+    return Tuple(tuple([step() for step in row]))
 
 
 # ---------------------------------------------------------------- rolled
@@ -268,7 +393,7 @@ def _rolled_zip(engine: Engine, inners: tuple[Abstract, ...], strict: bool) -> R
     if all(isinstance(n, Const) for n in lengths):
         counts = [cast(Const, n).value for n in lengths]
         if strict and len(set(counts)) > 1:
-            engine.raise_(ValueError("zip() arguments have different lengths"))
+            _check_strict(engine, counts)
         length: Abstract = Const(min(counts))
     else:
         length = engine.call(Const(min), lengths)
