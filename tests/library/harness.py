@@ -107,7 +107,7 @@ class PlainContext(Context):
     def draw(self, *args: Any) -> Any:
         raise NotImplementedError
 
-    captured_generator = new_generator = input_of = spread = same_object = draw
+    captured_generator = new_generator = input_of = spread = same_object = print = draw
 
     def check(
         self, bad: Value | None, fallback: BaseException, function: Callable[..., Any], args: Sequence[Any]
