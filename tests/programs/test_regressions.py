@@ -319,7 +319,6 @@ def one_view_comes_back_twice(x):
     return v, v
 
 
-@open_issue("a view of the whole array is a new object")
 @cases.each((X,))
 def a_view_of_the_whole(x):
     return x[:], x[...], x

@@ -274,12 +274,12 @@ class Join:
     def _ref(self, a: Ref, b: Ref) -> Abstract:
         if a.cell == b.cell and a.path == b.path:
             return a
-        if a.cell == b.cell and len(a.path) == len(b.path):
-            path = [_join_view(v, w) for v, w in zip(a.path, b.path)]
-            if all(v is not None for v in path):
-                return Ref(a.cell, tuple(cast("list[View]", path)))
-        if a.path or b.path:
+        path = [_join_view(v, w) for v, w in zip(a.path, b.path)]
+        if len(a.path) != len(b.path) or any(v is None for v in path):
             return self.conflict(a, b)
+        joined = tuple(cast("list[View]", path))
+        if a.cell == b.cell:
+            return Ref(a.cell, joined)
         kind_a, kind_b = self.a(a.cell), self.b(b.cell)
         if type(kind_a) is not type(kind_b):
             return self.conflict(a, b)
@@ -287,7 +287,7 @@ class Join:
         pattern = self.entries.get(merged)
         if pattern is not None and isinstance(pattern[0], Unknown):
             return pattern[0]
-        return Ref(merged)
+        return Ref(merged, joined)
 
     # -- cells
 

@@ -14,7 +14,7 @@ from ..hlo.ir import Value
 from ..ops import Select
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Ref
-from ..values.views import read_path
+from ..values.views import entire, read_path
 from .arithmetic import like
 from .at import At, AtIndex
 from .context import Context, Raw
@@ -64,7 +64,8 @@ def array_setitem(ctx: Context, obj: Abstract, index: Raw, value: Raw) -> None:
     shape = shape_of(ctx, obj)
     indices = parse(ctx, index, shape, jax=False)
     target = Ref(obj.cell, (*obj.path, *basic_views(indices.items, shape)))
-    if indices.is_basic and isinstance(value, Ref) and (value.cell, value.path) == (target.cell, target.path):
+    here = (target.path, (*target.path, entire(shape)))
+    if indices.is_basic and isinstance(value, Ref) and value.cell == target.cell and value.path in here:
         return  # x[i] += v has changed the memory already; NumPy then stores it onto itself
     if indices.masks:
         _store_masked(ctx, target, indices, value)
@@ -94,7 +95,7 @@ def _load_ndarray(ctx: Context, obj: Ref, index: Raw) -> Abstract:
         return ctx.new(gather(ctx, ctx.contents(view), fancy(ctx, indices)))
     if indices.elements or indices.copies:
         return ctx.new(ctx.contents(view))
-    return view
+    return view if view.path != obj.path else Ref(obj.cell, (*obj.path, entire(shape)))
 
 
 def _load_jax(ctx: Context, array: Array, index: Raw) -> Abstract:

@@ -104,6 +104,11 @@ class Window(View):
         return self.sizes
 
 
+def entire(shape: tuple[int, ...]) -> Window:
+    """All elements of an array of `shape`: a view that is another object than the array (`x[:]`)."""
+    return Window((0,) * len(shape), shape)
+
+
 @dataclass(frozen=True, slots=True)
 class Strided(View):
     """Every `strides`-th element from `starts` up to `limits` (NumPy slices of a known step above 1)."""
