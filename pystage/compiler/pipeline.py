@@ -38,6 +38,7 @@ from .values.boundary import (
     Spec,
     Template,
     View,
+    view_outputs,
 )
 from .values.demand import NeedsConstant, Statics
 
@@ -243,13 +244,13 @@ def outputs(program: Program) -> Iterator[Output]:
     """Every `Output` of the program's templates."""
     templates: list[Template] = [*[m.value for m in program.mutations], program.result]
     while templates:
-        match templates.pop():
-            case Output() as output:
-                yield output
+        match template := templates.pop():
+            case Output():
+                yield template
             case Container(children=children):
                 templates += children
             case View(base=base):
-                templates.append(base)
+                templates += [base, *view_outputs(template)]
             case Generator(number=number):
                 yield number
             case Choice(selector=selector, options=options):

@@ -223,7 +223,7 @@ class Dispatcher:
         count = len(specialisation.hidden_paths)
         hidden, read = hidden[:count], hidden[count:]
         plan = specialisation.plan_for((*leaves, *hidden))
-        self._check_overlap(entry, specialisation, plan, args, kwargs, leaves, hidden)
+        self._check_memory(entry, specialisation, plan, args, kwargs, leaves, hidden)
         try:
             performance = draws.perform(leaves, read, keep=not specialisation.drawn)
         except DrawFailed as failed:
@@ -290,10 +290,10 @@ class Dispatcher:
         plan, values = out.plan, out.values
         if values and isinstance(values[0], jax.core.Tracer):
             return self._run_now(entry, specialisation, args, kwargs, leaves, hidden, performance)
-        self._check_overlap(entry, specialisation, plan, args, kwargs, leaves, hidden)
+        self._check_memory(entry, specialisation, plan, args, kwargs, leaves, hidden)
         return plan.finish(values, args, kwargs, specialisation.memory, performance)
 
-    def _check_overlap(
+    def _check_memory(
         self,
         entry: Entry,
         specialisation: Specialisation,
@@ -303,12 +303,12 @@ class Dispatcher:
         leaves: Sequence[Any],
         hidden: tuple[Any, ...],
     ) -> None:
-        if plan.stores:
+        if plan.checks_memory:
             received = [Received(v, p, False) for v, p in zip(leaves, entry.paths, strict=True)]
             received += [
                 Received(v, p, True) for v, p in zip(hidden, specialisation.hidden_paths, strict=True)
             ]
-            plan.check_overlap(args, kwargs, received, self.span)
+            plan.check_memory(args, kwargs, received, self.span)
 
     def _fits(self, specialisation: Specialisation, values: Sequence[Any]) -> bool:
         """True if the same containers are the same objects as when the program was made, if that matters."""

@@ -18,7 +18,7 @@ from typing import Any, TypeGuard
 import jax
 import numpy as np
 
-from ..compiler.diagnostics.codes_runtime import OverlappingMemory
+from ..compiler.diagnostics.codes_runtime import NotInOrder, OverlappingMemory
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
 from ..compiler.values.boundary import (
@@ -37,6 +37,7 @@ from ..compiler.values.boundary import (
     Template,
     View,
     Write,
+    view_outputs,
 )
 from .draws import Performance
 from .host import ADOPT_BYTES, adopted, overlapping
@@ -104,14 +105,15 @@ class Plan:
         self._mutations = [(m, self._mutation(m)) for m in program.mutations]
         self._stored = [resolve(m.target, signature) for m in program.mutations if m.kind is Write.ARRAY]
         self._stored_paths = [str(m.target) for m in program.mutations if m.kind is Write.ARRAY]
-        self.stores = bool(self._stored)
-        """True if ndarrays of the caller are stored to: `check_overlap` comes before `finish`."""
+        self._in_order = [(resolve(path, signature), str(path)) for path in program.in_order]
+        self.checks_memory = bool(self._stored or self._in_order)
+        """True if it matters how ndarrays of the caller lie in memory: `check_memory` comes before `finish`."""
         self.build: Make = self._make(program.result)
         self.keys = {output.index: output.key_impl for output in found if output.key_impl}
         """The results that are typed PRNG keys: index and generator."""
         self._reads = any(output.form is not Form.JAX for output in found) or self._failure is not None
         """True if `finish` waits for the program anyway, because it looks at a result."""
-        acts = bool(program.mutations) or program.failure is not None or program.printed is not None
+        acts = bool(program.mutations or program.in_order or program.failure or program.printed is not None)
         self.single: Single | None = None
         """How the result is made of the program's one array, where nothing else is to be done."""
         if not (acts or traced) and self._reads:
@@ -168,10 +170,14 @@ class Plan:
         """The object that a template describes; its outputs count `values`."""
         return self._make(template)(Run(values, args, kwargs, {}))
 
-    def check_overlap(
+    def check_memory(
         self, args: Sequence[Any], kwargs: dict[str, Any], received: Sequence[Received], span: Span | None
     ) -> None:
-        """StagingError (PS806) if a store of the program would change another array of the call."""
+        """StagingError if a store of the program would change another array (PS806), or an array is not in order (PS814)."""
+        for follow, path in self._in_order:
+            array = follow(args, kwargs)
+            if isinstance(array, np.ndarray) and not array.flags.c_contiguous:
+                raise StagingError((NotInOrder(span=span, path=path),))
         stored = [follow(args, kwargs) for follow in self._stored]
         pair = overlapping(stored, [(r.value, r.from_world) for r in received])
         if pair is not None:
@@ -230,7 +236,14 @@ class Plan:
     def _view(self, view: View) -> Make:
         base = self._make(view.base)
         steps = [_view_step(name, args) for name, args in view.steps]
-        return lambda run: functools.reduce(lambda array, step: step(array), steps, base(run))
+
+        def make(run: Run) -> Any:
+            array = base(run)
+            for step in steps:
+                array = step(array, run)
+            return array
+
+        return make
 
     def _once(self, identity: int, make: Make) -> Make:
         def once(run: Run) -> Any:
@@ -332,15 +345,26 @@ _WRITES: dict[Write, Callable[[Any, Any, Any], None]] = {
 }
 
 
-def _view_step(name: str, args: tuple[Any, ...]) -> Callable[[Any], Any]:
+def _view_step(name: str, args: tuple[Any, ...]) -> Callable[[Any, Run], Any]:
     """One step from an ndarray to a view: `getitem`, an attribute (`T`, `real`), or a method (`reshape`)."""
     if name == "getitem":
-        return lambda array: array[(*args, ...)]
+        return lambda array, run: array[(*args, ...)]
+    if name == "window":
+        return functools.partial(_window, *args)
     if name == "broadcast_to":
-        return lambda array: np.broadcast_to(array, *args)
+        return lambda array, run: np.broadcast_to(array, *args)
     if name in ("T", "mT", "real", "imag"):
-        return lambda array: getattr(array, name)
-    return lambda array: getattr(array, name)(*args)
+        return lambda array, run: getattr(array, name)
+    return lambda array, run: getattr(array, name)(*args)
+
+
+def _window(starts: tuple[int | Output, ...], sizes: tuple[int, ...], array: Any, run: Run) -> Any:
+    """The box of `sizes` elements at `starts`, moved inside as the program moves it."""
+    at = [run.values[s.index] if isinstance(s, Output) else s for s in starts]
+    if isinstance(array, jax.Array):
+        return jax.lax.dynamic_slice(array, at, sizes)
+    first = [max(0, min(int(s), n - size)) for s, n, size in zip(at, array.shape, sizes)]
+    return array[tuple([slice(s, s + size) for s, size in zip(first, sizes)])]
 
 
 def _templates(program: Program) -> list[Template]:
@@ -359,6 +383,7 @@ def _collect_outputs(template: Template, found: list[Output], views: set[int]) -
             if identity not in views:
                 views.add(identity)
                 _collect_outputs(base, found, views)
+                found += view_outputs(template)
         case Generator(number=number):
             found.append(number)
         case Choice(selector=selector, options=options):

@@ -1,6 +1,7 @@
 """Names that stand for one of several objects, depending on the path taken: stores, reads and `is` through them."""
 
 import numpy as np
+import pystage
 import pytest
 from checking import Cases, check
 
@@ -339,6 +340,94 @@ def a_broadcast_view_comes_back(x):
 @cases(X, raises=ValueError)
 def a_broadcast_view_is_read_only(x):
     np.broadcast_to(x, (2, 4))[0] = 1.0
+
+
+# ---------------------------------------------------------------- views
+
+
+M = np.arange(6.0).reshape(2, 3)
+
+
+@cases.each((X,))
+def a_view_of_the_whole_is_another_object(x):
+    y = x[:]
+    y += 1
+    x[...] *= 2
+    y[:][1] = 9
+    return y is x, x[...] is x, y, x
+
+
+@cases.each((X, X * 2, 1), (X, X * 2, -1))
+def a_view_of_one_of_two(a, b, n):
+    t = a[1:] if n > 0 else b[1:]
+    t[0] = 9
+    return t, t * 1
+
+
+@cases.each((M, 1), (M, 0))
+def a_row_at_a_computed_place(x, n):
+    i = n if x[0, 0] >= 0 else 0
+    return x[i], x[:, x[0].argmax()]
+
+
+@cases.each((M,))
+def a_row_of_a_new_array_at_a_computed_place(x):
+    y = x * 2
+    return y[y[:, 0].argmax()], y
+
+
+@cases.each((M,))
+def the_row_of_the_last_trip(x):
+    for i in range(2):
+        row = x[i]
+        row += i
+    return row
+
+
+@cases.each((M,))
+def one_view_under_two_names(x):
+    v = x[0]
+    xs = [v]
+    for i in range(3):
+        v[0] += i
+        xs[0][1] += 1
+    return xs[0] is v, v, xs, v is x
+
+
+def flattened(x):
+    y = x.ravel()
+    y[0] = 100.0
+    return y
+
+
+def turned(x):
+    y = x.T.ravel()
+    y[0] = 100.0
+    return y
+
+
+def in_order_of_memory(x):
+    return x.ravel("K")
+
+
+def read(x):
+    return x.ravel() * 2, x.T.reshape(-1) * 2
+
+
+@pytest.mark.parametrize("function", [flattened, turned, in_order_of_memory])
+@pytest.mark.parametrize("x", [np.asfortranarray(M), M[:, ::2], M[::-1]])
+def test_what_depends_on_the_order_in_memory_is_refused_in_another(function, x):
+    """`deepcopy` keeps the order in memory of Fortran arrays only, so the others are not copied."""
+    with pytest.raises(pystage.StagingError, match="PS814"):
+        pystage.compile(function, fallback="error")(x)
+    check(function, M)
+
+
+@pytest.mark.parametrize("x", [np.asfortranarray(M), M[:, ::2], M[::-1]])
+def test_what_only_reads_takes_arrays_in_any_order(x):
+    staged = pystage.compile(read, fallback="error")
+    for plain, found in zip(read(x), staged(x), strict=True):
+        np.testing.assert_array_equal(plain, found)
 
 
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)

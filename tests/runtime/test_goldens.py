@@ -55,6 +55,7 @@ CASES: dict[str, Callable[[], Any]] = {
     "PS810_integer_beyond_64_bits": lambda: programs.total(np.zeros(1), 2**62),
     "PS811_power_is_complex": lambda: programs.power(-8.0),
     "PS812_shared_object": lambda: programs.remember(programs.LOG, 1.0),
+    "PS814_not_in_order": lambda: programs.mark(np.zeros((2, 3)).T),
     "PS809_value_not_given": lambda: programs.zeros.lower(pystage.spec("s64[]", "python")),
 }
 

@@ -85,6 +85,18 @@ class OverlappingMemory(Diagnostic):
 
 
 @dataclass(frozen=True, kw_only=True)
+class NotInOrder(Diagnostic):
+    """A program that reshapes an array and stores, called with one that does not lie row by row in memory."""
+
+    code = "PS814"
+    title = "`{path}` does not lie row by row in memory, and the function stores through what it reshapes"
+    label = "called with it"
+    help = "pass `np.ascontiguousarray({path})`; whether `reshape` and `ravel` copy depends on the order in memory"
+
+    path: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class SharedObject(Diagnostic):
     """One object of the caller's that a function reaches by two ways, of which one changes it or tells them apart."""
 

@@ -36,7 +36,7 @@ from ..values.lattice import (
     Undef,
     VariableCell,
 )
-from ..values.state import ERROR, OUTPUT, Content
+from ..values.state import ERROR, OUTPUT, Content, Layout
 from ..values.traverse import cells_of, rebuild, values_of
 from .canonical import Canonical
 from .frame import Frame, PythonRaise
@@ -84,6 +84,7 @@ class Replay:
     `sites[0]` up to `sites[1]`, for a call at depth `sites[2]`. `raises`: it certainly ends by that exception.
     `output` is the output cell that it leaves, None if it printed nothing. `observed`: of canonical cells that it
     changes, whether somebody sees them after a raise. `pure`: nothing in it must run but for its results.
+    `laid_out`: canonical arrays whose memory is taken to lie in row-major order.
     """
 
     function: HloFunction
@@ -100,6 +101,7 @@ class Replay:
     raises: PythonRaise | None
     observed: dict[int, bool]
     pure: bool
+    laid_out: dict[int, Layout]
 
 
 @dataclass(slots=True, eq=False)
@@ -281,6 +283,7 @@ def _infer_callee(
         raises,
         {n: scope.observed[c] for c, n in canonical.cells.items() if c in scope.observed},
         not engine.has_effects(body),
+        {n: state.laid_out[c] for c, n in canonical.cells.items() if c in state.laid_out},
     )
     if not replay.pure:
         engine.effectful.add(function)
@@ -381,6 +384,8 @@ def _apply(
         state.set(cells[cell], rebuild(content, value, cell_of))
     state.merged.update({cells[c]: None for c, content in replay.made.items() if sources_of(content)})
     seal(state, [*[cells[c] for c in replay.made], *[positions[p] for p in replay.reached]])
+    for position, when in replay.laid_out.items():
+        state.rely_on_layout([positions[position]], when)
     written: list[Slot] = [*[positions[p] for p in replay.reached], *replay.outer]
     for slot in written:
         if is_observable(engine, slot):

@@ -96,7 +96,7 @@ def leave(engine: Engine) -> None:
         stale = [
             source
             for source, known in sources_of(state.slots.get(number))
-            if state.made_here(source) and is_stale(state, source, known)
+            if state.is_new(source) and is_stale(state, source, known)
         ]
         if stale:
             refreshed(engine, number)

@@ -57,6 +57,7 @@ from ..values.lattice import (
     Tuple,
     VariableCell,
 )
+from ..values.state import Layout
 from . import instructions as _instructions  # noqa: F401  (fills the engine's table)
 from . import meanings as _meanings  # noqa: F401  (declares what they mean)
 from .engine import Engine
@@ -202,6 +203,19 @@ class _Entry:
         if len(paths) > 1 and any(not isinstance(p.root, Argument) for p in paths):
             world.guard(GuardKind.DISTINCT, paths[0], tuple(paths))
 
+    def in_order(self, mutations: Sequence[Mutation]) -> tuple[Path, ...]:
+        """The caller's arrays whose memory must lie in row-major order."""
+        state = self.engine.state
+        stored = {m.target for m in mutations if m.kind is Write.ARRAY}
+        found: list[Path] = []
+        for cell, (path, content) in self.engine.externals.initial.items():
+            when = state.laid_out.get(cell)
+            if when is None or not isinstance(content, ArrayCell):
+                continue
+            if when is Layout.ALWAYS or (when is Layout.IF_ANY_STORED and state.stores) or path in stored:
+                found.append(path)
+        return tuple(found)
+
     def program(
         self,
         leaving: Exit,
@@ -237,6 +251,7 @@ class _Entry:
             and (engine.objects_told_apart or any(m.kind is not Write.ARRAY for m in mutations)),
             failure=failure,
             draws=None if draws is None else replace(draws, groups=draw_groups),
+            in_order=self.in_order(mutations),
         )
 
     def check(self, found: list[Diagnostic]) -> None:

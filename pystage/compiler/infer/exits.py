@@ -239,19 +239,34 @@ class Exit:
 
     def view(self, ref: Ref) -> Template:
         """A view: of the caller's array, or of a result."""
-        engine = self.engine
         steps: list[tuple[str, tuple[Any, ...]]] = []
         base = self.reference(Ref(ref.cell))
         for view in ref.path:
-            step = _view_step(view)
-            if step is None:
-                raise DiagnosticError(
-                    CannotReturn(
-                        span=engine.b.span, what="a view that begins at a position known only at run time"
-                    )
-                )
-            steps.append(step)
+            steps.append(self.view_step(view))
         return ViewTemplate(base, tuple(steps), self.identity(ref))
+
+    def view_step(self, view: View) -> tuple[str, tuple[Any, ...]]:
+        """A view as the runtime makes it, by name and arguments."""
+        match view:
+            case Window(starts, sizes) if view.static:
+                return "getitem", tuple([slice(int(s), int(s) + n) for s, n in zip(starts, sizes)])  # type: ignore[arg-type]
+            case Window(starts, sizes):
+                at = [s if isinstance(s, int) else self.output(s, Form.PYTHON) for s in starts]
+                return "window", (tuple(at), sizes)
+            case Strided(starts, limits, strides):
+                return "getitem", tuple([slice(a, e, s) for a, e, s in zip(starts, limits, strides)])
+            case Flipped(axes):
+                turned = [slice(None, None, -1 if i in axes else 1) for i in range(max(axes) + 1)]
+                return "getitem", tuple(turned)
+            case Permuted(permutation):
+                return "transpose", (permutation,)
+            case Reshaped(new_shape):
+                return "reshape", (new_shape,)
+            case Part(imaginary):
+                return ("imag" if imaginary else "real"), ()
+            case Repeated(new_shape):
+                return "broadcast_to", (new_shape,)
+        raise AssertionError(f"an unknown view {view!r}")
 
     def identity(self, ref: Ref) -> int:
         """A number for a view: the same for the same view object."""
@@ -432,23 +447,3 @@ def _same_items(before: tuple[Abstract, ...], after: tuple[Abstract, ...]) -> bo
             continue
         return False
     return True
-
-
-def _view_step(view: View) -> tuple[str, tuple[Any, ...]] | None:
-    """A view as the runtime makes it, by name and arguments; None for one that only the program knows."""
-    match view:
-        case Window(starts, sizes) if view.static:
-            return "getitem", tuple([slice(int(s), int(s) + n) for s, n in zip(starts, sizes)])  # type: ignore[arg-type]
-        case Strided(starts, limits, strides):
-            return "getitem", tuple([slice(a, e, s) for a, e, s in zip(starts, limits, strides)])
-        case Flipped(axes):
-            return "getitem", tuple([slice(None, None, -1 if i in axes else 1) for i in range(max(axes) + 1)])
-        case Permuted(permutation):
-            return "transpose", (permutation,)
-        case Reshaped(new_shape):
-            return "reshape", (new_shape,)
-        case Part(imaginary):
-            return ("imag" if imaginary else "real"), ()
-        case Repeated(new_shape):
-            return "broadcast_to", (new_shape,)
-    return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..values.lattice import Ref
+from ..values.state import Layout
 from ..values.views import Flipped, Part, Permuted, Repeated, Reshaped, Strided, View, Window
 from .context import Context
 
@@ -42,19 +43,33 @@ def _through(array: np.ndarray, view: View) -> np.ndarray:
     raise AssertionError(f"an unknown view {view!r}")
 
 
+def _rely(ctx: Context, ref: Ref, when: Layout) -> None:
+    content = ctx.state.get(ref.cell)
+    ctx.state.rely_on_layout([ref.cell, *[cell for cell, _ in content.sources]], when)
+
+
 def is_contiguous(ctx: Context, ref: Ref, order: str = "C") -> bool:
     """True if the elements lie in row-major order (with F: column-major) without gaps."""
-    if not ref.path and order == "C":
-        return True
-    flags = _stand_in(ctx, ref).flags
-    return bool(flags.c_contiguous if order == "C" else flags.f_contiguous)
+    contiguous = not ref.path and order == "C"
+    if not contiguous:
+        flags = _stand_in(ctx, ref).flags
+        contiguous = bool(flags.c_contiguous if order == "C" else flags.f_contiguous)
+    _rely(ctx, ref, Layout.IF_STORED if contiguous else Layout.IF_ANY_STORED)
+    return contiguous
+
+
+def keeps_order(ctx: Context, ref: Ref) -> bool:
+    """True if the order in memory (K, A) is the row-major one."""
+    _rely(ctx, ref, Layout.ALWAYS)
+    return is_contiguous(ctx, ref)
 
 
 def reshapes_as_view(ctx: Context, ref: Ref, shape: tuple[int, ...], order: str = "C") -> bool:
     """True if `reshape` to `shape` is a view of the same memory."""
-    if not ref.path and order == "C":
-        return True
     array = _stand_in(ctx, ref)
-    if array.size == 0:
+    if array.size == 0 or array.shape == shape:
         return True
-    return bool(np.may_share_memory(array, array.reshape(shape, order="F" if order == "F" else "C")))
+    in_order = array.reshape(shape, order="F" if order == "F" else "C")
+    view = (not ref.path and order == "C") or bool(np.may_share_memory(array, in_order))
+    _rely(ctx, ref, Layout.IF_STORED if view else Layout.IF_ANY_STORED)
+    return view

@@ -21,7 +21,7 @@ from ..values.lattice import Abstract, ArrayCell, Const, ListCell, Ref, Tuple
 from ..values.views import Flipped, Permuted, Repeated, Reshaped, View, read_path
 from .context import Context, Raw
 from .jaxvalues import axes_of, axis_of, integer, ints, is_none
-from .layout import is_contiguous, reshapes_as_view
+from .layout import is_contiguous, keeps_order, reshapes_as_view
 from .masks import Masked, masked_attribute
 from .nesting import is_sequence, nested
 from .promote import python_type
@@ -92,7 +92,7 @@ def order_of(ctx: Context, order: Raw, function: str, array: Raw = None) -> str:
     given = ctx.known(order, f"the order of {function}")
     if given not in ("C", "F", "A", "K"):
         ctx.raise_(ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {given!r})"))
-    if given in ("A", "K") and isinstance(array, Ref) and not is_contiguous(ctx, array):
+    if given in ("A", "K") and isinstance(array, Ref) and not keeps_order(ctx, array):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=function, argument=f"order {given!r}"))
     return "F" if given == "F" else "C"
 

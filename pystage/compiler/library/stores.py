@@ -44,6 +44,8 @@ def store_through(
         else:
             fitted = last.write(ctx.b, fitted, fitted)
 
+    ctx.state.stores = True
+
     def store(number: int, condition: Value | None) -> None:
         content = ctx.state.get(number)
         masks = [condition, ctx.store_mask(number) if masked else None]

@@ -292,12 +292,19 @@ class Container:
 class View:
     """A new ndarray that is a view of another result or of an argument's memory (`x[1:]` of the argument `x`).
 
-    `base` gives the ndarray; `steps` are functions ndarray → ndarray view, as (name, static arguments).
+    `base` gives the ndarray; `steps` are functions ndarray → ndarray view, as (name, arguments). Those of `window`
+    are the starts, which may be `Output`s, and the sizes; all others are known.
     """
 
     base: Template
     steps: tuple[tuple[str, tuple[Any, ...]], ...]
     identity: int
+
+
+def view_outputs(view: View) -> list[Output]:
+    """The results of the program that say where a view begins."""
+    starts = [args[0] for name, args in view.steps if name == "window"]
+    return [start for each in starts for start in each if isinstance(start, Output)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -415,7 +422,8 @@ class Program:
     element type as a vector; then those of `draws`. Results: what `Output`s count. `alias_sensitive`: the
     program is right only for calls in which the same containers are the same objects as in the call it was made
     from. `failure`: how it says that it has raised, if it can; then there is no result. `printed`: the result that
-    is there once all has been printed, if the program prints.
+    is there once all has been printed, if the program prints. `in_order`: ndarrays whose memory must lie in
+    row-major order.
     """
 
     function: Function
@@ -429,6 +437,7 @@ class Program:
     failure: Failure | None = None
     draws: Draws | None = None
     printed: int | None = None
+    in_order: tuple[Path, ...] = ()
 
     @property
     def input_forms(self) -> tuple[Form, ...]:

@@ -7,6 +7,7 @@ Forking costs what was changed, not what exists.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -26,6 +27,17 @@ ERROR = 0
 
 OUTPUT = -2
 """The cell that orders what the program prints."""
+
+
+class Layout(enum.IntEnum):
+    """When it matters that the memory of an array lies in row-major order: a view was made, which is a copy else."""
+
+    IF_STORED = 1
+    """Once the array is stored into."""
+    IF_ANY_STORED = 2
+    """Once any array is: a copy was made, which may be a view else."""
+    ALWAYS = 3
+    """It says in which order the elements come."""
 
 
 class Changes(dict[Slot, Content]):
@@ -51,6 +63,10 @@ class State:
         """Of merged cells: where paths joined (equal for all of that place), and the cell that each path had."""
         self.merged: dict[int, None] = {}
         """Cells that stand for one of several objects since paths joined."""
+        self.laid_out: dict[int, Layout] = {}
+        """Arrays whose memory the program takes to lie in row-major order, and when that matters."""
+        self.stores = False
+        """True once the program stores into an array."""
         self._next_cell = 0
         self._next_frame = 0
 
@@ -101,10 +117,6 @@ class State:
         """How many forks are open."""
         return len(self._journals)
 
-    def made_here(self, cell: int) -> bool:
-        """True for a cell that was allocated since the innermost fork was opened."""
-        return bool(self._journals) and self._journals[-1].get(cell) is MISSING
-
     @contextmanager
     def fork(self) -> Iterator[Changes]:
         """Runs the `with` block on a fork; afterwards the store is as before and `Changes` holds the ends."""
@@ -127,6 +139,11 @@ class State:
     def is_new(self, slot: Slot) -> bool:
         """True if a slot is not there without the innermost fork."""
         return bool(self._journals) and self._journals[-1].get(slot) is MISSING
+
+    def rely_on_layout(self, cells: Iterable[int], when: Layout) -> None:
+        """Notes that the memory of these arrays is taken to lie in row-major order."""
+        for cell in cells:
+            self.laid_out[cell] = max(when, self.laid_out.get(cell, when))
 
     # -- reachability
 

@@ -49,3 +49,9 @@ def power(x):
 def report(x):
     print(x)
     return x
+
+
+@pystage.compile
+def mark(x):
+    x.ravel()[0] = 1.0
+    return x
