@@ -295,6 +295,26 @@ def in_conditions(x, y):
     return [shout(x, 1) for _ in range(2)]
 
 
+@cases(2.0, 3)
+@cases(-2.0, 3)
+def strings_by_path(x, n):
+    sign = "positive" if x > 0 else "negative"
+    print(sign, f"{sign:>12}", [sign], "yes" if x > 0 else f"no: {x}")
+    number = f"{n}" if x > 0 else f"{x}"
+    if x < 0:
+        number += f" of {n}" if n > 2 else "!"
+    print(number)
+    return number, sign
+
+
+@cases({"a": 1.0, "b": [2, 3.0]}, ROW)
+def containers(d, row):
+    print(d, d.keys(), d.values(), d.items(), [d.keys()], range(3), slice(1, None))
+    print(*row, sep=",")
+    print(*[f"{i}:{r:.2f}" for i, r in enumerate(row)])
+    print({i: row[i] * 2.0 for i in range(2)}, {1, 2}, row.shape, row.dtype, type(row))
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_prints_the_same(function, args, options) -> None:
     check(function, *args, **options)

@@ -20,6 +20,7 @@ from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..diagnostics.span import Span
 from ..hlo.ir import Value
 from ..hlo.types import INT32, ArrayType, DType
+from ..library.strings import is_string
 from ..values.boundary import Form
 from ..values.lattice import (
     Abstract,
@@ -37,9 +38,11 @@ from ..values.lattice import (
     ObjectCell,
     OutputCell,
     PayloadKey,
+    Picked,
     Ref,
     SetCell,
     Slot,
+    Text,
     Undef,
     Unknown,
     VariableCell,
@@ -47,6 +50,7 @@ from ..values.lattice import (
     same_constant,
 )
 from ..values.state import MISSING, Content, State
+from ..values.text import picked
 from ..values.traverse import cells_of, rebuild
 from ..values.views import View, Window
 from .blame import Parting, name_of
@@ -149,9 +153,20 @@ class Join:
             return DictView(a.kind, self._cells(a.cell, b.cell))
         if isinstance(a, Closure) and isinstance(b, Closure) and a.cells != b.cells:
             return self.conflict(a, b)  # they share variables with other functions
+        if is_string(a) and is_string(b):
+            return self._string(a, b)
         if type(a) is type(b) and not isinstance(a, Const | Array | Ref):
             return self._structure(a, b)
         return self.conflict(a, b)
+
+    def _string(self, a: Abstract, b: Abstract) -> Abstract:
+        """One string made of what either path gives, or one of two, which the host picks."""
+        if isinstance(a, Text) and isinstance(b, Text) and _made_alike(a, b):
+            return self._structure(a, b)
+        if self.loop:
+            return self.conflict(a, b)
+        which = Array(Hole(ArrayType(INT32)), Form.PYTHON)
+        return Picked(picked, (which, self.alone(a, self.a), self.alone(b, self.b)), (a, b))
 
     def conflict(self, a: Abstract, b: Abstract) -> Unknown:
         """No common meaning: an error only where the value is used."""
@@ -543,6 +558,18 @@ class Join:
         found = Unknown(kind(span=self.span, what=what, first=first, second=second, blame=blame))
         self.conflicts.append(found)
         return found
+
+
+def _made_alike(a: Abstract, b: Abstract) -> bool:
+    """True if two strings are made by the same functions of numbers of the same kinds."""
+    if is_number(a) and is_number(b):
+        kinds = [x.kinds if isinstance(x, Array) else () for x in (a, b)]
+        return number_type(a) == number_type(b) and kinds[0] == kinds[1]
+    parts_a, parts_b = structure_parts(a), structure_parts(b)
+    if parts_a is None or parts_b is None:
+        return type(a) is type(b)
+    same = type(a) is type(b) and structure_head(a) == structure_head(b) and len(parts_a) == len(parts_b)
+    return same and all(map(_made_alike, parts_a, parts_b))
 
 
 def _own_field(cell: ObjectCell, name: str) -> Abstract:

@@ -22,10 +22,12 @@ from ..values.lattice import (
     MaybeUndef,
     ObjectCell,
     OutputCell,
+    Picked,
     Ref,
     Undef,
     Unknown,
     VariableCell,
+    same_constant,
 )
 from ..values.state import MISSING, Content
 from ..values.traverse import values_of
@@ -104,6 +106,11 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
         case VariableCell(value=item):
             assert isinstance(content, VariableCell)
             fill(b, item, content.value, into)
+        case Picked(args=(_, *options), sources=sources):
+            side = next(i for i, s in enumerate(sources) if _is_same(s, cast(Abstract, content)))
+            into.append(which_value(b, side))
+            for position, option in enumerate(options):
+                fill(b, option, content if position == side else Undef(), into)
         case Abstract():
             parts = structure_parts(pattern)
             others_ = structure_parts(cast(Abstract, content))
@@ -112,6 +119,10 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
                     fill(b, part, other, into)
     if isinstance(getattr(pattern, "which", None), Hole):
         into.append(which_value(b, cast("int | Value", getattr(content, "which"))))  # noqa: B009 (any cell)
+
+
+def _is_same(a: Abstract, b: Abstract) -> bool:
+    return a is b or (isinstance(a, Const) and isinstance(b, Const) and same_constant(a.value, b.value))
 
 
 def _fill_error(b: Builder, pattern: ErrorCell, content: ErrorCell, into: list[Value]) -> None:

@@ -20,6 +20,7 @@ from ..values.lattice import (
     Caught,
     Const,
     DictCell,
+    DictView,
     Exc,
     ListCell,
     Meaning,
@@ -97,6 +98,11 @@ def text(ctx: Context, function: Callable[..., str], *args: Raw) -> Abstract:
 def snapshot(ctx: Context, value: Raw) -> Abstract:
     """What a string is made of, as it is now: contents that may change later are copied."""
     value = abstract(value)
+    found = known_object(ctx, value)
+    if found is not MISSING:
+        return Const(found)
+    if isinstance(value, DictView):
+        return text(ctx, _view, Const(value.kind), Ref(value.cell))
     if isinstance(value, Const | Text | Caught):
         return value
     if isinstance(value, Exc):
@@ -119,6 +125,11 @@ def snapshot(ctx: Context, value: Raw) -> Abstract:
     if ctx.is_ndarray(value):
         return ctx.read(value)
     return Const(ctx.known(value, "a part of a string"))
+
+
+def _view(kind: str, entries: dict[Any, Any]) -> str:
+    """What a view of a dict is shown by."""
+    return Verbatim(getattr(entries, kind)())
 
 
 def format_(ctx: Context, value: Raw, conversion: str, spec: Raw) -> Abstract:

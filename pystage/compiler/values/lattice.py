@@ -247,6 +247,13 @@ class Text(Abstract):
 
 
 @immutable
+class Picked(Text):
+    """The pattern of a string that is another one on the other path: `picked` of which it is, and the two `sources`."""
+
+    sources: tuple[Abstract, ...]
+
+
+@immutable
 class Stream(Abstract):
     """`sys.stdout` or `sys.stderr`, whatever object that is when the program writes to it."""
 

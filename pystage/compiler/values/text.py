@@ -27,6 +27,11 @@ def joined(*parts: str) -> str:
     return "".join(parts)
 
 
+def picked(which: int, *options: str) -> str:
+    """One of several strings."""
+    return options[which]
+
+
 def caused(exception: BaseException, cause: BaseException | None) -> BaseException:
     """`exception`, raised from `cause`."""
     exception.__cause__ = cause

@@ -22,8 +22,10 @@ from .lattice import (
     Meaning,
     ObjectCell,
     Partial,
+    Picked,
     Ref,
     SetCell,
+    Text,
     Tuple,
     Undef,
     Unknown,
@@ -197,6 +199,10 @@ def _partial(m: _Rebuilding, x: Partial) -> Partial:
     return Partial(m.go(x.function), m.each(x.args), m.named(x.kwargs))
 
 
+def _picked(m: _Rebuilding, x: Picked) -> Text:
+    return Text(x.function, m.each(x.args))
+
+
 def _exception(m: _Rebuilding, x: Exc) -> Exc:
     return Exc(x.cls, m.each(x.args), m.named(x.kwargs), None if x.cause is None else m.go(x.cause))
 
@@ -221,6 +227,7 @@ _RULES: dict[type, Callable[[_Rebuilding, Any], Any] | None] = {
     Closure: _closure,
     Partial: _partial,
     Exc: _exception,
+    Picked: _picked,
     ErrorCell: _error_cell,
     ArrayCell: _array_cell,
     ListCell: _list_cell,
