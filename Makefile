@@ -9,11 +9,12 @@ BIN := $(VENV)/bin
 install = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(1)]' && touch $@
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz lint bench clean
+.PHONY: help demo test test-all fuzz lint bench clean
 
 help:
 	@echo "make demo   k-means on handwritten digits, plain and staged; then a network that learns them"
 	@echo "make test   style, types and all tests"
+	@echo "make test-all  the same with every combination of the widest tests of the library"
 	@echo "make fuzz   random programs: N of them (300), from seed FROM on, made small where they differ"
 	@echo "make bench  the measurements of docs/benchmarks.md"
 	@echo "make lint   style and types"
@@ -24,6 +25,9 @@ demo: $(VENV)/.installed-examples
 
 test: lint
 	$(BIN)/python -m pytest -n 2
+
+test-all: lint
+	PYSTAGE_ALL_TESTS=1 $(BIN)/python -m pytest -n 2
 
 N ?= 300
 FROM ?= 1000

@@ -18,7 +18,7 @@ from .runtime.function import CompiledFunction
 from .runtime.lowering import Compiled, Lowered
 from .runtime.warn import FallbackWarning, SpecialisationWarning
 from .staging import compile
-from .transforms import grad, hessian, jacobian, jvp, stop_gradient, value_and_grad, vmap
+from .transforms import checkpoint, grad, hessian, jacobian, jvp, stop_gradient, value_and_grad, vjp, vmap
 
 __all__ = [
     "Compiled",
@@ -27,6 +27,7 @@ __all__ = [
     "Lowered",
     "SpecialisationWarning",
     "StagingError",
+    "checkpoint",
     "code_hlo",
     "code_lowered",
     "code_typed",
@@ -39,5 +40,6 @@ __all__ = [
     "spec",
     "stop_gradient",
     "value_and_grad",
+    "vjp",
     "vmap",
 ]

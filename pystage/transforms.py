@@ -74,6 +74,49 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     return result
 
 
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """`fun(*primals)`, and the function that gives the cotangents of the primals for one of the result.
+
+    The cotangent has the structure and the shapes of the result (TypeError, ValueError otherwise); those of the
+    primals come as a tuple. With `has_aux`, `fun` gives a pair, of which only the first part is differentiated;
+    the second is the third that is returned. Inside staged source the pullback uses what the call kept; outside,
+    the function runs once more in each pullback, on copies of the primals as they are now.
+    """
+
+    def forward(_: Any) -> Any:
+        def value(*primals: Any) -> Any:
+            return fun(*primals)
+
+        return compile(value, name=f"vjp_{_name(fun)}")
+
+    def backward(_: Any) -> Any:
+        def pull(primals: Any, cotangent: Any) -> Any:
+            return vjp(fun, *primals, has_aux=has_aux)[1](cotangent)
+
+        return compile(pull, name=f"pullback_{_name(fun)}")
+
+    kept = copy.deepcopy(primals)
+    result = _made(forward, "vjp", fun, None)(*primals)
+    run = _made(backward, "pullback", fun, None, has_aux)
+
+    def pullback(cotangent: Any) -> Any:
+        return run(copy.deepcopy(kept), cotangent)
+
+    return (result[0], pullback, result[1]) if has_aux else (result, pullback)
+
+
+def checkpoint(fun: Callable[..., Any]) -> CompiledFunction[..., Any]:
+    """`fun`, of which a derivative keeps nothing but the arguments: on the way back it is run once more."""
+
+    def make(_: Any) -> Any:
+        def again(*args: Any, **kwargs: Any) -> Any:
+            return checkpoint(fun)(*args, **kwargs)
+
+        return compile(again, name=f"checkpoint_{_name(fun)}")
+
+    return _made(make, "checkpoint", fun, None)
+
+
 def jacobian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[..., Any]:
     """The derivative of an array by an array: the result's axes, then the argument's. Forward mode in a loop."""
 
@@ -163,6 +206,8 @@ transforms.declare(
         "jacobian": jacobian,
         "hessian": hessian,
         "vmap": vmap,
+        "vjp": vjp,
+        "checkpoint": checkpoint,
         "stop_gradient": stop_gradient,
     }
 )

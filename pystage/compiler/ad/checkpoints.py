@@ -1,4 +1,4 @@
-"""The way back through a loop whose number of trips nobody knows: in bounded memory, with recomputation.
+"""The way back through a loop whose number of trips nobody knows, or is large: in bounded memory, with recomputation.
 
 Forward, the loop keeps its state every `stride` trips in one of `KEPT` slots; when all are taken, the stride
 doubles and every other slot is free again. Backward, the state before the last trip is wanted first. The latest
@@ -176,6 +176,7 @@ def _keep_states(step: Step) -> tuple[Value, _Kept]:
     now, stride, steps, *stores = trips.params[count:]
     after, rest = _keep_and_run(b, step, trips.params[:count], now, stride, _Slots(b, steps, stores))
     trips.results = (*after, *rest)
+    op.kind = While()  # its trips are those between two states that are kept
     op.operands = (*op.operands, *starts)
     op.regions = (tests, trips)
     now, _, steps, *stores = extend(op, [v.type for v in starts])
@@ -211,7 +212,7 @@ def _keep_and_run(
 
 
 def checkpointed(pull: Pull, step: Step, given: Sequence[Value | None], cotangents: Cotangent) -> None:
-    """Pulls back through a loop of unknown length."""
+    """Pulls back through a loop of which not every trip can be kept."""
     carried, captured = pull.carried(step, [ct is not None for ct in given])
     trips, (steps, stores) = _keep_states(step)
     b, c = pull.b, pull.c

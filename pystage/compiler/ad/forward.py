@@ -8,6 +8,7 @@ beside what they compute; a function that is called becomes one such function fo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Op, Region, Value
@@ -163,5 +164,6 @@ class _Function:
         results = self._owner.results(function, params)
         made = self._owner.function(function, params)
         given = self._tangents([v for v, p in zip(op.operands, params) if p])
-        call = self._b.apply(Call(made), (*self._primals(op.operands), *given))
+        assert isinstance(op.kind, Call)
+        call = self._b.apply(replace(op.kind, function=made), (*self._primals(op.operands), *given))
         self._define(op, call, [i for i, r in enumerate(results) if r])

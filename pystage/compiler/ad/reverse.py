@@ -15,10 +15,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ...config import config
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Region, Value
 from ..hlo.types import INT64, ArrayType
-from ..ops import Add, Call, Case, Compare, Constant, If, Reshape, Subtract, While
+from ..ops import Add, Call, Case, Compare, Constant, If, OptimizationBarrier, Reshape, Subtract, While
 from .activity import Activity, Mask
 from .before import Before
 from .calculus import Calculus, accumulated, differentiable
@@ -125,6 +126,8 @@ class Pullback:
                 self._branch(step, given, cotangents)
             case While():
                 self._loop(step, given, cotangents)
+            case Call(recompute=True):
+                self._again(step, given, cotangents)
             case Call() if step.callee is not None:
                 self._call(step, step.callee, given, cotangents)
             case _:
@@ -243,16 +246,20 @@ class Pullback:
                 self.b.op(Subtract(), trip, one),
                 *[local[v] if v in local else self.c.zeros(v.type) for v in (*ends, *captured)],
             )
-        self._stack_residuals(step, steps, kind.trip_count)
+        needed = residuals(steps, Scope(body.region))
+        size = sum(v.type.size * v.type.dtype.itemsize for v in needed)
+        if size * kind.trip_count > config.residual_bytes:
+            checkpointed(self, step, given, cotangents)
+            return
+        self._stack_residuals(step, steps, kind.trip_count, needed)
         made = self.b.apply(While(kind.trip_count), operands, (tests, steps))
         found = made.results[1:]
         cotangents.update(zip(captured, found[len(carried) :], strict=True))
         for i, ct in zip(carried, found):
             self.send(cotangents, step.op.operands[i], ct)
 
-    def _stack_residuals(self, step: Step, back: Region, trips: int) -> None:
+    def _stack_residuals(self, step: Step, back: Region, trips: int, needed: Sequence[Value]) -> None:
         """What the way back needs of each trip is stacked by the loop, and taken at the trip's place."""
-        needed = residuals(back, Scope(step.inner[1].region))
         if not needed:
             return
         condition, body = [tape.region for tape in step.inner]
@@ -278,6 +285,19 @@ class Pullback:
             found[value] = b.op(Reshape(shape), row)
         substitute(back, found)
         back.ops[:0] = reading.ops
+
+    def _again(self, step: Step, given: Sequence[Value | None], cotangents: Cotangent) -> None:
+        """A callee that keeps nothing: it is run once more from its operands, and pulled back."""
+        assert isinstance(step.op.kind, Call)
+        function, operands = step.op.kind.function, step.op.operands
+        params = tuple([v in self.varied for v in operands])
+        made = self._owner.function(function, params, tuple([ct is not None for ct in given]))
+        # The barrier keeps XLA from merging it with the way forward.
+        apart = self.b.apply(OptimizationBarrier(), operands).results
+        seeds = [ct for ct in given if ct is not None]
+        found = self.b.apply(Call(made), (*apart, *seeds)).results[len(given) :]
+        for operand, ct in zip([v for v, p in zip(operands, params) if p], found, strict=True):
+            self.send(cotangents, operand, ct)
 
     def _call(self, step: Step, callee: Linear, given: Sequence[Value | None], cotangents: Cotangent) -> None:
         operands = step.op.operands

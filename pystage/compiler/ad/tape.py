@@ -92,7 +92,7 @@ class Linear:
 
     def _copy_op(self, b: Builder, op: Op) -> Step:
         kind, callee = op.kind, None
-        if isinstance(kind, Call):
+        if isinstance(kind, Call) and not kind.recompute:
             params = tuple([v in self._old_varied for v in op.operands])
             if any(params):
                 callee = self._callee(kind.function, params)

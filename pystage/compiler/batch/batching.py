@@ -11,7 +11,7 @@ not go on for others: a loop of unknown length inside of it stops as soon as no 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -221,7 +221,8 @@ class _Function:
         if masked:
             assert self._active is not None
             operands.append(self._active)
-        self._define(op, self._b.apply(Call(made), operands).results)
+        assert isinstance(op.kind, Call)
+        self._define(op, self._b.apply(replace(op.kind, function=made), operands).results)
 
     def _plain_call(self, op: Op) -> None:
         assert isinstance(op.kind, Call)

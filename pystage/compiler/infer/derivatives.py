@@ -35,7 +35,7 @@ from ..values.lattice import (
     Ref,
     Tuple,
 )
-from ..values.traverse import rebuild, values_of
+from ..values.traverse import cells_of, rebuild, values_of
 from .calls import Replay, call_transformed
 from .describe import describe
 from .engine import Engine
@@ -210,7 +210,12 @@ def call_lifted(engine: Engine, function: Abstract, call: Lifted, kwargs: Named,
     result = call_transformed(engine, function, call.args, kwargs, transform)
     others = [a for a in (*call.args, *kwargs.values()) if not any(a is c for c in call.chosen)]
     leaves.write_back([function, *others], before)
-    return rebuild(result, lambda v: v, leaves.owner)
+    result = rebuild(result, lambda v: v, leaves.owner)
+    for cell in engine.state.reachable([result]):
+        content = engine.state.get(cell)
+        if any(c in leaves.fresh for c in cells_of(content)):
+            engine.state.set(cell, rebuild(content, lambda v: v, leaves.owner))
+    return result
 
 
 def scalar_result(engine: Engine, replay: Replay, has_aux: bool) -> Value | None:

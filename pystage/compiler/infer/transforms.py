@@ -23,6 +23,7 @@ from ..values.traverse import rebuild
 from .derivatives import directional, value_and_gradients
 from .engine import Engine
 from .mapping import mapped
+from .pullbacks import pulled_back, recomputed
 
 ZERO = Const(0)
 
@@ -158,6 +159,20 @@ def _stacked(engine: Engine, row: Callable[[Abstract], Abstract], count: int) ->
     return Array(cast(Array, cast(Tuple, final).items[1]).value, first.form)
 
 
+def _vjp(ctx: Context, fun: Abstract, *primals: Abstract, has_aux: Raw = FALSE) -> Abstract:
+    engine = cast(Engine, ctx)
+    aux = bool(engine.known(has_aux, "whether the function gives something else too"))
+    value, pullback, other = pulled_back(engine, fun, primals, aux)
+    return Tuple((value, pullback)) if other is None else Tuple((value, pullback, other))
+
+
+def _checkpoint(ctx: Context, fun: Abstract) -> Abstract:
+    def call(inner: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        return recomputed(cast(Engine, inner), fun, args, kwargs)
+
+    return Meaning("the function that is recomputed", call)
+
+
 def _stop_gradient(ctx: Context, x: Abstract) -> Abstract:
     """An equal value of its own, of whatever structure."""
     engine = cast(Engine, ctx)
@@ -180,6 +195,8 @@ MEANINGS: dict[str, Callable[..., Any]] = {
     "jacobian": _jacobian,
     "hessian": _hessian,
     "vmap": _vmap,
+    "vjp": _vjp,
+    "checkpoint": _checkpoint,
     "stop_gradient": _stop_gradient,
 }
 

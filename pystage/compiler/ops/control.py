@@ -228,10 +228,12 @@ class Call(HloOp):
     """A call of another function of the program, with its parameters as operands. MLIR: func.call.
 
     Emitted as a private function of the module, once however often it is called. Functions are equal
-    only if they are the same object.
+    only if they are the same object. `recompute`: its way back keeps nothing of it but its operands, and runs it
+    once more.
     """
 
     function: Function
+    recompute: bool = False
 
     opcode = "func.call"
 
