@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from .expressions import PYTHON_INT, condition, expression, fit, integer, kept, leaf
 from .kinds import DictOf, Form, Kind, ListOf, Number
-from .statements import result, simple
+from .statements import raising, result, simple
 from .writer import Callee, Scope, Variable, Writer
 
 DEEPEST = 3
@@ -65,6 +65,31 @@ def matched(w: Writer) -> None:
         for pattern in ("0 | 1", f"_ if {condition(w, 0)}", "_"):
             with w.block(f"case {pattern}:"):
                 body(w, 2)
+
+
+def handled(w: Writer) -> None:
+    """`try` around what may raise."""
+    with w.block("try:"):
+        body(w, 2)
+        raising(w)
+    name = w.name("e")
+    classes = w.pick(
+        ("ValueError", "(IndexError, ValueError)", "ZeroDivisionError", "Exception", "LookupError")
+    )
+    with w.block(f"except {classes} as {name}:"):
+        arm(w)
+        if w.chance(4):
+            w.add(
+                w.pick(
+                    ("raise", f"raise KeyError(str({name}))", f"raise Rejected({name}.args, 1) from {name}")
+                )
+            )
+    if w.chance(3):
+        with w.block("else:"):
+            body(w, 2)
+    if w.chance(3):
+        with w.block("finally:", loops=0, results=()):
+            body(w, 2)
 
 
 # ---------------------------------------------------------------- loops
@@ -218,4 +243,5 @@ COMPOUND: tuple[Callable[[Writer], None], ...] = (
     branch,
     define,
     matched,
+    handled,
 )

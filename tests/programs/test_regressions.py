@@ -401,6 +401,14 @@ def an_array_is_stored_into_its_own_elements(x):
     return x
 
 
+@cases.each((np.array([2.0]), 3), (np.array([2.0, 3.0]), 3))
+def an_array_of_one_is_stored_into_in_a_loop(x, n):
+    for _ in range(n):
+        v = x[::-1]
+        v[[0, -1]] = x[0] + 1
+    return x
+
+
 @cases.each((X, 1), raises=ValueError)
 @cases.each((X, 0))
 def a_broadcast_array_is_added_to(x, n):
@@ -426,6 +434,13 @@ def a_store_into_read_only_memory(x, form):
 
 
 # ---------------------------------------------------------------- numbers and names
+
+
+@cases.each((np.uint64(2**64 - 1),), (np.uint64(2**63),), raises=OverflowError)
+@cases(np.uint64(7), raises=IndexError)
+@cases(np.uint64(2))
+def an_index_of_64_bits_without_a_sign(i):
+    return X[i], np.ones((2, 3))[0, i]
 
 
 @cases.each(([1, 2], 1), ([1, 2], 3))

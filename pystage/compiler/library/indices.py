@@ -22,7 +22,7 @@ from ..values.lattice import Abstract, Array, Const, ListCell, Ref, Slice, Tuple
 from ..values.views import Index
 from .bounds import bounds
 from .context import Context, Raw
-from .inside import check_inside, outside_of_axis
+from .inside import TOO_LARGE, check_inside, outside_of_axis
 from .slices import Part, part_of
 from .stores import known_array
 
@@ -275,7 +275,7 @@ def _checked_front(ctx: Context, entry: Array, shape: tuple[int, ...], axis: int
     extent = shape[axis]
     front = from_front(ctx, entry, extent)
     if not inside:
-        check_inside(ctx, entry, front, extent, outside_of_axis(axis, extent))
+        check_inside(ctx, entry, front, extent, outside_of_axis(axis, extent), TOO_LARGE)
     return front
 
 

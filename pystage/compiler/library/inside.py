@@ -17,9 +17,11 @@ from ..ops import BitcastConvert, Compare, DynamicSlice, Iota, Minimum, Reduce, 
 from ..values.boundary import Form
 from ..values.lattice import Array
 from .arithmetic import like
-from .context import Context
+from .context import Case, Context
 
 _OUTSIDE = IndexError("index is out of bounds")
+TOO_LARGE = OverflowError("Python int too large to convert to C long")
+"""What NumPy raises for an index of 2**63 or more."""
 
 
 def outside_of_axis(axis: int, extent: int) -> Callable[[Any], None]:
@@ -32,11 +34,17 @@ def outside_of_axis(axis: int, extent: int) -> Callable[[Any], None]:
 
 
 def check_inside(
-    ctx: Context, given: Array, front: Value, extent: int, outside: Callable[[Any], None]
+    ctx: Context,
+    given: Array,
+    front: Value,
+    extent: int,
+    outside: Callable[[Any], None],
+    too_large: BaseException | None = None,
 ) -> None:
     """The program calls `outside` with the first of the indices that does not lie in an axis of `extent`.
 
-    `front` are the same indices as int64, the negative ones moved by `extent`.
+    `front` are the same indices as int64, the negative ones moved by `extent`. `too_large`: what is raised instead
+    for one integer that 64 bits with a sign do not hold.
     """
     shape = front.type.static_shape
     if 0 in shape:
@@ -49,6 +57,11 @@ def check_inside(
     if ctx.intervals.decides(bad) is False or not ctx.checks_bounds():
         return
     first = given.value
+    if too_large and not shape and given.dtype == UINT64:
+        negative = ctx.op(Compare("LT"), front, like(ctx, front, 0))  # as int64, with which no bit is lost
+        args = [Array(first, form)]
+        cases = [Case(negative, too_large, outside, args), Case(None, _OUTSIDE, outside, args)]
+        return ctx.check_first(bad, cases)
     if shape:
         at, bad = _first(ctx, bad)
         element = ctx.op(DynamicSlice((1,)), ctx.reshape(first, (first.type.size,)), at)
