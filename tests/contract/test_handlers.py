@@ -692,6 +692,24 @@ def test_draws_inside_are_refused() -> None:
         pystage.compile(function, fallback="error")(np.random.default_rng(0), ROW, OUTSIDE)
 
 
+def raise_current():
+    raise  # noqa: PLE0704
+
+
+def test_raise_in_a_function_that_a_handler_calls_is_refused() -> None:
+    """In plain Python it raises what the handler handles."""
+
+    def function(row, i):
+        try:
+            x = float(row[i])
+        except IndexError:
+            raise_current()
+            x = 0.0
+        return x
+
+    check(function, ROW, OUTSIDE, refused="PS308")
+
+
 def test_where_nothing_can_raise_nothing_is_added() -> None:
     def guarded(row):
         try:

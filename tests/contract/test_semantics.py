@@ -108,6 +108,22 @@ def test_arrays_of_numbers_out_of_range_saturate():
 # ---------------------------------------------------------------- types
 
 
+def test_what_is_raised_in_a_handler_has_no_context():
+    def looked_up(row, i):
+        try:
+            return float(row[i])
+        except IndexError:
+            raise KeyError(i)  # noqa: B904
+
+    row = np.arange(3.0)
+    with pytest.raises(KeyError) as plain:
+        looked_up(row, 5)
+    with pytest.raises(KeyError) as found:
+        staged(looked_up, row, 5)
+    assert isinstance(plain.value.__context__, IndexError)
+    assert found.value.__context__ is None and found.value.args == plain.value.args
+
+
 def test_the_type_after_a_loop_of_zero_trips():
     def total(x, n):
         acc = 0

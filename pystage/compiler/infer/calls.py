@@ -128,7 +128,13 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
         canonical.describe(cast(Abstract, engine.state.slots[variable]))
     canonical.describe_code(error_of(engine).code)
     canonical.describe_code(output_of(engine).token)
-    key = (callee.identity, engine.x64, jax.config.jax_default_matmul_precision, *canonical.tokens)
+    key = (
+        callee.identity,
+        engine.x64,
+        engine.handling > 0,
+        jax.config.jax_default_matmul_precision,
+        *canonical.tokens,
+    )
     known = engine.callees.get(key)
     if known is None:
         known = engine.callees[key] = Known()

@@ -211,6 +211,9 @@ def exception_of(e: Engine, value: Abstract) -> Abstract:
 def raise_(e: Engine, i: stage.Raise) -> None:
     if i.exc is None:
         handled = e.current.handled
+        if not handled and e.handling:
+            what = "`raise` without an exception in a function that a handler calls"
+            raise DiagnosticError(HandlerAtRunTime(span=i.span, what=what))
         if not handled:
             e.raise_(RuntimeError("No active exception to reraise"))
         raise raise_now(e, handled[-1])

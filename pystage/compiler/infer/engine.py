@@ -138,6 +138,8 @@ class Engine(Context):
         """Cells that something that the caller has refers to."""
         self.guards: list[raising.Guard] = []
         """Bodies of `try` that are being inferred, outermost first."""
+        self.handling = 0
+        """How many handlers are being inferred, those of callers included."""
         self.instances: dict[int, raising.Instance] = {}
         """By number of the place: the exceptions that staged code has made."""
         self.frame: Frame | None = None

@@ -261,11 +261,14 @@ def _listed(kinds: Any) -> tuple[Any, ...]:
 
 def _run_handler(e: Engine, handler: stage.Handler, caught: Caught) -> None:
     e.put(handler.target, caught)
-    e.current.handled.append(caught)
+    frame = e.current
+    frame.handled.append(caught)
+    e.handling += 1
     try:
         e.run_block(handler.body)
     finally:
-        e.current.handled.pop()
+        e.handling -= 1
+        frame.handled.pop()
 
 
 # ---------------------------------------------------------------- with
