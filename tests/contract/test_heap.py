@@ -671,9 +671,9 @@ def momentum(x, n):
     best = w
     bl = 1000000000.0
     for i in range(n):
-        l = (w * w).sum()
-        if l < bl:
-            bl = l
+        loss = (w * w).sum()
+        if loss < bl:
+            bl = loss
             best = w
         w = w - 0.1 * w
     return (best, w, bl)
@@ -685,9 +685,9 @@ def momentum_inplace_copy(x, n):
     best = w.copy()
     bl = 1000000000.0
     for i in range(n):
-        l = (w * w).sum()
-        if l < bl:
-            bl = l
+        loss = (w * w).sum()
+        if loss < bl:
+            bl = loss
             best = w.copy()
         w -= 0.1 * w
     return (best, w, bl)
@@ -699,9 +699,9 @@ def momentum_inplace(x, n):
     best = w
     bl = 1000000000.0
     for i in range(n):
-        l = (w * w).sum()
-        if l < bl:
-            bl = l
+        loss = (w * w).sum()
+        if loss < bl:
+            bl = loss
             best = w
         w -= 0.1 * w
     return (best, w, bl)
