@@ -162,6 +162,21 @@ def text_of_several(x):
     return y
 
 
+@cases.each((0.5,), (2.0,), (-2.0,), (9.0,))
+def its_class(x):
+    kind = 0
+    try:
+        y = checked(x, 1.0) if x < 5.0 else 1.0 / (x - 9.0)
+    except Exception as e:
+        print(type(e).__name__, "-", e)
+        if isinstance(e, Refused):
+            kind = 1
+        elif isinstance(e, ArithmeticError):
+            kind = 2
+        y = 0.0
+    return y, kind
+
+
 @cases.each((3.0,), (30.0,))
 def its_arguments(x):
     try:

@@ -31,6 +31,7 @@ from ..values.lattice import (
     Array,
     ArrayCell,
     Caught,
+    ClassOf,
     Const,
     DictCell,
     Exc,
@@ -99,6 +100,8 @@ def getattr_(engine: Engine, value: Abstract, name: str) -> Abstract:
             return _constant_attribute(engine, value, v, name)
         case Exc() | Caught():
             return exceptions.exception_attribute(engine, value, name)
+        case ClassOf():
+            return exceptions.class_attribute(engine, value, name)
         case Stream():
             return stream_attribute(engine, value, name)
         case Super():

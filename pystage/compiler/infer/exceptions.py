@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ..diagnostics.codes_control import HandlerAtRunTime
 from ..diagnostics.diagnostic import DiagnosticError
-from ..library.strings import is_string, str_
-from ..values.lattice import Abstract, Caught, Const, Exc, Tuple
+from ..library.strings import is_string, str_, text
+from ..values.lattice import Abstract, Caught, ClassOf, Const, Exc, Tuple
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -25,6 +25,18 @@ def exception_attribute(engine: Engine, value: Exc | Caught, name: str) -> Abstr
     return found
 
 
+def class_attribute(engine: Engine, value: ClassOf, name: str) -> Abstract:
+    """`type(exception).name`, where the class is one of several: its names."""
+    if name in ("__name__", "__qualname__", "__module__"):
+        return text(engine, _name_of_class, Const(name), value.caught)
+    what = f"`{name}` of the class of an exception that the program has raised"
+    raise DiagnosticError(HandlerAtRunTime(span=engine.b.span, what=what))
+
+
+def _name_of_class(name: str, exception: BaseException) -> str:
+    return str(getattr(type(exception), name))
+
+
 def arguments_of(engine: Engine, value: Exc | Caught) -> Tuple | None:
     """The arguments of an exception, if they are known in number."""
     exception = value.exception if isinstance(value, Caught) else value
@@ -40,7 +52,7 @@ def arguments_of(engine: Engine, value: Exc | Caught) -> Tuple | None:
 def _raised_by(engine: Engine, caught: Caught) -> list[object]:
     """What the places raise that a caught exception may come from: an instance, or one of the same class and shape."""
     found: list[object] = []
-    for origin in caught.origins:
+    for _, origin, _ in caught.places:
         made = engine.instances.get(origin)
         found.append(made.exception if made is not None else engine.sites.find(origin).fallback)
     return found

@@ -21,7 +21,8 @@ from ..diagnostics.diagnostic import DiagnosticError
 from ..diagnostics.errors import StagingError
 from ..hlo.ir import Op, Value
 from ..hlo.walk import callees, functions
-from ..ops import And, Compare, Or, Select
+from ..library.caught import is_among
+from ..ops import Compare, Select
 from ..ops.draw import Draw
 from ..stage import ir as stage
 from ..values.boundary import Form
@@ -65,27 +66,19 @@ class _Thrown:
         elif len(numbers) == len(self.places):
             then()
         else:
-            infer_if(self.engine, self._is_among(numbers), self.engine.current.id, then, orelse)
-
-    def _is_among(self, numbers: Sequence[int]) -> Value:
-        b, code = self.engine.b, code_value(self.engine, self.error.code)
-        found: Value | None = None
-        for low, high in _ranges(numbers):
-            inside = b.op(Compare("GE"), code, number(self.engine, low))
-            inside = b.op(And(), inside, b.op(Compare("LE"), code, number(self.engine, high)))
-            found = inside if found is None else b.op(Or(), found, inside)
-        assert found is not None
-        return found
+            predicate = is_among(self.engine, code_value(self.engine, self.error.code), numbers)
+            infer_if(self.engine, predicate, self.engine.current.id, then, orelse)
 
     def caught(self, numbers: Sequence[int]) -> Caught:
         """The exception as a handler for these places gets it."""
         payload = self.error.payload
         code = Array(code_value(self.engine, self.error.code), Form.PYTHON)
         values = [Array(value, Form.NDARRAY) for value in payload.values()]
-        origins, classes = zip(*[self.places[n] for n in numbers])
-        exception = self._instance(origins[0]) if len(set(origins)) == 1 else None
+        places = frozenset([(n, *self.places[n]) for n in numbers])
+        origins = {origin for _, origin, _ in places}
+        exception = self._instance(origins.pop()) if len(origins) == 1 else None
         remake = Remake(tuple(payload), self.engine.sites.find)
-        return Caught(remake, (code, *values), frozenset(classes), frozenset(origins), exception)
+        return Caught(remake, (code, *values), places, exception)
 
     def _instance(self, origin: int) -> Abstract | None:
         """The exception that staged code has made at a place, of the payload; None if it refers to objects."""
@@ -100,17 +93,6 @@ class _Thrown:
         engine, error = self.engine, self.error
         engine.state.set(ERROR, ErrorCell(error.code, error.payload, error_of(engine).versions))
         raise PythonRaise(self.exception, engine.state.depth, 0)
-
-
-def _ranges(numbers: Sequence[int]) -> list[tuple[int, int]]:
-    """Ascending numbers as ranges, ends included."""
-    found: list[tuple[int, int]] = []
-    for each in numbers:
-        if found and found[-1][1] == each - 1:
-            found[-1] = found[-1][0], each
-        else:
-            found.append((each, each))
-    return found
 
 
 def protected(e: Engine, body: Body, handle: Callable[[_Thrown], None], otherwise: Body) -> None:

@@ -23,6 +23,8 @@ from ..values.boundary import Form
 from ..values.lattice import (
     Abstract,
     Array,
+    Caught,
+    ClassOf,
     Closure,
     Const,
     DictCell,
@@ -42,6 +44,7 @@ from ..values.lattice import (
 )
 from . import ufuncs as u
 from .bounds import bounds, bounds_of
+from .caught import is_instance
 from .classes import c_name, class_of
 from .context import Context, Raw
 from .elementwise import apply_jax, apply_numpy
@@ -327,6 +330,8 @@ def isinstance_(ctx: Context, x: Raw, classes: Raw, /) -> Abstract:
     wanted = ctx.known(classes, "the classes of isinstance()")
     if isinstance(x, Const):
         return call_now(ctx, isinstance, x.value, wanted)
+    if isinstance(x, Caught):
+        return is_instance(ctx, x, wanted)
     answers = {bool(issubclass(c, wanted)) for c in class_of(ctx, x)}
     if len(answers) > 1:
         types = type_name(ctx, x)
@@ -352,6 +357,8 @@ def type_(ctx: Context, x: Raw, /) -> Abstract:
     if isinstance(x, Const):
         return Const(type(x.value))
     found = class_of(ctx, x)
+    if len(found) > 1 and isinstance(x, Caught):
+        return ClassOf(x)
     if len(found) > 1:
         types = " or ".join(c.__name__ for c in found)
         ctx.fail(NoSuchOperation(span=ctx.span, operation="type()", types=types))

@@ -73,8 +73,8 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
             return [scalar_class(value.dtype, value.form)]
         case Tuple(cls=cls) | Exc(cls=cls):
             return [cls]
-        case Caught(classes=classes):
-            return sorted(classes, key=lambda c: c.__qualname__)
+        case Caught():
+            return sorted(value.classes, key=lambda c: c.__qualname__)
         case DictView(kind=kind):
             return [_VIEWS[kind]]
         case Ref():

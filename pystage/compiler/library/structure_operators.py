@@ -21,9 +21,12 @@ from ..values.lattice import (
     TRUE,
     Abstract,
     Array,
+    Caught,
     Cell,
+    ClassOf,
     Const,
     DictCell,
+    Exc,
     ListCell,
     ObjectCell,
     Ref,
@@ -190,6 +193,7 @@ def _decides(op: str, first: int, second: int) -> bool:
 def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> Abstract | None:
     if left is right:
         return TRUE
+    _refuse_exceptions(ctx, left, right)
     arrays = [x for x in (left, right) if ctx.is_ndarray(x)]
     if arrays:  # an array and something that is no number: False for each element
         shape = shape_of(ctx, arrays[0])  # type: ignore[arg-type]
@@ -274,12 +278,21 @@ def is_(
         return Const(left.value is right.value or same_constant(left.value, right.value))
     if isinstance(left, Ref) and isinstance(right, Ref):
         return _same_reference(ctx, left, right)
+    _refuse_exceptions(ctx, left, right)
     classes = [class_of(ctx, x) if isinstance(x, Array | Const) else [] for x in (left, right)]
     if not set(classes[0]) & set(classes[1]):
         return FALSE
     if len(classes[0]) == len(classes[1]) == 1 and _is_singleton(left, right, classes[0][0]):
         return ctx.truth(equal(left, right))
     ctx.fail(IdentityNotKnown(span=ctx.span, what=f"two objects of class {c_name(classes[0][0])}"))
+
+
+def _refuse_exceptions(ctx: Context, left: Abstract, right: Abstract) -> None:
+    """PS210 for exceptions, and for the class of one where that depends on the path."""
+    if isinstance(left, ClassOf) or isinstance(right, ClassOf):
+        ctx.fail(IdentityNotKnown(span=ctx.span, what="the class of an exception and another"))
+    if isinstance(left, Exc | Caught) and isinstance(right, Exc | Caught):
+        ctx.fail(IdentityNotKnown(span=ctx.span, what="two exceptions"))
 
 
 _SMALL_INTEGERS = range(-5, 257)

@@ -226,16 +226,27 @@ class Exc(Abstract):
 class Caught(Abstract):
     """An exception that the program has raised, as a handler gets it: which, the number of its place says.
 
-    `values` are that number, and the values of the payload that `remake` makes the exception of. `classes` are those
-    that it may be of, `origins` the numbers of the places. `exception`: the instance that staged code has made, where
-    it certainly is that one.
+    `values` are that number, and the values of the payload that `remake` makes the exception of. `places` are those
+    that it may be of: numbers, under which number the place was added, and the class. `exception`: the instance that
+    staged code has made, where it certainly is that one.
     """
 
     remake: Remake
     values: tuple[Abstract, ...]
-    classes: frozenset[type[BaseException]]
-    origins: frozenset[int]
+    places: frozenset[tuple[int, int, type[BaseException]]]
     exception: Abstract | None = None
+
+    @property
+    def classes(self) -> set[type[BaseException]]:
+        """The classes that it may be of."""
+        return {cls for _, _, cls in self.places}
+
+
+@immutable
+class ClassOf(Abstract):
+    """The class of an exception, where that is one of several."""
+
+    caught: Caught
 
 
 @immutable
