@@ -390,7 +390,7 @@ def raising(w: Writer) -> None:
     if form == 0:
         w.add(f"if {condition(w)}:")
         what = w.pick(
-            ("ValueError('no')", "Rejected('no', {0})", "KeyError({0})", "IndexError(f'at {{{0}}}')")
+            ("ValueError('no')", "Rejected('no', {0})", "KeyError({0})", 'IndexError(f"at {{{0}}}")')
         )
         w.lines.append("    " * (w.depth + 1) + f"raise {what.format(exact(w, 0).text)}")
     elif form == 1:

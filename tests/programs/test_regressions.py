@@ -392,6 +392,21 @@ def zip_is_strict(a, b):
     return total
 
 
+@cases.each((1.0, np.ones((3, 1))), (1.5, np.ones((3, 1))))
+@cases(2.5, np.ones((3, 1)), raises=KeyError)
+def a_list_of_one_row_twice_is_made_where_it_may_raise(a, b):
+    for v in b:
+        if 1.0 < a:
+            try:
+                rows = [v, v]
+                if a > 2.0:
+                    raise KeyError(a)
+                rows[1][0] += 1
+            except ValueError:
+                a = 0.0
+    return a
+
+
 # ---------------------------------------------------------------- stores
 
 

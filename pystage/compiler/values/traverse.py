@@ -58,14 +58,14 @@ def rebuild(content: C, value: ValueMap, cell: CellMap = same_cell) -> C:
 
 
 class _Rebuilding:
-    """One walk: the two maps, and the views met so far, since one view object stays one."""
+    """One walk: the two maps, and the views met so far, since one view object stays one (None: each counts)."""
 
     __slots__ = ("cell", "value", "views")
 
     def __init__(self, value: ValueMap, cell: CellMap) -> None:
         self.value = value
         self.cell = cell
-        self.views: dict[Ref, Ref] = {}
+        self.views: dict[Ref, Ref] | None = {}
 
     def go(self, x: Any) -> Any:
         """`x` rebuilt."""
@@ -119,11 +119,13 @@ def _ref(m: _Rebuilding, x: Ref) -> Ref:
     cell = m.cell(x.cell)
     if not x.path:
         return x if cell == x.cell else Ref(cell)
-    found = m.views.get(x)
+    found = None if m.views is None else m.views.get(x)
     if found is None:
         path = tuple([m.view(v) for v in x.path])
         unchanged = cell == x.cell and all(map(operator.is_, path, x.path))
-        found = m.views[x] = x if unchanged else Ref(cell, path)
+        found = x if unchanged else Ref(cell, path)
+        if m.views is not None:
+            m.views[x] = found
     return found
 
 
@@ -243,14 +245,16 @@ _RULES: dict[type, Callable[[_Rebuilding, Any], Any] | None] = {
 
 
 def values_of(content: Abstract | Cell) -> list[Value]:
-    """Every program value inside, in a fixed order."""
+    """Every program value inside, in a fixed order, as often as it is there."""
     found: list[Value] = []
 
     def note(value: Value) -> Value:
         found.append(value)
         return value
 
-    _Rebuilding(note, same_cell).go(content)
+    walk = _Rebuilding(note, same_cell)
+    walk.views = None
+    walk.go(content)
     return found
 
 
