@@ -29,19 +29,6 @@ X = vector()
 COUNT = 0
 
 
-def open_issue(reason):
-    """Marks the cases of a program as not right yet."""
-
-    def mark(function):
-        for i, case in enumerate(cases.params):
-            if case.values[0] is function:
-                xfail = pytest.mark.xfail(strict=True, reason=reason)
-                cases.params[i] = pytest.param(*case.values, id=case.id, marks=xfail)
-        return function
-
-    return mark
-
-
 # ---------------------------------------------------------------- calls
 
 
