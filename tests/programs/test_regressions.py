@@ -394,6 +394,21 @@ def a_list_of_one_row_twice_is_made_where_it_may_raise(a, b):
     return a
 
 
+@cases.each((X, 1.0), (X * 9, 2.5))
+@cases(X, 7.5)
+@cases(X, 5.0)
+@cases(X, 3.0, raises=IndexError)
+def a_name_is_bound_again_where_it_may_raise(a, b):
+    try:
+        if b < 2.0:
+            b -= 1
+        elif a[int(b) % 5] > b:
+            a = np.ones((3,), np.float64)
+    finally:
+        a[int(b) % 3 - 3] = 1
+    return a, b
+
+
 # ---------------------------------------------------------------- stores
 
 

@@ -345,6 +345,8 @@ class Exit:
         for version in error.versions:
             if isinstance(version.slot, int) and version.slot not in self.engine.externals.initial:
                 continue  # a new object: what refers to it says what it holds (`as_seen`)
+            if isinstance(version.slot, tuple) and version.slot[0] not in self.engine.global_names:
+                continue  # a variable of a function that a handler went on with: the caller does not see it
             before = conditions.get(version.slot, ())
             only = self.output(version.condition, Form.PYTHON).index
             for mutation in self.changed(version.slot, version.content):
