@@ -291,7 +291,8 @@ class Join:
             return a
         path = [_join_view(v, w) for v, w in zip(a.path, b.path)]
         if len(a.path) != len(b.path) or any(v is None for v in path):
-            return self.conflict(a, b)
+            first, second = ("a view of an array" if r.path else "an array of its own" for r in (a, b))
+            return self._conflict_text(first, second if first != second else "another view")
         joined = tuple(cast("list[View]", path))
         if a.cell == b.cell:
             return Ref(a.cell, joined)
