@@ -11,6 +11,7 @@ Run it: `python examples/ode_fit.py`
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +67,7 @@ def counted(points=16, noise=0.02, seed=0):
     rng = np.random.default_rng(seed)
     times = np.linspace(0.0, 15.0, points)
     counts = [np.array([10.0, 5.0])]
-    for start, end in zip(times, times[1:]):
+    for start, end in itertools.pairwise(times):
         counts.append(ode.integrate(Rates(TRUE), counts[-1], start, end, 1e-9, 1e-9)[0])
     return times, np.array(counts) * np.exp(noise * rng.standard_normal((points, 2)))
 
