@@ -5,7 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from . import call_overhead, captures, checks, front_end, in_place, program_size, programs, run_time, scaling
+from . import (
+    call_overhead,
+    captures,
+    checks,
+    front_end,
+    gradients,
+    in_place,
+    program_size,
+    programs,
+    run_time,
+    scaling,
+)
 from .measuring import Table
 from .report import write
 
@@ -33,6 +44,7 @@ BENCHMARKS: dict[str, Callable[[], list[Table]]] = {
     "checks": checks.measure,
     "programs": programs.measure,
     "scaling": scaling.measure,
+    "gradients": gradients.measure,
 }
 
 

@@ -1,0 +1,160 @@
+"""Gradients: VGG19 forward and backward against `jax.grad`, and a training loop as one program.
+
+The gradient is the paper's, of `sum(model(x))` by all weights. The training loop is that of
+`examples/train_digits.py`, without its early stop, against the same loop in Python around a `jax.jit` step.
+
+The paper's numbers: K. Fischer, E. Saba, "Automatic Full Compilation of Julia Programs and ML Models to Cloud
+TPUs" (arXiv:1810.09868), figure 3, VGG19 backward, unoptimised.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import train_digits
+import vgg19
+
+import pystage
+from pystage.runtime.hlo_text import instruction_counts
+
+from .measuring import Pairs, Table, in_pairs
+from .model import described, images, with_arrays
+
+PAPER = (577, 2775)
+"""Instructions of the entry computation, and of all."""
+EPOCHS = 5
+
+
+def total(model: Any, batch: Any) -> Any:
+    """What is differentiated."""
+    return jnp.sum(model(batch))
+
+
+def by_jax(model: Any) -> Any:
+    """The gradient under `jax.jit`, as a function of the list of arrays and the images."""
+    return jax.jit(jax.grad(lambda arrays, batch: total(with_arrays(model, arrays), batch)))
+
+
+def front_end(count: int) -> Pairs:
+    """Times from source to StableHLO, each of a batch size that neither has seen."""
+    model, arrays = described()
+    ours, theirs = pystage.grad(total), by_jax(model)
+    batches = iter(range(1, 1000))
+    return in_pairs(
+        lambda: ours.lower(model, images(next(batches))),
+        lambda: theirs.trace(arrays, images(next(batches))).lower(),
+        count,
+        warm=2,
+        clock=time.thread_time,
+        collect=True,
+    )
+
+
+def vgg(count: int) -> Table:
+    """The table of VGG19: front end, sizes, steady time and memory."""
+    pairs = front_end(15)
+    model, arrays = described()
+    lowered, traced = pystage.grad(total).lower(model, images(1)), by_jax(model).lower(arrays, images(1))
+    sizes = lowered.instruction_counts(), instruction_counts(traced.as_text("hlo"))
+    real, batch = vgg19.make_vgg19(), vgg19.make_images()
+    weights = vgg19.weights(real)
+    ours, theirs = lowered.compile(), traced.compile()
+    optimised = instruction_counts(ours.as_text()), instruction_counts(theirs.as_text())
+    memory = [c.memory_analysis().temp_size_in_bytes / 2**20 for c in (ours, theirs)]
+    run = in_pairs(lambda: vgg19.weights(ours(real, batch)), lambda: theirs(weights, batch), count)
+    table = Table(
+        "VGG19, forward and backward",
+        "The gradient of `sum(model(x))` by all weights, one image. Front end: CPU time of a new signature; goal: "
+        f"at most 0.2. Sizes in HLO instructions, entry and all; goal: at most JAX's and the paper's {PAPER[0]} / "
+        f"{PAPER[1]}. Steady time: medians of {count} pairs; goal: at most 1.02.",
+        ("", "pystage", "JAX", "ratio"),
+    )
+    for name, found in (("front end", pairs), ("steady time", run)):
+        first, second = found.medians
+        table.rows.append((name, f"{first * 1e3:.1f} ms", f"{second * 1e3:.1f} ms", found.ratio_text()))
+    for name, (a, b) in (("before optimisation", sizes), ("after it", optimised)):
+        table.rows.append(
+            (name, f"{a.entry} / {a.total}", f"{b.entry} / {b.total}", f"{a.total / b.total:.2f}")
+        )
+    table.rows.append(
+        ("temporary memory", f"{memory[0]:.0f} MiB", f"{memory[1]:.0f} MiB", f"{memory[0] / memory[1]:.2f}")
+    )
+    return table
+
+
+def flat(network: Any) -> list[Any]:
+    """The arrays of a network of `train_digits`."""
+    return [array for layer in network.layers() for array in (layer.weight, layer.bias)]
+
+
+def with_weights(network: Any, arrays: Any) -> Any:
+    """The same network with other arrays."""
+    following = iter(arrays)
+    convolutions = [train_digits.Conv(next(following), next(following)) for _ in network.convolutions]
+    dense = [train_digits.Dense(next(following), next(following)) for _ in range(2)]
+    return train_digits.Network(convolutions, *dense)
+
+
+def training() -> Table:
+    """The table of the training loop."""
+    arguments, _ = train_digits.start()
+    staged = pystage.compile(train_digits.train).lower(*arguments, EPOCHS).compile()
+
+    network, _, _, (data, labels), validation, key = train_digits.start()[0]
+    template = network
+
+    @jax.jit
+    def step(weights: Any, means: Any, squares: Any, count: Any, rate: Any, pictures: Any, names: Any) -> Any:
+        def loss(arrays: Any) -> Any:
+            return train_digits.loss(with_weights(template, arrays), pictures, names)[0]
+
+        value, slopes = jax.value_and_grad(loss)(weights)
+        scale = rate * (1 - 0.999**count) ** 0.5 / (1 - 0.9**count)
+        means = [0.9 * m + 0.1 * g for m, g in zip(means, slopes)]
+        squares = [0.999 * s + 0.001 * g**2 for s, g in zip(squares, slopes)]
+        moved = [w - scale * m / (jnp.sqrt(s) + 1e-8) for w, m, s in zip(weights, means, squares)]
+        return moved, means, squares, value
+
+    evaluate = jax.jit(lambda weights: train_digits.loss(with_weights(template, weights), *validation))
+
+    def by_steps() -> Any:
+        weights = flat(network)
+        means = [jnp.zeros_like(w) for w in weights]
+        squares, count, own = list(means), 0, key
+        for epoch in range(EPOCHS):
+            own, shuffling = jax.random.split(own)
+            order = jax.random.permutation(shuffling, len(data))[: len(data) // 64 * 64].reshape(-1, 64)
+            losses = 0.0
+            for rows in order:
+                count += 1
+                rate = 2e-3 * 0.95**epoch
+                weights, means, squares, value = step(
+                    weights, means, squares, count, rate, data[rows], labels[rows]
+                )
+                losses += float(value)
+            evaluate(weights)
+        return weights
+
+    def as_one() -> Any:
+        fresh, _ = train_digits.start()
+        staged(*fresh, EPOCHS)
+        return flat(fresh[0])
+
+    first, second = in_pairs(as_one, by_steps, 5).medians
+    table = Table(
+        "Training loop",
+        f"`examples/train_digits.py`, {EPOCHS} epochs of 19 batches, medians of 5 pairs; JAX: the same loop in Python "
+        "around a `jax.jit` step, its losses read at each step.",
+        ("", "seconds", "ratio"),
+    )
+    table.rows.append(("one program", f"{first:.2f}", f"{first / second:.2f}"))
+    table.rows.append(("a loop around a `jax.jit` step", f"{second:.2f}", "1"))
+    return table
+
+
+def measure() -> list[Table]:
+    """Both tables."""
+    return [vgg(7), training()]
