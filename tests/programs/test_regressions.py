@@ -475,6 +475,34 @@ def a_range_up_to_a_number_of_two_kinds(x):
     return total
 
 
+@cases([1.0, 2.0, 3.0])
+def iterators_see_what_their_list_becomes(xs):
+    first = iter(xs)
+    a = next(first)
+    xs.append(4.0)
+    xs[1] = 20.0
+    b = next(first)
+    rest = list(first)
+    ended = next(first, None)
+    xs.append(5.0)
+    return a, b, rest, ended, list(first), xs
+
+
+@cases([1.0, 2.0], True)
+def iterators_in_calls(xs, flag):
+    def take(it):
+        return next(it)
+
+    it = iter(xs)
+    a = take(it)
+    xs.append(a * 10)
+    if flag:
+        b = take(it)
+    else:
+        b = 0.0
+    return a, b, take(it)
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_regression(function, args, options):
     try:

@@ -19,6 +19,7 @@ from ..library import operators
 from ..library.classes import not_iterable
 from ..library.indexing import array_getitem
 from ..library.ranges import range_element, range_length
+from ..library.structures import left_of
 from ..values.lattice import (
     Abstract,
     Array,
@@ -137,9 +138,10 @@ def _cell_elements(engine: Engine, value: Ref) -> list[Abstract] | None:
             return [engine.constant_object(k) for k in entries]
         case SetCell(members):
             return [engine.constant_object(m) for m in members]
-        case IteratorCell(rest):
+        case IteratorCell():
+            left = left_of(engine, cell)
             engine.write(value.cell, IteratorCell(()))
-            return list(rest)
+            return list(left)
         case ArrayCell():
             return _array_elements(engine, value)
         case ObjectCell():

@@ -527,8 +527,11 @@ class Join:
                 return joined_error(a, b)
             case OutputCell(), OutputCell():
                 return OutputCell(Hole(ArrayType(INT32)))
-            case IteratorCell(), IteratorCell() if len(a.rest) == len(b.rest):
-                return IteratorCell(tuple([self.join(x, y) for x, y in zip(a.rest, b.rest)]))
+            case IteratorCell(), IteratorCell() if (
+                len(a.rest) == len(b.rest) and a.source == b.source and a.index == b.index
+            ):
+                rest = tuple([self.join(x, y) for x, y in zip(a.rest, b.rest)])
+                return IteratorCell(rest, a.source, a.index)
             case _:
                 return self._conflict_text("one thing", "another")
 

@@ -12,6 +12,7 @@ from ..values.lattice import (
     Const,
     Enumerate,
     IteratorCell,
+    ListCell,
     Mapped,
     Ref,
     Reversed,
@@ -29,6 +30,7 @@ from .structures import (
     MISSING,
     abstract,
     cell_of,
+    left_of,
     new_dict,
     new_iterator,
     new_list,
@@ -147,7 +149,9 @@ def iter_(ctx: Context, iterable: Raw, /) -> Abstract:
     method = special(ctx, iterable, "__iter__")
     if method is not None:
         return ctx.call(method, [])
-    return new_iterator(ctx, listed(ctx, iterable, "iter()"))
+    items = tuple(listed(ctx, iterable, "iter()"))
+    source = iterable if isinstance(cell_of(ctx, iterable), ListCell) else None
+    return Ref(ctx.state.new_cell(IteratorCell(items, source)))
 
 
 @meaning(next)
@@ -163,11 +167,13 @@ def next_(ctx: Context, iterator: Raw, default: Raw = MISSING, /) -> Abstract:
     if not isinstance(cell, IteratorCell):
         ctx.raise_(TypeError(f"{type_name(ctx, iterator)!r} object is not an iterator"))
     assert isinstance(iterator, Ref)
-    if not cell.rest:
+    left = left_of(ctx, cell)
+    if not left:
+        ctx.write(iterator.cell, IteratorCell(()))
         if default is not MISSING:
             return abstract(default)
         ctx.raise_(StopIteration())
-    first, *rest = cell.rest
-    ctx.write(iterator.cell, IteratorCell(tuple(rest)))
+    first, *rest = left
+    ctx.write(iterator.cell, IteratorCell(tuple(rest), cell.source, cell.index + 1))
     taken: Abstract = first
     return taken

@@ -75,6 +75,12 @@ def new_iterator(ctx: Context, items: Iterable[Abstract]) -> Ref:
     return Ref(ctx.state.new_cell(IteratorCell(tuple(items))))
 
 
+def left_of(ctx: Context, iterator: IteratorCell) -> tuple[Abstract, ...]:
+    """What an iterator has not given yet."""
+    content = None if iterator.source is None else cell_of(ctx, iterator.source)
+    return content.items[iterator.index :] if isinstance(content, ListCell) else iterator.rest
+
+
 def cell_of(ctx: Context, value: Raw) -> Any:
     """The contents of the cell that `value` refers to, or None."""
     return ctx.cell(value) if isinstance(value, Ref) else None

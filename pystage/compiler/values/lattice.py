@@ -383,9 +383,14 @@ class VariableCell(Cell):
 
 @immutable
 class IteratorCell(Cell):
-    """An iterator over a structure known now: what is left of it."""
+    """An iterator over a structure known now: what is left of it.
+
+    Of a list, what is left is what `source`, a reference to it, then holds from `index` on.
+    """
 
     rest: tuple[Abstract, ...] = field(default=())
+    source: Abstract | None = None
+    index: int = 0
 
 
 Slot = int | tuple[int, str]
