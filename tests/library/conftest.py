@@ -1,4 +1,4 @@
-"""Which of the widest tests run: every third of their parameters, or all with `PYSTAGE_ALL_TESTS=1`.
+"""Which of the widest tests run: every fourth of their parameters, or all with `PYSTAGE_ALL_TESTS=1`.
 
 Those tests run each function of JAX for every element type, form and setting, and JAX compiles each of those calls by
 itself; `make test-all` runs them all.
@@ -20,7 +20,7 @@ WIDE = {
     "test_lax.py": {"test_unary", "test_named_reductions"},
     "test_products.py": {"test_types"},
 }
-KEPT = 3
+KEPT = 4
 """One of so many parameters is kept."""
 
 

@@ -102,9 +102,10 @@ class _Printer:
         """An operation with its static operands, `reduce(combine=add, axes=(0,))`; defaults are left out."""
         name = kind.opcode.rpartition(".")[2] or type(kind).__name__
         declared = fields(kind)
-        if len(declared) == 1 and declared[0].default is MISSING:
-            return f"{name}({self._static(getattr(kind, declared[0].name))})"
         static = {f.name: getattr(kind, f.name) for f in declared if getattr(kind, f.name) is not f.default}
+        required = [f.name for f in declared if f.default is MISSING]
+        if len(required) == 1 and list(static) == required:
+            return f"{name}({self._static(static[required[0]])})"
         shown = [f"{field}={self._static(value)}" for field, value in static.items()]
         return f"{name}({', '.join(shown)})" if shown else name
 

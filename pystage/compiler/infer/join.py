@@ -291,8 +291,12 @@ class Join:
             return a
         path = [_join_view(v, w) for v, w in zip(a.path, b.path)]
         if len(a.path) != len(b.path) or any(v is None for v in path):
-            first, second = ("a view of an array" if r.path else "an array of its own" for r in (a, b))
-            return self._conflict_text(first, second if first != second else "another view")
+            texts = [describe(r, self.state, lookup) for r, lookup in ((a, self.a), (b, self.b))]
+            if texts[0] == texts[1]:
+                texts = [f"{t} that is {'a view' if r.path else 'no view'}" for t, r in zip(texts, (a, b))]
+                if texts[0] == texts[1]:
+                    texts[1] += " of another place"
+            return self._conflict_text(*texts)
         joined = tuple(cast("list[View]", path))
         if a.cell == b.cell:
             return Ref(a.cell, joined)
