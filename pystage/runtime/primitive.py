@@ -21,6 +21,8 @@ from ..compiler.emit.cut import cut
 from ..compiler.emit.fence import fence_loads
 from ..compiler.emit.stablehlo import emit_inline
 from ..compiler.hlo.ir import Function
+from ..compiler.hlo.walk import functions
+from ..compiler.ops import While
 from ..compiler.ops.jaxcall import output_effects
 from ..compiler.pipeline import Staged
 from .transforming import (
@@ -63,7 +65,11 @@ def _results(*operands: Any, staged: Staged) -> tuple[list[Any], frozenset[Any]]
 def for_platform(function: Function, *platforms: str) -> Function:
     """The program as it is emitted for these platforms: on CPUs with loads kept apart from stores, in segments,
     and the convolutions of loops with channels last."""
-    return cut(fence_loads(channels_last(function))) if "cpu" in platforms else function
+    if "cpu" not in platforms:
+        return function
+    if any(isinstance(op.kind, While) for f in functions(function) for op in f.body.walk()):
+        function = fence_loads(channels_last(function))
+    return cut(function)
 
 
 def _lower(context: Any, *operands: ir.Value, staged: Staged) -> list[ir.Value]:

@@ -19,8 +19,8 @@ from .rewrite import Rewriter
 
 def channels_last(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
-    found = any(isinstance(op.kind, Convolution) for f in functions(function) for op in f.body.walk())
-    if not found or not any(isinstance(op.kind, While) for f in functions(function) for op in f.body.walk()):
+    kinds = {type(op.kind) for f in functions(function) for op in f.body.walk()}
+    if not {Convolution, While} <= kinds:
         return function
     return _ChannelsLast(_of_loops(function)).function(function)
 

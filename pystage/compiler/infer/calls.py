@@ -319,7 +319,7 @@ def _close(body: Region) -> tuple[Value, ...]:
             defined.update(region.params)
     free: dict[Value, Value] = {}
     for op in body.walk():
-        if any(v not in defined for v in op.operands):
+        if not defined.issuperset(op.operands):
             op.operands = tuple([_lift(v, defined, free, body) for v in op.operands])
         for region in op.regions:
             region.results = tuple([_lift(v, defined, free, body) for v in region.results])

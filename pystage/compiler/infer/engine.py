@@ -261,7 +261,11 @@ class Engine(Context):
 
     def has_effects(self, region: Region) -> bool:
         """True if something in a region must run even when its results are unused."""
-        return any(not op.kind.pure or any(c in self.effectful for c in callees(op)) for op in region.walk())
+        effectful = self.effectful
+        return any(
+            not op.kind.pure or (bool(effectful) and any(c in effectful for c in callees(op)))
+            for op in region.walk()
+        )
 
     def print(self, stream: Stream, text: Abstract, flush: bool) -> None:
         printing.write_text(self, stream, text, flush)
