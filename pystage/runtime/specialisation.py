@@ -76,7 +76,7 @@ def stage(context: Context, request: Request, static: Mapping[int, Any], x64: bo
 
 
 class Specialisation:
-    """Programs under one set of guards; `run` is their `jax.jit`."""
+    """Programs under one set of guards, behind one `jax.jit`."""
 
     def __init__(
         self, context: Context, staged: Staged, reader: Reader, types: Sequence[TypeKey], pattern: list[int]
@@ -109,7 +109,17 @@ class Specialisation:
         self._variants[(tuple(types), self._flags())] = first
         self.single = first.plan.single if self.host else None
         """How results are made of the bare arrays that `run` gives. Programs that do it otherwise give `Pending`."""
-        self.run: Any = jax.jit(self._named(), donate_argnums=context.donated)
+        self._jitted: Any = None
+        self._lock = threading.Lock()
+
+    @property
+    def run(self) -> Any:
+        """The `jax.jit` of the programs, made when it is first asked for: `lower` does without it."""
+        if self._jitted is None:
+            with self._lock:
+                if self._jitted is None:
+                    self._jitted = jax.jit(self._named(), donate_argnums=self._context.donated)
+        return self._jitted
 
     @property
     def types(self) -> list[tuple[TypeKey, ...]]:
