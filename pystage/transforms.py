@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import threading
+import types
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -177,13 +178,11 @@ _lock = threading.Lock()
 def _made(
     make: Callable[[Any], CompiledFunction[..., Any]], name: str, fun: Any, where: Any, *options: Any
 ) -> CompiledFunction[..., Any]:
-    """What `make` makes of `where`, once for the same function and options; lists in `where` are tuples to it."""
+    """What `make` makes of `where`, once for the same function and options; a list is a tuple to it."""
     where = tuple(where) if isinstance(where, list) else where
-    key = (name, fun, type(where), where, options)
-    try:
-        hash(key)
-    except TypeError:  # a callable, or axes, that cannot be a key
-        return make(where)
+    # By identity: objects that are equal may differ, and what is kept keeps its function alive.
+    parts = (fun.__self__, fun.__func__) if isinstance(fun, types.MethodType) else (fun,)
+    key = (name, *map(id, parts), repr(where), repr(options))
     with _lock:
         found = _kept.get(key)
         if found is None:

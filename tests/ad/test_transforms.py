@@ -214,3 +214,26 @@ def test_stop_gradient():
     assert copied[0] is not X and np.array_equal(copied[0], X)
     assert pystage.grad(lambda x: x * pystage.stop_gradient(x))(3.0) == 3.0
     assert pystage.jvp(lambda x: pystage.stop_gradient(x) + 1.0, (3.0,), (1.0,)) == (4.0, 0.0)
+
+
+class Scale:
+    """Two of them are equal whatever they hold."""
+
+    def __init__(self, by):
+        self.by = by
+
+    def __call__(self, x):
+        return self.by * x * x
+
+    def __eq__(self, other):
+        return isinstance(other, Scale)
+
+    def __hash__(self):
+        return 1
+
+
+def test_what_is_kept_is_kept_by_identity():
+    assert [pystage.grad(Scale(by))(2.0) for by in (1.0, 3.0)] == [4.0, 12.0]
+    one, two = Scale(1.0), Scale(3.0)
+    assert [pystage.grad(f)(2.0) for f in (one.__call__, two.__call__)] == [4.0, 12.0]
+    assert pystage.grad(one.__call__) is pystage.grad(one.__call__)

@@ -221,3 +221,76 @@ def test_jax_maps_the_program_for_all_lanes_at_once() -> None:
     assert text.count("stablehlo.while") == 1
     product = pystage.compile(lambda a, b: a @ b)
     assert jax.vmap(product, (None, 0), 1)(jnp.ones(3), jnp.ones((4, 3, 2))).shape == (2, 4)
+
+
+MODEL = Model(RNG.standard_normal((3, 4)), 0.5)
+MODELS = Model(RNG.standard_normal((5, 4)), 2.0)
+
+
+def test_an_object_of_the_world_has_all_its_attributes() -> None:
+    @pystage.compile
+    def program(x):
+        gradient = pystage.grad(lambda m: ((m.w @ x) ** 2).sum() * m.b)(MODEL)
+        return gradient, pystage.vmap(lambda m: m.w @ x + m.b, ({"w": 0, "b": None},))(MODELS)
+
+    gradient, sums = program(X[0])
+    np.testing.assert_allclose(gradient.w, MODEL.b * 2 * np.outer(MODEL.w @ X[0], X[0]))
+    assert gradient.b == pytest.approx(((MODEL.w @ X[0]) ** 2).sum())
+    np.testing.assert_allclose(sums, MODELS.w @ X[0] + 2.0)
+
+
+def test_one_object_in_several_places() -> None:
+    @pystage.compile
+    def twice(square):
+        held = [square]
+        return pystage.vmap(lambda a, b: a[0] - b[0], (0, 1))(held, held)
+
+    square = RNG.standard_normal((3, 3))
+    np.testing.assert_allclose(twice(square), square - square.T)
+
+    def shared(row):
+        held = [row * 2]
+        return held, held
+
+    first, second = pystage.vmap(shared, 0, 1)(X)
+    assert first is second
+    np.testing.assert_allclose(first[0], (X * 2).T)
+
+
+def test_messages_are_those_of_one_lane() -> None:
+    def always(x):
+        raise ValueError(f"always {x}")
+
+    def by_flag(x, flag):
+        if flag > 0:
+            raise ValueError(f"shared {x}")
+        return x
+
+    with pytest.raises(ValueError, match=r"^always 3\.0$"):
+        pystage.vmap(always)(np.array([3.0, 4.0]))
+    with pytest.raises(ValueError, match=r"^shared 3\.0$"):
+        pystage.vmap(by_flag, (0, None))(np.array([3.0, 4.0]), 1.0)
+
+
+def doubled_until(x):
+    while x < 100:
+        x = x * 2
+    return x
+
+
+def test_a_callee_in_an_arm_ends_for_lanes_that_do_not_take_it() -> None:
+    def lane(x):
+        if x > 0:
+            return doubled_until(x)
+        return x
+
+    lanes = np.array([-1.0, 3.0, 0.0])
+    assert pystage.vmap(lane)(lanes).tolist() == [lane(x) for x in lanes]
+
+
+def test_several_arms() -> None:
+    def lane(i, x):
+        return jax.lax.switch(i, [lambda x: x + 1, lambda x: x * 2, lambda x: -x], x)
+
+    index, xs = jnp.array([0, 1, 2, 7]), jnp.arange(4.0)
+    np.testing.assert_allclose(pystage.vmap(lane)(index, xs), jax.vmap(lane)(index, xs))

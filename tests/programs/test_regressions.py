@@ -503,6 +503,41 @@ def iterators_in_calls(xs, flag):
     return a, b, take(it)
 
 
+@cases([1.0, 2.0, 3.0])
+def reversed_lists_have_the_length_they_had(xs):
+    walk = reversed(xs)
+    xs.append(4.0)
+    xs[0] = 10.0
+    shorter = reversed(xs)
+    xs.pop()
+    return list(walk), list(shorter)
+
+
+@cases([1.0, 2.0], refused="PS606")
+def a_zip_gives_its_elements_once(xs):
+    pairs = zip(xs, xs)
+    return list(pairs), list(pairs)
+
+
+@cases(np.arange(3.0), refused="PS606")
+def an_enumeration_that_a_loop_has_left(x):
+    numbered = enumerate(x)
+    total = 0.0
+    for i, value in numbered:
+        total += i * value
+        if value > 0.5:
+            break
+    for _, value in numbered:
+        total += 100.0 * value
+    return total
+
+
+@cases([1.0, 2.0], refused="PS606")
+def the_next_of_a_map(xs):
+    doubled = map(lambda x: 2 * x, xs)
+    return next(doubled), list(doubled)
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_regression(function, args, options):
     try:

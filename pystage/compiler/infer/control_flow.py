@@ -32,7 +32,7 @@ from .branches import infer_if
 from .constants import UNROLL_LIMIT
 from .describe import describe
 from .engine import Engine
-from .iteration import Rolled, Step, iterator_of, object_items, rolled, steps
+from .iteration import Rolled, Step, iterator_of, object_items, rolled, steps, take_all
 from .loops import Loop, infer_loop
 from .raising import attempt, raise_now
 
@@ -93,6 +93,7 @@ def for_(e: Engine, i: stage.For) -> None:
     if parts is None:
         _unrolled_for(e, i, iterable)
     else:
+        take_all(e, iterable)
         _rolled_for(e, i, parts)
 
 

@@ -23,15 +23,13 @@ from ..hlo.calculus import NotDifferentiable
 from ..hlo.ir import Region, Value
 from ..ops import Call, Constant
 from ..values.boundary import Form
+from ..values.holding import held, holding
 from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
     Cell,
     Const,
-    DictCell,
-    ListCell,
-    ObjectCell,
     Ref,
     Tuple,
 )
@@ -40,6 +38,7 @@ from .calls import Replay, call_transformed
 from .describe import describe
 from .engine import Engine
 from .merged import MERGEABLE, sources_of
+from .objects import completed
 
 Arguments = Sequence[Abstract]
 Named = Mapping[str, Abstract]
@@ -89,18 +88,14 @@ class Leaves:
     def _lift_cell(self, ref: Ref) -> Ref:
         if ref.cell in self._lifted:
             return Ref(self._lifted[ref.cell])
-        content = self.engine.cell(ref)
+        content = completed(self.engine.cell(ref))
         number = self._lifted[ref.cell] = self.engine.state.cell_number()
         self.fresh[number] = ref.cell
         match content:
             case ArrayCell():
                 content = replace(content, value=self._placeholder(content.value))
-            case ListCell():
-                content = replace(content, items=tuple([self._lift(i) for i in content.items]))
-            case DictCell():
-                content = replace(content, entries={k: self._lift(v) for k, v in content.entries.items()})
-            case ObjectCell():
-                content = replace(content, fields={k: self._lift(v) for k, v in content.fields.items()})
+            case _ if (found := held(content)) is not None:
+                content = holding(content, [self._lift(i) for i in found[1]])
         if isinstance(content, MERGEABLE):
             content = replace(content, sources=(), which=0)
         self.contents[number] = content
@@ -160,12 +155,8 @@ class Shape:
         match content:
             case ArrayCell():
                 content = ArrayCell(by.get(content.value, content.value))
-            case ListCell():
-                content = ListCell(tuple([self.filled(i, by) for i in content.items]))
-            case DictCell():
-                content = DictCell({k: self.filled(v, by) for k, v in content.entries.items()})
-            case ObjectCell():
-                content = ObjectCell(content.cls, {k: self.filled(v, by) for k, v in content.fields.items()})
+            case _ if (found := held(content)) is not None:
+                content = holding(content, [self.filled(i, by) for i in found[1]])
         state.set(number, content)
         return self._made[cell]
 
@@ -385,19 +376,13 @@ def _matched(engine: Engine, call: Lifted, tangents: Arguments) -> dict[Value, V
             if cell.value in call.leaves.actual:
                 _same_type(engine, found, cell.value, tangent)
             return
-        other = engine.cell(tangent) if isinstance(tangent, Ref) else None
-        if isinstance(cell, ListCell) and isinstance(other, ListCell) and len(cell.items) == len(other.items):
-            pairs = list(zip(cell.items, other.items))
-        elif (
-            isinstance(cell, DictCell)
-            and isinstance(other, DictCell)
-            and cell.entries.keys() == other.entries.keys()
-        ):
-            pairs = [(v, other.entries[k]) for k, v in cell.entries.items()]
-        elif isinstance(cell, ObjectCell) and isinstance(other, ObjectCell) and cell.cls is other.cls:
-            pairs = [(v, other.fields[k]) for k, v in cell.fields.items()]
-        else:
+        other = completed(engine.cell(tangent)) if isinstance(tangent, Ref) else None
+        ours, theirs = held(cell), held(other)
+        same = type(cell) is type(other) and getattr(cell, "cls", None) is getattr(other, "cls", None)
+        if not same or ours is None or theirs is None or set(ours[0]) != set(theirs[0]):
             engine.raise_(TypeError("primal and tangent arguments must have the same structure"))
+        at = dict(zip(*theirs))
+        pairs = [(a, at[key]) for key, a in zip(*ours)]
         for a, b in pairs:
             match(a, b)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from ..diagnostics.codes_calls import NotServed
 from ..diagnostics.codes_constant import TooManyToUnroll
 from ..diagnostics.codes_control import NotIterable
 from ..diagnostics.diagnostic import DiagnosticError
@@ -56,6 +57,10 @@ class Rolled:
     element: Callable[[Abstract], Abstract]
 
 
+LAZY = (Enumerate, Zip, Reversed, Mapped)
+"""Iterators that give their elements once."""
+
+
 def check_iterable(engine: Engine, value: Abstract, text: str = "{!r} object is not iterable") -> None:
     """Raises TypeError of this text for what is certainly no iterable."""
     name = not_iterable(engine, value)
@@ -66,6 +71,39 @@ def check_iterable(engine: Engine, value: Abstract, text: str = "{!r} object is 
 def elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
     """The elements, where the structure is known now; None for what is not (an unknown range)."""
     check_iterable(engine, value)
+    found = _elements(engine, value)
+    if found is not None:
+        _take(engine, value)
+    return found
+
+
+def _take(engine: Engine, value: Abstract) -> None:
+    """Notes that a lazy iterator has been gone over; PS606 where it had been before, or on some path."""
+    if not isinstance(value, LAZY) or value.turn is None:
+        return
+    turn = cast(Ref, value.turn)
+    cell = engine.state.get(turn.cell)
+    if not isinstance(cell, IteratorCell) or not cell.rest:
+        what = describe(value, engine.state)
+        why = "the first loop has taken its elements, all or some of them"
+        instead = "make a list of it first, and go over that"
+        name = f"going over {what} a second time"
+        raise DiagnosticError(NotServed(span=engine.b.span, name=name, why=why, instead=instead))
+    engine.write(turn.cell, IteratorCell(()))
+
+
+def take_all(engine: Engine, value: Abstract) -> None:
+    """`_take` of a lazy iterator and of those that it goes over."""
+    _take(engine, value)
+    match value:
+        case Enumerate(inner) | Reversed(inner):
+            take_all(engine, inner)
+        case Zip(inners) | Mapped(_, inners):
+            for each in inners:
+                take_all(engine, each)
+
+
+def _elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
     match value:
         case Tuple(items):
             return list(items)
@@ -87,9 +125,11 @@ def elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
             ]
         case Zip():
             return _zip_elements(engine, value)
-        case Reversed(inner):
+        case Reversed(inner, count):
             parts = elements(engine, inner)
-            return None if parts is None else parts[::-1]
+            if parts is None or count is None:
+                return None if parts is None else parts[::-1]
+            return parts[:count][::-1] if len(parts) >= count else []
         case Mapped(function, inners):
             lists = [elements(engine, i) for i in inners]
             if any(part is None for part in lists):
@@ -246,6 +286,10 @@ def steps(engine: Engine, value: Abstract) -> Iterator[Step] | None:
     check_iterable(engine, value)
     if not is_listed(engine, value):
         return None
+    if isinstance(value, Enumerate | Zip | Mapped) or (
+        isinstance(value, Reversed) and isinstance(value.inner, Ref)
+    ):
+        _take(engine, value)
     match value:
         case Ref() if isinstance(engine.state.get(value.cell), ListCell):
             return _list_steps(engine, value)
@@ -258,8 +302,8 @@ def steps(engine: Engine, value: Abstract) -> Iterator[Step] | None:
             return (functools.partial(_numbered, engine, start, i, part) for i, part in enumerate(parts))
         case Zip(inners, strict):
             return _zip_steps(engine, inners, strict)
-        case Reversed(inner) if isinstance(inner, Ref):
-            return _reversed_steps(engine, inner)
+        case Reversed(inner, count) if isinstance(inner, Ref):
+            return _reversed_steps(engine, inner, count)
         case Mapped(function, inners):
             rows = _zip_steps(engine, inners, strict=False)
             return (functools.partial(_mapped, engine, function, row) for row in rows)
@@ -290,13 +334,13 @@ def _list_steps(engine: Engine, value: Ref) -> Iterator[Step]:
     raise DiagnosticError(TooManyToUnroll(span=engine.b.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
 
 
-def _reversed_steps(engine: Engine, value: Ref) -> Iterator[Step]:
+def _reversed_steps(engine: Engine, value: Ref, count: int | None) -> Iterator[Step]:
     """From the last element that there was to the first; they end where a list has become too short."""
     if not isinstance(engine.cell(value), ListCell):
         for item in reversed(elements(engine, value) or []):
             yield functools.partial(_same, item)
         return
-    for position in reversed(range(len(cast(ListCell, engine.cell(value)).items))):
+    for position in reversed(range(count or 0)):
         items = cast(ListCell, engine.cell(value)).items
         if position >= len(items):
             return

@@ -27,22 +27,20 @@ from ..library.jaxvalues import canonical
 from ..ops import Call, Compare, Constant, Convert, Minimum, Reduce, Reshape, Select
 from ..ops.lanes import of_all_lanes
 from ..values.boundary import Form
+from ..values.holding import held, holding
 from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
-    Cell,
     Const,
-    DictCell,
-    ListCell,
     Meaning,
-    ObjectCell,
     Ref,
     Tuple,
 )
 from ..values.traverse import rebuild, values_of
 from .calls import Replay, call_transformed
 from .engine import Engine
+from .objects import completed
 
 Axes = Any
 """The axis of lanes of a number, None if it has none, or a structure of such like that of the value."""
@@ -56,7 +54,7 @@ class _Arguments:
     actual: dict[Value, Value] = field(default_factory=dict)
     lanes: int | None = None
     is_jax: bool = False
-    _made: dict[int, Ref] = field(default_factory=dict)
+    _made: dict[tuple[int, str], Ref] = field(default_factory=dict)  # by the caller's cell, and its axes
 
     def lane(self, value: Abstract, axes: Axes) -> Abstract:
         """The argument as one lane gets it."""
@@ -114,27 +112,18 @@ class _Arguments:
         return self.engine.ndarray(placeholder)
 
     def _container(self, ref: Ref, axes: Axes) -> Abstract:
-        if ref.cell in self._made:
-            return self._made[ref.cell]
-        content = self.engine.cell(ref)
-        number = self.engine.state.cell_number()
-        self._made[ref.cell] = Ref(number)
-        keys: Sequence[Any]
-        match content:
-            case ListCell(items=items):
-                keys, held = range(len(items)), list(items)
-            case DictCell(entries=entries):
-                keys, held = list(entries), list(entries.values())
-            case ObjectCell(fields=fields):
-                keys, held = list(fields), list(fields.values())
-            case _:
-                self._refuse_structure()
-        parts = _parts(axes, keys)
-        if parts is None:
+        known = self._made.get((ref.cell, repr(axes)))
+        if known is not None:
+            return known
+        content = completed(self.engine.cell(ref))
+        made = self._made[ref.cell, repr(axes)] = Ref(self.engine.state.cell_number())
+        found = held(content)
+        parts = None if found is None else _parts(axes, found[0])
+        if found is None or parts is None:
             self._refuse_structure()
-        lanes = [self.lane(v, a) for v, a in zip(held, parts)]
-        self.engine.state.set(number, _filled(content, keys, lanes))
-        return Ref(number)
+        lanes = [self.lane(v, a) for v, a in zip(found[1], parts)]
+        self.engine.state.set(made.cell, holding(content, lanes))
+        return made
 
     def _refuse_structure(self) -> NoReturn:
         self.engine.raise_(
@@ -151,18 +140,6 @@ def _parts(axes: Axes, keys: Sequence[Any]) -> list[Axes] | None:
     if isinstance(axes, dict):
         return [axes[k] for k in keys] if set(axes) == set(keys) else None
     return None
-
-
-def _filled(content: Cell, keys: Sequence[Any], items: Sequence[Abstract]) -> Cell:
-    """A container of the same kind that holds other things."""
-    match content:
-        case ListCell():
-            return ListCell(tuple(items))
-        case DictCell():
-            return DictCell(dict(zip(keys, items)))
-        case ObjectCell():
-            return ObjectCell(content.cls, dict(zip(keys, items)))
-    raise TypeError(f"{content!r} holds nothing")
 
 
 class _Result:
@@ -204,20 +181,12 @@ class _Result:
     def _container(self, ref: Ref) -> Abstract:
         engine = self._engine
         if ref.cell not in self._made:
-            content = engine.cell(ref)
-            number = engine.state.cell_number()
-            self._made[ref.cell] = Ref(number)
-            keys: list[Any]
-            match content:
-                case ListCell(items=items):
-                    keys, held = list(range(len(items))), list(items)
-                case DictCell(entries=entries):
-                    keys, held = list(entries), list(entries.values())
-                case ObjectCell(fields=fields):
-                    keys, held = list(fields), list(fields.values())
-                case _:
-                    engine.raise_(TypeError("a function that is mapped gives numbers and arrays"))
-            engine.state.set(number, _filled(content, keys, [self.of(v) for v in held]))
+            content = completed(engine.cell(ref))
+            made = self._made[ref.cell] = Ref(engine.state.cell_number())
+            found = held(content)
+            if found is None:
+                engine.raise_(TypeError("a function that is mapped gives numbers and arrays"))
+            engine.state.set(made.cell, holding(content, [self.of(v) for v in found[1]]))
         return self._made[ref.cell]
 
 
@@ -261,7 +230,7 @@ def mapped(
         return _apply_to_all(engine, batch, replay, actual, flags)
 
     result = call_transformed(engine, Meaning("one lane", one), own, named, put)
-    return _Axes(engine, lanes).moved(result, out_axes)
+    return _Axes(engine).moved(result, out_axes)
 
 
 def _place_of_change(replay: Replay) -> Span | None:
@@ -279,8 +248,9 @@ def _apply_to_all(
     """Puts the function of all lanes into the program; of what it raises, what the first lane raises."""
     function, body = replay.function, replay.function.body
     stand_in: dict[Value, Value] = {}
+    given = dict(zip(body.params, zip(actual, flags, strict=True), strict=True))
     if replay.error is not None:
-        raised = dict.fromkeys(v for v in values_of(replay.error) if v in body.results)
+        raised = dict.fromkeys(v for v in values_of(replay.error) if v in body.results or v in given)
         stand_in = {v: Value(v.type, Region(), 0) for v in raised}
         code = replay.error.code
         replay.error = rebuild(replay.error, lambda v: stand_in.get(v, v), lambda c: c)
@@ -295,17 +265,17 @@ def _apply_to_all(
     results = engine.b.apply(Call(made), actual, pure=replay.pure).results
     has_lanes = batch.results(function, flags)
     c = Calculus(engine.b)
-    by = dict(zip(body.results, zip(results, has_lanes)))
-    first: Value | None = None
-    if stand_in and isinstance(code, Value) and by[code][1]:
-        first = _first_raised(engine, by[code][0], batch.lanes)
+    by = dict(zip(body.results, zip(results, has_lanes), strict=True))
+    first = engine.b.op(Constant(np.asarray(0, INT64)))  # where all raise alike
+    known = {**given, **by}
+    if stand_in and isinstance(code, Value) and known[code][1]:
+        first = _first_raised(engine, known[code][0], batch.lanes)
     found = [
         of_all_lanes(c, value, flag, batch.lanes, old.type.static_shape) for old, (value, flag) in by.items()
     ]
     for old in stand_in:
-        value, flag = by[old]
+        value, flag = known[old]
         if flag:
-            assert first is not None
             shape = old.type.static_shape
             zero = engine.b.op(Constant(np.asarray(0, INT64)))
             value = c.reshape(c.dynamic_slice(value, [first, *[zero] * len(shape)], (1, *shape)), shape)
@@ -329,49 +299,35 @@ def _first_raised(engine: Engine, codes: Value, lanes: int) -> Value:
 class _Axes:
     """Moves the axis of lanes of a result to where it is wanted."""
 
-    def __init__(self, engine: Engine, lanes: int) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._lanes = lanes
+        self._done: set[int] = set()
 
     def moved(self, value: Abstract, axes: Axes) -> Abstract:
         """The result with its axis of lanes at `axes`."""
         engine = self._engine
         match value:
             case Tuple(items, cls):
-                return Tuple(tuple([self.moved(i, a) for i, a in self._pairs(items, axes)]), cls)
+                return Tuple(tuple(self._each(items, axes, range(len(items)))), cls)
             case Array():
                 return replace(value, value=self._transposed(value.value, axes))
-            case Ref(cell):
+            case Ref(cell) if cell not in self._done:
+                self._done.add(cell)
                 content = engine.state.get(cell)
-                match content:
-                    case ArrayCell():
-                        engine.state.set(cell, replace(content, value=self._transposed(content.value, axes)))
-                    case ListCell(items=items):
-                        made = [self.moved(i, a) for i, a in self._pairs(items, axes)]
-                        engine.state.set(cell, ListCell(tuple(made)))
-                    case DictCell(entries=entries):
-                        made = [
-                            self.moved(i, a)
-                            for i, a in self._pairs(list(entries.values()), axes, list(entries))
-                        ]
-                        engine.state.set(cell, DictCell(dict(zip(entries, made))))
-                    case ObjectCell(cls=kind, fields=fields):
-                        made = [
-                            self.moved(i, a)
-                            for i, a in self._pairs(list(fields.values()), axes, list(fields))
-                        ]
-                        engine.state.set(cell, ObjectCell(kind, dict(zip(fields, made))))
+                found = held(content)
+                if isinstance(content, ArrayCell):
+                    engine.state.set(cell, replace(content, value=self._transposed(content.value, axes)))
+                elif found is not None:
+                    engine.state.set(cell, holding(content, self._each(found[1], axes, found[0])))
         return value
 
-    def _pairs(
-        self, items: Sequence[Abstract], axes: Axes, keys: Sequence[Any] | None = None
-    ) -> list[tuple[Abstract, Axes]]:
-        parts = _parts(axes, keys if keys is not None else range(len(items)))
+    def _each(self, items: Sequence[Abstract], axes: Axes, keys: Sequence[Any]) -> list[Abstract]:
+        parts = _parts(axes, keys)
         if parts is None:
             self._engine.raise_(
                 ValueError("vmap out_axes must be an int, or a structure like that of the result")
             )
-        return list(zip(items, parts))
+        return [self.moved(i, a) for i, a in zip(items, parts)]
 
     def _transposed(self, value: Value, axis: Axes) -> Value:
         rank = value.type.rank

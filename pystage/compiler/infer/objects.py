@@ -12,6 +12,7 @@ import functools
 import inspect
 import types
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics.codes_calls import NoSuchAttribute, UnsupportedClass
@@ -23,6 +24,7 @@ from ..values.boundary import Owned, Path
 from ..values.lattice import (
     Abstract,
     Array,
+    Cell,
     Const,
     Exc,
     MaybeUndef,
@@ -104,6 +106,18 @@ def assigned(engine: Engine, value: MaybeUndef, what: str) -> Abstract:
         engine.known(value.runs, f"whether the loop assigns {what}")
     note = Note("only some of the paths through this assign it", value.span)
     raise DiagnosticError(MaybeNotAssigned(span=engine.b.span, what=what, notes=(note,)))
+
+
+def completed(content: Cell) -> Cell:
+    """The contents of a cell; of an object of the world with all of its attributes, those not read before too."""
+    if not isinstance(content, ObjectCell) or content.origin is None:
+        return content
+    fields = dict(content.fields)
+    for name in content.origin.names:
+        found = content.origin(name) if name not in fields else None
+        if found is not None:
+            fields[name] = found
+    return replace(content, fields=fields, origin=None)
 
 
 def field(cell: ObjectCell, name: str) -> Abstract | None:

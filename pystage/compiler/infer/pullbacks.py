@@ -18,53 +18,45 @@ from ..ad.reverse import Backward, Reverse
 from ..hlo.ir import Value
 from ..library.context import Context
 from ..ops import Call, Constant
+from ..values.holding import held
 from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
     Const,
-    DictCell,
-    ListCell,
     Meaning,
     ObjectCell,
     Ref,
     Tuple,
 )
 from .calls import Replay, call_transformed
-from .derivatives import Lifted, call_lifted, lifted
+from .derivatives import Lifted, Shape, call_lifted, lifted
 from .engine import Engine
+from .objects import completed
 
 Structure = tuple[object, ...]
 
 
-def flattened(engine: Engine, value: Abstract) -> tuple[Structure, list[Array | None]]:
-    """The structure of a value, and its numbers in order; None for those that are known."""
-    found: list[Array | None] = []
+def flattened(engine: Engine, value: Abstract) -> tuple[Structure, list[Array | Const]]:
+    """The structure of a value, and its numbers in order."""
+    found: list[Array | Const] = []
 
     def walk(value: Abstract) -> Structure:
         match value:
             case Tuple(items, cls):
                 return (cls, *[walk(i) for i in items])
-            case Array():
+            case Array() | Const(bool() | int() | float() | complex() | np.generic()):
                 found.append(value)
                 return ("number",)
-            case Const(bool() | int() | float() | complex() | np.generic()):
-                found.append(None)
-                return ("number",)
             case Ref():
-                content = engine.cell(value)
-                match content:
-                    case ArrayCell():
-                        read = engine.read(value)
-                        assert isinstance(read, Array)
-                        found.append(read)
-                        return ("number",)
-                    case ListCell(items=items):
-                        return (list, *[walk(i) for i in items])
-                    case DictCell(entries=entries):
-                        return (dict, tuple(entries), *[walk(v) for v in entries.values()])
-                    case ObjectCell(cls=cls, fields=fields):
-                        return (cls, tuple(fields), *[walk(v) for v in fields.values()])
+                content = completed(engine.cell(value))
+                if isinstance(content, ArrayCell):
+                    found.append(engine.read(value))
+                    return ("number",)
+                parts = held(content)
+                if parts is not None:
+                    kind = content.cls if isinstance(content, ObjectCell) else type(content)
+                    return (kind, tuple(parts[0]), *[walk(i) for i in parts[1]])
         return ("other",)
 
     return walk(value), found
@@ -103,7 +95,7 @@ def pulled_back(
             out = result.items[0]
         structure, numbers = flattened(engine, out)
         structures.append(structure)
-        return Tuple((result, Tuple(tuple([Const(None) if n is None else n for n in numbers]))))
+        return Tuple((result, Tuple(tuple(numbers))))
 
     def put(replay: Replay, actual: list[Value], by_leaf: dict[Value, Value]) -> Sequence[Value]:
         body = replay.function.body
@@ -157,9 +149,8 @@ def _cotangents(
         engine.raise_(TypeError("the cotangent must have the structure of the function's result"))
     c = Calculus(engine.b)
     found: dict[Value, Value] = {}
-    constants = iter(_known_numbers(engine, cotangent))
     for leaf, number in zip(way.leaves, numbers, strict=True):
-        value = engine.b.op(Constant(np.asarray(next(constants)))) if number is None else number.value
+        value = engine.b.op(Constant(np.asarray(number.value))) if isinstance(number, Const) else number.value
         if leaf is None or leaf not in way.seeds:
             continue
         if value.type.shape != leaf.type.shape:
@@ -175,27 +166,8 @@ def _cotangents(
     made = engine.b.apply(Call(way.back.made), [*seeds, *way.residuals]).results
     by = {leaf: c.zeros(leaf.type) for leaf in call.leaves.actual}
     by.update(zip(way.params, made, strict=True))
-    shape = type(call.shape)(engine, call.shape.contents)
+    shape = Shape(engine, call.shape.contents)
     return Tuple(tuple([shape.filled(chosen, by) for chosen in call.chosen]))
-
-
-def _known_numbers(engine: Engine, value: Abstract) -> list[object]:
-    """The numbers of a structure that are known, in order."""
-    match value:
-        case Tuple(items):
-            return [n for i in items for n in _known_numbers(engine, i)]
-        case Const(bool() | int() | float() | complex() | np.generic() as number):
-            return [number]
-        case Ref():
-            content = engine.cell(value)
-            match content:
-                case ListCell(items=items):
-                    return [n for i in items for n in _known_numbers(engine, i)]
-                case DictCell(entries=entries):
-                    return [n for v in entries.values() for n in _known_numbers(engine, v)]
-                case ObjectCell(fields=fields):
-                    return [n for v in fields.values() for n in _known_numbers(engine, v)]
-    return []
 
 
 def recomputed(

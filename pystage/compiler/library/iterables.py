@@ -6,6 +6,7 @@ be rolled, or containers of listed elements.
 
 from __future__ import annotations
 
+from ..diagnostics.codes_calls import NotServed
 from ..values.lattice import (
     NONE,
     Abstract,
@@ -35,6 +36,7 @@ from .structures import (
     new_iterator,
     new_list,
     new_set,
+    new_turn,
     type_name,
 )
 
@@ -44,26 +46,31 @@ from .structures import (
 @meaning(enumerate)
 def enumerate_(ctx: Context, iterable: Raw, start: Raw = 0) -> Abstract:
     """`enumerate(iterable, start)`."""
-    return Enumerate(_iterable(ctx, iterable), abstract(start))
+    return Enumerate(_iterable(ctx, iterable), abstract(start), new_turn(ctx))
 
 
 @meaning(zip)
 def zip_(ctx: Context, *iterables: Raw, strict: Raw = False) -> Abstract:
     """`zip(*iterables, strict=…)`."""
-    return Zip(tuple([_iterable(ctx, i) for i in iterables]), bool(ctx.known(strict, "strict of zip()")))
+    inners = tuple([_iterable(ctx, i) for i in iterables])
+    return Zip(inners, bool(ctx.known(strict, "strict of zip()")), new_turn(ctx))
 
 
 @meaning(reversed)
 def reversed_(ctx: Context, sequence: Raw, /) -> Abstract:
     """`reversed(sequence)`."""
     method = special(ctx, sequence, "__reversed__")
-    return ctx.call(method, []) if method is not None else Reversed(_iterable(ctx, sequence))
+    if method is not None:
+        return ctx.call(method, [])
+    inner = _iterable(ctx, sequence)
+    content = cell_of(ctx, inner)
+    return Reversed(inner, len(content.items) if isinstance(content, ListCell) else None, new_turn(ctx))
 
 
 @meaning(map)
 def map_(ctx: Context, function: Raw, *iterables: Raw) -> Abstract:
     """`map(function, *iterables)`: calls when it is iterated over."""
-    return Mapped(abstract(function), tuple([_iterable(ctx, i) for i in iterables]))
+    return Mapped(abstract(function), tuple([_iterable(ctx, i) for i in iterables]), new_turn(ctx))
 
 
 def _iterable(ctx: Context, value: Raw) -> Abstract:
@@ -163,6 +170,10 @@ def next_(ctx: Context, iterator: Raw, default: Raw = MISSING, /) -> Abstract:
         if found is not None:
             return found
         return ctx.call(method, []) if default is MISSING else abstract(default)
+    if isinstance(iterator, Enumerate | Zip | Reversed | Mapped):
+        kind = type_name(ctx, iterator)
+        why = f"of a {kind} it would take one element and leave the rest"
+        ctx.fail(NotServed(span=ctx.span, name="next()", why=why, instead="take it from iter(list(…))"))
     cell = cell_of(ctx, iterator)
     if not isinstance(cell, IteratorCell):
         ctx.raise_(TypeError(f"{type_name(ctx, iterator)!r} object is not an iterator"))

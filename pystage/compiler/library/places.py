@@ -15,7 +15,7 @@ from .jaxvalues import ints
 from .nesting import nested
 from .registry import meaning
 from .rules import NUMPY
-from .structures import abstract
+from .structures import abstract, new_turn
 
 
 def place(shape: Any, number: Any) -> Any:
@@ -50,7 +50,7 @@ def ndindex(ctx: Context, *shape: Raw) -> Abstract:
         extents = tuple([n for each in shape for n in ints(ctx, each, "the shape of np.ndindex")])
     if any(n < 0 for n in extents):
         ctx.raise_(ValueError("negative dimensions are not allowed"))
-    return Mapped(Partial(Const(place), (_extents(extents),), ()), (_numbers(extents),))
+    return Mapped(Partial(Const(place), (_extents(extents),), ()), (_numbers(extents),), new_turn(ctx))
 
 
 @meaning(np.ndenumerate)
@@ -59,4 +59,4 @@ def ndenumerate(ctx: Context, arr: Raw) -> Abstract:
     given = nested(ctx, NUMPY, arr, "np.ndenumerate")
     array = abstract(arr) if ctx.is_ndarray(arr) else NUMPY.array(ctx, given.value)
     function = Partial(Const(place_and_element), (array, _extents(given.shape)), ())
-    return Mapped(function, (_numbers(given.shape),))
+    return Mapped(function, (_numbers(given.shape),), new_turn(ctx))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..values.lattice import (
+    NONE,
     Abstract,
     Const,
     DictCell,
@@ -73,6 +74,11 @@ def new_set(ctx: Context, items: Iterable[Any]) -> Ref:
 def new_iterator(ctx: Context, items: Iterable[Abstract]) -> Ref:
     """A new iterator over known structure."""
     return Ref(ctx.state.new_cell(IteratorCell(tuple(items))))
+
+
+def new_turn(ctx: Context) -> Ref:
+    """What notes that somebody has gone over a new lazy iterator."""
+    return new_iterator(ctx, [NONE])
 
 
 def left_of(ctx: Context, iterator: IteratorCell) -> tuple[Abstract, ...]:

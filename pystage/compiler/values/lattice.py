@@ -130,10 +130,15 @@ class Range(Abstract):
 
 @immutable
 class Enumerate(Abstract):
-    """`enumerate(inner, start)`."""
+    """`enumerate(inner, start)`.
+
+    `turn`, here and in the classes below: a reference to an `IteratorCell` that is empty once somebody has gone
+    over it, since Python's would then give no more.
+    """
 
     inner: Abstract
     start: Abstract
+    turn: Abstract | None = None
 
 
 @immutable
@@ -142,13 +147,16 @@ class Zip(Abstract):
 
     inners: tuple[Abstract, ...]
     strict: bool = False
+    turn: Abstract | None = None
 
 
 @immutable
 class Reversed(Abstract):
-    """`reversed(inner)`."""
+    """`reversed(inner)`; `count`: how many elements a list had then."""
 
     inner: Abstract
+    count: int | None = None
+    turn: Abstract | None = None
 
 
 @immutable
@@ -157,6 +165,7 @@ class Mapped(Abstract):
 
     function: Abstract
     inners: tuple[Abstract, ...]
+    turn: Abstract | None = None
 
 
 @immutable
