@@ -24,7 +24,7 @@ FAMILIES = {
     "4": "Values that must be known while compiling",
     "5": "Mutation and aliasing",
     "6": "Calls, attributes and classes",
-    "7": "Differentiation",
+    "7": "Derivatives and maps over lanes",
     "8": "The call of a compiled function",
 }
 

@@ -243,7 +243,7 @@ class Dispatcher:
         return result
 
     def _host_way(self, entry: Entry, specialisation: Specialisation) -> HostWay:
-        """What runs a call whose arguments are the leaves, not all of them `jax.Array`s."""
+        """`_run` in few steps, for a call whose arguments are the leaves, not all of them `jax.Array`s."""
         x64, run, memory = entry.context.x64, specialisation.run, specialisation.memory
         convert = specialisation.single.convert if specialisation.single is not None else None
         plainly = x64 or specialisation.draws is not None

@@ -5,6 +5,8 @@ A refusal counts where the program leaves open which object a name stands for: t
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import pystage
 import pytest
@@ -536,6 +538,30 @@ def an_enumeration_that_a_loop_has_left(x):
 def the_next_of_a_map(xs):
     doubled = map(lambda x: 2 * x, xs)
     return next(doubled), list(doubled)
+
+
+class Rule(NamedTuple):
+    """Two functions, as an optimiser of Optax is."""
+
+    start: Any
+    step: Any
+
+
+def zeros_of(values):
+    return {key: np.zeros_like(value) for key, value in values.items()}
+
+
+RULE = Rule(zeros_of, lambda values, state: values["w"] + state["w"] + 1)
+
+
+@cases({"w": np.ones(3)})
+def functions_in_a_named_tuple_of_the_world(values):
+    return RULE.step(values, RULE.start(values)), RULE.index(RULE.start), RULE._fields
+
+
+@cases(1.0)
+def a_dict_among_known_arguments(x):
+    return "{} {}".format({"a": 1}, [1, 2]), x
 
 
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)

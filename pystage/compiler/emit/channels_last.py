@@ -3,7 +3,7 @@
 In: a program for CPUs. Out: the same program, in which convolutions of loops take images with the channels last,
 and transpose what lies otherwise. XLA:CPU hands a convolution to a fast kernel only if its axes are in that order;
 it brings them there itself (`ConvCanonicalization`), but only in the entry computation, so that the convolutions of
-a loop, above all those of a gradient, run some hundred times slower (jax-ml/jax#12868).
+a loop, above all those of a gradient, run many times slower (jax-ml/jax#12868).
 """
 
 from __future__ import annotations

@@ -259,13 +259,7 @@ def _infer_callee(
         for c, n in canonical.cells.items()
         if c in changes and changes[c] is not entry[c]
     }
-    outer: dict[Slot, Content] = {}
-    for slot, content in changes.items():
-        if isinstance(slot, int):
-            if slot in engine.externals.initial and slot not in canonical.cells:
-                outer[slot] = content
-        elif slot[0] < 0:
-            outer[slot] = content
+    outer = _outer(engine, changes, canonical)
     kept: list[Content] = [result, *reached.values(), *outer.values(), *[v.content for v in error.versions]]
     output = cast(OutputCell, changes[OUTPUT])
     made = _made(changes, kept, canonical)
@@ -295,6 +289,18 @@ def _infer_callee(
         engine.effectful.add(function)
     _note_results(replay)
     return replay, engine.mark_errors() == errors and not scope.crossed
+
+
+def _outer(engine: Engine, changes: Mapping[Slot, Content], canonical: Canonical) -> dict[Slot, Content]:
+    """What the callee changed of the world that its arguments do not reach, globals included."""
+    found: dict[Slot, Content] = {}
+    for slot, content in changes.items():
+        if isinstance(slot, int):
+            if slot in engine.externals.initial and slot not in canonical.cells:
+                found[slot] = content
+        elif slot[0] < 0:
+            found[slot] = content
+    return found
 
 
 def _made(changes: Mapping[Slot, Content], roots: Sequence[Content], canonical: Canonical) -> dict[int, Cell]:

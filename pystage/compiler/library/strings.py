@@ -34,7 +34,7 @@ from ..values.text import Verbatim, formatted, joined
 from .classes import is_generated
 from .context import Context, Raw
 from .registry import meaning
-from .structures import MISSING, abstract, call_now, known_object, lift, new_dict, new_list
+from .structures import MISSING, abstract, call_now, cell_of, known_object, lift, new_dict, new_list
 
 
 def attribute(ctx: Context, receiver: Const, name: str) -> Abstract | None:
@@ -43,6 +43,8 @@ def attribute(ctx: Context, receiver: Const, name: str) -> Abstract | None:
     if not hasattr(known, name):
         return None
     found = getattr(known, name)
+    if name in getattr(type(known), "_fields", ()):  # a named tuple's own, whatever it is
+        return lift(ctx, found)
     if callable(found) and not isinstance(found, type):
         return Meaning(f"{type(known).__name__}.{name}", _method(found))
     return lift(ctx, found)
@@ -76,7 +78,8 @@ def _formatter(bound: Callable[..., Any], names: tuple[str, ...]) -> Callable[..
 def known_argument(ctx: Context, value: Raw, what: str) -> Any:
     """An argument as a Python object; lists and iterators as lists of known elements."""
     if isinstance(value, Abstract) and not isinstance(value, Const):
-        items = ctx.iterate(abstract(value)) if not ctx.is_ndarray(value) else None
+        is_whole = ctx.is_ndarray(value) or isinstance(cell_of(ctx, value), DictCell)
+        items = None if is_whole else ctx.iterate(abstract(value))
         if items is not None:
             known = [ctx.known(i, what) for i in items]
             return tuple(known) if hasattr(value, "items") else known
