@@ -294,3 +294,18 @@ def test_several_arms() -> None:
 
     index, xs = jnp.array([0, 1, 2, 7]), jnp.arange(4.0)
     np.testing.assert_allclose(pystage.vmap(lane)(index, xs), jax.vmap(lane)(index, xs))
+
+
+def test_no_lanes() -> None:
+    def checked(x):
+        if x.sum() < 0:
+            raise ValueError("negative")
+        return x[int(x[0])] * 2
+
+    def always(x):
+        raise ValueError("always")
+
+    mapped = pystage.vmap(checked)(np.zeros((0, 3)))
+    assert mapped.shape == (0,) and mapped.dtype == np.float64
+    with pytest.raises(pystage.StagingError, match="PS606"):
+        pystage.vmap(always)(np.zeros((0, 3)))

@@ -129,6 +129,9 @@ class _Function:
             self._op(op)
 
     def _op(self, op: Op) -> None:
+        if not self._lanes and op.results and all(self._flags(op.results)):
+            self._new.update((r, self._c.zeros(self._type(r, True))) for r in op.results)
+            return
         match op.kind:
             case While():
                 self._loop(op)

@@ -249,6 +249,8 @@ def _apply_to_all(
     function, body = replay.function, replay.function.body
     stand_in: dict[Value, Value] = {}
     given = dict(zip(body.params, zip(actual, flags, strict=True), strict=True))
+    if not batch.lanes:
+        _forget_error(engine, replay)
     if replay.error is not None:
         raised = dict.fromkeys(v for v in values_of(replay.error) if v in body.results or v in given)
         stand_in = {v: Value(v.type, Region(), 0) for v in raised}
@@ -282,6 +284,14 @@ def _apply_to_all(
         found.append(value)
     body.results = (*body.results, *stand_in.values())
     return found
+
+
+def _forget_error(engine: Engine, replay: Replay) -> None:
+    """Without lanes nothing runs, so nothing raises; what raises in every lane has no result to map."""
+    if replay.raises is not None:
+        why, instead = "the function always raises and there are no lanes", "map over at least one lane"
+        raise DiagnosticError(NotServed(span=engine.b.span, name="vmap", why=why, instead=instead))
+    replay.error = None
 
 
 def _first_raised(engine: Engine, codes: Value, lanes: int) -> Value:
