@@ -147,7 +147,7 @@ def known(state: State, origins: Origins, value: Any, what: str, span: Span | No
     """See `Context.known`."""
 
     def go(x: Any) -> Any:
-        return known(state, origins, x, what, span)
+        return x.value if type(x) is Const else known(state, origins, x, what, span)
 
     match value:
         case Const(v):

@@ -569,6 +569,8 @@ class Engine(Context):
         return Ref(self.state.new_cell(DictCell(dict(entries))))
 
     def known(self, value: Raw, what: str) -> Any:
+        if type(value) is Const:
+            return value.value
         before = self.origins.crossings
         result = known(self.state, self.origins, value, what, self.b.span)
         if self.origins.crossings != before:

@@ -223,6 +223,8 @@ def _conv_padding(
 
 def padding_of(ctx: Context, shape: Sequence[int], window: Sequence[int], strides: Ints, name: str) -> Pads:
     """What "SAME", "SAME_LOWER" or "VALID" means for a window on an array."""
+    if name == "VALID":
+        return ((0, 0),) * len(shape)
     try:
         return _known_padding(tuple(shape), tuple(window), strides, name)
     except (TypeError, ValueError, RuntimeError) as error:
