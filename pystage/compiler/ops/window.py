@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +25,8 @@ from ..hlo.types import (
     Symbol,
     is_complex,
 )
-from .binary import Add, Maximum, Minimum, Power
+from . import running
+from .binary import Add, Maximum, Minimum, Multiply, Power
 from .compare import Compare
 from .lanes import of_all_lanes
 from .operands import require, require_per_axis, require_same_dtype, require_scalar, same_shape
@@ -166,11 +167,13 @@ class ReduceWindow(HloOp):
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
-        """Pooling, strides, padding of both signs, both dilations, windows that never fit, rank 0."""
+        """Pooling, strides, padding of both signs, both dilations, windows that never fit, rank 0; running
+        products, with zeros among the factors, and running extrema, from both ends."""
         x = np.random.default_rng(0).standard_normal((1, 6, 5, 2)).astype(np.float32)
         ints = np.arange(10, dtype=np.int32)
-        zero, low = np.float32(0), np.float32(-np.inf)
+        zero, one, low = np.float32(0), np.float32(1), np.float32(-np.inf)
         no, step = ((0, 0),), (1,)
+        grid = np.asarray([[2, -1, 3], [0, 4, 0.5], [1.5, 0, -2], [3, 2, 0]], np.float32)
         return (
             Sample(cls(Maximum(), (1, 2, 2, 1), (1, 2, 2, 1), no * 4), (x, np.asarray(low))),
             Sample(
@@ -179,6 +182,10 @@ class ReduceWindow(HloOp):
             Sample(cls(Add(), (3,), (2,), ((2, 1),), (2,), (3,)), (ints, np.asarray(np.int32(0)))),
             Sample(cls(Minimum(), (3,), (1,), ((-2, -1),)), (ints, np.asarray(np.int32(99)))),
             Sample(cls(Add(), (10,), (1,), ((9, 0),)), (ints, np.asarray(np.int32(0)))),
+            Sample(cls(Multiply(), (4, 1), (1, 1), ((3, 0), (0, 0))), (grid, np.asarray(one))),
+            Sample(cls(Multiply(), (4, 1), (1, 1), ((0, 3), (0, 0)), (1, 1), (1, 1)), (grid, np.asarray(one))),
+            Sample(cls(Maximum(), (1, 3), (1, 1), ((0, 0), (2, 0))), (grid, np.asarray(low))),
+            Sample(cls(Minimum(), (1, 3), (1, 1), ((0, 0), (0, 2))), (grid, np.asarray(-low))),
             Sample(cls(Add(), (11,), (1,), no), (ints, np.asarray(np.int32(0)))),
             Sample(cls(Add(), (2,), (1,), ((1, 1),)), (ints[:0], np.asarray(np.int32(0)))),
             Sample(cls(Add(), (), (), ()), (np.asarray(np.float32(3)), np.asarray(zero))),
@@ -200,15 +207,19 @@ class ReduceWindow(HloOp):
         )
 
     def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
-        """Of a sum: the sum over the windows that an element lies in. Of a maximum: `SelectAndScatter`."""
+        """Of a sum: the sum over the windows that an element lies in. Of a maximum: `SelectAndScatter`, or
+        where it runs along an axis a scatter. Of a running product: a recurrence the other way."""
         (ct,) = cotangents
         assert ct is not None
         x, start = op.operands
         if isinstance(self.combine, Add):
             return self._sum_of_windows(c, ct, x), None
-        select = self._selects()
-        scatter = SelectAndScatter(select, Add(), self.window, self.strides, self.padding)
-        return c.op(scatter, x, ct, c.zeros(start.type)), None
+        way = self._direction(x)
+        if way is not None and isinstance(self.combine, Multiply):
+            return running.product_cotangent(c, way, x, op.results[0], ct), None
+        if way is not None and isinstance(self.combine, Maximum | Minimum):
+            return self._chosen(c, way, op).cotangent(c, ct), None
+        return c.op(self._scatter(), x, ct, c.zeros(start.type)), None
 
     def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
         x, start = op.operands
@@ -217,18 +228,34 @@ class ReduceWindow(HloOp):
             raise NotDifferentiable("the value that a reduction over windows begins with")
         if isinstance(self.combine, Add):
             return (c.op(self, t, c.zeros(start.type)),)
-        select = self._selects()
-        return (SelectAndScatter(select, Add(), self.window, self.strides, self.padding).selected(c, x, t),)
+        way = self._direction(x)
+        if way is not None and isinstance(self.combine, Multiply):
+            return (running.product_tangent(c, way, x, op.results[0], t),)
+        if way is not None and isinstance(self.combine, Maximum | Minimum):
+            return (self._chosen(c, way, op).tangent(c, t),)
+        return (self._scatter().selected(c, x, t),)
 
-    def _selects(self) -> str:
-        """The comparison by which a window keeps its element."""
-        if (
-            isinstance(self.combine, Maximum | Minimum)
-            and not self.base_dilation
-            and not self.window_dilation
-        ):
-            return "GE" if isinstance(self.combine, Maximum) else "LE"
-        raise NotDifferentiable(f"a reduction over windows with `{self.combine.opcode}`")
+    @property
+    def _dilated(self) -> bool:
+        return any(n != 1 for n in (*self.base_dilation, *self.window_dilation))
+
+    def _direction(self, x: Value) -> running.Direction | None:
+        """How a running reduction runs; None for other windows."""
+        if self._dilated:
+            return None
+        return running.direction_of(x.type.static_shape, self.window, self.strides, self.padding)
+
+    def _chosen(self, c: Calculus, way: running.Direction, op: Op) -> running.Chosen:
+        better = "GT" if isinstance(self.combine, Maximum) else "LT"
+        latest = replace(self, combine=Maximum())
+        return running.chosen(c, way, op.operands[0], op.results[0], better, latest)
+
+    def _scatter(self) -> SelectAndScatter:
+        """What sends something to the element that each window keeps."""
+        if not isinstance(self.combine, Maximum | Minimum) or self._dilated:
+            raise NotDifferentiable(f"a reduction over windows with `{self.combine.opcode}`")
+        select = "GE" if isinstance(self.combine, Maximum) else "LE"
+        return SelectAndScatter(select, Add(), self.window, self.strides, self.padding)
 
     def _sum_of_windows(self, c: Calculus, ct: Value, x: Value) -> Value:
         axes = self._axes(x.type.rank)
