@@ -29,6 +29,7 @@ from ..ops import (
     Log,
     Maximum,
     Select,
+    StopGradient,
     Subtract,
 )
 from ..values.lattice import Abstract, Array, Const
@@ -260,8 +261,9 @@ def _spread(ctx: Context, value: Value, shape: tuple[int, ...], axes: tuple[int,
 
 
 def _shifted(ctx: Context, array: Array, axes: tuple[int, ...]) -> Value:
-    """The array less its greatest elements along `axes`, as floats."""
-    greatest = _reduce(ctx, Maximum(), array.value, axes)
+    """The array less its greatest elements along `axes`, as floats. What is made of it does not depend on them:
+    no derivative goes through them."""
+    greatest = ctx.op(StopGradient(), _reduce(ctx, Maximum(), array.value, axes))
     shifted = ctx.op(Subtract(), array.value, _spread(ctx, greatest, array.shape, axes))
     return _inexact(ctx, ctx.jax(shifted)).value
 
@@ -312,7 +314,7 @@ def logsumexp(
         options = {"axis": axis, "b": b, "keepdims": kept, "return_sign": signed, "where": where}
         return jax_call(ctx, jax.nn.logsumexp, [array], options)
     axes = _axes(ctx, axis, array, "jax.nn.logsumexp")
-    greatest = ctx.jax(_reduce(ctx, Maximum(), array.value, axes))
+    greatest = ctx.jax(ctx.op(StopGradient(), _reduce(ctx, Maximum(), array.value, axes)))
     finite = ctx.op(IsFinite(), greatest.value)
     offset = ctx.op(Select(), finite, greatest.value, like(ctx, greatest, 0))
     shifted = ctx.op(Subtract(), array.value, _spread(ctx, offset, array.shape, axes))

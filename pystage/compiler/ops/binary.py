@@ -320,7 +320,6 @@ def _shifted_right(kind: str, left: np.ndarray, right: np.ndarray) -> np.ndarray
 def _shares(c: Calculus, op: Op) -> Sequence[Value]:
     """How much of the result each operand is: 0 or 1, a half each where they are equal."""
     x, y = op.operands
-    zero, one, half = c.zeros(x.type), c.filled(x.type, 1), c.filled(x.type, 0.5)
-    is_x, is_y = [c.compare("EQ", v, op.results[0]) for v in (x, y)]
-    of_x = c.select(is_x, c.select(is_y, half, one), zero)
-    return of_x, c.select(is_y, c.select(is_x, half, one), zero)
+    equal, half = c.compare("EQ", x, y), c.filled(x.type, 0.5)
+    chosen = [c.convert(c.compare("EQ", v, op.results[0]), v.type.dtype) for v in (x, y)]
+    return [c.select(equal, half, share) for share in chosen]

@@ -183,7 +183,9 @@ class ReduceWindow(HloOp):
             Sample(cls(Minimum(), (3,), (1,), ((-2, -1),)), (ints, np.asarray(np.int32(99)))),
             Sample(cls(Add(), (10,), (1,), ((9, 0),)), (ints, np.asarray(np.int32(0)))),
             Sample(cls(Multiply(), (4, 1), (1, 1), ((3, 0), (0, 0))), (grid, np.asarray(one))),
-            Sample(cls(Multiply(), (4, 1), (1, 1), ((0, 3), (0, 0)), (1, 1), (1, 1)), (grid, np.asarray(one))),
+            Sample(
+                cls(Multiply(), (4, 1), (1, 1), ((0, 3), (0, 0)), (1, 1), (1, 1)), (grid, np.asarray(one))
+            ),
             Sample(cls(Maximum(), (1, 3), (1, 1), ((0, 0), (2, 0))), (grid, np.asarray(low))),
             Sample(cls(Minimum(), (1, 3), (1, 1), ((0, 0), (0, 2))), (grid, np.asarray(-low))),
             Sample(cls(Add(), (11,), (1,), no), (ints, np.asarray(np.int32(0)))),
