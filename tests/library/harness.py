@@ -104,13 +104,16 @@ class PlainContext(Context):
     def told_apart(self) -> None:
         pass
 
-    def same_object(self, left: int, right: int) -> Any:
-        return Const(left == right)
+    def same_object(self, left: Ref, right: Ref) -> Any:
+        return Const(left.cell == right.cell)
+
+    def memory_of(self, ref: Ref) -> list[tuple[Ref, Value | bool]]:
+        return [(ref, True)]
 
     def draw(self, *args: Any) -> Any:
         raise NotImplementedError
 
-    captured_generator = new_generator = input_of = spread = print = draw
+    captured_generator = new_generator = input_of = spread = print = alias = draw
 
     def check(
         self, bad: Value | None, fallback: BaseException, function: Callable[..., Any], args: Sequence[Any]

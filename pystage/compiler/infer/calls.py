@@ -308,7 +308,7 @@ def _made(changes: Mapping[Slot, Content], roots: Sequence[Content], canonical: 
     found: dict[int, Cell] = {}
     pending = list(roots)
     for content in pending:
-        for cell in (*cells_of(content), *[c for c, _ in getattr(content, "sources", ())]):
+        for cell in (*cells_of(content), *[s.cell for s in getattr(content, "sources", ())]):
             if cell in canonical.cells or cell in found or cell not in changes:
                 continue
             found[cell] = cast(Cell, changes[cell])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..hlo.ir import Value
 from ..hlo.types import ArrayType
-from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, ListCell, ObjectCell, Ref, Tuple
+from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, ListCell, ObjectCell, Ref, Source, Tuple
 from .merged import distinct, is_stale
 
 if TYPE_CHECKING:
@@ -99,15 +99,15 @@ class Canonical:
             self.tokens += (type(key), key)
             self._shape(part)
 
-    def _sources(self, sources: tuple[tuple[int, Cell], ...]) -> None:
+    def _sources(self, sources: tuple[Source, ...]) -> None:
         """The sources of a merged cell: which they are, and whether it could be read and stored into."""
         self.tokens.append(len(sources))
         if sources:
             self._merged_cells.append(self._at)
-        for cell, content in sources:
-            stale = is_stale(self._engine.state, cell, content)
-            self.tokens += (stale, self._engine.held_elsewhere(cell, self._at))
-            self._cell(cell)
+        for source in sources:
+            stale = is_stale(self._engine.state, source)
+            self.tokens += (stale, self._engine.held_elsewhere(source.cell, self._at))
+            self.ref(source.ref)
 
     def _cell(self, cell: int) -> None:
         number = self.cells.get(cell)
@@ -160,7 +160,8 @@ class Canonical:
     def array_cell(self, x: ArrayCell) -> None:
         """The contents of an ndarray."""
         self._value(x.value)
-        self.tokens += (ArrayCell, x.writable)
+        self.tokens.append(ArrayCell)
+        self._shape(x.writable)
         self._merged(x)
 
     def list_cell(self, x: ListCell) -> None:

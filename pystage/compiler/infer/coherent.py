@@ -14,9 +14,23 @@ from typing import TYPE_CHECKING, cast
 from ..hlo.ir import Value
 from ..ops import And, Compare, Not, Or, Select
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, DictCell, ListCell, ObjectCell
-from .merged import RIVAL, Mergeable, distinct, is_stale, possible, sources_of
-from .patterns import which_value
+from ..values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Cell,
+    Const,
+    DictCell,
+    ListCell,
+    ObjectCell,
+    Ref,
+    Source,
+    through,
+)
+from ..values.memory import is_row_major
+from ..values.views import may_be_one, read_path
+from .merged import RIVAL, Mergeable, current, distinct, is_stale, possible, sources_of
+from .patterns import WHICH, which_value
 from .raising import write
 
 if TYPE_CHECKING:
@@ -62,43 +76,39 @@ def is_source(engine: Engine, cell: Mergeable, position: int) -> Truth:
 def refreshed(engine: Engine, number: int) -> Cell:
     """What a cell holds; a merged one takes over what has changed in its sources."""
     cell = engine.contents_at(number)
-    if not any(is_stale(engine.state, c, known) for c, known in sources_of(cell)):
+    if not any(is_stale(engine.state, s) for s in sources_of(cell)):
         return cell
-    for source, known in sources_of(cell):
-        if known is not RIVAL and sources_of(engine.state.slots.get(source)):
-            refreshed(engine, source)
+    for source in sources_of(cell):
+        if source.known is not RIVAL and sources_of(engine.state.slots.get(source.cell)):
+            refreshed(engine, source.cell)
     merged = cast(Mergeable, cell)
-    for position, (source, known) in enumerate(merged.sources, 1):
-        if is_stale(engine.state, source, known) and source in engine.state.slots:
-            _take_over(engine, number, source, is_source(engine, merged, position))
+    for position, source in enumerate(merged.sources, 1):
+        if is_stale(engine.state, source) and source.cell in engine.state.slots:
+            _take_over(engine, number, source.ref, is_source(engine, merged, position))
     engine.state.set(number, sealed(engine, cast(Mergeable, engine.contents_at(number))))
     return engine.contents_at(number)
 
 
-def _take_over(engine: Engine, number: int, source: int, condition: Truth) -> None:
+def _take_over(engine: Engine, number: int, source: Ref, condition: Truth) -> None:
     """The merged cell holds what `source` holds, if `condition`."""
-    new = cast(Mergeable, refreshed(engine, source))
+    new = cast(Mergeable, refreshed(engine, source.cell))
+    if source.path and isinstance(new, ArrayCell):
+        new = replace(new, value=read_path(engine.b, new.value, source.path))
     old = cast(Mergeable, engine.contents_at(number))
     under(engine, condition, lambda: _set_contents(engine, number, old, new), (old, new, number))
 
 
 def sealed(engine: Engine, cell: Mergeable) -> Mergeable:
     """The contents of a merged cell that agrees with what its sources hold now."""
-    slots = engine.state.slots
-    sources = [(c, k if k is RIVAL else cast(Cell, slots.get(c, k))) for c, k in cell.sources]
-    return replace(cell, sources=tuple(sources))
+    return replace(cell, sources=tuple([current(engine.state, s) for s in cell.sources]))
 
 
 def leave(engine: Engine) -> None:
     """Before a fork is closed: merged cells take over what changed in objects that were made in it."""
     state = engine.state
     for number in list(state.merged):
-        stale = [
-            source
-            for source, known in sources_of(state.slots.get(number))
-            if state.is_new(source) and is_stale(state, source, known)
-        ]
-        if stale:
+        sources = sources_of(state.slots.get(number))
+        if any(state.is_new(s.cell) and is_stale(state, s) for s in sources):
             refreshed(engine, number)
 
 
@@ -112,23 +122,24 @@ def refresh_all(engine: Engine, cells: Iterable[int]) -> None:
 # ---------------------------------------------------------------- storing
 
 
-def others(engine: Engine, number: int) -> list[tuple[int, Truth]]:
-    """The other cells of whose object a cell may be another name, each with the condition under which it is."""
-    found: list[tuple[int, Truth]] = []
+def others(engine: Engine, number: int) -> list[tuple[Ref, Truth]]:
+    """What else a cell may be another name of, each with the condition under which it is."""
+    found: list[tuple[Ref, Truth]] = []
     cell = engine.state.slots.get(number)
-    for position, (source, known) in enumerate(sources_of(cell), 1):
-        if known is RIVAL or source not in engine.state.slots:
+    for position, source in enumerate(sources_of(cell), 1):
+        if source.known is RIVAL or source.cell not in engine.state.slots:
             continue
         condition = is_source(engine, cast(Mergeable, cell), position)
         if condition is False:
             continue
-        found.append((source, condition))
-        found += [(c, both(engine, condition, truth)) for c, truth in others(engine, source)]
-    return [(c, truth) for c, truth in found if truth is not False]
+        found.append((source.ref, condition))
+        for ref, truth in others(engine, source.cell):
+            found.append((through(ref, source.ref.path), both(engine, condition, truth)))
+    return [(ref, truth) for ref, truth in found if truth is not False]
 
 
-def spread(engine: Engine, number: int, store: Callable[[int, Value | None], None]) -> None:
-    """After a store to the array of a merged cell: the same store to every other cell that may be the same array.
+def spread(engine: Engine, number: int, store: Callable[[Ref, Value | None], None]) -> None:
+    """After a store to the array of a merged cell: the same store to everything else that may be the same array.
 
     `store` gets each with the condition under which it is, None if it certainly is.
     """
@@ -145,7 +156,8 @@ def write_all(engine: Engine, number: int, new: Cell) -> None:
     if not sources_of(new):
         return
     fresh = settled_names(engine, number)
-    for other, condition in others(engine, number):
+    for ref, condition in others(engine, number):
+        other = ref.cell
         target = cast(Mergeable, engine.contents_at(other))
         changed = _changed(cast(Mergeable, old), cast(Mergeable, new), target)
         under(engine, condition, lambda c=other, n=changed: write(engine, c, n), (target, changed, other))  # type: ignore[misc]
@@ -156,12 +168,12 @@ def settled_names(engine: Engine, number: int) -> list[int]:
     """The merged cells that stay as they are while the object of `number` changes: itself, and what it is not."""
     slots = engine.state.slots
     found = [number]
-    reached = {c for c, _ in others(engine, number)}
+    reached = {ref.cell for ref, _ in others(engine, number)}
     for each in engine.state.merged:
         sources = sources_of(slots.get(each))
-        if each != number and any(c in reached for c, _ in sources):
+        if each != number and any(s.cell in reached for s in sources):
             apart = distinct(engine.state, slots.get, each, number)
-            if apart and not any(is_stale(engine.state, c, known) for c, known in sources):
+            if apart and not any(is_stale(engine.state, s) for s in sources):
                 found.append(each)
     return found
 
@@ -220,40 +232,94 @@ def _padded(target: ListCell, new: ListCell) -> tuple[Abstract | None, ...]:
 # ---------------------------------------------------------------- identity
 
 
-def identities(engine: Engine, number: int) -> list[tuple[int, Truth]]:
-    """The objects that a cell may be, by the cell that owns each, with the condition under which it is that one."""
-    cell = engine.state.slots.get(number)
+def identities(engine: Engine, ref: Ref) -> list[tuple[Ref, Truth]]:
+    """The objects that a reference may be, each with the condition under which it is that one.
+
+    A view is an object of its own: what it is a view of does not tell which one.
+    """
+    cell = engine.state.slots.get(ref.cell)
     sources = sources_of(cell)
-    if not sources:
-        return [(number, True)]
+    if not sources or ref.path:
+        return [(ref, True)]
     merged = cast(Mergeable, cell)
-    found = [(number, is_source(engine, merged, 0))]
-    for position, (source, known) in enumerate(sources, 1):
+    found = [(ref, is_source(engine, merged, 0))]
+    for position, source in enumerate(sources, 1):
         condition = is_source(engine, merged, position)
-        if known is RIVAL or source not in engine.state.slots:
-            found.append((number, condition))
+        if source.known is RIVAL or source.cell not in engine.state.slots:
+            found.append((ref, condition))
             continue
-        found += [(c, both(engine, condition, truth)) for c, truth in identities(engine, source)]
-    return [(c, truth) for c, truth in found if truth is not False]
+        found += [(r, both(engine, condition, truth)) for r, truth in identities(engine, source.ref)]
+    return [(r, truth) for r, truth in found if truth is not False]
 
 
-def same_object(engine: Engine, a: int, b: int) -> Truth | None:
-    """Whether two cells are one object; None where that is not known."""
+def is_rearranged(engine: Engine, source: Source) -> bool:
+    """True for a view that lies in memory as no array of its own does."""
+    held = engine.state.slots.get(source.cell)
+    return isinstance(held, ArrayCell) and not is_row_major(held.value.type, source.ref.path)
+
+
+def memory_of(engine: Engine, ref: Ref) -> list[tuple[Ref, Truth]]:
+    """The memory that an array may be: by the cell that owns it and the path to it, each with its condition."""
+    cell = engine.state.slots.get(ref.cell)
+    if not sources_of(cell):
+        return [(ref, True)]
+    merged = cast(Mergeable, cell)
+    found = [(ref, is_source(engine, merged, 0))]
+    for position, source in enumerate(merged.sources, 1):
+        condition = is_source(engine, merged, position)
+        if source.known is RIVAL or source.cell not in engine.state.slots:
+            found.append((ref, condition))
+            continue
+        inner = memory_of(engine, through(source.ref, ref.path))
+        found += [(r, both(engine, condition, truth)) for r, truth in inner]
+    return [(r, truth) for r, truth in found if truth is not False]
+
+
+def alias(engine: Engine, ref: Ref, condition: Value) -> Ref:
+    """The array `ref` itself if `condition` holds, else a copy."""
+    contents = engine.contents(ref)
+    cell = cast(ArrayCell, engine.contents_at(ref.cell))
+    sources = [Source(ref, cell), *[Source(through(s.ref, ref.path), s.known) for s in cell.sources]]
+    which = engine.convert(condition, WHICH.dtype)
+    number = engine.state.new_cell(ArrayCell(contents, True, tuple(sources), which))
+    engine.state.merged[number] = None
+    return Ref(number)
+
+
+def same_object(engine: Engine, a: Ref, b: Ref) -> Truth | None:
+    """Whether two references are one object; None where that is not known."""
+    if a.cell == b.cell and not (a.path or b.path):
+        return True
     find = engine.state.slots.get
-    if distinct(engine.state, find, a, b):
+    if distinct(engine.state, find, a.cell, b.cell):
         return False
     for one, other in ((a, b), (b, a)):
-        cell = engine.state.slots.get(one)
-        rivals = {c for c, known in sources_of(cell) if known is RIVAL}
-        if rivals & {other, *possible(find, other)}:
+        rivals = {s.cell for s in sources_of(find(one.cell)) if s.known is RIVAL}
+        if rivals & {other.cell, *possible(find, other.cell)}:
             return None
     result: Truth = False
     theirs = identities(engine, b)
     for mine, here in identities(engine, a):
-        for cell_number, there in theirs:
-            if mine == cell_number:
-                result = either(engine, result, both(engine, here, there))
+        for other, there in theirs:
+            equal = _is_one(engine, mine, other)
+            when = both(engine, here, there)
+            if equal is None and when is not False:
+                return None
+            if equal:
+                result = either(engine, result, when)
     return result
+
+
+def _is_one(engine: Engine, a: Ref, b: Ref) -> bool | None:
+    """Whether two references, neither of which is a merged object, are one object; None where that is not known.
+
+    Equal views of one array may be one object or two.
+    """
+    if a is b or not (a.path or b.path):
+        return a.cell == b.cell
+    if not (a.path and b.path) or distinct(engine.state, engine.state.slots.get, a.cell, b.cell):
+        return False
+    return None if may_be_one(a.path, b.path) else False
 
 
 def negated(engine: Engine, truth: Truth) -> Truth:

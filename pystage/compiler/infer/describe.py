@@ -32,6 +32,7 @@ from ..values.lattice import (
     Zip,
 )
 from ..values.state import State
+from ..values.views import path_type
 
 
 def describe_type(type: ArrayType, form: Form) -> str:
@@ -69,9 +70,7 @@ def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None 
             cell = state.slots.get(value.cell) if lookup is None else lookup(value.cell)
             match cell:
                 case ArrayCell():
-                    return describe_type(
-                        ArrayType(cell.value.type.dtype, view_shape(value, cell)), Form.NDARRAY
-                    )
+                    return describe_type(path_type(cell.value.type, value.path), Form.NDARRAY)
                 case ListCell():
                     return f"a list of length {len(cell.items)}"
                 case DictCell():
@@ -108,11 +107,3 @@ _ITERATORS: dict[type[Abstract], str] = {
     Enumerate: "enumerate",
     Reversed: "reversed",
 }
-
-
-def view_shape(ref: Ref, cell: ArrayCell) -> tuple[int, ...]:
-    """The shape of the array at the end of a reference's path."""
-    shape = cell.value.type
-    for view in ref.path:
-        shape = ArrayType(shape.dtype, view.shape(shape))
-    return shape.static_shape

@@ -238,12 +238,18 @@ class Engine(Context):
         else:
             raising.write(self, cell, content)
 
-    def spread(self, cell: int, store: Callable[[int, Value | None], None]) -> None:
+    def spread(self, cell: int, store: Callable[[Ref, Value | None], None]) -> None:
         coherent.spread(self, cell, store)
 
-    def same_object(self, left: int, right: int) -> Abstract | None:
+    def same_object(self, left: Ref, right: Ref) -> Abstract | None:
         same = coherent.same_object(self, left, right)
         return None if same is None else coherent.abstract_truth(same)
+
+    def memory_of(self, ref: Ref) -> list[tuple[Ref, Value | bool]]:
+        return coherent.memory_of(self, ref)
+
+    def alias(self, ref: Ref, condition: Value) -> Ref:
+        return coherent.alias(self, ref, condition)
 
     def change_if(self, condition: Value, change: Callable[[], None]) -> None:
         """Infers what happens only under a condition of the run time."""
@@ -423,11 +429,11 @@ class Engine(Context):
         if not sources_of(cell):
             return cell
         cell = cast(Mergeable, coherent.refreshed(self, ref.cell))
-        held = [known for source, known in cell.sources if self.held_elsewhere(source, ref.cell)]
-        if any(known is RIVAL for known in held):
+        held = [s for s in cell.sources if self.held_elsewhere(s.cell, ref.cell)]
+        if any(s.known is RIVAL for s in held):
             what = describe(Ref(ref.cell), self.state).partition(" of ")[0]
             raise DiagnosticError(UncertainAlias(span=self.b.span, what=what))
-        if not held:
+        if not held and not any(coherent.is_rearranged(self, s) for s in cell.sources):
             cell = replace(cell, sources=(), which=0)
             self.state.set(ref.cell, cell)
         return cell

@@ -277,11 +277,11 @@ class Exit:
 
     def may_be_visible(self, cell: Any) -> bool:
         """True if a merged cell may stand for an object that the caller has or gets under another name."""
-        for source, known in cell.sources:
-            if known is RIVAL:
+        for source in cell.sources:
+            if source.known is RIVAL:
                 continue
-            content = self.engine.state.slots.get(source)
-            if source in self.engine.externals.initial or source in self._visible:
+            content = self.engine.state.slots.get(source.cell)
+            if source.cell in self.engine.externals.initial or source.cell in self._visible:
                 return True
             if getattr(content, "sources", ()) and self.may_be_visible(content):
                 return True
@@ -293,12 +293,12 @@ class Exit:
         if cell.which == 0 or not self.may_be_visible(cell):
             return own
         options = [own]
-        for source, known in cell.sources:
-            content = self.engine.state.slots.get(source)
-            if known is RIVAL:
+        for source in cell.sources:
+            content = self.engine.state.slots.get(source.cell)
+            if source.known is RIVAL:
                 options.append(own)
-            elif source in initial or source in self._visible:
-                options.append(self.reference(Ref(source)))
+            elif source.cell in initial or source.cell in self._visible or source.ref.path:
+                options.append(self.reference(source.ref))
             else:
                 options.append(self.chosen(content, own) if isinstance(content, MERGEABLE) else own)
         if isinstance(cell.which, int):

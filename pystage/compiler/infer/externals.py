@@ -39,7 +39,7 @@ from ..values.lattice import (
     SetCell,
     Tuple,
 )
-from .join import python_dtype
+from .numbers import python_dtype
 from .objects import is_library_class, unsupported
 
 if TYPE_CHECKING:

@@ -19,14 +19,13 @@ from ..diagnostics.codes_control import NeverSettles, NoCommonType
 from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..diagnostics.span import Span
 from ..hlo.ir import Value
-from ..hlo.types import INT32, ArrayType, DType
+from ..hlo.types import BOOL, INT32, ArrayType, DType
 from ..library.strings import is_string
 from ..values.boundary import Form
 from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
-    Cell,
     Closure,
     Const,
     DictCell,
@@ -42,44 +41,33 @@ from ..values.lattice import (
     Ref,
     SetCell,
     Slot,
+    Source,
     Text,
     Undef,
     Unknown,
     VariableCell,
     is_number,
     same_constant,
+    through,
 )
+from ..values.memory import is_row_major
 from ..values.state import MISSING, Content, State
 from ..values.text import picked
 from ..values.traverse import cells_of, rebuild
-from ..values.views import View, Window
+from ..values.views import View
 from .blame import Parting, name_of
+from .candidates import OWN, Candidates, Tree, both_sources, fork, number_of, seen_through
 from .describe import describe
-from .merged import MERGEABLE, RIVAL, STALE, UNSEALED, Mergeable, distinct, possible, sources_of
-from .patterns import Hole, hole_for, join_which, renumbered
+from .merged import MERGEABLE, RIVAL, UNSEALED, Mergeable, distinct, possible, sources_of
+from .numbers import bounds, holds_all, number_type
+from .patterns import WHICH, Hole, hole_for, join_which, joined_path
 from .structure import structure_head, structure_parts, with_parts
+
+Place = tuple[int, tuple[View, ...]]
+"""An array by the cell that owns it and the path to it; of anything else the path is empty."""
 
 Lookup = Callable[[Slot], Content]
 """The contents of a slot at the end of one side; MISSING if it does not exist there."""
-
-
-def python_dtype(value: object) -> DType:
-    """The element type in which the program holds a Python or NumPy number."""
-    if isinstance(value, np.generic):
-        return value.dtype
-    if isinstance(value, bool):
-        return np.dtype(np.bool_)
-    if isinstance(value, int):
-        return np.dtype(np.int64)
-    return np.dtype(np.float64 if isinstance(value, float) else np.complex128)
-
-
-def number_type(x: Abstract) -> tuple[DType, Form, tuple[int, ...]]:
-    """Element type, form and shape of a number."""
-    if isinstance(x, Const):
-        return python_dtype(x.value), Form.SCALAR if isinstance(x.value, np.generic) else Form.PYTHON, ()
-    assert isinstance(x, Array)
-    return x.dtype, x.form, x.shape
 
 
 class Join:
@@ -108,7 +96,7 @@ class Join:
         self.conflicts: list[Unknown] = []
         self.grows = False
         self.owned: set[int] = set()  # cells that stand for a loop-carried object
-        self.merged: dict[tuple[int, int], int] = {}
+        self.merged: dict[tuple[Place, Place], int] = {}
         self._adopted: set[int] = set()  # cells that only one side has
         self._parting = parting
         self._slot: Slot | None = None  # what is being joined
@@ -251,10 +239,10 @@ class Join:
             ((dtype_b, form_b),) = others
         if isinstance(a, Array) and a.kinds:
             return None
-        if form_a is Form.PYTHON and dtype_a.kind != "b" and _holds(a, dtype_a, dtype_b):
+        if form_a is Form.PYTHON and dtype_a.kind != "b" and holds_all(a, dtype_a, dtype_b):
             weak = isinstance(b, Array) and b.weak
             return Array(Hole(ArrayType(dtype_b, shape)), form_b, weak)
-        if form_b is Form.PYTHON and form_a is Form.PYTHON and _holds(b, dtype_b, dtype_a):
+        if form_b is Form.PYTHON and form_a is Form.PYTHON and holds_all(b, dtype_b, dtype_a):
             return Array(Hole(ArrayType(dtype_a, shape)), form_a)
         if dtype_a == dtype_b and {form_a, form_b} == {Form.PYTHON, Form.SCALAR}:
             return Array(Hole(ArrayType(dtype_a, shape)), Form.SCALAR)
@@ -289,25 +277,28 @@ class Join:
     def _ref(self, a: Ref, b: Ref) -> Abstract:
         if a.cell == b.cell and a.path == b.path:
             return a
-        path = [_join_view(v, w) for v, w in zip(a.path, b.path)]
-        if len(a.path) != len(b.path) or any(v is None for v in path):
-            texts = [describe(r, self.state, lookup) for r, lookup in ((a, self.a), (b, self.b))]
-            if texts[0] == texts[1]:
-                texts = [f"{t} that is {'a view' if r.path else 'no view'}" for t, r in zip(texts, (a, b))]
-                if texts[0] == texts[1]:
-                    texts[1] += " of another place"
-            return self._conflict_text(*texts)
-        joined = tuple(cast("list[View]", path))
-        if a.cell == b.cell:
-            return Ref(a.cell, joined)
         kind_a, kind_b = self.a(a.cell), self.b(b.cell)
         if type(kind_a) is not type(kind_b):
             return self.conflict(a, b)
-        merged = self._cells(a.cell, b.cell)
+        joined = joined_path(a.path, b.path)
+        if joined is not None and a.cell == b.cell:
+            return Ref(a.cell, joined)
+        if joined is None and self.loop and self._is_rearranged(b, self.b):
+            return self._conflict_text(*self._places(a, b))
+        merged = self._merge(a, b)
         pattern = self.entries.get(merged)
         if pattern is not None and isinstance(pattern[0], Unknown):
             return pattern[0]
-        return Ref(merged, joined)
+        return Ref(merged)
+
+    def _places(self, a: Ref, b: Ref) -> list[str]:
+        """Two references in words, with what tells them apart."""
+        texts = [describe(r, self.state, lookup) for r, lookup in ((a, self.a), (b, self.b))]
+        if texts[0] == texts[1]:
+            texts = [f"{t} that is {'a view' if r.path else 'no view'}" for t, r in zip(texts, (a, b))]
+            if texts[0] == texts[1]:
+                texts[1] += " of another place"
+        return texts
 
     # -- cells
 
@@ -331,19 +322,24 @@ class Join:
             if a not in self.entries and self.a(a) is not self.b(b):
                 self.cell(a, self.a(a), self.b(b))
             return a
-        found = self.merged.get((a, b))
+        return self._merge(Ref(a), Ref(b))
+
+    def _merge(self, a: Ref, b: Ref) -> int:
+        """The cell that stands for `a` on one side and `b` on the other, which are two objects."""
+        places = (a.cell, a.path), (b.cell, b.path)
+        found = self.merged.get(places)
         if found is not None:
             return found
-        merged = a if a in self.owned else self.state.cell_number()
-        self.merged[(a, b)] = merged
-        sides = (self.a(a), self.b(b))
+        merged = a.cell if a.cell in self.owned and not a.path else self.state.cell_number()
+        self.merged[places] = merged
+        sides = (self.a(a.cell), self.b(b.cell))
         if all(isinstance(side, MERGEABLE) for side in sides):
             if merged not in self.owned:
                 self.state.merged[merged] = None
                 if not self.loop:
-                    self.state.pairs[merged] = (self.merged, a, b)
-            sides = self._identified((a, b), merged, cast("tuple[Mergeable, Mergeable]", sides))
-            self.cell(merged, *sides)
+                    self.state.pairs[merged] = (self.merged, a.cell, b.cell)
+            seen = [seen_through(side, ref.path) for side, ref in zip(sides, (a, b))]
+            self.cell(merged, *self._identified((a, b), merged, seen))
         else:  # a variable or an iterator that is another one depending on the path
             first, second = (type(side).__name__.removesuffix("Cell").lower() for side in sides)
             conflict = self._conflict_text(f"one {first}", f"another {second}")
@@ -351,25 +347,32 @@ class Join:
         return merged
 
     def _identified(
-        self, cells: tuple[int, int], merged: int, contents: tuple[Mergeable, Mergeable]
+        self, refs: tuple[Ref, Ref], merged: int, contents: list[Mergeable]
     ) -> tuple[Mergeable, Mergeable]:
         """The two contents, with the objects that the merged cell may be, and which of them it is."""
-        sources: dict[int, Cell] = {}
-        sides: list[Mergeable] = []
-        for cell, content, lookup in zip(cells, contents, (self.a, self.b)):
+        candidates = Candidates()
+        trees: list[Tree] = []
+        for ref, content, lookup in zip(refs, contents, (self.a, self.b)):
             which: int | Value = content.which
-            lasts = cell in self.state.slots or cell in self._shared
-            candidates = content.sources
-            if self._carrier(cell, lookup) not in (None, merged):
-                candidates, which = ((cell, UNSEALED),), 1
-            elif lasts and cell != merged:
-                candidates, which = ((cell, UNSEALED), *content.sources), 1
+            lasts = ref.cell in self.state.slots or ref.cell in self._shared
+            sources = content.sources
+            if self._carrier(ref.cell, lookup) not in (None, merged):
+                sources, which = (Source(ref, UNSEALED),), 1
+            elif lasts and ref.cell != merged:
+                sources, which = (Source(ref, UNSEALED), *content.sources), 1
             elif not content.sources:
                 which = 0
-            meaning = [0, *[self._position(c, k, lookup, sources, merged) for c, k in candidates]]
-            sides.append(replace(content, which=renumbered(which, meaning)))
-        both = tuple(sources.items())
-        return replace(sides[0], sources=both), replace(sides[1], sources=both)
+            options = [self._origin(s, lookup, candidates, merged) for s in sources]
+            trees.append(fork(which, [OWN, *options]))
+        first, second = [
+            replace(
+                content,
+                sources=candidates.sources(tree, other),
+                which=number_of(tree, lambda leaf: leaf.position, WHICH),
+            )
+            for content, tree, other in zip(contents, trees, reversed(trees))
+        ]
+        return first, second
 
     def _carrier(self, cell: int, lookup: Lookup) -> int | None:
         """The carried object that is, in the next trip, what `cell` is at the end of this one."""
@@ -378,31 +381,23 @@ class Join:
         pair = self._carriers[cell]
         return cell if pair is None else self._cells(*pair)
 
-    def _position(
-        self, candidate: int, known: Cell, lookup: Lookup, sources: dict[int, Cell], merged: int
-    ) -> int | Value:
-        """Which of the sources of `merged`, to which it is added, an object is that a side may stand for."""
-        lasts = candidate in self.state.slots or candidate in self._shared
+    def _origin(self, source: Source, lookup: Lookup, candidates: Candidates, merged: int) -> Tree:
+        """Which of the candidates of `merged`, to which it is added, an object is that a side may stand for."""
+        cell, path, known = source.cell, source.ref.path, source.known
+        lasts = cell in self.state.slots or cell in self._shared
         if known is not RIVAL:
-            carrier = self._carrier(candidate, lookup)
-            content = lookup(candidate)
-            ends = not lasts if candidate not in self.owned else lookup is self.b
+            carrier = self._carrier(cell, lookup)
+            content = lookup(cell)
+            ends = not lasts if cell not in self.owned else lookup is self.b
             if carrier is not None and carrier != merged:
-                candidate, known, lasts = carrier, UNSEALED, True
-            elif ends and sources_of(content):  # what it stands for
-                which = cast(Mergeable, content).which
-                meaning = [
-                    0,
-                    *[self._position(c, k, lookup, sources, merged) for c, k in sources_of(content)],
-                ]
-                return renumbered(which, meaning)
-            elif ends:
-                return 0  # made on this side: an object of its own
-        if not lasts and candidate not in self.owned:
-            return 0
-        if known is STALE or sources.get(candidate, RIVAL) is RIVAL:
-            sources[candidate] = known
-        return list(sources).index(candidate) + 1
+                return candidates.leaf(through(Ref(carrier), path), UNSEALED)
+            if ends:  # what it stands for; made on this side, it is an object of its own
+                inner = [Source(through(s.ref, path), s.known) for s in sources_of(content)]
+                options = [self._origin(s, lookup, candidates, merged) for s in inner]
+                return fork(cast(Mergeable, content).which, [OWN, *options]) if inner else OWN
+        if not lasts and cell not in self.owned:
+            return OWN
+        return candidates.leaf(source.ref, known)
 
     def shared(self) -> set[int]:
         """Cells made on one side that several cells of the joined state stand for: they must stay cells.
@@ -414,12 +409,21 @@ class Join:
             names: dict[int, set[int]] = {
                 cell: {cell} for cell in self._adopted if lookup(cell) is not MISSING
             }
-            for pair, merged in self.merged.items():
-                for cell in possible(lookup, pair[side]):
+            for places, merged in self.merged.items():
+                for cell in possible(lookup, places[side][0]):
                     if cell not in self.state.slots and lookup(cell) is not MISSING:
                         names.setdefault(cell, set()).add(merged)
+                if self._is_rearranged(Ref(*places[side]), lookup):
+                    found.add(places[side][0])
             found |= {cell for cell, group in names.items() if len(group) > 1}
         return found - self._shared
+
+    def _is_rearranged(self, ref: Ref, lookup: Lookup) -> bool:
+        """True for a view of what was made on one side, if it lies in memory as no array of its own does."""
+        made = lookup(ref.cell)
+        if not ref.path or ref.cell in self.state.slots or not isinstance(made, ArrayCell):
+            return False
+        return not is_row_major(made.value.type, ref.path)
 
     def uncarried(self) -> dict[int, tuple[int, int] | None]:
         """Cells of the end of the body that several carried objects may be, with the pair of one that certainly is.
@@ -427,11 +431,12 @@ class Join:
         None instead of a pair: the cell is carried itself. The join is to be done again with these (`carriers`).
         """
         found: dict[int, tuple[int, int] | None] = {}
-        pair_of = {merged: pair for pair, merged in self.merged.items()}
+        pair_of = {merged: (a, b) for ((a, _), (b, _)), merged in self.merged.items()}
         for cell, group in self._by_end().items():
             if cell in self._carriers or self._is_outer(cell) or not self._together(group, self.b):
                 continue
-            exact = [merged for merged, end in group.items() if end == cell]
+            views = {merged for (_, (_, path)), merged in self.merged.items() if path}
+            exact = [merged for merged, end in group.items() if end == cell and merged not in views]
             if exact:
                 found[cell] = pair_of.get(exact[0])
         return found
@@ -442,7 +447,7 @@ class Join:
         Where nothing tells whether they are, a store into one is uncertain: they are rivals.
         """
         by_entry: dict[int, dict[int, int]] = {}
-        for (a, _), merged in self.merged.items():
+        for ((a, _), _), merged in self.merged.items():
             if a not in self.owned:
                 for cell in possible(self.a, a):
                     by_entry.setdefault(cell, {})[merged] = a
@@ -458,7 +463,7 @@ class Join:
     def _by_end(self) -> dict[int, dict[int, int]]:
         """By the cells that carried objects may be at the end of the body: these, and the cell that each has then."""
         found: dict[int, dict[int, int]] = {cell: {cell: cell} for cell in self._adopted}
-        for (_, b), merged in self.merged.items():
+        for (_, (b, _)), merged in self.merged.items():
             for cell in possible(self.b, b):
                 found.setdefault(cell, {})[merged] = b
         return found
@@ -479,8 +484,9 @@ class Join:
     def _note_rivals(self, first: int, second: int) -> None:
         for cell, other in ((first, second), (second, first)):
             pattern, *sides = self.entries[cell]
-            if isinstance(pattern, MERGEABLE) and (other, RIVAL) not in pattern.sources:
-                pattern = replace(pattern, sources=(*pattern.sources, (other, RIVAL)))
+            known = [s.cell for s in sources_of(pattern) if s.known is RIVAL]
+            if isinstance(pattern, MERGEABLE) and other not in known:
+                pattern = replace(pattern, sources=(*pattern.sources, Source(Ref(other), RIVAL)))
                 self.entries[cell] = (pattern, sides[0], sides[1])
 
     def cell(self, cell: int, a: Content, b: Content) -> None:
@@ -499,7 +505,8 @@ class Join:
                     return self.conflict(Array(a.value, Form.NDARRAY), Array(b.value, Form.NDARRAY))
                 value = a.value if a.value is b.value else Hole(a.value.type)
                 sources = both_sources(a, b)
-                return ArrayCell(value, a.writable and b.writable, sources, join_which(a.which, b.which))
+                writable = a.writable if a.writable is b.writable else Hole(ArrayType(BOOL))
+                return ArrayCell(value, writable, sources, join_which(a.which, b.which))
             case ListCell(), ListCell():
                 if len(a.items) != len(b.items):
                     return self._growth(*[f"a list of length {len(x.items)}" for x in (a, b)])
@@ -598,41 +605,3 @@ def joined_error(a: ErrorCell, b: ErrorCell) -> ErrorCell:
         value = a.payload.get(key)
         payload[key] = value if value is not None and value is b.payload.get(key) else Hole(key[0])
     return ErrorCell(a.code if same else Hole(ArrayType(INT32)), payload, a.versions)
-
-
-def both_sources(a: Mergeable, b: Mergeable) -> tuple[tuple[int, Cell], ...]:
-    """The sources of two contents of one cell; what is stale on one side is stale."""
-    found = dict(a.sources)
-    for cell, known in b.sources:
-        if known is STALE or found.get(cell, RIVAL) is RIVAL:
-            found[cell] = known
-    return tuple(found.items())
-
-
-def _join_view(a: View, b: View) -> View | None:
-    if a == b:
-        return a
-    if isinstance(a, Window) and isinstance(b, Window) and a.sizes == b.sizes:
-        starts = [x if x == y else Hole(ArrayType(np.dtype(np.int64))) for x, y in zip(a.starts, b.starts)]
-        return Window(tuple(starts), a.sizes)
-    return None
-
-
-def _holds(x: Abstract, source: DType, target: DType) -> bool:
-    """True if the number `x`, of element type `source`, loses nothing in `target`."""
-    if isinstance(x, Const):
-        if target.kind == "b" or (source.kind in "fc" and target.kind in "iu"):
-            return False
-        with np.errstate(all="ignore"):
-            try:
-                return bool(target.type(x.value) == x.value) or x.value != x.value
-            except (OverflowError, TypeError):
-                return False
-    return target.kind != "b" and np.can_cast(source, target, "safe")
-
-
-def bounds(x: Abstract) -> tuple[int | None, int | None]:
-    """What is known of the least and the greatest value of an integer."""
-    if isinstance(x, Const):
-        return (x.value, x.value) if isinstance(x.value, int) else (None, None)
-    return (x.lower, x.upper) if isinstance(x, Array) else (None, None)

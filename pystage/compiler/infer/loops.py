@@ -8,7 +8,7 @@ What a pass built is thrown away unless it was the last.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
@@ -32,22 +32,25 @@ from ..values.lattice import (
     ObjectCell,
     Ref,
     Slot,
+    Source,
     Undef,
     Unknown,
     same_constant,
 )
 from ..values.state import ERROR, MISSING, OUTPUT, Changes, Content, State
 from ..values.traverse import rebuild
+from ..values.views import View
 from .assigned import assigned, only_within_trips
 from .blame import Parting
 from .branches import infer_if, lookup, settle_versions, while_running
+from .candidates import seen_through
 from .coherent import leave
 from .constants import UNROLL_LIMIT
 from .counters import counter_bounds, with_bounds
 from .frame import PythonRaise, Restart
 from .join import Join
 from .merged import MERGEABLE, STALE, note_stale, possible, seal, without_source
-from .patterns import Hole, fill, holes_of
+from .patterns import Hole, fill, holes_of, outline
 from .raising import attempt, carry_error, error_of
 
 if TYPE_CHECKING:
@@ -447,13 +450,34 @@ def _join(
         if not found:
             break
         carriers |= found
-    for (a, _), merged in join.merged.items():
+    for ((a, path), _), merged in join.merged.items():
         if merged not in owned:
             inner = owned[a][1] if a in owned else MISSING
-            owned[merged] = (a, _entry(before.get(a, inner), join.entries[merged][1]))
+            begins = _entry(before.get(a, inner), path, join.entries[merged][1])
+            if begins is not MISSING:
+                begins = rebuild(begins, _on_entry(engine, patterns, before))
+            owned[merged] = (a, begins)
             engine.state.apart[merged] = loop
     join.note_together()
     return join
+
+
+def _on_entry(
+    engine: Engine, patterns: dict[Slot, Content], before: dict[Slot, Content]
+) -> Callable[[Value], Value]:
+    """The map from the holes of the patterns to what they are when the loop begins."""
+    found: dict[Value, Value] = {}
+
+    def value(v: Value) -> Value:
+        if isinstance(v, Hole) and not found:
+            for slot, pattern in patterns.items():
+                if slot in before:
+                    filled: list[Value] = []
+                    fill(engine.b, pattern, before[slot], filled)
+                    found.update(zip(holes_of(pattern), filled, strict=True))
+        return found.get(v, v)
+
+    return value
 
 
 def _assigned_only(
@@ -503,8 +527,7 @@ def _same_pattern(old: object, new: object) -> bool:
         return True
     if isinstance(old, Abstract | Cell) or hasattr(old, "__dataclass_fields__"):
         names = [n for n in type(old).__dataclass_fields__ if n not in ("sources", "span", "origin", "runs")]
-        sources = [{(c, k is STALE) for c, k in getattr(x, "sources", ())} for x in (old, new)]
-        return sources[0] == sources[1] and all(
+        return _same_sources(getattr(old, "sources", ()), getattr(new, "sources", ())) and all(
             _same_pattern(getattr(old, n), getattr(new, n)) for n in names
         )
     if isinstance(old, tuple | list):
@@ -516,6 +539,15 @@ def _same_pattern(old: object, new: object) -> bool:
             _same_pattern(v, cast("dict[object, object]", new)[k]) for k, v in old.items()
         )
     return bool(old == new)
+
+
+def _same_sources(old: Sequence[Source], new: Sequence[Source]) -> bool:
+    """True if merged cells may be the same objects, and know as much of them."""
+    first, second = [{outline(s.ref): s for s in sources} for sources in (old, new)]
+    return first.keys() == second.keys() and all(
+        (s.known is STALE) == (second[key].known is STALE) and _same_pattern(s.ref.path, second[key].ref.path)
+        for key, s in first.items()
+    )
 
 
 def _finish(
@@ -545,7 +577,7 @@ def _finish(
     op = b.apply(While(loop.trips), initial, (result.cond, result.body))
     _note_trips(engine, loop, result.body)
     results = iter(op.results)
-    ends = {merged: cell for (_, cell), merged in join.merged.items()}
+    ends = {merged: cell for (_, (cell, _)), merged in join.merged.items()}
     after: dict[Slot, Content] = {}
     for slot, pattern in patterns.items():
         content = rebuild(pattern, lambda v: next(results) if isinstance(v, Hole) else v)
@@ -608,8 +640,8 @@ def _of_one_kind(engine: Engine, content: Array, end: Content) -> Array:
     return replace(end, value=value, lower=None, upper=None)
 
 
-def _entry(content: Content, joined: Content) -> Content:
+def _entry(content: Content, path: tuple[View, ...], joined: Content) -> Content:
     """What a carried object holds when the loop begins, and which of the possible objects it is."""
     if isinstance(content, MERGEABLE) and isinstance(joined, MERGEABLE):
-        return replace(content, sources=joined.sources, which=joined.which)
+        return replace(seen_through(content, path), sources=joined.sources, which=joined.which)
     return content

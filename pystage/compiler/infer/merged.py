@@ -10,7 +10,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, cast
 
-from ..values.lattice import ArrayCell, Cell, DictCell, ListCell, ObjectCell, SetCell, Slot
+from ..values.lattice import (
+    ArrayCell,
+    Cell,
+    DictCell,
+    ListCell,
+    ObjectCell,
+    Ref,
+    SetCell,
+    Slot,
+    Source,
+)
 from ..values.state import Content, State
 
 UNSEALED: Cell = SetCell(frozenset())
@@ -27,7 +37,7 @@ STALE: Cell = SetCell(frozenset())
 """Stands for the contents of a source that has changed since."""
 
 
-def sources_of(content: Any) -> tuple[tuple[int, Cell], ...]:
+def sources_of(content: Any) -> tuple[Source, ...]:
     """The objects that a cell with these contents may be, with what they held when it was last equal to them."""
     return content.sources if isinstance(content, MERGEABLE) else ()
 
@@ -37,19 +47,24 @@ def seal(state: State, slots: Iterable[Slot]) -> None:
     for slot in slots:
         content = state.slots.get(slot)
         if isinstance(content, MERGEABLE) and content.sources:
-            sources = tuple(
-                [(c, k if k is RIVAL or k is STALE else state.slots.get(c, k)) for c, k in content.sources]
-            )
-            state.set(slot, replace(content, sources=cast("tuple[tuple[int, Cell], ...]", sources)))
+            sources = [s if s.known is STALE else current(state, s) for s in content.sources]
+            state.set(slot, replace(content, sources=tuple(sources)))
+
+
+def current(state: State, source: Source) -> Source:
+    """A source with what its cell holds now; rivals have no contents."""
+    if source.known is RIVAL:
+        return source
+    return Source(source.ref, cast(Cell, state.slots.get(source.cell, source.known)))
 
 
 NO_CELL = -1
 """Takes the place of a source that a merged cell certainly is not."""
 
 
-def is_stale(state: State, source: int, content: Cell) -> bool:
+def is_stale(state: State, source: Source) -> bool:
     """True if a source of a merged cell has changed since the paths joined."""
-    now = state.slots.get(source)
+    now, content = state.slots.get(source.cell), source.known
     if content is STALE or now is None or now is content or content is RIVAL:
         return content is STALE
     if isinstance(now, ArrayCell) and isinstance(content, ArrayCell):
@@ -62,16 +77,17 @@ def note_stale(state: State, slots: Iterable[Slot]) -> None:
     for slot in slots:
         content = state.slots.get(slot)
         if isinstance(content, MERGEABLE) and content.sources:
-            sources = tuple([(c, STALE if is_stale(state, c, k) else k) for c, k in content.sources])
-            if sources != content.sources:
-                state.set(slot, replace(content, sources=sources))
+            stale = [s.known is not STALE and is_stale(state, s) for s in content.sources]
+            if any(stale):
+                sources = [Source(s.ref, STALE) if old else s for s, old in zip(content.sources, stale)]
+                state.set(slot, replace(content, sources=tuple(sources)))
 
 
 def without_source(content: Content, cell: int) -> Content:
     """The contents of a merged cell that certainly is not `cell` any more."""
     if isinstance(content, MERGEABLE):
-        sources = tuple([(c, k) if c != cell else (NO_CELL, RIVAL) for c, k in content.sources])
-        return replace(content, sources=sources)
+        sources = [s if s.cell != cell else Source(Ref(NO_CELL), RIVAL) for s in content.sources]
+        return replace(content, sources=tuple(sources))
     return content
 
 
@@ -86,10 +102,10 @@ def possible(find: Find, number: int) -> set[int]:
     found = {number}
     pending = [number]
     for each in pending:
-        for source, _ in sources_of(find(each)):
-            if source not in found:
-                found.add(source)
-                pending.append(source)
+        for source in sources_of(find(each)):
+            if source.cell not in found:
+                found.add(source.cell)
+                pending.append(source.cell)
     return found
 
 

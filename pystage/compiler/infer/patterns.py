@@ -31,7 +31,7 @@ from ..values.lattice import (
 )
 from ..values.state import MISSING, Content
 from ..values.traverse import values_of
-from ..values.views import View, Window
+from ..values.views import View, Window, path_type, read_path
 from .structure import structure_parts
 
 _NOWHERE = Region()
@@ -82,7 +82,11 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
         case ArrayCell(value=value):
             assert isinstance(content, ArrayCell)
             if isinstance(value, Hole):
-                into.append(content.value)
+                into.append(_computed(b, content.value))
+            if isinstance(pattern.writable, Hole):
+                held = content.writable
+                into.append(b.op(Constant(np.asarray(held))) if isinstance(held, bool) else held)
+            _fill_sources(pattern, content, into, b)
         case ListCell(items=items) | IteratorCell(rest=items):
             assert isinstance(content, ListCell | IteratorCell)
             others = content.items if isinstance(content, ListCell) else content.rest
@@ -135,19 +139,35 @@ def _fill_error(b: Builder, pattern: ErrorCell, content: ErrorCell, into: list[V
             into.append(zeros(b, value.type) if found is None else found)
 
 
+def _fill_sources(pattern: ArrayCell, content: ArrayCell, into: list[Value], b: Builder) -> None:
+    """Where the views among the sources begin; a side without such a source gives zeros."""
+    paths = {outline(s.ref): s.ref.path for s in content.sources}
+    for source in pattern.sources:
+        own = paths.get(outline(source.ref))
+        for position, view in enumerate(source.ref.path):
+            if own is not None:
+                _fill_view(view, own[position], into, b)
+            elif isinstance(view, Window):
+                into += [zeros(b, START) for start in view.starts if isinstance(start, Hole)]
+
+
+def outline(ref: Ref) -> tuple[int, tuple[View, ...]]:
+    """What two references have in common that differ at most in where boxes begin."""
+    steps = [Window((), v.sizes) if isinstance(v, Window) else v for v in ref.path]
+    return ref.cell, tuple(steps)
+
+
+def _computed(b: Builder, value: Value) -> Value:
+    return value.compute(b) if isinstance(value, Deferred) else value
+
+
 def _fill_view(pattern: View, content: View, into: list[Value], b: Builder) -> None:
     if not isinstance(pattern, Window):
         return
     assert isinstance(content, Window)
     for start, other in zip(pattern.starts, content.starts):
         if isinstance(start, Hole):
-            into.append(
-                b.op(Constant(np.asarray(other, np.int64))) if isinstance(other, int) else _i64(b, other)
-            )
-
-
-def _i64(b: Builder, value: Value) -> Value:
-    return value if value.type.dtype == np.int64 else b.op(Convert(np.dtype(np.int64)), value)
+            into.append(number(b, other, START))
 
 
 def zeros(b: Builder, type: ArrayType) -> Value:
@@ -168,42 +188,82 @@ def holes_of(content: Content) -> list[Hole]:
     return [v for v in values_of(content) if isinstance(v, Hole)]
 
 
-_WHICH = ArrayType(np.dtype(np.int32))
+class Deferred(Value):
+    """A value that `fill` computes where it is wanted."""
 
-
-class Renumbered(Value):
-    """Which of several objects an array is, counted in another order: `meaning[which]`, computed by `fill`."""
-
-    __slots__ = ("meaning", "which")
-
-    def __init__(self, which: Value, meaning: tuple[int | Value, ...]) -> None:
-        super().__init__(which.type, _NOWHERE, 0)
-        self.which = which
-        self.meaning = meaning
+    __slots__ = ()
 
     def compute(self, b: Builder) -> Value:
         """The value, as operations."""
-        result = which_value(b, self.meaning[0])
-        for position, meaning in enumerate(self.meaning[1:], 1):
+        raise NotImplementedError
+
+
+class Chosen(Deferred):
+    """`options[which]`: numbers of the program, or known."""
+
+    __slots__ = ("options", "which")
+
+    def __init__(self, type: ArrayType, which: Value, options: tuple[int | Value, ...]) -> None:
+        super().__init__(type, _NOWHERE, 0)
+        self.which = which
+        self.options = options
+
+    def compute(self, b: Builder) -> Value:
+        result = number(b, self.options[0], self.type)
+        for position, option in enumerate(self.options[1:], 1):
             here = b.op(Compare("EQ"), self.which, which_value(b, position))
-            result = b.op(Select(), here, which_value(b, meaning), result)
+            result = b.op(Select(), here, number(b, option, self.type), result)
         return result
+
+
+class Seen(Deferred):
+    """The array at the end of a path."""
+
+    __slots__ = ("base", "path")
+
+    def __init__(self, base: Value, path: tuple[View, ...]) -> None:
+        super().__init__(path_type(base.type, path), _NOWHERE, 0)
+        self.base = base
+        self.path = path
+
+    def compute(self, b: Builder) -> Value:
+        return read_path(b, self.base, self.path)
+
+
+def number(b: Builder, value: int | Value, type: ArrayType) -> Value:
+    """An integer as a value of the program, of this type."""
+    if isinstance(value, int):
+        return b.op(Constant(np.asarray(value, type.dtype)))
+    if isinstance(value, Deferred):
+        return value.compute(b)
+    return value if value.type.dtype == type.dtype else b.op(Convert(type.dtype), value)
+
+
+WHICH = ArrayType(np.dtype(np.int32))
+START = ArrayType(np.dtype(np.int64))
 
 
 def which_value(b: Builder, which: int | Value) -> Value:
     """Which of several objects an array is, as a value of the program."""
-    if isinstance(which, Renumbered):
-        return which.compute(b)
-    return b.op(Constant(np.asarray(which, np.int32))) if isinstance(which, int) else which
-
-
-def renumbered(which: int | Value, meaning: list[int | Value]) -> int | Value:
-    if isinstance(which, int):
-        return meaning[which]
-    if meaning == list(range(len(meaning))):
-        return which
-    return Renumbered(which, tuple(meaning))
+    return number(b, which, WHICH)
 
 
 def join_which(a: int | Value, b: int | Value) -> int | Value:
-    return a if a is b or (isinstance(a, int) and a == b) else Hole(_WHICH)
+    return a if a is b or (isinstance(a, int) and a == b) else Hole(WHICH)
+
+
+def joined_path(a: tuple[View, ...], b: tuple[View, ...]) -> tuple[View, ...] | None:
+    """The pattern of two paths that differ at most in where boxes begin; None for others."""
+    joined = [_joined_view(v, w) for v, w in zip(a, b)]
+    if len(a) != len(b) or any(v is None for v in joined):
+        return None
+    return tuple(cast("list[View]", joined))
+
+
+def _joined_view(a: View, b: View) -> View | None:
+    if a == b:
+        return a
+    if isinstance(a, Window) and isinstance(b, Window) and a.sizes == b.sizes:
+        starts = [x if x == y else Hole(START) for x, y in zip(a.starts, b.starts)]
+        return Window(tuple(starts), a.sizes)
+    return None

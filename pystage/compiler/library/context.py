@@ -168,15 +168,23 @@ class Context(abc.ABC):
         return self.state.get(ref.cell)
 
     @abc.abstractmethod
-    def spread(self, cell: int, store: Callable[[int, Value | None], None]) -> None:
-        """Does what was stored to the array of `cell` to every other cell that may be the same array.
+    def spread(self, cell: int, store: Callable[[Ref, Value | None], None]) -> None:
+        """Does what was stored to the array of `cell` to everything else that may be the same array.
 
-        `store` gets such a cell and the condition under which it is; None if it certainly is.
+        `store` gets such an array, or view, and the condition under which it is; None if it certainly is.
         """
 
     @abc.abstractmethod
-    def same_object(self, left: int, right: int) -> Abstract | None:
-        """Whether two cells are one object, as a bool; None where that is not known."""
+    def same_object(self, left: Ref, right: Ref) -> Abstract | None:
+        """Whether two references are one object, as a bool; None where that is not known."""
+
+    @abc.abstractmethod
+    def memory_of(self, ref: Ref) -> list[tuple[Ref, Value | bool]]:
+        """The memory that an array may be: by its owner and the path to it, each with its condition."""
+
+    @abc.abstractmethod
+    def alias(self, ref: Ref, condition: Value) -> Ref:
+        """The array `ref` itself if a scalar bool holds, else a copy."""
 
     def overloaded(self, op: str, left: Raw, right: Raw) -> Abstract | None:
         """What the classes of user objects say of a binary operator or comparison; None if nothing."""

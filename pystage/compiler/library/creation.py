@@ -275,9 +275,13 @@ def asanyarray(
 @twins(np.ascontiguousarray, None, delegates=False)
 def ascontiguousarray(ctx: Context, rules: Rules, a: Raw, dtype: Raw = None) -> Abstract:
     """`a` in row-major order, with at least one axis."""
-    if ctx.is_ndarray(a) and not is_contiguous(ctx, a):
-        value, weak = converted(ctx, rules, a, dtype, "ascontiguousarray")
-        return rules.array(ctx, value, weak)
+    if ctx.is_ndarray(a):
+        shared = is_contiguous(ctx, a)
+        if shared is False:
+            value, weak = converted(ctx, rules, a, dtype, "ascontiguousarray")
+            return rules.array(ctx, value, weak)
+        if shared is not True:
+            a = ctx.alias(a, shared)
     made = _shared(ctx, rules, a, dtype, None, "ascontiguousarray")
     if rules.operand(ctx, made, "ascontiguousarray").rank:
         return made

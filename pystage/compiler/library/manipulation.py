@@ -17,7 +17,7 @@ from ..hlo.ir import Value
 from ..hlo.types import BOOL
 from ..ops import Select
 from ..values.boundary import Form
-from ..values.lattice import Abstract, ArrayCell, Const, ListCell, Ref, Tuple
+from ..values.lattice import Abstract, ArrayCell, Const, ListCell, Ref, Tuple, through
 from ..values.views import Flipped, Permuted, Repeated, Reshaped, View, read_path
 from .context import Context, Raw
 from .jaxvalues import axes_of, axis_of, integer, ints, is_none
@@ -76,9 +76,11 @@ def reshaped(ctx: Context, rules: Rules, a: Raw, shape: Sequence[int], order: st
         views = [Permuted(_reverse(own)), Reshaped(wanted[::-1]), Permuted(_reverse(wanted))]
     if ctx.is_ndarray(a) and not rules.is_jax:
         assert isinstance(a, Ref)
-        if not reshapes_as_view(ctx, a, wanted, order):
+        shared = reshapes_as_view(ctx, a, wanted, order)
+        if shared is False:
             return ctx.ndarray(read_path(ctx.b, ctx.contents(a), tuple(views)))
-        return Ref(a.cell, (*a.path, *views))
+        view = through(a, tuple(views))
+        return view if shared is True else ctx.alias(view, shared)
     given = rules.operand(ctx, a, function)
     return rules.array(ctx, read_path(ctx.b, given.value, tuple(views)), given.weak)
 
@@ -115,9 +117,15 @@ def ravel(ctx: Context, rules: Rules, a: Raw, order: Raw = "C") -> Abstract:
     made = as_array(ctx, rules, a, "ravel")
     which = order_of(ctx, order, "ravel", made)
     size = math.prod(shape_known(ctx, rules, made, "ravel"))
-    if isinstance(made, Ref) and not rules.is_jax and not is_contiguous(ctx, made, which):
-        made = ctx.ndarray(ctx.contents(made))  # unlike reshape, ravel copies whatever is not contiguous
-        return detached(ctx, reshaped(ctx, rules, made, (size,), which, "ravel"))
+    if isinstance(made, Ref) and not rules.is_jax:
+        shared = is_contiguous(ctx, made, which)
+        if shared is not True:  # unlike reshape, ravel copies whatever is not contiguous
+            flat = reshaped(ctx, rules, made, (size,), which, "ravel")
+            return (
+                ctx.alias(flat, shared)
+                if shared is not False and isinstance(flat, Ref)
+                else detached(ctx, flat)
+            )
     return reshaped(ctx, rules, made, (size,), which, "ravel")
 
 

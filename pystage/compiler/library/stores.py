@@ -13,11 +13,11 @@ import numpy as np
 
 from ..diagnostics.codes_types import NoCast, NotNumeric, PathDependentType
 from ..hlo.ir import Value
-from ..hlo.types import BOOL, COMPLEX64, FLOAT32, FLOAT64, INT64, SHORT_NAMES, DType, is_complex, is_integer
+from ..hlo.types import BOOL, FLOAT64, INT64, SHORT_NAMES, DType, is_complex, is_integer
 from ..ops import And, Compare, Constant, Not, Real, Select
 from ..values.boundary import Form
 from ..values.lattice import Array, ArrayCell, Const, Ref
-from ..values.views import Flipped, Part, Permuted, Repeated, Reshaped, read_path, write_path
+from ..values.views import Flipped, Permuted, Repeated, Reshaped, path_type, read_path, write_path
 from .bounds import check_fits
 from .context import Case, Context, Raw
 
@@ -32,8 +32,7 @@ def store_through(
     """
     cell = ctx.settle(ref)
     assert isinstance(cell, ArrayCell)
-    if not cell.writable or any(isinstance(view, Repeated) for view in ref.path):
-        ctx.raise_(ValueError(f"{memory} is read-only"))
+    check_writable(ctx, ref, cell, memory)
     shape = path_shape(ref, cell.value)
     fitted = fit(ctx, cast(ctx, new, dtype_of(ctx, ref)), shape)
     path = ref.path
@@ -46,26 +45,38 @@ def store_through(
 
     ctx.state.stores = True
 
-    def store(number: int, condition: Value | None) -> None:
-        content = ctx.state.get(number)
-        masks = [condition, ctx.store_mask(number) if masked else None]
+    def store(owner: Ref, condition: Value | None) -> None:
+        content, way = ctx.state.get(owner.cell), (*owner.path, *path)
+        if any(isinstance(view, Repeated) for view in way):
+            return  # the program has raised, if it is this one
+        masks = [condition, ctx.store_mask(owner.cell) if masked else None]
         new = fitted
         for mask in masks:
             if mask is not None:
-                new = ctx.op(Select(), mask, new, read_path(ctx.b, content.value, path))
-        ctx.state.set(number, replace(content, value=write_path(ctx.b, content.value, path, new)))
+                new = ctx.op(Select(), mask, new, read_path(ctx.b, content.value, way))
+        ctx.state.set(owner.cell, replace(content, value=write_path(ctx.b, content.value, way, new)))
 
-    store(ref.cell, None)
+    store(Ref(ref.cell), None)
     if cell.sources:
         ctx.spread(ref.cell, store)
 
 
+def check_writable(ctx: Context, ref: Ref, cell: ArrayCell, memory: str) -> None:
+    """NumPy's ValueError in the program where `memory`, as the operation calls it, is read-only."""
+    text = f"{memory} is read-only"
+    if cell.writable is False or any(isinstance(view, Repeated) for view in ref.path):
+        ctx.raise_(ValueError(text))
+    if isinstance(cell.writable, Value):
+        ctx.check(ctx.op(Not(), cell.writable), ValueError(text), _refuse, [text])
+
+
+def _refuse(text: str) -> None:
+    raise ValueError(text)
+
+
 def path_shape(ref: Ref, base: Value) -> tuple[int, ...]:
     """The shape of the view that `ref` is, without an operation."""
-    type = base.type
-    for view in ref.path:
-        type = type.with_shape(view.shape(type))
-    return type.static_shape
+    return path_type(base.type, ref.path).static_shape
 
 
 def shape_of(ctx: Context, ref: Ref) -> tuple[int, ...]:
@@ -75,10 +86,7 @@ def shape_of(ctx: Context, ref: Ref) -> tuple[int, ...]:
 
 def dtype_of(ctx: Context, ref: Ref) -> DType:
     """The element type of the ndarray that `ref` stands for (a part of a complex array included)."""
-    dtype: DType = ctx.state.get(ref.cell).value.type.dtype
-    if any(isinstance(view, Part) for view in ref.path) and is_complex(dtype):
-        return FLOAT32 if dtype == COMPLEX64 else FLOAT64
-    return dtype
+    return path_type(ctx.state.get(ref.cell).value.type, ref.path).dtype
 
 
 def fit(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:

@@ -306,11 +306,7 @@ def _is_singleton(left: Abstract, right: Abstract, cls: type) -> bool:
 
 
 def _same_reference(ctx: Context, left: Ref, right: Ref) -> Abstract:
-    same: Abstract | None = FALSE
-    if left.path == right.path:  # equal views of one array may be one object or two
-        same = TRUE if left.cell == right.cell else ctx.same_object(left.cell, right.cell)
-        if left.path and not (isinstance(same, Const) and not same.value):
-            same = None
+    same = ctx.same_object(left, right)
     if same is None:
         ctx.fail(IdentityNotKnown(span=ctx.span, what="objects that depend on the path taken"))
     ctx.told_apart()

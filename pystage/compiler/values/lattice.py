@@ -102,6 +102,11 @@ class Ref(Abstract):
     path: tuple[View, ...] = ()
 
 
+def through(ref: Ref, path: tuple[View, ...]) -> Ref:
+    """The view at the end of `path` of the array that `ref` is."""
+    return Ref(ref.cell, (*ref.path, *path)) if path else ref
+
+
 @immutable
 class Tuple(Abstract):
     """A tuple, or an instance of the NamedTuple class `cls`."""
@@ -317,17 +322,30 @@ class Cell:
 
 
 @immutable
+class Source:
+    """An object that a merged cell may be, or a view of an array, and what its cell held when both were last equal."""
+
+    ref: Ref
+    known: Cell
+
+    @property
+    def cell(self) -> int:
+        """The cell that owns it."""
+        return self.ref.cell
+
+
+@immutable
 class ArrayCell(Cell):
     """The contents of an ndarray.
 
-    `writable` False: a store raises NumPy's error. `sources`: the cells of which this one may be another
-    name, after paths joined, with what they held when this one was last equal to them; `which` of them it is:
-    0 if it is an array of its own, else the position of the source, counted from 1.
+    Where `writable`, a bool of the program after paths joined, does not hold, a store raises NumPy's error. `sources`:
+    what this cell may be another name of, after paths joined; `which` of them it is: 0 if it is an array of its own,
+    else the position of the source, counted from 1.
     """
 
     value: Value
-    writable: bool = True
-    sources: tuple[tuple[int, Cell], ...] = ()
+    writable: bool | Value = True
+    sources: tuple[Source, ...] = ()
     which: int | Value = 0
 
 
@@ -336,7 +354,7 @@ class ListCell(Cell):
     """The elements of a list."""
 
     items: tuple[Abstract, ...]
-    sources: tuple[tuple[int, Cell], ...] = ()
+    sources: tuple[Source, ...] = ()
     which: int | Value = 0
 
 
@@ -345,7 +363,7 @@ class DictCell(Cell):
     """The entries of a dict, in order; keys are known."""
 
     entries: dict[Any, Abstract]
-    sources: tuple[tuple[int, Cell], ...] = ()
+    sources: tuple[Source, ...] = ()
     which: int | Value = 0
 
 
@@ -354,7 +372,7 @@ class SetCell(Cell):
     """A set of known elements."""
 
     items: frozenset[Any]
-    sources: tuple[tuple[int, Cell], ...] = ()
+    sources: tuple[Source, ...] = ()
     which: int | Value = 0
 
 
@@ -379,7 +397,7 @@ class ObjectCell(Cell):
     cls: type
     fields: dict[str, Abstract]
     origin: Origin | None = None
-    sources: tuple[tuple[int, Cell], ...] = ()
+    sources: tuple[Source, ...] = ()
     which: int | Value = 0
 
 

@@ -176,6 +176,6 @@ class State:
                 continue
             if cell in cells_of(content):
                 return True
-            if any(c == cell for c, _ in getattr(content, "sources", ())) and not self.kept_apart(slot, by):
+            if any(s.cell == cell for s in getattr(content, "sources", ())) and not self.kept_apart(slot, by):
                 return True
         return False

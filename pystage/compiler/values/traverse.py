@@ -25,6 +25,7 @@ from .lattice import (
     Picked,
     Ref,
     SetCell,
+    Source,
     Text,
     Tuple,
     Undef,
@@ -89,11 +90,12 @@ class _Rebuilding:
         new = self.each(tuple(entries.values()))
         return dict(zip(entries, new))
 
-    def sources(self, sources: tuple[tuple[int, Cell], ...]) -> tuple[tuple[int, Cell], ...]:
+    def sources(self, sources: tuple[Source, ...]) -> tuple[Source, ...]:
         """The sources of a merged cell, with what they held as it was."""
-        if not sources or self.cell is same_cell:
+        if not sources:
             return sources
-        return tuple([(self.cell(c), k) for c, k in sources])
+        refs = [self.go(s.ref) for s in sources]
+        return tuple([s if ref is s.ref else Source(ref, s.known) for s, ref in zip(sources, refs)])
 
     def which(self, which: int | Value) -> int | Value:
         """Which source a merged cell is."""
@@ -147,7 +149,8 @@ def _array_cell(m: _Rebuilding, x: ArrayCell) -> ArrayCell:
     value = m.value(x.value)
     if _single(x):
         return x if value is x.value else ArrayCell(value, x.writable)
-    return ArrayCell(value, x.writable, m.sources(x.sources), m.which(x.which))
+    writable = m.value(x.writable) if isinstance(x.writable, Value) else x.writable
+    return ArrayCell(value, writable, m.sources(x.sources), m.which(x.which))
 
 
 def _list_cell(m: _Rebuilding, x: ListCell) -> ListCell:
@@ -176,7 +179,7 @@ def _set_cell(m: _Rebuilding, x: SetCell) -> SetCell:
 
 def _single(x: ArrayCell | ListCell | ObjectCell | SetCell) -> bool:
     """True for a cell that stands for one object."""
-    return not x.sources and x.which == 0
+    return not x.sources and x.which == 0 and not isinstance(getattr(x, "writable", True), Value)
 
 
 def _generic(m: _Rebuilding, x: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..hlo.builder import Builder
 from ..hlo.ir import Value
-from ..hlo.types import BOOL, INT64, ArrayType
+from ..hlo.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT64, ArrayType, DType
 from ..ops import (
     Broadcast,
     Complex,
@@ -70,6 +70,10 @@ class View:
     def shape(self, base: ArrayType) -> tuple[int, ...]:
         """The view's shape."""
         raise NotImplementedError
+
+    def dtype(self, base: DType) -> DType:
+        """The view's element type."""
+        return base
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +189,10 @@ class Reshaped(View):
         return self.new_shape
 
 
+_PARTS = {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64}
+"""The element type of the parts of complex numbers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part(View):
     """The real or the imaginary part of a complex array (`.real`, `.imag`)."""
@@ -198,6 +206,9 @@ class Part(View):
         if self.imaginary:
             return b.op(Complex(), b.op(Real(), base), new)
         return b.op(Complex(), new, b.op(Imag(), base))
+
+    def dtype(self, base: DType) -> DType:
+        return _PARTS.get(base, base)
 
     def shape(self, base: ArrayType) -> tuple[int, ...]:
         return base.static_shape
@@ -221,6 +232,25 @@ def read_path(b: Builder, base: Value, path: tuple[View, ...]) -> Value:
     for view in path:
         base = view.read(b, base)
     return base
+
+
+def path_type(base: ArrayType, path: tuple[View, ...]) -> ArrayType:
+    """Element type and shape of the array at the end of `path`, without an operation."""
+    for view in path:
+        base = ArrayType(view.dtype(base.dtype), view.shape(base))
+    return base
+
+
+def may_be_one(a: tuple[View, ...], b: tuple[View, ...]) -> bool:
+    """True unless two paths certainly lead to different places: boxes may begin where the program says."""
+    return len(a) == len(b) and all(map(_may_be_one_step, a, b))
+
+
+def _may_be_one_step(a: View, b: View) -> bool:
+    if not isinstance(a, Window) or not isinstance(b, Window):
+        return a == b
+    known = [(x, y) for x, y in zip(a.starts, b.starts) if isinstance(x, int) and isinstance(y, int)]
+    return a.sizes == b.sizes and all(x == y for x, y in known)
 
 
 def write_path(b: Builder, base: Value, path: tuple[View, ...], new: Value) -> Value:
