@@ -419,6 +419,16 @@ class SelectAndScatter(HloOp):
             raise NotDifferentiable(f"scattering with `{self.combine.opcode}`")
         return None, self.selected(c, op.operands[0], ct), c.sum(ct, range(ct.type.rank))
 
+    def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
+        """Linear in what is scattered; which elements are selected does not vary."""
+        _, source, start = tangents
+        if not isinstance(self.combine, Add):
+            raise NotDifferentiable(f"scattering with `{self.combine.opcode}`")
+        if source is None and start is None:
+            return (None,)
+        given = [c.zeros(v.type) if t is None else t for v, t in zip(op.operands[1:], (source, start))]
+        return (c.op(self, op.operands[0], *given),)
+
     def selected(self, c: Calculus, array: Value, values: Value) -> Value:
         """For each window over `array`, the element of `values` at the place that it selects."""
         if math.prod(self.window) > self.LIMIT:
