@@ -247,7 +247,7 @@ class Comparison:
                 assert _equal_states(state_of(plain), state_of(staged)), f"{path}: the generators differ"
         elif _has_fields(plain):
             if self._paired(plain, staged, path):
-                self._same_fields(_fields(plain), _fields(staged), path)
+                self._same_fields(fields_of(plain), fields_of(staged), path)
         else:  # strings, None, ranges, slices, dtypes, sets, functions, classes, modules
             assert plain == staged, f"{path}: {plain!r} became {staged!r}"
 
@@ -340,7 +340,7 @@ def _has_fields(value: Any) -> bool:
     return hasattr(value, "__dict__") or hasattr(type(value), "__slots__")
 
 
-def _fields(value: Any) -> dict[str, Any]:
+def fields_of(value: Any) -> dict[str, Any]:
     """The fields of an object by name, from `__dict__` and `__slots__`."""
     found = dict(getattr(value, "__dict__", {}))
     for cls in type(value).__mro__:

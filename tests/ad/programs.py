@@ -44,6 +44,53 @@ def known_loop(x):
     return total
 
 
+def broken_off(x, y):
+    total = 0.0
+    for i in range(10):
+        if total > 3.0:
+            break
+        total = total + x * x + np.sin(total * y)
+    return total
+
+
+def broken_off_without_residuals(x):
+    total = 0.0
+    for i in range(10):
+        if i * i > 20:
+            break
+        total = total + x
+    return total
+
+
+def broken_off_in_a_loop(x):
+    total = 0.0
+    for i in range(4):
+        for j in range(6):
+            if j > x[i] + 0.5:
+                break
+            total = total * 0.9 + x[i] * x[i]
+    return total
+
+
+def ended_by_an_exception(x, y):
+    a = np.zeros(3)
+    total = 0.0
+    try:
+        for i in range(10):
+            total = total * y + x * x
+            a[i] = total
+    except IndexError:
+        total = total * 2.0
+    return total + a[0]
+
+
+def first_trip_apart(x):
+    total = 0
+    for i in range(3):
+        total = total + x * x
+    return np.sum(total)
+
+
 def nested_loops(a):
     total = 1.0
     for i in range(3):
@@ -195,6 +242,12 @@ PROGRAMS = [
     (branch_captures, (1.3, 0.7)),
     (branch_captures, (1.3, -0.7)),
     (known_loop, (X,)),
+    (broken_off, (1.1, 0.3)),
+    (broken_off, (1.8, -0.7)),
+    (broken_off_without_residuals, (0.4,)),
+    (broken_off_in_a_loop, (X,)),
+    (ended_by_an_exception, (0.8, 1.2)),
+    (first_trip_apart, (X,)),
     (nested_loops, (A,)),
     (stores, (X,)),
     (branch_in_loop, (X,)),

@@ -128,6 +128,38 @@ def cubes(x):
     return np.sum(x**3) + x[0] * x[1]
 
 
+class Pair:
+    def __init__(self, first, second):
+        self.first = first
+        self.second = second
+
+
+def swapped(pair, times):
+    for _ in range(times):
+        pair.first, pair.second = pair.second, pair.first
+        pair.first[0] *= 2.0
+    return np.sum(2.0 * pair.first + 3.0 * pair.second)
+
+
+@pytest.mark.parametrize(("times", "first", "second"), [(0, [2, 2], [3, 3]), (3, [6, 3], [8, 2])])
+def test_objects_are_the_callers_after_they_were_swapped(times, first, second):
+    pair = Pair(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    arrays = [pair.first, pair.second]
+    gradient = pystage.grad(swapped)(pair, times)
+    np.testing.assert_allclose(gradient.first, first)
+    np.testing.assert_allclose(gradient.second, second)
+    assert pair.first is arrays[times % 2] and pair.second is arrays[(times + 1) % 2]
+
+
+def test_a_place_does_not_vary():
+    def largest(x):
+        return x[np.argmax(x)] * x[0]
+
+    x = np.array([2.0, 5.0, 3.0])
+    assert pystage.jvp(largest, (x,), (np.ones(3),)) == (10.0, 7.0)
+    np.testing.assert_allclose(pystage.hessian(largest)(x), [[0, 1, 0], [1, 0, 0], [0, 0, 0]])
+
+
 def test_second_derivatives():
     wanted = np.diag(6.0 * X)
     wanted[0, 1] = wanted[1, 0] = 1.0
@@ -214,6 +246,15 @@ def test_stop_gradient():
     assert copied[0] is not X and np.array_equal(copied[0], X)
     assert pystage.grad(lambda x: x * pystage.stop_gradient(x))(3.0) == 3.0
     assert pystage.jvp(lambda x: pystage.stop_gradient(x) + 1.0, (3.0,), (1.0,)) == (4.0, 0.0)
+
+
+def test_jax_stop_gradient():
+    def partly(x, pair):
+        kept = jax.lax.stop_gradient({"x": x, "pair": pair})
+        return jnp.sum(x * kept["x"]) + kept["pair"][1] * x[0] + jax.lax.stop_gradient(x[0]) ** 2
+
+    args = jnp.array([1.0, 2.0, 3.0]), (1, 5.0)
+    np.testing.assert_array_equal(pystage.grad(partly)(*args), jax.grad(partly)(*args))
 
 
 class Scale:

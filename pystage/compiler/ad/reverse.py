@@ -27,6 +27,7 @@ from .checkpoints import Cotangent, checkpointed
 from .residuals import Scope, extend, residuals, substitute
 from .rules import contributions
 from .tape import Linear, Step, Tape
+from .trips import exact_trips
 
 
 class Reverse:
@@ -225,11 +226,10 @@ class Pullback:
         index = ArrayType(INT64)
         starts = [given[i] for i in carried]
         operands = [
-            self.b.op(Constant(np.asarray(kind.trip_count - 1, INT64))),
             *[self.c.zeros(step.op.results[i].type) if ct is None else ct for i, ct in zip(carried, starts)],
             *[cotangents[v] if v in cotangents else self.c.zeros(v.type) for v in captured],
         ]
-        types = (index, *[v.type for v in operands[1:]])
+        types = (index, *[v.type for v in operands])
         tests, steps = Region(types), Region(types)
         with self.b.region(tests):
             zero = self.b.op(Constant(np.asarray(0, INT64)))
@@ -251,24 +251,35 @@ class Pullback:
         if size * kind.trip_count > config.residual_bytes:
             checkpointed(self, step, given, cotangents)
             return
-        self._stack_residuals(step, steps, kind.trip_count, needed)
-        made = self.b.apply(While(kind.trip_count), operands, (tests, steps))
+        trips = exact_trips(step.op)
+        last: Value | None = None if trips is None else self.b.op(Constant(np.asarray(trips - 1, INT64)))
+        if needed or last is None:
+            counter, count = self._counted(step)
+            self._stack_residuals(step, steps, kind.trip_count, needed, counter)
+            last = last or self.b.op(Subtract(), count, self.b.op(Constant(np.asarray(1, INT64))))
+        made = self.b.apply(While(kind.trip_count), [last, *operands], (tests, steps))
         found = made.results[1:]
         cotangents.update(zip(captured, found[len(carried) :], strict=True))
         for i, ct in zip(carried, found):
             self.send(cotangents, step.op.operands[i], ct)
 
-    def _stack_residuals(self, step: Step, back: Region, trips: int, needed: Sequence[Value]) -> None:
-        """What the way back needs of each trip is stacked by the loop, and taken at the trip's place."""
-        if not needed:
-            return
+    def _counted(self, step: Step) -> tuple[Value, Value]:
+        """Makes a loop count its trips: how many there were before one, in its body, and how many in the end."""
         condition, body = [tape.region for tape in step.inner]
         before = Before(step)
         counter = before.carry(condition, body, before.constant(np.asarray(0, INT64)))
         inside = Builder(body)
         one = inside.op(Constant(np.asarray(1, INT64)))
         body.results = (*body.results, inside.op(Add(), counter, one))
-        extend(step.op, [counter.type])
+        (count,) = extend(step.op, [counter.type])
+        return counter, count
+
+    def _stack_residuals(
+        self, step: Step, back: Region, trips: int, needed: Sequence[Value], counter: Value
+    ) -> None:
+        """What the way back needs of each trip is stacked by the loop, and taken at the trip's place."""
+        condition, body = [tape.region for tape in step.inner]
+        before, inside = Before(step), Builder(body)
         reading = Region()
         b = Builder(reading)
         found: dict[Value, Value] = {}

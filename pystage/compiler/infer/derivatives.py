@@ -32,12 +32,13 @@ from ..values.lattice import (
     Const,
     Ref,
     Tuple,
+    Undef,
 )
 from ..values.traverse import cells_of, rebuild, values_of
 from .calls import Replay, call_transformed
 from .describe import describe
 from .engine import Engine
-from .merged import MERGEABLE, sources_of
+from .merged import MERGEABLE, seal, sources_of
 from .objects import completed
 
 Arguments = Sequence[Abstract]
@@ -118,7 +119,23 @@ class Leaves:
                 written.add(original)
         for number, original in self.fresh.items():
             if original in written:
-                state.set(original, rebuild(state.get(number), lambda v: v, self.owner))
+                state.set(original, rebuild(state.get(number), self.number, self.owner))
+
+    def hand_over(self, results: Sequence[Abstract]) -> None:
+        """Puts the caller's objects in place of the call's own in all that the results and the arguments reach."""
+        state = self.engine.state
+        found = []
+        for cell in state.reachable([*results, *[Ref(original) for original in self.fresh.values()]]):
+            content = state.get(cell)
+            named = [*cells_of(content), *[c for c, _ in sources_of(content)]]
+            if any(c in self.fresh for c in named) or any(v in self.actual for v in values_of(content)):
+                state.set(cell, rebuild(content, self.number, self.owner))
+                found.append(cell)
+        seal(state, found)
+
+    def number(self, value: Value) -> Value:
+        """What a placeholder stands for; any other value is itself."""
+        return self.actual.get(value, value)
 
     def owner(self, cell: int) -> int:
         """The caller's cell for one of the call's own; any other cell is itself."""
@@ -190,7 +207,7 @@ def call_lifted(engine: Engine, function: Abstract, call: Lifted, kwargs: Named,
         assert isinstance(actual, list)
         parameters = dict(zip(actual, replay.function.body.params, strict=True))
         by_leaf = {leaf: parameters[leaf] for leaf in call.leaves.actual if leaf in parameters}
-        actual[:] = [call.leaves.actual.get(v, v) for v in actual]
+        actual[:] = [call.leaves.number(v) for v in actual]
         try:
             return put(replay, actual, by_leaf)
         except NotDifferentiable as error:
@@ -198,14 +215,14 @@ def call_lifted(engine: Engine, function: Abstract, call: Lifted, kwargs: Named,
 
     leaves = call.leaves
     before = {cell: engine.state.get(cell) for cell in leaves.fresh.values()}
+    names = (engine.current.id, f".lifted{id(leaves)}")
+    engine.state.set(names, Tuple(tuple(map(Ref, leaves.fresh))))  # the caller's own names for them
     result = call_transformed(engine, function, call.args, kwargs, transform)
+    engine.state.set(names, Undef())
     others = [a for a in (*call.args, *kwargs.values()) if not any(a is c for c in call.chosen)]
     leaves.write_back([function, *others], before)
-    result = rebuild(result, lambda v: v, leaves.owner)
-    for cell in engine.state.reachable([result]):
-        content = engine.state.get(cell)
-        if any(c in leaves.fresh for c in cells_of(content)):
-            engine.state.set(cell, rebuild(content, lambda v: v, leaves.owner))
+    result = rebuild(result, leaves.number, leaves.owner)
+    leaves.hand_over([result])
     return result
 
 

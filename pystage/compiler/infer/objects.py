@@ -329,10 +329,10 @@ def dataclass_method(engine: Engine, function: Any, args: Sequence[Abstract]) ->
     if not isinstance(receiver, Ref) or not isinstance(engine.state.get(receiver.cell), ObjectCell):
         return None
     cell = engine.state.get(receiver.cell)
-    compared = [f.name for f in dataclasses.fields(cell.cls) if f.compare]
     operators = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
-    if name not in operators or len(args) != 2:
+    if name not in operators or len(args) != 2 or not dataclasses.is_dataclass(cell.cls):
         return None
+    compared = [f.name for f in dataclasses.fields(cell.cls) if f.compare]
     other = args[1]
     if not isinstance(other, Ref) or getattr(engine.state.get(other.cell), "cls", None) is not cell.cls:
         return Const(NotImplemented)

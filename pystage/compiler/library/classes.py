@@ -120,4 +120,4 @@ def not_iterable(ctx: Context, value: Raw) -> str | None:
 def is_generated(function: Any) -> bool:
     """True for a method that `dataclasses` wrote."""
     code = getattr(inspect.unwrap(function) if callable(function) else function, "__code__", None)
-    return code is not None and code.co_filename.startswith("<")
+    return code is not None and code.co_filename == "<string>"

@@ -13,7 +13,8 @@ import numpy as np
 from ..diagnostics.codes_types import NoSuchOperation
 from ..hlo.ir import Region, Value
 from ..hlo.types import BOOL, INT64, ArrayType, is_complex, is_floating
-from ..ops import And, Compare, Iota, Or, Real, ReduceWith, Select, Subtract
+from ..ops import And, Compare, Iota, Or, Real, ReduceWith, Select, StopGradient, Subtract
+from ..ops.operands import COMPLEXES, FLOATS
 from ..values.boundary import Form
 from ..values.lattice import Abstract
 from .arithmetic import compare
@@ -251,8 +252,9 @@ def extremum_and_place(
 
 
 def place_of_extremum(ctx: Context, name: str, value: Value, axis: int) -> Value:
-    """The index along `axis` of the extremum that `argmax` or `argmin` means, as int64."""
-    return extremum_and_place(ctx, name[3:], value, (axis,))[1]
+    """The index along `axis` of the extremum that `argmax` or `argmin` means, as int64; it does not vary."""
+    fixed = ctx.op(StopGradient(), value) if value.type.dtype in FLOATS | COMPLEXES else value
+    return extremum_and_place(ctx, name[3:], fixed, (axis,))[1]
 
 
 def _arg_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keepdims: Raw) -> Abstract:

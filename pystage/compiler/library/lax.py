@@ -8,6 +8,7 @@ StableHLO has no one operation for goes to JAX as a whole (`jaxtail`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,7 @@ from ..ops import (
     Sine,
     Sinh,
     Sqrt,
+    StopGradient,
     Subtract,
     Tan,
     Tanh,
@@ -477,14 +479,21 @@ def bitcast_convert_type(ctx: Context, operand: Raw, new_dtype: Raw) -> Abstract
 
 @meaning(lax.stop_gradient)
 def stop_gradient(ctx: Context, x: Raw) -> Abstract:
-    """The values as they are; inexact leaves become `jax.Array`s, as JAX makes them."""
+    """The values as they are, which count as constants; inexact leaves become `jax.Array`s, as JAX makes them."""
     leaves, tree = flatten(ctx, x)
     return unflatten(ctx, tree, [_stopped(ctx, leaf) for leaf in leaves])
 
 
 def _stopped(ctx: Context, leaf: Abstract) -> Abstract:
-    if isinstance(leaf, Const) or (isinstance(leaf, Array) and leaf.form is Form.PYTHON):
+    if isinstance(leaf, Const):
         return leaf
     read = ctx.read(leaf)
     dtype = read.dtype if isinstance(read, Array) else np.asarray(read.value).dtype
-    return jax_array(ctx, leaf, "lax.stop_gradient") if dtype in INEXACT else leaf
+    if dtype not in INEXACT:
+        return leaf
+    array = (
+        read
+        if isinstance(read, Array) and read.form is Form.PYTHON
+        else jax_array(ctx, leaf, "lax.stop_gradient")
+    )
+    return replace(array, value=ctx.op(StopGradient(), array.value))

@@ -1,0 +1,45 @@
+"""The gradient of every program of the contract that is differentiable, against differences of its plain run.
+
+The programs are those that the test modules collect with `Cases`. Which of them have a gradient is for the programs
+to say: numbers with a fraction go in and come out, and the slopes to both sides are one. Every third is checked to
+second order, every eighth is compiled by XLA.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from slopes import check_gradient
+
+TESTS = Path(__file__).parents[1]
+MODULES = [
+    ".".join(path.relative_to(TESTS).with_suffix("").parts)
+    for folder in ("contract", "errors")
+    for path in sorted((TESTS / folder).glob("test_*.py"))
+    if "\ncases = Cases()" in path.read_text(encoding="utf-8")
+]
+WITHOUT = {"contract.test_printing", "contract.test_draws"}
+"""Modules of which no program has a derivative: how far a program has come is for the host to know, and what it draws."""
+NAN_IN_A_TRY = {"by_class-3"}
+"""What a `try` computes before it raises is on the way back: 0 times infinity (docs/differentiation.md)."""
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_gradients_are_slopes(name: str, record_property: pytest.RecordProperty) -> None:
+    outcomes: Counter[str] = Counter()
+    wrong = []
+    for number, param in enumerate(importlib.import_module(name).cases.params):
+        function, args, options = param.values
+        if options.get("refused"):
+            continue
+        second, compiled = number % 3 == 0, number % 8 == 1
+        outcome = check_gradient(function, args, options.get("kwargs"), second, compiled)
+        outcomes[outcome.what] += 1
+        if outcome.is_wrong != (param.id in NAN_IN_A_TRY):
+            wrong.append(f"{param.id}: {outcome.what} {outcome.text}")
+    record_property("gradients", dict(outcomes))
+    assert not wrong, "\n\n".join(wrong)
+    assert outcomes["same"] or name in WITHOUT
