@@ -46,7 +46,7 @@ def known_loop(x):
 
 def broken_off(x, y):
     total = 0.0
-    for i in range(10):
+    for _ in range(10):
         if total > 3.0:
             break
         total = total + x * x + np.sin(total * y)
@@ -86,7 +86,7 @@ def ended_by_an_exception(x, y):
 
 def first_trip_apart(x):
     total = 0
-    for i in range(3):
+    for _ in range(3):
         total = total + x * x
     return np.sum(total)
 

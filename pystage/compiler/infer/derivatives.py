@@ -127,7 +127,7 @@ class Leaves:
         found = []
         for cell in state.reachable([*results, *[Ref(original) for original in self.fresh.values()]]):
             content = state.get(cell)
-            named = [*cells_of(content), *[c for c, _ in sources_of(content)]]
+            named = [*cells_of(content), *[s.cell for s in sources_of(content)]]
             if any(c in self.fresh for c in named) or any(v in self.actual for v in values_of(content)):
                 state.set(cell, rebuild(content, self.number, self.owner))
                 found.append(cell)
