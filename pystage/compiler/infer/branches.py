@@ -79,6 +79,9 @@ def infer_if(
         _note_versions(engine, late, seen)
     if all(arm.raises for arm in arms):
         raise PythonRaise(None, engine.state.depth, 0)
+    for inferred, taken in zip(arms, (True, False), strict=True):
+        if inferred.raises:  # what follows means nothing where it has raised
+            engine.intervals.assume(predicate, not taken)
 
 
 def _join(engine: Engine, predicate: Value, frame: int, arms: list[_Arm], join: Join) -> list[_Seen]:

@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 from ..hlo.ir import Value
 from ..hlo.types import ArrayType
-from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, ListCell, ObjectCell, Ref, Source, Tuple
+from ..values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Cell,
+    Const,
+    ListCell,
+    ObjectCell,
+    Optional,
+    Ref,
+    Source,
+    Tuple,
+)
 from .merged import distinct, is_stale
 
 if TYPE_CHECKING:
@@ -151,6 +163,12 @@ class Canonical:
         for view in x.path:
             self._fields(view)
 
+    def optional(self, x: Optional) -> None:
+        """What may be None."""
+        self.tokens.append(Optional)
+        self._shape(x.value)
+        self._value(x.missing)
+
     def tuple(self, x: Tuple) -> None:
         """A tuple, by its items."""
         self.tokens += (Tuple, x.cls, len(x.items))
@@ -190,6 +208,7 @@ _RULES: dict[type, Callable[[Canonical, Any], None]] = {
     Const: Canonical.const,
     Ref: Canonical.ref,
     Tuple: Canonical.tuple,
+    Optional: Canonical.optional,
     ArrayCell: Canonical.array_cell,
     ListCell: Canonical.list_cell,
     ObjectCell: Canonical.object_cell,

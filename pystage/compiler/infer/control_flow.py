@@ -41,7 +41,7 @@ from .raising import attempt, raise_now
 
 def if_(e: Engine, i: stage.If) -> None:
     frame = e.current
-    condition = e.truth(e.get(i.cond))
+    condition = e.truth(e.held(i.cond))
     if isinstance(condition, Const):
         e.run_block(i.then if condition.value else i.orelse)
         return
@@ -55,7 +55,7 @@ def while_(e: Engine, i: stage.While) -> None:
 
     def test() -> Abstract:
         e.run_block(i.test)
-        return e.get(i.cond)
+        return e.held(i.cond)
 
     def body() -> None:
         e.body_passes[i] = e.body_passes.get(i, 0) + 1

@@ -22,6 +22,7 @@ from ..values.lattice import (
     MaybeUndef,
     Method,
     ObjectCell,
+    Optional,
     Range,
     Ref,
     Reversed,
@@ -89,6 +90,8 @@ def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None 
             return "a method"
         case Range():
             return "a range"
+        case Optional(value=inner):
+            return f"None or {describe(inner, state, lookup)}"
         case Undef() | MaybeUndef():
             return "not assigned"
         case Unknown():

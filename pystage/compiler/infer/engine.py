@@ -37,6 +37,7 @@ from ..values.boundary import CellVariable, Form, Global, GuardKind, Owned, Path
 from ..values.generators import generator_cell
 from ..values.intervals import Intervals
 from ..values.lattice import (
+    FALSE,
     NONE,
     Abstract,
     Array,
@@ -48,6 +49,7 @@ from ..values.lattice import (
     ListCell,
     MaybeUndef,
     ObjectCell,
+    Optional,
     Range,
     Ref,
     SetCell,
@@ -199,7 +201,8 @@ class Engine(Context):
         frame, span = self.frame, self.b.span
         before, first = raising.error_of(self), self.sites.next
         found: list[Abstract] = []
-        error = raising.attempt(self, lambda: found.append(call()))
+        with self.intervals.knowing({}):
+            error = raising.attempt(self, lambda: found.append(call()))
         self.frame, self.b.span = frame, span
         caught = error is not None and raising.catches(self, exceptions, error, before)
         if error is not None and not caught:
@@ -310,7 +313,8 @@ class Engine(Context):
         """What is inferred here may not run; afterwards the builder stands where it stood."""
         span, frame = self.b.span, self.frame
         try:
-            yield
+            with self.intervals.knowing({}):
+                yield
         finally:
             self.b.span, self.frame = span, frame
 
@@ -396,11 +400,30 @@ class Engine(Context):
         return Unknown(self.errors.found[-1]) if value is None else value
 
     def get(self, temp: stage.Temp) -> Abstract:
-        """The value of a temporary of the current frame."""
+        """The value of a temporary of the current frame, of which it is known whether it is None."""
         value = self.state.slots.get((self.frame.id, temp))  # type: ignore[union-attr]
         if value is None or type(value) is Unknown:
             raise DiagnosticError(self.errors.found[-1] if value is None else value.reason)
-        return value  # type: ignore[return-value]
+        return self.certain(value) if type(value) is Optional else value  # type: ignore[return-value]
+
+    def held(self, temp: stage.Temp) -> Abstract:
+        """The value of a temporary of the current frame; it may be None on some paths."""
+        value = self.state.slots.get((self.frame.id, temp))  # type: ignore[union-attr]
+        return self.narrowed(value) if type(value) is Optional else self.get(temp)
+
+    def narrowed(self, value: Abstract) -> Abstract:
+        """What may be None, where it is known here whether it is."""
+        if not isinstance(value, Optional):
+            return value
+        missing = self.intervals.decides(value.missing)
+        return value if missing is None else NONE if missing else value.value
+
+    def certain(self, value: Abstract) -> Abstract:
+        """`value`, of which it must be known here whether it is None."""
+        found = self.narrowed(value)
+        if isinstance(found, Optional):
+            raise DiagnosticError(found.reason)
+        return found
 
     def put(self, temp: stage.Temp, value: Abstract) -> None:
         """Gives a temporary of the current frame its value."""
@@ -475,6 +498,8 @@ class Engine(Context):
                 return stack(self, listed)
         if isinstance(value, Unknown):
             raise DiagnosticError(value.reason)
+        if isinstance(value, Optional):
+            return self.read(self.certain(value))
         raise DiagnosticError(NotNumeric(span=self.b.span, what="this", kind=describe(value, self.state)))
 
     def _read_constant(self, value: Const) -> Array | Const:
@@ -611,6 +636,11 @@ class Engine(Context):
                 return Const(bool(self.known(value, "the truth of a string")))
             case Unknown(reason):
                 raise DiagnosticError(reason)
+            case Optional(inner, missing):
+                known = self.narrowed(value)
+                if known is not value:
+                    return self.truth(known)
+                return infer_choice(self, missing, lambda: FALSE, lambda: self.truth(inner))
             case Undef() | MaybeUndef():
                 raise DiagnosticError(InternalError(span=self.b.span, text="the truth of what has no value"))
             case _:

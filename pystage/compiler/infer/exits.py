@@ -44,6 +44,7 @@ from ..values.lattice import (
     ListCell,
     MaybeUndef,
     ObjectCell,
+    Optional,
     OutputCell,
     Range,
     Ref,
@@ -140,6 +141,9 @@ class Exit:
                 return self.caught(value, remake, values)
             case Text(function, args):
                 return Made(function, tuple([self.template(a) for a in args]))
+            case Optional(inner, missing):
+                options = (self.template(inner), Known(None))
+                return Choice(self.output(missing, Form.PYTHON), options)
             case Unknown(reason):
                 raise DiagnosticError(reason)
             case _:

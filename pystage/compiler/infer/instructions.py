@@ -40,7 +40,7 @@ def _constant(e: Engine, i: stage.Constant) -> None:
 
 
 def _copy(e: Engine, i: stage.Copy) -> None:
-    e.put(i.dst, e.get(i.src))
+    e.put(i.dst, e.held(i.src))
 
 
 def _load(e: Engine, i: stage.Load) -> None:
@@ -61,7 +61,7 @@ def _load(e: Engine, i: stage.Load) -> None:
         raise DiagnosticError(NotAssigned(span=i.span, name=i.name))
     if isinstance(value, MaybeUndef):
         value = value.value if i.certain else objects.assigned(e, value, f"the variable {i.name!r}")
-    e.put(i.dst, value)
+    e.put(i.dst, e.narrowed(value))
 
 
 def _global(e: Engine, frame: Frame, name: str) -> Abstract | None:
@@ -102,7 +102,7 @@ def _get_attr(e: Engine, i: stage.GetAttr) -> None:
 
 
 def _set_attr(e: Engine, i: stage.SetAttr) -> None:
-    attributes.setattr_(e, e.get(i.obj), i.attr, e.get(i.src))
+    attributes.setattr_(e, e.get(i.obj), i.attr, e.held(i.src))
 
 
 def _del_attr(e: Engine, i: stage.DelAttr) -> None:
@@ -114,7 +114,7 @@ def _get_item(e: Engine, i: stage.GetItem) -> None:
 
 
 def _set_item(e: Engine, i: stage.SetItem) -> None:
-    attributes.setitem(e, e.get(i.obj), e.get(i.index), e.get(i.src))
+    attributes.setitem(e, e.get(i.obj), e.get(i.index), e.held(i.src))
 
 
 def _del_item(e: Engine, i: stage.DelItem) -> None:
@@ -122,7 +122,7 @@ def _del_item(e: Engine, i: stage.DelItem) -> None:
 
 
 def _unary(e: Engine, i: stage.Unary) -> None:
-    value = e.get(i.operand)
+    value = e.held(i.operand) if i.op in ("not", "bool") else e.get(i.operand)
     match i.op:
         case "not":
             e.put(i.dst, e.negate(value))
@@ -141,7 +141,10 @@ def _inplace(e: Engine, i: stage.Inplace) -> None:
 
 
 def _compare(e: Engine, i: stage.Compare) -> None:
-    left, right = e.get(i.left), e.get(i.right)
+    if i.op in ("is", "is not"):
+        left, right = e.held(i.left), e.held(i.right)
+    else:
+        left, right = e.get(i.left), e.get(i.right)
     match i.op:
         case "is" | "is not":
             result = operators.is_(e, left, right)
@@ -159,7 +162,7 @@ def _compare(e: Engine, i: stage.Compare) -> None:
 def _spliced(e: Engine, items: tuple[stage.Item, ...]) -> list[Abstract]:
     out: list[Abstract] = []
     for item in items:
-        value = e.get(item.value)
+        value = e.get(item.value) if item.star else e.held(item.value)
         if item.star:
             check_iterable(e, value, "Value after * must be an iterable, not {}")
         out.extend(listed(e, value) if item.star else [value])
@@ -192,7 +195,7 @@ def _build_dict(e: Engine, i: stage.BuildDict) -> None:
     entries: dict[Any, Abstract] = {}
     for key, value in i.entries:
         if key is not None:
-            entries[e.known(e.get(key), "a dict key")] = e.get(value)
+            entries[e.known(e.get(key), "a dict key")] = e.held(value)
             continue
         mapping = e.get(value)
         cell = e.cell(mapping) if isinstance(mapping, Ref) else None
@@ -211,12 +214,12 @@ def _append(e: Engine, i: stage.Append) -> None:
     target = cast(Ref, e.get(i.target))
     match e.state.get(target.cell):
         case ListCell(items):
-            e.write(target.cell, ListCell((*items, e.get(i.value))))
+            e.write(target.cell, ListCell((*items, e.held(i.value))))
         case SetCell(members):
             e.write(target.cell, SetCell(members | {e.known(e.get(i.value), "an element of a set")}))
         case DictCell(entries):
             key = e.known(e.get(cast(str, i.key)), "a dict key")
-            e.write(target.cell, DictCell({**entries, key: e.get(i.value)}))
+            e.write(target.cell, DictCell({**entries, key: e.held(i.value)}))
 
 
 def _format(e: Engine, i: stage.Format) -> None:
@@ -260,8 +263,8 @@ def _make_function(e: Engine, i: stage.MakeFunction) -> None:
             i.function,
             frame.namespace,
             frame.module,
-            tuple([e.get(d) for d in i.defaults]),
-            tuple([(n, e.get(d)) for n, d in i.kw_defaults]),
+            tuple([e.held(d) for d in i.defaults]),
+            tuple([(n, e.held(d)) for n, d in i.kw_defaults]),
             cells,
         ),
     )
@@ -323,16 +326,16 @@ def _call(e: Engine, i: stage.Call) -> None:
     args: list[Abstract] = []
     kwargs: dict[str, Abstract] = {}
     for arg in i.args:
-        value = e.get(arg.value)
+        value = e.held(arg.value)
         match arg.kind:
             case stage.ArgKind.POSITIONAL:
                 args.append(value)
             case stage.ArgKind.STAR:
-                args.extend(listed(e, value))
+                args.extend(listed(e, e.certain(value)))
             case stage.ArgKind.KEYWORD:
                 kwargs[arg.name] = value
             case stage.ArgKind.DOUBLE_STAR:
-                cell = e.cell(value) if isinstance(value, Ref) else None
+                cell = e.cell(value) if isinstance(value := e.certain(value), Ref) else None
                 if not isinstance(cell, DictCell):
                     e.raise_(
                         TypeError(f"argument after ** must be a mapping, not {describe(value, e.state)}")

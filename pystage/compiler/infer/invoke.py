@@ -78,6 +78,9 @@ def call_meaning(
     for value in (*args, *kwargs.values()):
         if isinstance(value, Unknown):
             raise DiagnosticError(value.reason)
+    if name != "bool":
+        args = [engine.certain(a) for a in args]
+        kwargs = {name: engine.certain(a) for name, a in kwargs.items()}
     if not accepts(meaning, len(args), kwargs):
         try:
             bound = signature_of(meaning).bind(*args, **kwargs)

@@ -16,7 +16,7 @@ from typing import cast
 import numpy as np
 
 from ..diagnostics.codes_control import NeverSettles, NoCommonType
-from ..diagnostics.diagnostic import DiagnosticError, Note
+from ..diagnostics.diagnostic import Diagnostic, DiagnosticError, Note
 from ..diagnostics.span import Span
 from ..hlo.ir import Value
 from ..hlo.types import BOOL, INT32, ArrayType, DType
@@ -35,6 +35,7 @@ from ..values.lattice import (
     ListCell,
     MaybeUndef,
     ObjectCell,
+    Optional,
     OutputCell,
     PayloadKey,
     Picked,
@@ -47,6 +48,7 @@ from ..values.lattice import (
     Unknown,
     VariableCell,
     is_number,
+    may_be_none,
     same_constant,
     through,
 )
@@ -86,6 +88,7 @@ class Join:
         parting: Parting | None = None,
         shared: Iterable[int] = (),
         carriers: Mapping[int, tuple[int, int] | None] = {},
+        optional: bool = True,
     ) -> None:
         self.state = state
         self.a = a
@@ -97,6 +100,7 @@ class Join:
         self.grows = False
         self.owned: set[int] = set()  # cells that stand for a loop-carried object
         self.merged: dict[tuple[Place, Place], int] = {}
+        self._optional = optional  # whether something may stay None on one side only
         self._adopted: set[int] = set()  # cells that only one side has
         self._parting = parting
         self._slot: Slot | None = None  # what is being joined
@@ -133,6 +137,8 @@ class Join:
             return a
         if isinstance(a, Undef | MaybeUndef) or isinstance(b, Undef | MaybeUndef):
             return self._maybe(a, b)
+        if self._optional and (may_be_none(a) or may_be_none(b)):
+            return self._none_or(a, b)
         if is_number(a) and is_number(b):
             return self._number(a, b)
         if isinstance(a, Ref) and isinstance(b, Ref):
@@ -170,6 +176,19 @@ class Join:
         inner_a = a.value if isinstance(a, MaybeUndef) else a
         inner_b = b.value if isinstance(b, MaybeUndef) else b
         return MaybeUndef(self.join(inner_a, inner_b), self.span)
+
+    def _none_or(self, a: Abstract, b: Abstract) -> Abstract:
+        """None on one path, or on some of those that lead to one side."""
+        sides = [None if isinstance(x, Const) and x.value is None else x for x in (a, b)]
+        values = [x.value if isinstance(x, Optional) else x for x in sides]
+        found = [(v, lookup) for v, lookup in zip(values, (self.a, self.b)) if v is not None]
+        value = self.alone(*found[0]) if len(found) == 1 else self.join(found[0][0], found[1][0])
+        if isinstance(value, Unknown):
+            return value
+        known = isinstance(a, Optional) and isinstance(b, Optional) and a.missing is b.missing
+        missing = a.missing if known and isinstance(a, Optional) else Hole(ArrayType(BOOL))
+        texts = [describe(x, self.state, lookup) for x, lookup in ((a, self.a), (b, self.b))]
+        return Optional(value, missing, self._parted(NoCommonType, *texts))
 
     def alone(self, value: Abstract, lookup: Lookup) -> Abstract:
         """The pattern of a value that only the side of `lookup` has: every program value is a hole."""
@@ -563,16 +582,19 @@ class Join:
         return self._conflict_text(first, second)
 
     def _conflict_text(self, first: str, second: str) -> Unknown:
+        found = Unknown(self._parted(NeverSettles if self.loop else NoCommonType, first, second))
+        self.conflicts.append(found)
+        return found
+
+    def _parted(self, kind: type[NoCommonType | NeverSettles], first: str, second: str) -> Diagnostic:
+        """What is at hand is `first` on one side and `second` on the other."""
         what = self._part or name_of(self.state, self._slot)
         slot, parting = None if self._part else self._slot, self._parting
-        kind = NeverSettles if self.loop else NoCommonType
 
         def blame() -> tuple[Note, ...]:
             return () if parting is None else parting.notes(slot, (first, second))
 
-        found = Unknown(kind(span=self.span, what=what, first=first, second=second, blame=blame))
-        self.conflicts.append(found)
-        return found
+        return kind(span=self.span, what=what, first=first, second=second, blame=blame)
 
 
 def _made_alike(a: Abstract, b: Abstract) -> bool:

@@ -161,7 +161,9 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
         if result is None:
             return  # the condition is false on entry: the loop does not run
         together = len(engine.state.together)
-        join = _join(engine, loop, patterns, owned, result.changes, before, guessed)
+        certain = loop.certain or (result.first and isinstance(result.condition, Const))
+        optional = (loop.peeled or not certain) and not _unrollable(loop)
+        join = _join(engine, loop, patterns, owned, result.changes, before, guessed, optional)
         told_apart = len(engine.state.together) == together  # as the pass took it
         settled = {slot: entry[0] for slot, entry in join.entries.items()}
         for counter, ends in counters.items():
@@ -182,7 +184,6 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
             _finish(engine, loop, patterns, owned, result, join, before)
             return
         _widen_outer(engine, settled, result.changes)
-        certain = loop.certain or (result.first and isinstance(result.condition, Const))
         if certain and not loop.certain:
             loop = replace(loop, certain=True)
         if join.conflicts and _unrollable(loop) and (join.grows or loop.peeled):
@@ -423,6 +424,7 @@ def _join(
     changes: Changes,
     before: dict[Slot, Content],
     guessed: set[Slot],
+    optional: bool,
 ) -> Join:
     def head(slot: Slot) -> Content:
         found = patterns.get(slot)
@@ -436,7 +438,16 @@ def _join(
     end = lookup(changes, before)
     carriers: dict[int, tuple[int, int] | None] = {}
     while True:
-        join = Join(engine.state, head, end, engine.b.span, loop=True, parting=parting, carriers=carriers)
+        join = Join(
+            engine.state,
+            head,
+            end,
+            engine.b.span,
+            loop=True,
+            parting=parting,
+            carriers=carriers,
+            optional=optional,
+        )
         join.owned = set(owned)
         for slot in list(patterns) + [s for s in changes if s not in patterns]:
             if isinstance(slot, int):
@@ -516,6 +527,10 @@ def _same(old: dict[Slot, Content], new: dict[Slot, Content]) -> bool:
     return all(slot in old and _same_pattern(old[slot], pattern) for slot, pattern in new.items())
 
 
+_NOT_COMPARED = frozenset(["sources", "span", "origin", "runs", "reason"])
+"""Fields of abstract values that say nothing of what a loop carries, or are compared apart."""
+
+
 def _same_pattern(old: object, new: object) -> bool:
     if old is new:
         return True
@@ -526,7 +541,7 @@ def _same_pattern(old: object, new: object) -> bool:
     if isinstance(old, Unknown):
         return True
     if isinstance(old, Abstract | Cell) or hasattr(old, "__dataclass_fields__"):
-        names = [n for n in type(old).__dataclass_fields__ if n not in ("sources", "span", "origin", "runs")]
+        names = [n for n in type(old).__dataclass_fields__ if n not in _NOT_COMPARED]
         return _same_sources(getattr(old, "sources", ()), getattr(new, "sources", ())) and all(
             _same_pattern(getattr(old, n), getattr(new, n)) for n in names
         )

@@ -21,6 +21,7 @@ from ..values.lattice import (
     ListCell,
     MaybeUndef,
     ObjectCell,
+    Optional,
     OutputCell,
     Picked,
     Ref,
@@ -71,6 +72,9 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
         return
     if isinstance(content, MaybeUndef):
         content = content.value
+    if isinstance(pattern, Optional):
+        _fill_optional(b, pattern, content, into)
+        return
     match pattern:
         case Array(value=value):
             if isinstance(value, Hole):
@@ -137,6 +141,19 @@ def _fill_error(b: Builder, pattern: ErrorCell, content: ErrorCell, into: list[V
         if isinstance(value, Hole):
             found = content.payload.get(key)
             into.append(zeros(b, value.type) if found is None else found)
+
+
+def _fill_optional(b: Builder, pattern: Optional, content: Content, into: list[Value]) -> None:
+    """The value, zeros where it is None, and whether it is None."""
+    missing: bool | Value = False
+    held = content
+    if isinstance(content, Optional):
+        held, missing = content.value, content.missing
+    elif isinstance(content, Const) and content.value is None:
+        held, missing = Undef(), True
+    fill(b, pattern.value, held, into)
+    if isinstance(pattern.missing, Hole):
+        into.append(b.op(Constant(np.asarray(missing))) if isinstance(missing, bool) else missing)
 
 
 def _fill_sources(pattern: ArrayCell, content: ArrayCell, into: list[Value], b: Builder) -> None:

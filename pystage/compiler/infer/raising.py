@@ -296,11 +296,12 @@ def is_observable(engine: Engine, slot: Slot) -> bool:
 
 @contextmanager
 def guarding(engine: Engine) -> Iterator[None]:
-    """Infers the body of a `try`."""
+    """Infers the body of a `try`; what holds unless it has raised holds no longer after it."""
     cells: set[Slot] = {slot for slot in engine.state.slots if isinstance(slot, int) and slot > 0}
     engine.guards.append(Guard(engine.current.id, cells))
     try:
-        yield
+        with engine.intervals.knowing({}):
+            yield
     finally:
         engine.guards.pop()
 

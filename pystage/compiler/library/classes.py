@@ -28,6 +28,7 @@ from ..values.lattice import (
     Mapped,
     Meaning,
     Method,
+    Optional,
     Partial,
     Range,
     Ref,
@@ -80,6 +81,8 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
         case Ref():
             content = ctx.cell(value)
             return [cast(type, _FIXED.get(type(content)) or content.cls)]
+        case Optional(reason=reason):
+            ctx.fail(reason)
         case Abstract():
             return [_FIXED[type(value)]]
         case _:

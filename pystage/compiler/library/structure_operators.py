@@ -29,6 +29,7 @@ from ..values.lattice import (
     Exc,
     ListCell,
     ObjectCell,
+    Optional,
     Ref,
     SetCell,
     Tuple,
@@ -274,6 +275,11 @@ def is_(
     """
     if left is right:
         return TRUE
+    for value, other in ((left, right), (right, left)):
+        if isinstance(value, Optional):
+            if not isinstance(other, Const) or other.value is not None:
+                ctx.fail(value.reason)
+            return Array(value.missing, Form.PYTHON)
     if isinstance(left, Const) and isinstance(right, Const):
         return Const(left.value is right.value or same_constant(left.value, right.value))
     if isinstance(left, Ref) and isinstance(right, Ref):

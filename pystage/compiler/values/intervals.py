@@ -143,6 +143,14 @@ class Intervals:
         with self.knowing(facts):
             yield
 
+    def assume(self, condition: Value, truth: bool) -> None:
+        """What is asked from here on, up to the end of the `with` block at hand, is asked where this holds."""
+        facts: Layer = {}
+        self._assume(facts, condition, truth, 8)
+        known = self._facts[-1]
+        for value, fact in facts.items():
+            known[value] = meet(known[value], fact) if value in known else fact
+
     @contextmanager
     def knowing(self, facts: Mapping[Value, Interval]) -> Iterator[None]:
         """What is asked in the `with` block is asked where these values are in these intervals."""

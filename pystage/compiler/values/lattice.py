@@ -305,6 +305,18 @@ class MaybeUndef(Abstract):
 
 
 @immutable
+class Optional(Abstract):
+    """None on the paths where `missing` holds, a bool of the program, and `value` on all others.
+
+    `reason` says so where something needs to know which.
+    """
+
+    value: Abstract
+    missing: Value
+    reason: Diagnostic
+
+
+@immutable
 class Unknown(Abstract):
     """A value that cannot be staged, and why. An error only where something needs it."""
 
@@ -485,6 +497,11 @@ def same_constant(a: object, b: object) -> bool:
     if isinstance(a, int | str | bytes | range | frozenset | np.dtype):
         return bool(a == b)
     return False
+
+
+def may_be_none(a: Abstract) -> bool:
+    """True for None, and for what is None on some paths."""
+    return isinstance(a, Optional) or (isinstance(a, Const) and a.value is None)
 
 
 def is_number(a: Abstract) -> bool:

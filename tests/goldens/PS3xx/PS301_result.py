@@ -2,7 +2,7 @@ def first(xs, limit):
     for x in xs:
         if x > limit:
             return [x]
-    return None
+    return []
 
 
 def f(a, b, limit):

@@ -1,0 +1,244 @@
+"""Names that are None on one path and something on the other: `is None`, truth, results, stores through them."""
+
+import numpy as np
+import pytest
+from checking import Cases, check
+
+cases = Cases()
+
+A = np.arange(12.0).reshape(4, 3)
+X = np.array([1.0, 2.0, 3.0, 4.0])
+BOTH = [(X, 1), (X, 0)]
+
+
+class Box:
+    def __init__(self, v):
+        self.v = v
+
+
+@cases.each(*BOTH)
+def an_argument_or_none(x, c):
+    t = x if c else None
+    if t is not None:
+        t[0] = 9
+        return t * 2
+    return x
+
+
+@cases.each(*BOTH)
+def none_comes_back(x, c):
+    t = x if c else None
+    return t, [t, 1], {"k": t}
+
+
+@cases.each(*BOTH)
+def a_default_takes_its_place(x, c):
+    t = None
+    if c:
+        t = [x, 1]
+    if t is None:
+        t = [x * 2, 2]
+    t[0][0] = 50
+    return t
+
+
+@cases.each((X, 0.5), (X, 1.5))
+def in_an_attribute(x, v):
+    box = Box(None)
+    if v > 1:
+        box.v = x[1:]
+    if box.v is not None and box.v[0] > 1:
+        box.v[0] = v
+    return box
+
+
+@cases.each(*BOTH)
+def in_a_dict(x, c):
+    d = {"a": None, "b": x}
+    if c:
+        d["a"] = x
+    if d["a"] is None:
+        d["a"] = d["b"] * 2
+    d["a"][0] = 1
+    return d
+
+
+def scaled(x, v):
+    if v > 0:
+        return x * v
+
+
+@cases.each((X, 2.0))
+@cases.each((X, -1.0), raises=ValueError)
+def a_function_that_may_give_none(x, v):
+    y = scaled(x, v)
+    if y is None:
+        raise ValueError("not positive")
+    return y + 1
+
+
+def stored(x, t):
+    if t is None:
+        t = x
+    t[1] = 3
+    return t
+
+
+@cases.each(*BOTH)
+def an_argument_of_a_function(x, c):
+    t = None
+    if c:
+        t = x * 1
+    u = stored(x, t)
+    return u is x, u, t is None
+
+
+@cases.each(*[(c, d) for c in (1, 0) for d in (1, 0)])
+def a_loop_while_there_is_one(c, d):
+    t = None
+    if c:
+        t = 1
+    elif d:
+        t = 2
+    trips = 0
+    while t is not None:
+        trips += 1
+        t = t * 2 if t < 10 else None
+    return trips
+
+
+@cases.each(*BOTH)
+def its_truth(x, c):
+    t = [x] if c else None
+    n = 0 if not c else None
+    return bool(t), not t, bool(n), 1 if t or n else 2
+
+
+@cases.each(*BOTH)
+def none_and_not_none_at_once(x, c):
+    t, u = (x, None) if c else (None, x)
+    if t is None:
+        u[0] = 5
+    else:
+        t[0] = 6
+    return t is None, u is None, (t is None) != (u is None)
+
+
+@cases.each(*[(X, n) for n in (2, 4)])
+def the_least_above_a_threshold(x, n):
+    best = None
+    for i in range(n):
+        if x[i] > 1.5 and (best is None or x[i] < best):
+            best = x[i]
+    return best
+
+
+@cases.each(*[(X, n) for n in (0, 1, 2, 4)])
+def the_last_index(x, n):
+    last = None
+    for i in range(n):
+        if x[i] > 1.5:
+            last = i
+    return last, 1
+
+
+@cases.each(*[(A, n) for n in (0, 1, 2, 4)])
+def the_row_before(x, n):
+    prev = None
+    for i in range(n):
+        if prev is not None:
+            prev[0] += 10
+        prev = x[i]
+    return prev, 1
+
+
+@cases.each(*[(X, n) for n in (0, 1, 3)])
+def the_first_trip_begins_it(x, n):
+    total = None
+    for i in range(n):
+        if total is None:
+            total = x * i
+        else:
+            total = total + x[i]
+    return total, 1
+
+
+@cases(X)
+def a_loop_that_certainly_runs(x):
+    prev = None
+    for _ in range(40):
+        prev = x if prev is None else prev * 0.5
+    return prev + 1
+
+
+@cases.each(*[(A, c) for c in (1, 0)])
+def raised_and_caught(x, c):
+    t = x[0] if c else None
+    try:
+        if t is None:
+            raise KeyError("k")
+        t[1] = 4
+        u = t
+    except KeyError:
+        u = x[1] * 2
+    u[0] = 3
+    return u
+
+
+@cases.each(*[(A, c) for c in (1, 0)])
+def the_handler_does_not_know_it(x, c):
+    t = x[0] if c else None
+    found = 0
+    try:
+        if t is None:
+            raise KeyError("k")
+        found = 1
+    except KeyError:
+        found = 2
+    if t is None:
+        found += 10
+    return found
+
+
+@cases.each((X, 0), (X, -4), (X, 3))
+@cases.each((X, 4), (X, -5), raises=ValueError)
+def an_index_checked_by_the_program(x, i):
+    if i >= 4 or i < -4:
+        raise ValueError("outside")
+    return x[i]
+
+
+@cases.each((X, 0), (X, 3), (X, 4), (X, 9))
+def an_index_checked_in_a_body_that_is_caught(x, i):
+    total = 0.0
+    try:
+        if i >= 4:
+            raise ValueError("outside")
+        total += float(x[i])
+    except ValueError:
+        total = -1.0
+    try:
+        total += float(x[i])
+    except IndexError:
+        total -= 10
+    return total
+
+
+@pytest.mark.parametrize(("function", "args", "options"), cases.params)
+def test_optional(function, args, options):
+    check(function, *args, **options)
+
+
+def not_looked_at(x, c):
+    t = x if c else None
+    return t + 1
+
+
+def lists_of_different_lengths(x, c):
+    t = [x] if c else [x, x]
+    return t[0]
+
+
+@pytest.mark.parametrize("function", [not_looked_at, lists_of_different_lengths])
+def test_what_is_not_known_is_refused(function):
+    check(function, X, 1, refused="PS301")
