@@ -18,7 +18,18 @@ from .runtime.function import CompiledFunction
 from .runtime.lowering import Compiled, Lowered
 from .runtime.warn import FallbackWarning, SpecialisationWarning
 from .staging import compile
-from .transforms import checkpoint, grad, hessian, jacobian, jvp, stop_gradient, value_and_grad, vjp, vmap
+from .transforms import (
+    checkpoint,
+    custom_vjp,
+    grad,
+    hessian,
+    jacobian,
+    jvp,
+    stop_gradient,
+    value_and_grad,
+    vjp,
+    vmap,
+)
 
 __all__ = [
     "Compiled",
@@ -33,6 +44,7 @@ __all__ = [
     "code_typed",
     "compile",
     "config",
+    "custom_vjp",
     "grad",
     "hessian",
     "jacobian",

@@ -14,6 +14,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import jax
+
 from .compiler.infer import transforms
 from .runtime.function import CompiledFunction
 from .staging import compile
@@ -164,6 +166,60 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Compil
     return _made(make, "vmap", fun, in_axes, out_axes)
 
 
+class custom_vjp:
+    """A function with a derivative of its own for reverse mode, in place of that of its program.
+
+        @pystage.custom_vjp
+        def log1pexp(x):
+            return np.log(1.0 + np.exp(x))
+
+        log1pexp.defvjp(lambda x: (log1pexp(x), x), lambda x, ct: (ct / (1.0 + np.exp(-x)),))
+
+    Called, it is `fun`. Where `grad`, `value_and_grad` or `vjp` goes through it, the forward rule gives the result
+    and residuals, and the backward rule the cotangents of the arguments. `nondiff_argnums`: positions of arguments
+    that have none, such as functions; the backward rule gets them first. All as in `jax.custom_vjp`.
+
+    StagingError where a derivative goes through it and the rule does not fit (PS704), is asked for forward mode
+    (PS705), does not cover what the function closes over (PS706), or cannot stand for what it does (PS707).
+    """
+
+    def __init__(self, fun: Callable[..., Any], nondiff_argnums: Argnums = ()) -> None:
+        self.fun = fun
+        self.fwd: Callable[..., Any] | None = None
+        self.bwd: Callable[..., Any] | None = None
+        self.nondiff_argnums = (
+            (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
+        )
+
+    def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
+        """Gives the rule.
+
+        `fwd` takes the arguments of the function, and gives its result and any residuals, as a pair. `bwd` takes the
+        arguments in `nondiff_argnums`, the residuals and the cotangent of the result, and gives a tuple with the
+        cotangents of the other arguments, each of the argument's structure and shapes; None stands for zeros.
+        """
+        self.fwd = fwd
+        self.bwd = bwd
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the function. AttributeError before `defvjp`."""
+        if self.fwd is None or self.bwd is None:
+            raise AttributeError(f"No VJP defined for custom_vjp function {self.__name__} using defvjp.")
+        if not any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((args, kwargs))):
+            return self.fun(*args, **kwargs)
+        traced = jax.custom_vjp(self.fun, nondiff_argnums=self.nondiff_argnums)
+        traced.defvjp(self.fwd, self.bwd)
+        return traced(*args, **kwargs)
+
+    @property
+    def __name__(self) -> str:
+        return str(getattr(self.fun, "__name__", type(self.fun).__name__))
+
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:
+        return self.fun
+
+
 def stop_gradient(x: T) -> T:
     """A copy of `x`, whatever its structure, through which no derivative goes: a constant to `grad` and `jvp`."""
     return copy.deepcopy(x)
@@ -208,5 +264,6 @@ transforms.declare(
         "vjp": vjp,
         "checkpoint": checkpoint,
         "stop_gradient": stop_gradient,
+        "custom_vjp.__call__": custom_vjp.__call__,
     }
 )

@@ -30,8 +30,9 @@ from .transforming import (
     jvp_rule,
     linear_batch_rule,
     linear_p,
-    linear_program,
+    moving,
     pystage_p,
+    tangents_of,
     transpose_rule,
 )
 
@@ -62,6 +63,11 @@ def _results(*operands: Any, staged: Staged) -> tuple[list[Any], frozenset[Any]]
     return results, output_effects() if staged.prints else frozenset()
 
 
+def _tangents(*operands: Any, staged: Staged, varied: tuple[bool, ...]) -> tuple[list[Any], frozenset[Any]]:
+    types = [t for t, flag in zip(staged.function.result_types, moving(staged, varied), strict=True) if flag]
+    return [jax.core.ShapedArray(t.static_shape, t.dtype) for t in types], frozenset()
+
+
 def for_platform(function: Function, *platforms: str) -> Function:
     """The program as it is emitted for these platforms: on CPUs with loads kept apart from stores, in segments,
     and the convolutions of loops with channels last."""
@@ -80,8 +86,7 @@ def _linear(rule: Callable[..., Any]) -> Callable[..., Any]:
     """A rule of `pystage` as one of `pystage_linear`: of the program that gives the tangents."""
 
     def applied(*arguments: Any, staged: Staged, varied: tuple[bool, ...]) -> Any:
-        program = linear_program(staged, varied)
-        return rule(*arguments, staged=program)
+        return rule(*arguments, staged=tangents_of(staged, varied))
 
     return applied
 
@@ -102,7 +107,7 @@ def _plain_bind(operands: Sequence[Any], staged: Staged) -> list[Any]:
 
 
 def _linear_jvp(primals: Any, tangents: Any, *, staged: Staged, varied: tuple[bool, ...]) -> Any:
-    program = linear_program(staged, varied)
+    program = tangents_of(staged, varied)
     kept = program.kept
     rule = jvp_rule(lambda _, __: linear_p.bind(*primals, staged=staged, varied=varied))
     return rule([primals[i] for i in kept], [tangents[i] for i in kept], staged=program)
@@ -118,7 +123,7 @@ def _register() -> None:
     ad.primitive_jvps[pystage_p] = jvp_rule(_plain_bind)
     batching.primitive_batchers[pystage_p] = batch_rule
     linear_p.def_impl(_linear(_taken(_run)))
-    linear_p.def_effectful_abstract_eval(_linear(_taken(_results)))
+    linear_p.def_effectful_abstract_eval(_tangents)
     mlir.register_lowering(linear_p, _linear(_taken(_lower, first=1)), **options)
     ad.primitive_jvps[linear_p] = _linear_jvp
     ad.primitive_transposes[linear_p] = transpose_rule(bind)

@@ -9,7 +9,8 @@ program for all lanes at once (`compiler/batch`).
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -18,10 +19,12 @@ import jax.numpy as jnp
 from jax.extend.core import Primitive
 from jax.interpreters import ad
 
+from ..compiler.ad.activity import Activity
 from ..compiler.ad.forward import Forward
 from ..compiler.ad.reverse import Reverse
 from ..compiler.batch.batching import Batch, NotMapped
 from ..compiler.diagnostics.codes_differentiation import NoDerivative
+from ..compiler.diagnostics.diagnostic import DiagnosticError
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.emit.silent import silent
 from ..compiler.emit.simplify import simplify
@@ -48,24 +51,35 @@ def _derived(staged: Staged, function: Function, first: int) -> Staged:
 
 
 @functools.lru_cache(maxsize=512)
-def tangents_of(staged: Staged, varied: Mask) -> tuple[Staged, Mask]:
-    """The tangents of a program's results by those of these inputs, and which results have one."""
-    forward, plain = Forward(), silent(staged.function)
+def moving(staged: Staged, varied: Mask) -> Mask:
+    """Which results of a program have tangents if these of its inputs have."""
+    return Activity().results(staged.function, varied)
+
+
+@functools.lru_cache(maxsize=512)
+def tangents_of(staged: Staged, varied: Mask) -> Staged:
+    """The tangents of a program's results that have some, by those of these inputs."""
+    with _refusals(staged):
+        function = Forward().function(silent(staged.function), varied)
+    return _derived(staged, function, len(staged.function.result_types))
+
+
+@contextmanager
+def _refusals(staged: Staged) -> Iterator[None]:
+    """Tells what has no derivative as `StagingError`."""
     try:
-        function = forward.function(plain, varied)
+        yield
     except NotDifferentiable as error:
         raise StagingError((NoDerivative(span=staged.span, what=str(error)),)) from None
-    results = forward.results(plain, varied)
-    return _derived(staged, function, len(results)), results
+    except DiagnosticError as error:
+        raise StagingError((error.diagnostic,)) from None
 
 
 @functools.lru_cache(maxsize=512)
 def cotangents_of(staged: Staged, varied: Mask, results: Mask) -> Staged:
     """The cotangents of these inputs from those of these results."""
-    try:
+    with _refusals(staged):
         function = Reverse().function(silent(staged.function), varied, results)
-    except NotDifferentiable as error:
-        raise StagingError((NoDerivative(span=staged.span, what=str(error)),)) from None
     return _derived(staged, function, len(results))
 
 
@@ -82,7 +96,7 @@ def jvp_rule(bind: Callable[..., list[Any]]) -> Callable[..., tuple[list[Any], l
         zeros = [ad.Zero(jax.typeof(r).to_tangent_aval()) for r in results]
         if not any(varied):
             return results, zeros
-        _, flags = tangents_of(staged, varied)
+        flags = moving(staged, varied)
         if not any(flags):
             return results, zeros
         given = [ad.instantiate_zeros(t) for t, v in zip(tangents, varied) if v]
@@ -129,17 +143,15 @@ def linear_batch_rule(
         flags[i] = flag
     one = functools.partial(linear_p.bind, staged=staged, varied=varied)
     found = lanes_of(staged, tuple(flags), lanes)
-    if found is None or len(tangents_of(found[0], varied)[1]) != len(tangents_of(staged, varied)[1]):
+    if found is None or moving(found[0], varied) != moving(staged, varied):
         return _one_by_one(one, moved, has_lanes)
     program, results = found
-    if tangents_of(program, varied)[1] != tangents_of(staged, varied)[1]:
-        return _one_by_one(one, moved, has_lanes)
     for (i, j), flag in zip(pairs, whole):
         for k in (i, j):
             if flag and not has_lanes[k]:
                 moved[k] = jnp.broadcast_to(moved[k], (lanes, *jnp.shape(moved[k])))
     made = linear_p.bind(*moved, staged=program, varied=varied)
-    tangents = [r for r, t in zip(results, tangents_of(program, varied)[1], strict=True) if t]
+    tangents = [r for r, t in zip(results, moving(program, varied), strict=True) if t]
     return made, [0 if r else None for r in tangents]
 
 
@@ -166,18 +178,13 @@ def _inexact(value: Any) -> bool:
     return bool(jnp.issubdtype(jax.typeof(value).dtype, jnp.inexact))
 
 
-def linear_program(staged: Staged, varied: Mask) -> Staged:
-    """The program that `pystage_linear` runs."""
-    return tangents_of(staged, varied)[0]
-
-
 def transpose_rule(bind: Callable[[Staged, Sequence[Any]], list[Any]]) -> Callable[..., list[Any]]:
     """The rule of reverse mode for `pystage_linear`; `bind` runs a program on all of its inputs."""
 
     def rule(cotangents: Sequence[Any], *operands: Any, staged: Staged, varied: Mask) -> list[Any]:
         count = len(varied)
         flags = iter(cotangents)
-        has = [flag and type(next(flags)) is not ad.Zero for flag in tangents_of(staged, varied)[1]]
+        has = [flag and type(next(flags)) is not ad.Zero for flag in moving(staged, varied)]
         missing: list[Any] = [None] * count
         if not any(has):
             return [*missing, *[ad.Zero(x.aval) for x in operands[count:]]]

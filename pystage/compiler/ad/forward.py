@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..diagnostics.codes_differentiation import NoForwardRule
+from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Op, Region, Value
 from ..ops import Call, Case, If, While
@@ -161,9 +163,11 @@ class _Function:
         if not any(params):
             self._plain(op)
             return
+        assert isinstance(op.kind, Call)
+        if op.kind.rule is not None:
+            raise DiagnosticError(NoForwardRule(span=op.span, name=op.kind.rule.name))
         results = self._owner.results(function, params)
         made = self._owner.function(function, params)
         given = self._tangents([v for v, p in zip(op.operands, params) if p])
-        assert isinstance(op.kind, Call)
         call = self._b.apply(replace(op.kind, function=made), (*self._primals(op.operands), *given))
         self._define(op, call, [i for i, r in enumerate(results) if r])

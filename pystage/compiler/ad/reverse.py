@@ -16,10 +16,24 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ...config import config
+from ..diagnostics.codes_differentiation import OutsideOfRule
+from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Region, Value
 from ..hlo.types import INT64, ArrayType
-from ..ops import Add, Call, Case, Compare, Constant, If, OptimizationBarrier, Reshape, Subtract, While
+from ..ops import (
+    Add,
+    Call,
+    Case,
+    Compare,
+    Constant,
+    If,
+    OptimizationBarrier,
+    Reshape,
+    Rule,
+    Subtract,
+    While,
+)
 from .activity import Activity, Mask
 from .before import Before
 from .calculus import Calculus, accumulated, differentiable
@@ -127,6 +141,8 @@ class Pullback:
                 self._branch(step, given, cotangents)
             case While():
                 self._loop(step, given, cotangents)
+            case Call() if isinstance(kind := step.old.kind, Call) and kind.rule is not None:
+                self._ruled(step, kind.rule, given, cotangents)
             case Call(recompute=True):
                 self._again(step, given, cotangents)
             case Call() if step.callee is not None:
@@ -309,6 +325,20 @@ class Pullback:
         found = self.b.apply(Call(made), (*apart, *seeds)).results[len(given) :]
         for operand, ct in zip([v for v, p in zip(operands, params) if p], found, strict=True):
             self.send(cotangents, operand, ct)
+
+    def _ruled(self, step: Step, rule: Rule, given: Sequence[Value | None], cotangents: Cotangent) -> None:
+        """A callee with a rule of its own, from the residuals that its way forward has kept."""
+        op, ways = step.op, rule.ways
+        if isinstance(ways, Diagnostic):
+            raise DiagnosticError(ways)
+        assert ways is not None
+        if any(op.operands[i] in self.varied for i in ways.others):
+            raise DiagnosticError(OutsideOfRule(span=op.span, name=rule.name))
+        count = len(step.old.results)
+        seeds = [self.c.zeros(op.results[i].type) if (ct := given[i]) is None else ct for i in ways.seeds]
+        made = self.b.apply(Call(ways.backward), (*op.operands, *op.results[count:], *seeds))
+        for i, ct in zip(ways.wrt, made.results, strict=True):
+            self.send(cotangents, op.operands[i], ct)
 
     def _call(self, step: Step, callee: Linear, given: Sequence[Value | None], cotangents: Cotangent) -> None:
         operands = step.op.operands

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Op, Region, Value
-from ..ops import Call
+from ..ops import Call, Ways
 from .activity import Activity, Mask
 
 
@@ -94,11 +94,13 @@ class Linear:
         kind, callee = op.kind, None
         if isinstance(kind, Call) and not kind.recompute:
             params = tuple([v in self._old_varied for v in op.operands])
-            if any(params):
+            if any(params) and kind.rule is not None:
+                kind = Call(kind.rule.ways.forward) if isinstance(kind.rule.ways, Ways) else kind
+            elif any(params):
                 callee = self._callee(kind.function, params)
                 kind = Call(callee.made)
         inner = [self.copy_region(b, r) for r in op.regions]
-        types = [r.type for r in op.results] if callee is None else callee.made.result_types
+        types = [r.type for r in op.results] if not isinstance(kind, Call) else kind.function.result_types
         # Not by the builder, which would share what stands outside: the tape is of this region alone.
         made = Op(kind, self.new(op.operands), tuple(types), tuple([tape.region for tape in inner]), op.span)
         b.current.ops.append(made)

@@ -34,9 +34,11 @@ from ..ops import (
     Or,
     Reduce,
     ReduceWith,
+    Rule,
     While,
 )
 from ..ops.lanes import later, of_all_lanes
+from .ruled import of_all
 from .spread import Mask, Spread
 
 
@@ -61,6 +63,8 @@ class Batch:
     def __init__(self, lanes: int) -> None:
         self.lanes = lanes
         self.spread = Spread()
+        self.rules: dict[tuple[Rule, Mask, bool], Rule] = {}
+        """Rules for all lanes, by what they are made of."""
         self._made: dict[_Key, Function] = {}
 
     def results(self, function: Function, params: Mask) -> Mask:
@@ -215,17 +219,21 @@ class _Function:
 
     def _call(self, op: Op, function: Function) -> None:
         params = tuple(self._flags(op.operands))
+        assert isinstance(op.kind, Call)
+        ruled = op.kind.rule is not None
         masked = self._active is not None and _may_run_on(function.body)
-        if not any(params) and not masked:
+        if not any(params) and (ruled or not masked):
             self._plain_call(op)
             return
-        made = self._owner.function(function, params, masked)
         operands = list(self._values(op.operands))
         if masked:
             assert self._active is not None
             operands.append(self._active)
-        assert isinstance(op.kind, Call)
-        self._define(op, self._b.apply(replace(op.kind, function=made), operands).results)
+        if ruled:
+            kind = of_all(self._owner, op.kind, params, masked)
+        else:
+            kind = replace(op.kind, function=self._owner.function(function, params, masked))
+        self._define(op, self._b.apply(kind, operands).results)
 
     def _plain_call(self, op: Op) -> None:
         assert isinstance(op.kind, Call)

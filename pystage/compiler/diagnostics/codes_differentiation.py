@@ -35,6 +35,62 @@ class NoSuchArgument(Diagnostic):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RuleDoesNotFit(Diagnostic):
+    """The rule of a `pystage.custom_vjp` function does not give what a derivative is made of."""
+
+    code = "PS704"
+    title = "the rule of `{name}` does not fit: {what}"
+    label = "the function is called here"
+    help = (
+        "the forward rule takes the function's arguments and gives its result and residuals, as a pair; the backward "
+        "rule takes the residuals and the cotangent of the result, and gives a tuple with the cotangent of each "
+        "argument, of the same structure and shapes (None for zeros)"
+    )
+
+    name: str
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoForwardRule(Diagnostic):
+    """Forward mode through a `pystage.custom_vjp` function, whose rule is one for reverse mode only."""
+
+    code = "PS705"
+    title = "`{name}` has a rule for reverse mode only: forward mode cannot go through it"
+    label = "called here, on the way from the argument to the result"
+    help = (
+        "use pystage.grad or pystage.vjp (jvp, jacobian and the outer derivative of hessian are forward mode)"
+    )
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutsideOfRule(Diagnostic):
+    """A derivative by something that a `pystage.custom_vjp` function uses, and that its rule does not cover."""
+
+    code = "PS706"
+    title = "the derivative goes through what `{name}` closes over or names in nondiff_argnums"
+    label = "its rule covers only the other arguments"
+    help = "pass it as an argument that the rule gives a cotangent of, or put pystage.stop_gradient around it"
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoRuleFor(Diagnostic):
+    """A `pystage.custom_vjp` function does what its rule cannot stand for, and is differentiated."""
+
+    code = "PS707"
+    title = "the rule of `{name}` cannot stand for it: {what}"
+    label = "the function is called here"
+    help = "let the function return new arrays, change nothing that it is given, and its rule raise and print nothing"
+
+    name: str
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class StoreInMapped(Diagnostic):
     """A mapped function that changes what was there before. Its lanes run all at once: no order is left."""
 

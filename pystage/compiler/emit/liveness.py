@@ -23,7 +23,7 @@ class Census:
         self.within: dict[Op, Region] = {}
         self.sites: dict[Function, list[Op]] = {f: [] for f in self.functions}
         self.opaque: set[Function] = {entry}
-        """Functions whose parameters and results all stay: what is not called by a `Call`."""
+        """Functions whose parameters and results all stay: what is not called by a `Call`, or has a rule."""
         for function in self.functions:
             self._region(function.body)
         self.inlined = {
@@ -35,7 +35,7 @@ class Census:
             self.within[op] = region
             if isinstance(op.kind, Call):
                 self.sites[op.kind.function].append(op)
-            else:
+            if not isinstance(op.kind, Call) or op.kind.rule is not None:
                 self.opaque.update(callees(op))
             for inner in op.regions:
                 self.holder[inner] = op

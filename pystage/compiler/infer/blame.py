@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 
-from .. import library
 from ..diagnostics.diagnostic import Diagnostic, Note
 from ..diagnostics.span import Span
 from ..stage import ir as stage
@@ -18,7 +17,8 @@ from ..values.state import State
 from .assigned import walk
 from .frame import Frame
 
-_LIBRARY = os.path.dirname(library.__file__) + os.sep
+_LIBRARY = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 2)) + os.sep
+"""Where the programs are that pystage itself is written in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +78,19 @@ def _parameters(function: stage.Function) -> tuple[str, ...]:
 
 
 def is_library(span: Span | None) -> bool:
-    """True for a place in the programs that the library writes functions of NumPy as (`library/composed.py`)."""
+    """True for a place in pystage's own programs, as those that stand for functions of NumPy (`library/composed.py`)."""
     return span is not None and span.file.startswith(_LIBRARY)
 
 
 def outside(diagnostic: Diagnostic, frame: Frame | None, current: Span | None) -> Diagnostic:
-    """The diagnostic at the user's call of a function of NumPy, where it stands inside of that function."""
+    """The diagnostic at the user's call of a function, where it stands inside of one of pystage's own programs."""
     if not is_library(diagnostic.span):
         return diagnostic
     span = current
     while frame is not None and is_library(span):
         span, frame = frame.call, frame.caller
+    if span is None:  # called from outside of staged source
+        return diagnostic
     notes = tuple([note for note in diagnostic.notes if not is_library(note.span)])
     return replace(diagnostic, span=span, notes=notes)
 

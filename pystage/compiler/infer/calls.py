@@ -170,6 +170,14 @@ def call_transformed(
     `transform` gets what the callee did and the values of its function's parameters at this call, and gives
     values for the results of that function.
     """
+    replay, canonical = transformed(engine, function, args, kwargs)
+    return apply_transformed(engine, replay, canonical, transform)
+
+
+def transformed(
+    engine: Engine, function: Abstract, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
+) -> tuple[Replay, Canonical]:
+    """What a call of any callable value does, as an HLO function of its own, and what it is given; nothing is done yet."""
     activation = Activation("transformed", engine.b.span, lambda bound: _call_bound(engine, bound, len(args)))
     bound = {"": function, **{str(i): a for i, a in enumerate(args)}, **kwargs}
     canonical = Canonical(engine)
@@ -190,6 +198,16 @@ def call_transformed(
             why = "the function that prints is transformed here"
             instead = "return what is to be printed as well (`has_aux=True`), and print it outside"
             raise DiagnosticError(NotServed(span=op.span, name="print", why=why, instead=instead))
+    return replay, canonical
+
+
+def apply_transformed(
+    engine: Engine,
+    replay: Replay,
+    canonical: Canonical,
+    transform: Callable[[Replay, Sequence[Value]], Sequence[Value]],
+) -> Abstract:
+    """Does what `transformed` has found, with what `transform` puts into the program."""
     return _apply(engine, replay, canonical, first=True, put=lambda actual: transform(replay, actual))
 
 

@@ -30,7 +30,7 @@ from ..hlo.walk import callees
 from ..library import operators
 from ..library.context import Case, Context, Raw
 from ..library.streams import STREAMS
-from ..ops import Compare, Constant, Convert, Not, Reshape
+from ..ops import Compare, Constant, Convert, Not, Reshape, Rule
 from ..ops.draw import Action, Draw
 from ..stage import ir as stage
 from ..values.boundary import CellVariable, Form, Global, GuardKind, Owned, Path, Step
@@ -158,6 +158,8 @@ class Engine(Context):
         self.global_names: dict[int, dict[str, Any]] = {}
         self.closure_cells: dict[int, tuple[int, Any]] = {}
         self.objects_told_apart = False
+        self.rules: dict[object, Rule] = {}
+        """Rules of `pystage.custom_vjp` that are being made, by what tells calls apart."""
         self.effectful: set[Function] = set()
         """Functions in which something must run even when their results are unused."""
         self.under_jax = 0

@@ -30,6 +30,7 @@ from ..values.lattice import (
     ObjectCell,
     Partial,
     Ref,
+    Tuple,
     Undef,
     Unknown,
     VariableCell,
@@ -171,12 +172,16 @@ def _call_python(engine: Engine, function: types.FunctionType, args: Args, kwarg
                 why="it is not among the functions that pystage stages",
             )
         )
+    callee, defaults = _python_callee(engine, function)
+    bound = bind(callee.function.params, function.__qualname__, args, kwargs, defaults, engine)
+    return call_function(engine, callee, bound)
+
+
+def _python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee, dict[str, Abstract]]:
     found = engine.python_callees.get(id(function))
     if found is None:  # kept alive by the callee's own keep
         found = engine.python_callees[id(function)] = python_callee(engine, function)
-    callee, defaults = found
-    bound = bind(callee.function.params, function.__qualname__, args, kwargs, defaults, engine)
-    return call_function(engine, callee, bound)
+    return found
 
 
 _SOURCE_CODES = ("PS101", "PS102", "PS103", "PS104")
@@ -220,16 +225,54 @@ def python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee,
     return Callee(staged, function.__globals__, function.__module__ or "", cells, identity), defaults
 
 
-def _call_closure(engine: Engine, closure: Closure, args: Args, kwargs: Kwargs) -> Abstract:
+def _defaults(closure: Closure) -> dict[str, Abstract]:
+    """The defaults of a closure's parameters, by name."""
     params = closure.function.params
     ordered = [*params.positional_only, *params.positional]
-    defaults = dict(zip(ordered[len(ordered) - len(closure.defaults) :], closure.defaults))
-    defaults.update(closure.kw_defaults)
-    bound = bind(params, closure.function.qualname, args, kwargs, defaults, engine)
+    found = dict(zip(ordered[len(ordered) - len(closure.defaults) :], closure.defaults))
+    return {**found, **dict(closure.kw_defaults)}
+
+
+def _call_closure(engine: Engine, closure: Closure, args: Args, kwargs: Kwargs) -> Abstract:
+    params = closure.function.params
+    bound = bind(params, closure.function.qualname, args, kwargs, _defaults(closure), engine)
     callee = Callee(
         closure.function, closure.namespace, closure.module, dict(closure.cells), closure.function
     )
     return call_function(engine, callee, bound)
+
+
+def callable_text(function: Abstract) -> str:
+    """How a message names a callable value."""
+    match function:
+        case Const(value):
+            return callable_name(value).rpartition(".")[2]
+        case Closure():
+            return function.function.name
+        case Method(inner):
+            return callable_text(inner)
+    return "the function"
+
+
+def by_position(engine: Engine, function: Abstract, args: Args, kwargs: Kwargs) -> list[Abstract] | None:
+    """All arguments of a call of a function of the program by position, defaults included; None if there is no such call."""
+    match function:
+        case Const(value) if isinstance(value, types.FunctionType):
+            callee, defaults = _python_callee(engine, value)
+            params, name = callee.function.params, value.__qualname__
+        case Closure():
+            params, defaults, name = function.function.params, _defaults(function), function.function.qualname
+        case Method(inner, receiver):
+            found = by_position(engine, inner, [receiver, *args], kwargs)
+            return None if found is None else found[1:]
+        case _:
+            return None if kwargs else list(args)
+    bound = bind(params, name, args, kwargs, defaults, engine)
+    if params.keyword_only or (params.double_star is not None and kwargs.keys() - bound.keys()):
+        return None
+    rest = bound.get(params.star) if params.star is not None else None
+    extra = rest.items if isinstance(rest, Tuple) else ()
+    return [*[bound[name] for name in (*params.positional_only, *params.positional)], *extra]
 
 
 def closure_variable(engine: Engine, name: str, cell: Any) -> VariableCell:

@@ -9,19 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+import jax
 import numpy as np
 
 from ..ad.calculus import Calculus, differentiable
+from ..diagnostics.codes_differentiation import NoRuleFor
+from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
 from ..hlo.types import INT64
 from ..library.context import Context, Raw
-from ..library.registry import meaning
+from ..library.jaxtail import is_jax_callable, jax_call
+from ..library.registry import instance_meaning, meaning
 from ..ops import Constant, StopGradient
-from ..values.boundary import Form
+from ..values.boundary import Form, Owned, Path
 from ..values.lattice import FALSE, Abstract, Array, Const, Meaning, Tuple
 from ..values.traverse import rebuild
+from .custom import Custom, call_with_rule
 from .derivatives import directional, value_and_gradients
 from .engine import Engine
+from .invoke import by_position, callable_text
 from .mapping import mapped
 from .pullbacks import pulled_back, recomputed
 
@@ -188,6 +194,45 @@ def _stop_gradient(ctx: Context, x: Abstract) -> Abstract:
     return rebuild(x, stopped, lambda c: made.get(c, c))
 
 
+def _call_custom(ctx: Context, receiver: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
+    """A call of a `pystage.custom_vjp` object."""
+    engine = cast(Engine, ctx)
+    fun, fwd, bwd, apart = (engine.getattr(receiver, n) for n in ("fun", "fwd", "bwd", "nondiff_argnums"))
+    return _custom(engine, fun, fwd, bwd, apart, args, kwargs)
+
+
+@instance_meaning(jax.custom_vjp)
+def _call_of_jax(ctx: Context, receiver: Any, *args: Abstract, **kwargs: Abstract) -> Abstract:
+    """A call of a `jax.custom_vjp` object of the program; of the library's own, JAX knows more."""
+    engine = cast(Engine, ctx)
+    options = [name for name in ("symbolic_zeros", "optimize_remat") if getattr(receiver, name, False)]
+    if is_jax_callable(receiver):
+        return jax_call(engine, receiver, args, kwargs)
+    if options:
+        what = f"its rule was given with {' and '.join(options)}"
+        raise DiagnosticError(NoRuleFor(span=engine.b.span, name=receiver.__name__, what=what))
+    path = Path(Owned(receiver, "custom_vjp"))
+    read = [engine.externals.value(path.attribute(n), getattr(receiver, n)) for n in ("fun", "fwd", "bwd")]
+    return _custom(engine, read[0], read[1], read[2], receiver.nondiff_argnums, args, kwargs)
+
+
+def _custom(
+    engine: Engine,
+    fun: Abstract,
+    fwd: Abstract,
+    bwd: Abstract,
+    apart: Raw,
+    args: Sequence[Abstract],
+    kwargs: dict[str, Abstract],
+) -> Abstract:
+    name = callable_text(fun)
+    if any(isinstance(rule, Const) and rule.value is None for rule in (fwd, bwd)):
+        engine.raise_(AttributeError(f"No VJP defined for custom_vjp function {name} using defvjp."))
+    numbers = frozenset(engine.known(apart, "nondiff_argnums of pystage.custom_vjp"))
+    custom = Custom(name, fun, fwd, bwd, numbers)
+    return call_with_rule(engine, custom, args, kwargs, by_position(engine, fun, args, kwargs))
+
+
 MEANINGS: dict[str, Callable[..., Any]] = {
     "grad": _grad,
     "value_and_grad": _value_and_grad,
@@ -198,6 +243,7 @@ MEANINGS: dict[str, Callable[..., Any]] = {
     "vjp": _vjp,
     "checkpoint": _checkpoint,
     "stop_gradient": _stop_gradient,
+    "custom_vjp.__call__": _call_custom,
 }
 
 

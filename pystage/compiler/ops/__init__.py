@@ -26,7 +26,7 @@ from .binary import (
     Xor,
 )
 from .compare import Clamp, Compare, Select
-from .control import Call, Case, If, OptimizationBarrier, StopGradient, While
+from .control import Call, Case, If, OptimizationBarrier, Rule, StopGradient, Ways, While
 from .convert import BitcastConvert, Convert
 from .convolution import Convolution
 from .custom import CustomCall
@@ -169,6 +169,7 @@ __all__ = [
     "RoundNearestAfz",
     "RoundNearestEven",
     "Rsqrt",
+    "Rule",
     "Scatter",
     "Select",
     "SelectAndScatter",
@@ -187,6 +188,7 @@ __all__ = [
     "Tanh",
     "Transpose",
     "TriangularSolve",
+    "Ways",
     "While",
     "Xor",
     "concrete",

@@ -6,7 +6,7 @@ Regions of `If`, `Case` and `While` may use the values of the regions around the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from .structure import Constant
 from .unary import Negate, Sine
 
 if TYPE_CHECKING:
+    from ..diagnostics.diagnostic import Diagnostic
     from ..hlo.mlir import Emitter
 
 
@@ -223,17 +224,49 @@ class While(HloOp):
         ]
 
 
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """The two functions of a rule.
+
+    `forward` takes the operands of the call, and gives its results and then residuals. `backward` takes the
+    operands, the residuals and the cotangents of the results `seeds`, and gives those of the operands `wrt`. For
+    a derivative by any of the operands `others` there is no rule.
+    """
+
+    forward: Function
+    backward: Function
+    seeds: tuple[int, ...]
+    wrt: tuple[int, ...]
+    others: frozenset[int]
+
+
+@dataclass(eq=False, repr=False)
+class Rule:
+    """How a call is differentiated in reverse, in place of what it calls: the ways there and back, or why there are none.
+
+    What a rule computes may call the same function, with this very rule: so its ways are found after it is made,
+    None before.
+    """
+
+    name: str
+    ways: Ways | Diagnostic | None = None
+
+    def __repr__(self) -> str:
+        return f"of {self.name}"
+
+
 @dataclass(frozen=True)
 class Call(HloOp):
     """A call of another function of the program, with its parameters as operands. MLIR: func.call.
 
     Emitted as a private function of the module, once however often it is called. Functions are equal
     only if they are the same object. `recompute`: its way back keeps nothing of it but its operands, and runs it
-    once more.
+    once more. `rule`: its derivative is not that of the function; such a call stays one until it is emitted.
     """
 
     function: Function
     recompute: bool = False
+    rule: Rule | None = None
 
     opcode = "func.call"
 
@@ -241,6 +274,8 @@ class Call(HloOp):
         wanted = self.function.param_types
         if operands != wanted:
             raise ShapeError(f"{self.function.name} takes {_words(wanted)}, not {_words(operands)}")
+        if self.rule is not None and isinstance(self.rule.ways, Ways):
+            _check_ways(self.rule.ways, wanted, self.function.result_types)
         return self.function.result_types
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
@@ -258,15 +293,23 @@ class Call(HloOp):
     def samples(cls) -> Sequence[Sample]:
         function = _sample_function()
         operands = (grid(FLOAT32, (3,)), grid(FLOAT32, (3,), 1, 2))
-        return [Sample(cls(function), operands), Sample(cls(function), operands[::-1])]
+        ruled = cls(function, rule=Rule("sample", _sample_ways(function)))
+        return [
+            Sample(cls(function), operands),
+            Sample(cls(function), operands[::-1]),
+            Sample(ruled, operands),
+        ]
 
     @classmethod
     def error_samples(cls) -> Sequence[ErrorSample]:
         function = _sample_function()
         three = ArrayType(FLOAT32, (3,))
+        ways = _sample_ways(function)
+        swapped = Rule("sample", replace(ways, forward=ways.backward))
         return [
             ErrorSample(cls(function), (three,), "sample takes f32[3] and f32[3], not f32[3]"),
             ErrorSample(cls(function), (three, ArrayType(FLOAT64, (3,))), "not f32[3] and f64[3]"),
+            ErrorSample(cls(function, rule=swapped), (three, three), "sample_bwd takes f32[3] and f32[3]"),
         ]
 
 
@@ -344,6 +387,18 @@ class StopGradient(HloOp):
         return [ErrorSample(cls(), (three, three), "takes one operand, not 2")]
 
 
+def _check_ways(ways: Ways, takes: tuple[ArrayType, ...], gives: tuple[ArrayType, ...]) -> None:
+    """`ShapeError` unless these are the ways of a call that takes and gives these types."""
+    forward, backward = ways.forward, ways.backward
+    made = forward.result_types
+    require(forward.param_types == takes, f"{forward.name} takes {_words(takes)}")
+    require(made[: len(gives)] == gives, f"{forward.name} gives {_words(gives)} first")
+    given = (*takes, *made[len(gives) :], *[gives[i] for i in ways.seeds])
+    wanted = tuple([takes[i] for i in ways.wrt])
+    require(backward.param_types == given, f"{backward.name} takes {_words(given)}")
+    require(backward.result_types == wanted, f"{backward.name} gives {_words(wanted)}")
+
+
 def _words(types: Sequence[ArrayType]) -> str:
     """Types in words; `nothing` if there are none."""
     return listing(types) if types else "nothing"
@@ -380,3 +435,18 @@ def _sample_function() -> Function:
     left, right = body.params
     body.results = (b.op(Multiply(), b.op(Subtract(), left, right), left),)
     return Function("sample", body)
+
+
+def _sample_ways(function: Function) -> Ways:
+    """The derivative of the sample function, with its first operand as a further residual."""
+    three = ArrayType(FLOAT32, (3,))
+    forward, backward = Region((three, three)), Region((three, three, three, three))
+    b = Builder(forward)
+    forward.results = (*b.apply(Call(function), forward.params).results, forward.params[0])
+    b = Builder(backward)
+    left, right, kept, seed = backward.params
+    slope = b.op(Subtract(), b.op(Add(), kept, left), right)
+    by_right = b.op(Negate(), b.op(Multiply(), seed, kept))
+    backward.results = (b.op(Multiply(), seed, slope), by_right)
+    made = Function("sample_fwd", forward), Function("sample_bwd", backward)
+    return Ways(*made, (0,), (0, 1), frozenset())
