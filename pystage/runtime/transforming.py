@@ -22,11 +22,11 @@ from jax.interpreters import ad
 from ..compiler.ad.activity import Activity
 from ..compiler.ad.forward import Forward
 from ..compiler.ad.reverse import Reverse
+from ..compiler.ad.silent import silent
 from ..compiler.batch.batching import Batch, NotMapped
 from ..compiler.diagnostics.codes_differentiation import NoDerivative
 from ..compiler.diagnostics.diagnostic import DiagnosticError
 from ..compiler.diagnostics.errors import StagingError
-from ..compiler.emit.silent import silent
 from ..compiler.emit.simplify import simplify
 from ..compiler.hlo.calculus import NotDifferentiable
 from ..compiler.hlo.ir import Function

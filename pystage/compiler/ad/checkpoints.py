@@ -214,7 +214,8 @@ def _keep_and_run(
 def checkpointed(pull: Pull, step: Step, given: Sequence[Value | None], cotangents: Cotangent) -> None:
     """Pulls back through a loop of which not every trip can be kept."""
     carried, captured = pull.carried(step, [ct is not None for ct in given])
-    trips, (steps, stores) = _keep_states(step)
+    with step.source.quietly(step.quiet):
+        trips, (steps, stores) = _keep_states(step)
     b, c = pull.b, pull.c
     states = [v.type for v in step.old.operands]
     more = ArrayType(INT64, (MORE,))
@@ -236,9 +237,10 @@ def checkpointed(pull: Pull, step: Step, given: Sequence[Value | None], cotangen
     def back(values: Sequence[Value]) -> list[Value]:
         want = values[0]
         slots = _Slots(b, values[1], values[2:first])
-        slot = _advance(b, step, slots, want)
         local: Cotangent = dict(zip(captured, values[second:], strict=True))
-        sent = _one_trip(pull, step, slots.take(slot), dict(zip(carried, values[first:second])), local)
+        with step.source.quietly():
+            slot = _advance(b, step, slots, want)
+            sent = _one_trip(pull, step, slots.take(slot), dict(zip(carried, values[first:second])), local)
         slots.mark(slot, integer(b, -1))
         return [
             c.sub(want, integer(b, 1)),

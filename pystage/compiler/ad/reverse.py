@@ -40,6 +40,7 @@ from .calculus import Calculus, accumulated, differentiable
 from .checkpoints import Cotangent, checkpointed
 from .residuals import Scope, extend, residuals, substitute
 from .rules import contributions
+from .silent import Silencing
 from .tape import Linear, Step, Tape
 from .trips import exact_trips
 
@@ -49,6 +50,7 @@ class Reverse:
 
     def __init__(self) -> None:
         self.activity = Activity()
+        self.silencing = Silencing()
         self._linear: dict[tuple[Function, Mask], Linear] = {}
         self._back: dict[tuple[Linear, Mask, Mask], Backward] = {}
 
@@ -57,7 +59,7 @@ class Reverse:
         params = tuple([p and differentiable(t) for p, t in zip(params, function.param_types, strict=True)])
         key = function, params
         if key not in self._linear:
-            self._linear[key] = Linear(self.linear, self.activity, function, params)
+            self._linear[key] = Linear(self.linear, self.activity, self.silencing, function, params)
         return self._linear[key]
 
     def backward(self, linear: Linear, results: Mask, params: Mask) -> Backward:
@@ -69,7 +71,7 @@ class Reverse:
 
     def function(self, old: Function, params: Mask, results: Mask) -> Function:
         """`old` with the cotangents of these parameters, as a function of those of these results too."""
-        whole = Linear(self.linear, self.activity, old, params)
+        whole = Linear(self.linear, self.activity, self.silencing, old, params)
         body = whole.body
         seeds = [body.add_param(t) for t, r in zip(old.result_types, results, strict=True) if r]
         cotangents: Cotangent = {}
@@ -316,7 +318,7 @@ class Pullback:
     def _again(self, step: Step, given: Sequence[Value | None], cotangents: Cotangent) -> None:
         """A callee that keeps nothing: it is run once more from its operands, and pulled back."""
         assert isinstance(step.op.kind, Call)
-        function, operands = step.op.kind.function, step.op.operands
+        function, operands = self._owner.silencing.function(step.op.kind.function), step.op.operands
         params = tuple([v in self.varied for v in operands])
         made = self._owner.function(function, params, tuple([ct is not None for ct in given]))
         # The barrier keeps XLA from merging it with the way forward.

@@ -6,13 +6,15 @@ for each of its regions the operations that vary, in their order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Op, Region, Value
-from ..ops import Call, Ways
+from ..ops import Call, Print, Ways
 from .activity import Activity, Mask
+from .silent import Silencing
 
 
 @dataclass(slots=True, eq=False)
@@ -27,7 +29,7 @@ class Tape:
 class Step:
     """One copied operation, in the region `holder`; `old` is what it is a copy of, in `source`.
 
-    `inner` are the tapes of its regions, `callee` the function that it calls.
+    `inner` are the tapes of its regions, `callee` the function that it calls. `quiet`: it has run before.
     """
 
     op: Op
@@ -36,6 +38,7 @@ class Step:
     holder: Region
     inner: list[Tape] = field(default_factory=list)
     callee: Linear | None = None
+    quiet: bool = False
 
 
 class Linear:
@@ -45,9 +48,16 @@ class Linear:
     """
 
     def __init__(
-        self, callee: Callable[[Function, Mask], Linear], activity: Activity, old: Function, params: Mask
+        self,
+        callee: Callable[[Function, Mask], Linear],
+        activity: Activity,
+        silencing: Silencing,
+        old: Function,
+        params: Mask,
     ) -> None:
         self._callee = callee
+        self._silencing = silencing
+        self._quiet = False
         self._old_varied = activity.of(old.body, [v for v, p in zip(old.body.params, params) if p])
         self.old = old
         self.varied: set[Value] = set()
@@ -64,6 +74,15 @@ class Linear:
         """The copies of values."""
         return tuple([self.values[v] for v in values])
 
+    @contextmanager
+    def quietly(self, quiet: bool = True) -> Iterator[None]:
+        """What is copied meanwhile has run before, and prints nothing; `quiet`: False if that is not so."""
+        outer, self._quiet = self._quiet, quiet or self._quiet
+        try:
+            yield
+        finally:
+            self._quiet = outer
+
     def define(self, old: Iterable[Value], made: Iterable[Value]) -> None:
         """Says what the copies of values are."""
         for value, copy in zip(old, made, strict=True):
@@ -76,6 +95,9 @@ class Linear:
         tape = Tape(made)
         for op in old.ops:
             b.span = op.span
+            if self._quiet and isinstance(op.kind, Print):
+                self.define(op.results, self.new(op.operands[:1]))
+                continue
             step = self._copy_op(b, op)
             if any(r in self.varied for r in step.op.results):
                 tape.steps.append(step)
@@ -92,6 +114,8 @@ class Linear:
 
     def _copy_op(self, b: Builder, op: Op) -> Step:
         kind, callee = op.kind, None
+        if self._quiet and isinstance(kind, Call):
+            kind = self._silencing.with_functions(kind)
         if isinstance(kind, Call) and not kind.recompute:
             params = tuple([v in self._old_varied for v in op.operands])
             if any(params) and kind.rule is not None:
@@ -107,4 +131,4 @@ class Linear:
         if callee is not None:
             callee.calls.append(made)
         self.define(op.results, made.results[: len(op.results)])
-        return Step(made, op, self, b.current, inner, callee)
+        return Step(made, op, self, b.current, inner, callee, self._quiet)

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..hlo.ir import Function, Op, Value
+from ..hlo.rewrite import Rewriter
 from ..hlo.walk import functions
 from ..ops import Call, Convolution, Reverse, Transpose, While
-from .rewrite import Rewriter
 
 
 def channels_last(function: Function) -> Function:

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..hlo.ir import Function, Op, Region, Value
+from ..hlo.rewrite import Rewriter
 from ..hlo.types import ArrayType
 from ..hlo.walk import functions
 from ..ops import Broadcast, Call, Case, Constant, DynamicUpdateSlice, If, Iota, Reduce, ReduceWith, Scatter
-from .rewrite import Rewriter
 
 MANY = 16
 """Code with fewer operations that end a fusion stays whole."""

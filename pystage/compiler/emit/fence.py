@@ -20,11 +20,11 @@ from dataclasses import dataclass, field
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import HloOp
+from ..hlo.rewrite import Rewriter
 from ..hlo.types import ArrayType
 from ..hlo.walk import functions
 from ..ops import Call, DynamicSlice, DynamicUpdateSlice, Gather, Scatter, Slice, While
 from .arrays import VIEWS, Origins
-from .rewrite import Rewriter
 
 PART = 4
 """A slice at a known place counts as a load if the array is so many times larger, else as work on all of it."""

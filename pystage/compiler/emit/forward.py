@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ..hlo.ir import Function, Op, Value
+from ..hlo.rewrite import Rewriter
 from ..ops import Constant, DynamicSlice, DynamicUpdateSlice, Slice
 from .arrays import VIEWS
-from .rewrite import Rewriter
 from .views import undone
 
 REACH = 64

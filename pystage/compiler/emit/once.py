@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..hlo.ir import Function, Op, Region, Value
+from ..hlo.rewrite import Rewriter
 from ..hlo.types import BOOL, ArrayType
 from ..ops import Constant, If, Not, While
 from .arrays import Origins
-from .rewrite import Rewriter
 
 SMALL = 64
 """Elements up to which a result may be given a value before it has one."""

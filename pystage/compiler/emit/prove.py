@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..hlo.ir import Function, Op, Region, Value
+from ..hlo.rewrite import Rewriter
 from ..ops import And, Broadcast, Constant, If, Or, Select, While
 from ..values.intervals import Intervals
-from .rewrite import Rewriter
 
 
 def prove(function: Function) -> Function:

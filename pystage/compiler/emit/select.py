@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import HloOp
+from ..hlo.rewrite import Rewriter
 from ..hlo.types import is_complex, is_integer
 from ..ops import (
     Abs,
@@ -66,7 +67,6 @@ from ..ops import (
     Transpose,
     Xor,
 )
-from .rewrite import Rewriter
 
 SMALL = 16
 """Elements up to which an array may be computed in vain."""

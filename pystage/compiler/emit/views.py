@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import HloOp
+from ..hlo.rewrite import Rewriter
 from ..hlo.walk import functions
 from ..ops import Reshape, Reverse, Transpose, While
 from .arrays import VIEWS
-from .rewrite import Rewriter
 
 _Views = dict[Op, dict[int, HloOp]]
 """For a loop, the values that it should carry as a view, by their index."""

@@ -20,7 +20,7 @@ from ..diagnostics.span import Span
 from ..hlo.ir import Function as HloFunction
 from ..hlo.ir import Region, Value
 from ..hlo.walk import functions
-from ..ops import Call, Print
+from ..ops import Call
 from ..ops.draw import Draw
 from ..stage import ir as stage
 from ..values.lattice import (
@@ -177,7 +177,10 @@ def call_transformed(
 def transformed(
     engine: Engine, function: Abstract, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
 ) -> tuple[Replay, Canonical]:
-    """What a call of any callable value does, as an HLO function of its own, and what it is given; nothing is done yet."""
+    """What a call of any callable value does, as an HLO function of its own, and what it is given; nothing is done yet.
+
+    The function must not draw: PS606, as the transformed program may run it again, or not at all.
+    """
     activation = Activation("transformed", engine.b.span, lambda bound: _call_bound(engine, bound, len(args)))
     bound = {"": function, **{str(i): a for i, a in enumerate(args)}, **kwargs}
     canonical = Canonical(engine)
@@ -189,15 +192,10 @@ def transformed(
     canonical.describe_code(output_of(engine).token)
     replay, _ = _infer_callee(engine, activation, bound, canonical)
     for op in [op for f in functions(replay.function) for op in f.body.walk()]:
-        # The transformed program may run it again, or not at all.
         if isinstance(op.kind, Draw):
             name, why = op.kind.action.name, "the function that draws is transformed here"
             instead = "draw outside of the function and pass the numbers in"
             raise DiagnosticError(NotServed(span=op.span, name=name, why=why, instead=instead))
-        if isinstance(op.kind, Print):
-            why = "the function that prints is transformed here"
-            instead = "return what is to be printed as well (`has_aux=True`), and print it outside"
-            raise DiagnosticError(NotServed(span=op.span, name="print", why=why, instead=instead))
     return replay, canonical
 
 
@@ -209,6 +207,15 @@ def apply_transformed(
 ) -> Abstract:
     """Does what `transformed` has found, with what `transform` puts into the program."""
     return _apply(engine, replay, canonical, first=True, put=lambda actual: transform(replay, actual))
+
+
+def put_transformed(
+    engine: Engine, replay: Replay, made: HloFunction, operands: Sequence[Value]
+) -> Sequence[Value]:
+    """Puts what a callee's function was made into in its place: it must run each time if that must."""
+    if not replay.pure:
+        engine.effectful.add(made)
+    return engine.b.apply(Call(made), operands, pure=replay.pure).results
 
 
 def _call_bound(engine: Engine, bound: Mapping[str, Abstract], count: int) -> Abstract:

@@ -16,12 +16,13 @@ import numpy as np
 from ..ad.calculus import Calculus, differentiable
 from ..ad.forward import Forward
 from ..ad.reverse import Reverse
+from ..ad.silent import silent
 from ..diagnostics.codes_differentiation import NoDerivative, NoSuchArgument
 from ..diagnostics.codes_mutation import UncertainAlias
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.calculus import NotDifferentiable
 from ..hlo.ir import Region, Value
-from ..ops import Call, Constant
+from ..ops import Constant
 from ..values.boundary import Form
 from ..values.holding import held, holding
 from ..values.lattice import (
@@ -35,7 +36,7 @@ from ..values.lattice import (
     Undef,
 )
 from ..values.traverse import cells_of, rebuild, values_of
-from .calls import Replay, call_transformed
+from .calls import Replay, call_transformed, put_transformed
 from .describe import describe
 from .engine import Engine
 from .merged import MERGEABLE, seal, sources_of
@@ -209,7 +210,7 @@ def call_lifted(engine: Engine, function: Abstract, call: Lifted, kwargs: Named,
         by_leaf = {leaf: parameters[leaf] for leaf in call.leaves.actual if leaf in parameters}
         actual[:] = [call.leaves.number(v) for v in actual]
         if replay.raises is not None:
-            return engine.b.apply(Call(replay.function), actual, pure=replay.pure).results
+            return put_transformed(engine, replay, replay.function, actual)
         try:
             return put(replay, actual, by_leaf)
         except NotDifferentiable as error:
@@ -277,7 +278,7 @@ def value_and_gradients(
         c = Calculus(engine.b)
         if output is None:
             gradients.update((leaf, c.zeros(leaf.type)) for leaf in by_leaf)
-            return engine.b.apply(Call(replay.function), actual).results
+            return put_transformed(engine, replay, replay.function, actual)
         if output not in body.results:
             body.results = (*body.results, output)
         wanted = set(by_leaf.values())
@@ -286,11 +287,11 @@ def value_and_gradients(
             tuple([p in wanted for p in body.params]),
             tuple([r is output for r in body.results]),
         )
-        op = engine.b.apply(Call(made), [*actual, c.filled(output.type, 1)])
+        results = put_transformed(engine, replay, made, [*actual, c.filled(output.type, 1)])
         count = len(body.results)
-        found = dict(zip([p for p in body.params if p in wanted], op.results[count:], strict=True))
+        found = dict(zip([p for p in body.params if p in wanted], results[count:], strict=True))
         gradients.update((leaf, found[param]) for leaf, param in by_leaf.items())
-        return op.results[:count]
+        return results[:count]
 
     call = lifted(engine, args, positions)
     result = call_lifted(engine, function, call, kwargs, put)
@@ -320,9 +321,12 @@ def _is_array(engine: Engine, ref: Ref) -> bool:
 
 
 def directional(
-    engine: Engine, function: Abstract, primals: Arguments, tangents: Arguments
+    engine: Engine, function: Abstract, primals: Arguments, tangents: Arguments, again: bool = False
 ) -> tuple[Abstract, Abstract]:
-    """The callee's result, and how it changes along the tangents, which have the structure of the primals."""
+    """The callee's result, and how it changes along the tangents, which have the structure of the primals.
+
+    `again`: the same call has run before, and has printed what it prints.
+    """
     call = lifted(engine, primals, range(len(primals)))
     given = _matched(engine, call, tangents)
     moved: dict[Value, Value] = {}
@@ -334,16 +338,16 @@ def directional(
         leaf_of = {param: leaf for leaf, param in by_leaf.items()}
         leaf_params.update(by_leaf)
         mask = tuple([p in leaf_of for p in body.params])
-        forward = Forward()
-        made = forward.function(replay.function, mask)
+        forward, function = Forward(), silent(replay.function) if again else replay.function
+        made = forward.function(function, mask)
         directions = [given[leaf_of[p]] for p in body.params if p in leaf_of]
-        op = engine.b.apply(Call(made), [*actual, *directions])
+        results = put_transformed(engine, replay, made, [*actual, *directions])
         count = len(body.results)
-        flags = forward.results(replay.function, mask)
+        flags = forward.results(function, mask)
         varied = [r for r, flag in zip(body.results, flags, strict=True) if flag]
-        moved.update(zip(varied, op.results[count:], strict=True))
+        moved.update(zip(varied, results[count:], strict=True))
         inner.append(replay)
-        return op.results[:count]
+        return results[:count]
 
     inner: list[Replay] = []
     leaf_params: dict[Value, Value] = {}

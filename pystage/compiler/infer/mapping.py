@@ -225,6 +225,8 @@ def mapped(
         assert isinstance(actual, list)
         if replay.reached or replay.outer:
             raise DiagnosticError(StoreInMapped(span=_place_of_change(replay) or engine.b.span))
+        if replay.output is not None:
+            raise DiagnosticError(_not_mapped("print", engine.b.span))
         flags = tuple([v in given.actual for v in actual])
         actual[:] = [given.actual.get(v, v) for v in actual]
         return _apply_to_all(engine, batch, replay, actual, flags)
@@ -240,6 +242,11 @@ def _place_of_change(replay: Replay) -> Span | None:
     ]
     spans = [v.owner.span for v in changed if isinstance(v.owner, Op)]
     return spans[-1] if spans else None
+
+
+def _not_mapped(name: str, span: Span | None) -> NotServed:
+    why, instead = "the function is mapped here", "do it outside of the function"
+    return NotServed(span=span, name=name, why=why, instead=instead)
 
 
 def _apply_to_all(
@@ -259,11 +266,7 @@ def _apply_to_all(
     try:
         made = batch.function(function, flags)
     except NotMapped as problem:
-        instead = "do it outside of the function"
-        refusal = NotServed(
-            span=problem.span, name=str(problem), why="the function is mapped here", instead=instead
-        )
-        raise DiagnosticError(refusal) from None
+        raise DiagnosticError(_not_mapped(str(problem), problem.span)) from None
     results = engine.b.apply(Call(made), actual, pure=replay.pure).results
     has_lanes = batch.results(function, flags)
     c = Calculus(engine.b)

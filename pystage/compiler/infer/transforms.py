@@ -104,24 +104,26 @@ def _columns(
     shape, size = value.type.static_shape, value.type.size
     form = primal.form if isinstance(primal, Array) else Form.PYTHON
 
-    def along(direction: Abstract) -> Abstract:
+    def along(direction: Abstract, again: bool = False) -> Abstract:
         def of_one(ctx: Context, x: Abstract) -> Abstract:
             return engine.call(fun, [*args[:position], x, *args[position + 1 :]], kwargs)
 
-        return directional(engine, Meaning("one argument", of_one), [args[position]], [direction])[1]
+        one = Meaning("one argument", of_one)
+        return directional(engine, one, [args[position]], [direction], again)[1]
 
     c = Calculus(engine.b)
     if not shape:
         return along(Array(c.filled(value.type, 1), form))
     columns = c.reshape(c.iota(INT64, (size,), 0), shape)
 
-    def basis(index: Abstract) -> Abstract:
-        chosen = c.broadcast(cast(Array, index).value, shape, ())
+    def column(index: Array, again: bool) -> Abstract:
+        chosen = c.broadcast(index.value, shape, ())
         one, zero = c.filled(value.type, 1), c.zeros(value.type)
         direction = c.select(c.compare("EQ", columns, chosen), one, zero)
-        return engine.ndarray(direction) if form is Form.NDARRAY else Array(direction, form)
+        whole = engine.ndarray(direction) if form is Form.NDARRAY else Array(direction, form)
+        return along(whole, again)
 
-    rows = _stacked(engine, lambda index: along(basis(index)), size)
+    rows = _stacked(engine, column, size)
     moved = c.transpose(rows.value, [*range(1, rows.type.rank), 0])
     whole = c.reshape(moved, (*rows.shape[1:], *shape))
     if rows.form is Form.JAX or form is Form.JAX:
@@ -139,11 +141,11 @@ def _vmap(ctx: Context, fun: Abstract, in_axes: Raw = ZERO, out_axes: Raw = ZERO
     return Meaning("the mapped function", call)
 
 
-def _stacked(engine: Engine, row: Callable[[Abstract], Abstract], count: int) -> Array:
-    """What `row` gives for 0, 1, …, one below the other."""
+def _stacked(engine: Engine, row: Callable[[Array, bool], Abstract], count: int) -> Array:
+    """What `row` gives for 0, 1, …, one below the other; it is told where it runs again what has run before."""
     b, c = engine.b, Calculus(engine.b)
     zero, one = b.op(Constant(np.asarray(0, INT64))), b.op(Constant(np.asarray(1, INT64)))
-    first = engine.read(row(Array(zero, Form.PYTHON)))  # for its type: nothing uses it
+    first = engine.read(row(Array(zero, Form.PYTHON), False))  # for its type and what it prints
     assert isinstance(first, Array)
     shape = first.shape
 
@@ -154,8 +156,9 @@ def _stacked(engine: Engine, row: Callable[[Abstract], Abstract], count: int) ->
 
     def body(state: Abstract) -> Abstract:
         index, buffer = cast(Tuple, state).items
-        made = engine.read(row(index))
-        assert isinstance(index, Array) and isinstance(buffer, Array) and isinstance(made, Array)
+        assert isinstance(index, Array) and isinstance(buffer, Array)
+        made = engine.read(row(index, True))
+        assert isinstance(made, Array)
         part = c.reshape(made.value, (1, *shape))
         stored = c.update(buffer.value, part, [index.value, *[zero] * len(shape)])
         return Tuple((Array(c.add(index.value, one), Form.PYTHON), Array(stored, Form.JAX)))

@@ -1,4 +1,4 @@
-"""A program that prints nothing: what derivatives are made of, which run what has run before once more.
+"""A program that prints nothing: what is run once more for a derivative has printed before.
 
 In: a function of HLO IR. Out: the same function without its `Print`s.
 """
@@ -9,22 +9,30 @@ from dataclasses import replace
 
 from ..hlo.ir import Function, Op
 from ..hlo.op import HloOp
+from ..hlo.rewrite import Rewriter
 from ..hlo.walk import functions
 from ..ops import Call, Print, Rule, Ways
-from .rewrite import Rewriter
 
 
 def silent(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
-    if not any(isinstance(op.kind, Print) for f in functions(function) for op in f.body.walk()):
-        return function
-    return _Silencing().function(function)
+    return Silencing().function(function)
 
 
-class _Silencing(Rewriter):
+class Silencing(Rewriter):
+    """Silent functions, each made once; those that print nothing are as they are."""
+
     def __init__(self) -> None:
         super().__init__()
         self._rules: dict[Rule, Rule] = {}
+        self._has: dict[Function, bool] = {}
+
+    def function(self, old: Function) -> Function:
+        prints = self._has.get(old)
+        if prints is None:
+            found = (op.kind for f in functions(old) for op in f.body.walk())
+            prints = self._has[old] = any(isinstance(kind, Print) for kind in found)
+        return super().function(old) if prints else old
 
     def op(self, op: Op) -> None:
         if isinstance(op.kind, Print):
@@ -33,7 +41,7 @@ class _Silencing(Rewriter):
             self.copy(op)
 
     def with_functions(self, kind: HloOp) -> HloOp:
-        if isinstance(kind, Call) and isinstance(kind.rule, Rule):
+        if isinstance(kind, Call) and kind.rule is not None:
             kind = replace(kind, rule=self._rule(kind.rule))
         return super().with_functions(kind)
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
-from ..hlo.builder import Builder
-from ..hlo.ir import Function, Op, Region, Value
-from ..hlo.op import HloOp
+from .builder import Builder
+from .ir import Function, Op, Region, Value
+from .op import HloOp
 
 
 class Rewriter:
