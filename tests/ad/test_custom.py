@@ -385,6 +385,10 @@ def raising(x: Any, ct: Any) -> Any:
     return (ct,)
 
 
+def sometimes(x: Any) -> Any:
+    return (x * 2.0, None if x[0] > 0.0 else x * 3.0)
+
+
 REFUSED = [
     (ruled(bwd=lambda x, ct: (ct, ct)), "PS704", "2 cotangents for 1 arguments"),
     (ruled(bwd=lambda x, ct: ct), "PS704", "no tuple of cotangents"),
@@ -454,6 +458,18 @@ def test_a_list_that_is_given_back() -> None:
     check(program, 2.0)
     with pytest.raises(pystage.StagingError, match="PS707"):
         pystage.grad(lambda x: program(x)[1] + f([x, x])[0])(2.0)
+
+
+def test_a_result_that_is_none_on_some_paths() -> None:
+    f = ruled(fun=sometimes)
+
+    def program(x: Any) -> Any:
+        found = f(x)[1]
+        return np.float64(0.0) if found is None else np.sum(found)
+
+    check(program, X)
+    with pytest.raises(pystage.StagingError, match=r"PS70[47]"):
+        pystage.grad(program)(X)
 
 
 def test_rules_of_jax_are_kept() -> None:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ...config import config
-from ..diagnostics.codes_differentiation import OutsideOfRule
+from ..diagnostics.codes_differentiation import NoRuleFor, OutsideOfRule
 from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Region, Value
@@ -336,6 +336,9 @@ class Pullback:
         assert ways is not None
         if any(op.operands[i] in self.varied for i in ways.others):
             raise DiagnosticError(OutsideOfRule(span=op.span, name=rule.name))
+        if any(ct is not None and i not in ways.seeds for i, ct in enumerate(given)):
+            what = "it gives a number that it does not give on all paths"
+            raise DiagnosticError(NoRuleFor(span=op.span, name=rule.name, what=what))
         count = len(step.old.results)
         seeds = [self.c.zeros(op.results[i].type) if (ct := given[i]) is None else ct for i in ways.seeds]
         made = self.b.apply(Call(ways.backward), (*op.operands, *op.results[count:], *seeds))

@@ -95,7 +95,7 @@ class Owned:
         # A derivative by what is not the callee's own goes through the call too, where it is refused.
         if is_own:
             engine.state.set(ref.cell, ArrayCell(own(engine, content.value), content.writable))
-        elif content.writable:
+        elif content.writable is True:
             engine.write(ref.cell, replace(content, value=own(engine, content.value)))
         else:
             self._refuse()
@@ -105,7 +105,7 @@ class Owned:
         engine = self.engine
         if ref.cell < self._first or ref.cell in engine.externals.initial:
             return False
-        return not any(engine.held_elsewhere(source, ref.cell) for source, _ in sources_of(content))
+        return not any(engine.held_elsewhere(s.cell, ref.cell) for s in sources_of(content))
 
 
 def own(engine: Engine, value: Value) -> Value:
