@@ -23,6 +23,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from checking import fields_of, interpreting
+from outcomes import Outcome
 
 import pystage
 
@@ -36,23 +37,6 @@ DIRECTIONS = 2
 LEAST, MOST = 1e-20, 1e8
 _WIDE = {"float16": "float64", "float32": "float64", "complex64": "complex128"}
 _numbers = itertools.count()
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a program.
-
-    `same`: the gradient is the slope. `constant`: no number with a fraction goes in, or none comes out. `raises`: so
-    does the plain run. `rough`: the slopes to both sides differ. `differs`: the gradient is wrong. Otherwise the code
-    of the refusal.
-    """
-
-    what: str
-    text: str = ""
-
-    @property
-    def is_wrong(self) -> bool:
-        return self.what in ("differs", "PS699")
 
 
 def check_gradient(
@@ -182,7 +166,7 @@ def generic(args: Args) -> Args:
     def number(_: str, x: Any) -> Any:
         wide = _WIDE.get(str(getattr(x, "dtype", "")))
         x = x.astype(wide) if wide else x
-        return _like(x, np.asarray(x) + JITTER * rng.uniform(-1, 1, np.shape(x)) * _scale(x))
+        return _like(x, np.asarray(x) + JITTER * _direction(x, rng))
 
     return tuple(_Replaced(number)(args))
 
@@ -193,10 +177,19 @@ def _is_plain(x: Any) -> bool:
     return bool(np.all((size == 0) | (size > LEAST) & (size < MOST)))
 
 
-def _scale(x: Any) -> np.ndarray:
-    """How far a number is moved, by its size, so that a tolerance stays positive."""
-    size = np.abs(np.asarray(x))
-    return np.where(size == 0, 1.0, size)
+def _direction(x: Any, rng: np.random.Generator) -> np.ndarray:
+    """A direction for a number or an array: by its size, so that a tolerance stays positive; what is Hermitian stays so."""
+    values = np.asarray(x)
+    size = np.abs(values)
+    scale = np.where(size == 0, 1.0, size)
+    made = rng.standard_normal(size.shape) * scale
+    if np.iscomplexobj(values):
+        made = made + 1j * rng.standard_normal(size.shape) * scale
+    if values.ndim > 1 and values.shape[-1] == values.shape[-2]:
+        transposed = np.conj(np.swapaxes(values, -1, -2))
+        if np.array_equal(transposed, values):
+            made = (made + np.conj(np.swapaxes(made, -1, -2))) / 2
+    return np.asarray(made)
 
 
 def _like(x: Any, values: np.ndarray) -> Any:
@@ -214,9 +207,7 @@ def directions(args: Args, seed: int) -> dict[str, np.ndarray]:
     made: dict[int, np.ndarray] = {}
     found = {}
     for path, x in numbers(args):
-        direction = rng.standard_normal(np.shape(x)) * _scale(x)
-        if np.iscomplexobj(x):
-            direction = direction + 1j * rng.standard_normal(np.shape(x)) * _scale(x)
+        direction = _direction(x, rng)
         shared = isinstance(x, np.ndarray | jax.Array)
         found[path] = made.setdefault(id(x), direction) if shared else direction
     return found
@@ -328,8 +319,14 @@ class Program:
         """JAX's gradient of the plain function; empty where it cannot trace it."""
         if not any(isinstance(x, jax.Array) for _, x in numbers(args)):
             return {}
+        own = copy.deepcopy(args)
+
+        def total(*varied: Any) -> Any:
+            given = dict(zip(self.argnums, varied, strict=True))
+            return self.total(*[given.get(i, x) for i, x in enumerate(own)], **self.kwargs)
+
         try:
-            found = jax.grad(self.total, self.argnums)(*copy.deepcopy(args), **self.kwargs)
+            found = jax.jit(jax.grad(total, tuple(range(len(self.argnums)))))(*[own[i] for i in self.argnums])
         except (TypeError, ValueError, NotImplementedError, jax.errors.JAXTypeError):
             return {}
         return self._by_path(found)

@@ -40,6 +40,6 @@ def test_gradients_are_slopes(name: str, record_property: pytest.RecordProperty)
         outcomes[outcome.what] += 1
         if outcome.is_wrong != (param.id in NAN_IN_A_TRY):
             wrong.append(f"{param.id}: {outcome.what} {outcome.text}")
-    record_property("gradients", dict(outcomes))
+    record_property("gradients of contract programs", dict(outcomes))
     assert not wrong, "\n\n".join(wrong)
     assert outcomes["same"] or name in WITHOUT

@@ -195,6 +195,16 @@ def test_directional_derivatives():
         pystage.jvp(np.sin, (X,), (np.ones(3),))
 
 
+def test_integers_pass_through_beside_directions():
+    def counted(p):
+        p["n"] = p["n"] + 1
+        return p["n"], p["m"], {"n": p["n"], "y": p["y"] * p["m"]}
+
+    value, moved = pystage.jvp(counted, ({"n": 2, "m": 3, "y": X},), ({"n": 2, "m": 3, "y": X},))
+    assert value[:2] == moved[:2] == (3, 3) and value[2]["n"] == moved[2]["n"] == 3
+    np.testing.assert_allclose(moved[2]["y"], 3 * X)
+
+
 def test_aux_and_keywords():
     def with_aux(x, *, power):
         return np.sum(x**power), {"largest": np.max(x)}

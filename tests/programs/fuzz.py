@@ -1,4 +1,4 @@
-"""Runs many random programs: `python -m programs.fuzz COUNT FIRST` (`make fuzz N=20000`).
+"""Runs many random programs: `python -m programs.fuzz COUNT FIRST` (`make fuzz N=20000`), and their gradients.
 
 Prints each program that differs, made small by Hypothesis and as it is to be put into `test_regressions.py`, and
 what became of the others: how many are the same, how many raise the same, how many are refused with which code.
@@ -9,12 +9,15 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from outcomes import Outcome, summary, summary_of_gradients
 
-from .running import Outcome, run
+from .running import differentiate, run
 from .strategy import Program, programs
 
+Check = Callable[[Program], Outcome]
 EACH = 50
 """How many programs are made from one seed."""
 
@@ -26,7 +29,7 @@ class Differs(AssertionError):
         super().__init__(f"{outcome.what}\n{outcome.text}\n\n{program.case()}")
 
 
-def explore(number: int, count: int, shrink: bool = True) -> Counter[str]:
+def explore(number: int, count: int, shrink: bool = True, check: Check = run) -> Counter[str]:
     """What came of `count` programs, always the same for a number; raises `Differs` with the smallest that differs."""
     outcomes: Counter[str] = Counter()
     phases = [Phase.generate, *([Phase.shrink] if shrink else [])]
@@ -42,7 +45,7 @@ def explore(number: int, count: int, shrink: bool = True) -> Counter[str]:
     )
     @given(programs())
     def each(program: Program) -> None:
-        outcome = run(program)
+        outcome = check(program)
         outcomes[outcome.what] += 1
         if outcome.is_wrong:
             raise Differs(program, outcome)
@@ -51,34 +54,21 @@ def explore(number: int, count: int, shrink: bool = True) -> Counter[str]:
     return outcomes
 
 
-def summary(outcomes: Counter[str]) -> str:
-    """How many programs, how many of them refused, and with which codes."""
-    total = outcomes.total()
-    refused = {what: count for what, count in outcomes.most_common() if what.startswith("PS")}
-    share = 100 * sum(refused.values()) / max(total, 1)
-    codes = ", ".join(f"{code} {count}" for code, count in refused.items())
-    same, raises = outcomes["same"], outcomes["raises"]
-    return (
-        f"{total} random programs: {same} the same, {raises} raise the same, {share:.1f} % refused ({codes})"
-    )
-
-
 def main(count: int, first: int) -> int:
     """Runs `count` programs from the seed `first` on; the number of seeds with one that differs."""
-    outcomes: Counter[str] = Counter()
+    found: dict[Check, Counter[str]] = {run: Counter(), differentiate: Counter()}
     wrong, start = 0, time.monotonic()
     for number in range(first, first + -(-count // EACH)):
-        try:
-            outcomes += explore(number, EACH)
-        except Differs as error:
-            wrong += 1
-            print(f"---- seed {number}: {error}", flush=True)
-        print(
-            f"{time.monotonic() - start:.0f} s, seed {number}: {summary(outcomes)}",
-            file=sys.stderr,
-            flush=True,
-        )
-    print(summary(outcomes))
+        for check, outcomes in found.items():
+            try:
+                outcomes.update(explore(number, EACH, check=check))
+            except Differs as error:
+                wrong += 1
+                print(f"---- seed {number}: {error}", flush=True)
+        text = f"{summary(found[run])}; {summary_of_gradients(found[differentiate])}"
+        print(f"{time.monotonic() - start:.0f} s, seed {number}: {text}", file=sys.stderr, flush=True)
+    print(summary(found[run]))
+    print(summary_of_gradients(found[differentiate]))
     return wrong
 
 

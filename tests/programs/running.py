@@ -1,4 +1,4 @@
-"""Runs a random program plain and staged, and says what came of it."""
+"""Runs a random program plain and staged, or its gradient, and says what came of it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import importlib.util
 import itertools
 import tempfile
 import warnings
-from dataclasses import dataclass
+import zlib
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pystage
 from checking import check
+from outcomes import Outcome
+from slopes import check_gradient
 
 from .strategy import Program
 
@@ -21,22 +23,6 @@ SLACK = {"float64": 1e-4, "float32": 2e-3, "float16": 1e-1, "bfloat16": 1e-1}
 may come from float32."""
 
 _numbers = itertools.count()
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a program: `same`, `raises` (and is the same), `differs`, or the code of the refusal."""
-
-    what: str
-    text: str = ""
-
-    @property
-    def is_wrong(self) -> bool:
-        return self.what in ("differs", "PS699")
-
-    @property
-    def is_refused(self) -> bool:
-        return self.what.startswith("PS")
 
 
 def run(program: Program) -> Outcome:
@@ -66,6 +52,25 @@ def run(program: Program) -> Outcome:
             if raised is not None:
                 outcome = Outcome("raises")
         return outcome
+
+
+def differentiate(program: Program) -> Outcome:
+    """Checks the gradient of a program whose narrow numbers are made wide, at the first of its inputs."""
+    wide = Program(
+        tuple([_widened(line) for line in program.lines]),
+        tuple([tuple([_widened(text) for text in texts]) for texts in program.inputs]),
+    )
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module = _load(wide, Path(folder))
+        args = tuple([eval(text, vars(module)) for text in wide.inputs[0]])
+        number = zlib.crc32(wide.source().encode())
+        outcome = check_gradient(module.program, args, second=number % 3 == 0, compiled=number % 8 == 1)
+        return Outcome(outcome.what, f"{outcome.text}\nwith {', '.join(wide.inputs[0])}")
+
+
+def _widened(text: str) -> str:
+    return text.replace("float32", "float64").replace("complex64", "complex128")
 
 
 def _raised(module: ModuleType, texts: tuple[str, ...]) -> type[Exception] | None:

@@ -1,18 +1,20 @@
-"""Random programs are the same plain and staged, or refused; `make fuzz` runs as many as wanted."""
+"""Random programs are the same plain and staged, or refused, and so are their gradients; `make fuzz` runs more."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 import pytest
+from outcomes import summary, summary_of_gradients
 
-from .fuzz import explore, summary
-from .running import run
+from .fuzz import explore
+from .running import differentiate, run
 from .strategy import Program
 
 SEEDS = range(6)
 EACH = 50
 MOST_REFUSED = EACH // 4
+LEAST_DIFFERENTIATED = EACH // 4
 
 
 @pytest.mark.parametrize("number", SEEDS)
@@ -22,6 +24,14 @@ def test_random_programs_are_the_same_staged(number: int, record_property: pytes
     record_property("random programs", dict(outcomes))
     refused = sum(count for what, count in outcomes.items() if what.startswith("PS"))
     assert refused <= MOST_REFUSED, summary(outcomes)
+
+
+@pytest.mark.parametrize("number", SEEDS)
+def test_gradients_of_random_programs_are_slopes(number: int, record_property: pytest.RecordProperty) -> None:
+    """Three hundred programs; of enough of them there is a gradient."""
+    outcomes = explore(number, EACH, check=differentiate)
+    record_property("gradients of random programs", dict(outcomes))
+    assert outcomes["same"] >= LEAST_DIFFERENTIATED, summary_of_gradients(outcomes)
 
 
 def test_a_number_stands_for_the_same_programs() -> None:
@@ -38,3 +48,5 @@ def test_what_differs_is_reported_with_the_values() -> None:
 def test_the_summary_names_the_codes() -> None:
     text = summary(Counter({"same": 6, "raises": 2, "PS501": 1, "PS301": 1}))
     assert text == "10 random programs: 6 the same, 2 raise the same, 20.0 % refused (PS501 1, PS301 1)"
+    text = summary_of_gradients(Counter({"same": 6, "constant": 3, "PS606": 1}))
+    assert text == "gradients of 10 random programs: 6 are the slopes (constant 3, PS606 1)"

@@ -346,10 +346,12 @@ def directional(
         flags = forward.results(function, mask)
         varied = [r for r, flag in zip(body.results, flags, strict=True) if flag]
         moved.update(zip(varied, results[count:], strict=True))
+        outer.update([*zip(body.params, actual, strict=True), *zip(body.results, results)])
         inner.append(replay)
         return results[:count]
 
     inner: list[Replay] = []
+    outer: dict[Value, Value] = {}  # by the callee's values, those of the program
     leaf_params: dict[Value, Value] = {}
     result = call_lifted(engine, function, call, {}, put)
     (replay,) = inner
@@ -359,7 +361,7 @@ def directional(
         moved.setdefault(param, given[leaf])
 
     def tangent(v: Value) -> Value:
-        return moved[v] if v in moved else c.zeros(v.type) if differentiable(v.type) else v
+        return moved[v] if v in moved else c.zeros(v.type) if differentiable(v.type) else outer.get(v, v)
 
     shape = Shape(engine, {**replay.made, **_reached(replay)})
     by = {v: tangent(v) for v in _all_values(replay)}
