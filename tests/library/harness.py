@@ -24,6 +24,7 @@ from pystage.compiler.hlo.ir import Function, Region, Value
 from pystage.compiler.hlo.types import BOOL, ArrayType, DType
 from pystage.compiler.library.containers import attribute_of_container
 from pystage.compiler.library.context import Case, Context
+from pystage.compiler.library.iterators import taken
 from pystage.compiler.library.jaxtail import is_jax_callable, jax_call
 from pystage.compiler.library.jaxvalues import AxisProblem
 from pystage.compiler.library.registry import meaning_of, signature_of
@@ -258,10 +259,9 @@ class PlainContext(Context):
             return [self.call(value.function, row) for row in rows]
         if isinstance(value, Array) or self.is_ndarray(value):
             return self._rows(self.read(value))
-        listed = container_elements(self, value)
         if isinstance(value, Ref) and isinstance(self.state.get(value.cell), IteratorCell):
-            self.state.set(value.cell, IteratorCell(()))
-        return listed
+            return list(iter(lambda: taken(self, value), None))
+        return container_elements(self, value)
 
     def _rows(self, array: Any) -> list[Abstract]:
         values = []

@@ -12,7 +12,6 @@ from pystage.compiler.values.lattice import (
     DictCell,
     DictView,
     Enumerate,
-    IteratorCell,
     ListCell,
     Mapped,
     Range,
@@ -73,7 +72,7 @@ def _known_elements(ctx: Context, known: Any) -> list[Abstract] | None:
 
 def _cell_elements(cell: Any) -> list[Abstract] | None:
     match cell:
-        case ListCell(items=items) | IteratorCell(rest=items):
+        case ListCell(items=items):
             return list(items)
         case DictCell(entries=entries):
             return [Const(k) for k in entries]

@@ -21,12 +21,15 @@ from ..library.containers import (
 )
 from ..library.grids import made_by_index
 from ..library.indexing import array_getitem, array_setitem
+from ..library.iterators import is_iterator, taken
 from ..library.masks import Selection
 from ..library.registry import method_of
 from ..library.streams import stream_attribute
 from ..values.boundary import GuardKind, Owned, Path
 from ..values.generators import GENERATORS
 from ..values.lattice import (
+    FALSE,
+    TRUE,
     Abstract,
     Array,
     ArrayCell,
@@ -352,7 +355,23 @@ def contains(engine: Engine, item: Abstract, container: Abstract) -> Abstract:
     method = objects.special_method(engine, container, "__contains__")
     if method is not None:
         return engine.truth(engine.call(method, [item]))
+    if is_iterator(engine, container):
+        return _left_in(engine, item, cast(Ref, container))
     return operators.contains(engine, item, container)
+
+
+def _left_in(engine: Engine, item: Abstract, iterator: Ref) -> Abstract:
+    """`item in iterator`, which takes its elements as far as the first that is equal."""
+    while (element := taken(engine, iterator)) is not None:
+        same = engine.truth(engine.compare("==", element, item))
+        if not isinstance(same, Const):
+            why = "the values decide how many elements it takes"
+            instead = "make a list of it first"
+            name = "`in` of an iterator"
+            raise DiagnosticError(NotServed(span=engine.b.span, name=name, why=why, instead=instead))
+        if same.value:
+            return TRUE
+    return FALSE
 
 
 def unary(engine: Engine, op: str, value: Abstract) -> Abstract:

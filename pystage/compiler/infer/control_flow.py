@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from ..diagnostics.codes_constant import TooManyToUnroll
-from ..diagnostics.codes_control import HandlerAtRunTime, NotIterable
+from ..diagnostics.codes_control import HandlerAtRunTime, NoCommonType, NotIterable
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Region
 from ..library import operators
@@ -25,6 +25,7 @@ from ..values.lattice import (
     ObjectCell,
     Ref,
     Undef,
+    Unknown,
 )
 from . import attributes
 from .blame import Parting
@@ -32,7 +33,7 @@ from .branches import infer_if
 from .constants import UNROLL_LIMIT
 from .describe import describe
 from .engine import Engine
-from .iteration import Rolled, Step, iterator_of, object_items, rolled, steps, take_all
+from .iteration import Rolled, Step, iterator_of, iterators_in, object_items, rolled, steps, take_all
 from .loops import Loop, infer_loop
 from .raising import attempt, raise_now
 
@@ -145,22 +146,33 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
         return FALSE if i.until is None else cast(Abstract, e.state.get((frame.id, i.until)))
 
     items = _items(e, i, iterable)
+    shared = iterators_in(e, iterable)
+    ends_early = False
     while True:
         flag = broken()
         if isinstance(flag, Const) and flag.value:
-            return
+            break
         if not isinstance(flag, Const) and items.by_steps:
             raise DiagnosticError(NotIterable(span=i.span, what=f"{items.what}: a `break` depends on values"))
         e.b.span = i.span
         item = next(items.rest, None)
         if item is None:
-            return
+            break
         if isinstance(flag, Const):
             trip(item)
         else:
+            ends_early = True
             going = e.predicate(e.negate(flag))
             parting = Parting(frame.function, i, i.body, None)
             infer_if(e, going, frame.id, functools.partial(trip, item), lambda: None, parting)
+    if ends_early:
+        for cell in shared:  # what is left of them depends on the trip at which it ended
+            e.state.set(cell, _left_open(i))
+
+
+def _left_open(i: stage.For) -> Unknown:
+    first, second = [f"an iterator that has given {n} elements" for n in ("some", "more")]
+    return Unknown(NoCommonType(span=i.span, what="what this loop goes over", first=first, second=second))
 
 
 @dataclass(frozen=True, slots=True)

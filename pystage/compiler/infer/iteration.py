@@ -19,8 +19,10 @@ from ..diagnostics.diagnostic import DiagnosticError
 from ..library import operators
 from ..library.classes import not_iterable
 from ..library.indexing import array_getitem
+from ..library.iterators import is_iterator, taken
 from ..library.ranges import range_element, range_length
-from ..library.structures import left_of
+from ..library.stores import shape_of
+from ..library.structures import view_items
 from ..values.lattice import (
     Abstract,
     Array,
@@ -29,6 +31,7 @@ from ..values.lattice import (
     DictCell,
     DictView,
     Enumerate,
+    Filtered,
     IteratorCell,
     ListCell,
     Mapped,
@@ -83,13 +86,13 @@ def _take(engine: Engine, value: Abstract) -> None:
         return
     turn = cast(Ref, value.turn)
     cell = engine.state.get(turn.cell)
-    if not isinstance(cell, IteratorCell) or not cell.rest:
+    if not isinstance(cell, IteratorCell) or cell.source is None:
         what = describe(value, engine.state)
         why = "the first loop has taken its elements, all or some of them"
         instead = "make a list of it first, and go over that"
         name = f"going over {what} a second time"
         raise DiagnosticError(NotServed(span=engine.b.span, name=name, why=why, instead=instead))
-    engine.write(turn.cell, IteratorCell(()))
+    engine.write(turn.cell, IteratorCell())
 
 
 def take_all(engine: Engine, value: Abstract) -> None:
@@ -103,6 +106,19 @@ def take_all(engine: Engine, value: Abstract) -> None:
                 take_all(engine, each)
 
 
+def iterators_in(engine: Engine, value: Abstract) -> list[int]:
+    """The iterators that going over `value` takes elements of."""
+    match value:
+        case Enumerate(inner) | Reversed(inner):
+            return iterators_in(engine, inner)
+        case Zip(inners) | Mapped(_, inners):
+            return [cell for inner in inners for cell in iterators_in(engine, inner)]
+        case Ref() if isinstance(cell := engine.state.get(value.cell), IteratorCell):
+            source = cell.source
+            return [value.cell, *(iterators_in(engine, source.inner) if isinstance(source, Filtered) else ())]
+    return []
+
+
 def _elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
     match value:
         case Tuple(items):
@@ -114,7 +130,7 @@ def _elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
         case Ref():
             return _cell_elements(engine, value)
         case DictView():
-            return _view_elements(engine, value)
+            return view_items(engine, value)
         case Enumerate(inner, start):
             parts = elements(engine, inner)
             if parts is None:
@@ -131,6 +147,8 @@ def _elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
                 return None if parts is None else parts[::-1]
             return parts[:count][::-1] if len(parts) >= count else []
         case Mapped(function, inners):
+            if any(is_iterator(engine, inner) for inner in inners):
+                return [_mapped(engine, function, row) for row in _zip_steps(engine, inners, strict=False)]
             lists = [elements(engine, i) for i in inners]
             if any(part is None for part in lists):
                 return None
@@ -179,9 +197,7 @@ def _cell_elements(engine: Engine, value: Ref) -> list[Abstract] | None:
         case SetCell(members):
             return [engine.constant_object(m) for m in members]
         case IteratorCell():
-            left = left_of(engine, cell)
-            engine.write(value.cell, IteratorCell(()))
-            return list(left)
+            return [step() for step in _iterator_steps(engine, value)]
         case ArrayCell():
             return _array_elements(engine, value)
         case ObjectCell():
@@ -223,18 +239,9 @@ def object_items(engine: Engine, iterator: Abstract) -> Iterator[Abstract]:
     raise DiagnosticError(TooManyToUnroll(span=engine.b.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
 
 
-def _view_elements(engine: Engine, value: DictView) -> list[Abstract]:
-    cell = cast(DictCell, engine.cell(Ref(value.cell)))
-    match value.kind:
-        case "keys":
-            return [engine.constant_object(k) for k in cell.entries]
-        case "values":
-            return list(cell.entries.values())
-        case _:
-            return [Tuple((engine.constant_object(k), v)) for k, v in cell.entries.items()]
-
-
 def _zip_elements(engine: Engine, value: Zip) -> list[Abstract] | None:
+    if any(is_iterator(engine, inner) for inner in value.inners):
+        return [step() for step in _zip_steps(engine, value.inners, value.strict)]
     lists: list[list[Abstract]] = []
     for inner in value.inners:
         parts = elements(engine, inner)
@@ -295,6 +302,10 @@ def steps(engine: Engine, value: Abstract) -> Iterator[Step] | None:
             return _list_steps(engine, value)
         case Ref() if isinstance(engine.state.get(value.cell), DictCell):
             return _dict_steps(engine, DictView("keys", value.cell))
+        case Ref() if isinstance(engine.state.get(value.cell), IteratorCell):
+            return _iterator_steps(engine, value)
+        case Ref() if isinstance(engine.state.get(value.cell), ArrayCell):
+            return _array_steps(engine, value)
         case DictView():
             return _dict_steps(engine, value)
         case Enumerate(inner, start):
@@ -334,8 +345,31 @@ def _list_steps(engine: Engine, value: Ref) -> Iterator[Step]:
     raise DiagnosticError(TooManyToUnroll(span=engine.b.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
 
 
+def _iterator_steps(engine: Engine, value: Ref) -> Iterator[Step]:
+    """What an iterator has left; the body may take of it too."""
+    for _ in range(UNROLL_LIMIT + 1):
+        item = taken(engine, value)
+        if item is None:
+            return
+        yield functools.partial(_same, item)
+    raise DiagnosticError(TooManyToUnroll(span=engine.b.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
+
+
+def _array_steps(engine: Engine, value: Ref, order: int = 1) -> Iterator[Step]:
+    """The elements of an ndarray, as they are when the loop comes to them."""
+    shape = shape_of(engine, value)
+    if not shape:
+        engine.raise_(TypeError("iteration over a 0-d array"))
+    _check_count(engine, shape[0])
+    for position in range(shape[0])[::order]:
+        yield functools.partial(array_getitem, engine, value, Const(position))
+
+
 def _reversed_steps(engine: Engine, value: Ref, count: int | None) -> Iterator[Step]:
     """From the last element that there was to the first; they end where a list has become too short."""
+    if isinstance(engine.cell(value), ArrayCell):
+        yield from _array_steps(engine, value, order=-1)
+        return
     if not isinstance(engine.cell(value), ListCell):
         for item in reversed(elements(engine, value) or []):
             yield functools.partial(_same, item)
@@ -357,7 +391,7 @@ def _dict_steps(engine: Engine, view: DictView) -> Iterator[Step]:
         if position < len(keys):
             if keys[position] not in entries:
                 engine.raise_(RuntimeError("dictionary keys changed during iteration"))
-            yield functools.partial(_same, _view_elements(engine, view)[position])
+            yield functools.partial(_same, view_items(engine, view)[position])
 
 
 def _zip_steps(engine: Engine, inners: tuple[Abstract, ...], strict: bool) -> Iterator[Step]:

@@ -557,11 +557,12 @@ class Join:
                 return joined_error(a, b)
             case OutputCell(), OutputCell():
                 return OutputCell(Hole(ArrayType(INT32)))
-            case IteratorCell(), IteratorCell() if (
-                len(a.rest) == len(b.rest) and a.source == b.source and a.index == b.index
-            ):
-                rest = tuple([self.join(x, y) for x, y in zip(a.rest, b.rest)])
-                return IteratorCell(rest, a.source, a.index)
+            case IteratorCell(), IteratorCell():
+                if a.source is None or b.source is None or a.index != b.index or a.keys != b.keys:
+                    texts = ["at its end" if x.source is None else f"at element {x.index}" for x in (a, b)]
+                    return self._conflict_text(*[f"an iterator {text}" for text in texts])
+                source = self.join(a.source, b.source)
+                return source if isinstance(source, Unknown) else IteratorCell(source, a.index, a.keys)
             case _:
                 return self._conflict_text("one thing", "another")
 

@@ -91,11 +91,13 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
                 held = content.writable
                 into.append(b.op(Constant(np.asarray(held))) if isinstance(held, bool) else held)
             _fill_sources(pattern, content, into, b)
-        case ListCell(items=items) | IteratorCell(rest=items):
-            assert isinstance(content, ListCell | IteratorCell)
-            others = content.items if isinstance(content, ListCell) else content.rest
-            for item, other in zip(items, others, strict=True):
+        case ListCell(items=items):
+            assert isinstance(content, ListCell)
+            for item, other in zip(items, content.items, strict=True):
                 fill(b, item, other, into)
+        case IteratorCell(source=source) if source is not None:
+            assert isinstance(content, IteratorCell)
+            fill(b, source, content.source or Undef(), into)
         case DictCell(entries=entries):
             assert isinstance(content, DictCell)
             for key, item in entries.items():

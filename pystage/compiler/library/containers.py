@@ -30,6 +30,7 @@ from ..values.lattice import (
 )
 from . import dict_methods, list_methods, set_methods, strings
 from .context import Context, Raw
+from .iterators import next_
 from .operators import binary
 from .structures import (
     MISSING,
@@ -77,7 +78,7 @@ def _methods_of(cell: object) -> Methods | None:
         case SetCell():
             return set_methods.METHODS
         case IteratorCell():
-            return {"__next__": _next}
+            return {"__next__": next_}
         case _:
             return None
 
@@ -85,15 +86,6 @@ def _methods_of(cell: object) -> Methods | None:
 def _bound(methods: Methods, receiver: Abstract, name: str) -> Abstract | None:
     method = methods.get(name)
     return None if method is None else Method(Meaning(name, method), receiver)
-
-
-def _next(ctx: Context, iterator: Raw) -> Abstract:
-    cell = cell_of(ctx, iterator)
-    if not cell.rest:
-        ctx.raise_(StopIteration())
-    ctx.write(iterator.cell, replace(ctx.settle(iterator), rest=cell.rest[1:]))
-    first: Abstract = cell.rest[0]
-    return first
 
 
 def _known_method(ctx: Context, value: Abstract, name: str) -> Abstract | None:

@@ -6,16 +6,13 @@ be rolled, or containers of listed elements.
 
 from __future__ import annotations
 
-from ..diagnostics.codes_calls import NotServed
 from ..values.lattice import (
     NONE,
     Abstract,
     Const,
     Enumerate,
-    IteratorCell,
     ListCell,
     Mapped,
-    Ref,
     Reversed,
     Slice,
     Tuple,
@@ -24,6 +21,7 @@ from ..values.lattice import (
 from .builtins import listed
 from .context import Context, Raw
 from .dict_methods import entries_of
+from .iterators import is_iterator
 from .ordering import in_order
 from .registry import meaning
 from .scalars import special
@@ -31,13 +29,10 @@ from .structures import (
     MISSING,
     abstract,
     cell_of,
-    left_of,
     new_dict,
-    new_iterator,
     new_list,
     new_set,
     new_turn,
-    type_name,
 )
 
 # ---------------------------------------------------------------- lazy ones
@@ -74,10 +69,11 @@ def map_(ctx: Context, function: Raw, *iterables: Raw) -> Abstract:
 
 
 def _iterable(ctx: Context, value: Raw) -> Abstract:
-    """An argument that is iterated over later; an iterator gives what is left of it to its new owner."""
+    """An argument that is iterated over later; an iterator is shared with whoever has it."""
     value = abstract(value)
-    if isinstance(cell_of(ctx, value), IteratorCell):
-        return Tuple(tuple(listed(ctx, value, "an iterator")))
+    if is_iterator(ctx, value):
+        iterator: Abstract = value
+        return iterator
     method = special(ctx, value, "__iter__")
     return ctx.call(method, []) if method is not None else value
 
@@ -128,63 +124,3 @@ def slice_(ctx: Context, first: Raw, stop: Raw = MISSING, step: Raw = None, /) -
 def sorted_(ctx: Context, iterable: Raw, /, *, key: Raw = None, reverse: Raw = False) -> Abstract:
     """`sorted(iterable)`: the order must be known, except for a few numbers of one type."""
     return new_list(ctx, in_order(ctx, listed(ctx, iterable, "sorted()"), key, reverse))
-
-
-@meaning(filter)
-def filter_(ctx: Context, function: Raw, iterable: Raw, /) -> Abstract:
-    """`filter(function, iterable)`: which elements stay must be known."""
-    function = abstract(function)
-    plain = isinstance(function, Const) and function.value is None
-    kept = []
-    for item in listed(ctx, iterable, "filter()"):
-        verdict = item if plain else ctx.call(function, [item])
-        if ctx.known(ctx.truth(verdict), "what filter() keeps"):
-            kept.append(item)
-    return new_iterator(ctx, kept)
-
-
-# ---------------------------------------------------------------- iterators
-
-
-@meaning(iter)
-def iter_(ctx: Context, iterable: Raw, /) -> Abstract:
-    """`iter(iterable)` of known structure."""
-    iterable = abstract(iterable)
-    if isinstance(cell_of(ctx, iterable), IteratorCell):
-        iterator: Abstract = iterable
-        return iterator
-    method = special(ctx, iterable, "__iter__")
-    if method is not None:
-        return ctx.call(method, [])
-    items = tuple(listed(ctx, iterable, "iter()"))
-    source = iterable if isinstance(cell_of(ctx, iterable), ListCell) else None
-    return Ref(ctx.state.new_cell(IteratorCell(items, source)))
-
-
-@meaning(next)
-def next_(ctx: Context, iterator: Raw, default: Raw = MISSING, /) -> Abstract:
-    """`next(iterator, default)`."""
-    method = special(ctx, iterator, "__next__")
-    if method is not None:
-        found = None if default is MISSING else ctx.attempt(lambda: ctx.call(method, []), StopIteration)
-        if found is not None:
-            return found
-        return ctx.call(method, []) if default is MISSING else abstract(default)
-    if isinstance(iterator, Enumerate | Zip | Reversed | Mapped):
-        kind = type_name(ctx, iterator)
-        why = f"of a {kind} it would take one element and leave the rest"
-        ctx.fail(NotServed(span=ctx.span, name="next()", why=why, instead="take it from iter(list(…))"))
-    cell = cell_of(ctx, iterator)
-    if not isinstance(cell, IteratorCell):
-        ctx.raise_(TypeError(f"{type_name(ctx, iterator)!r} object is not an iterator"))
-    assert isinstance(iterator, Ref)
-    left = left_of(ctx, cell)
-    if not left:
-        ctx.write(iterator.cell, IteratorCell(()))
-        if default is not MISSING:
-            return abstract(default)
-        ctx.raise_(StopIteration())
-    first, *rest = left
-    ctx.write(iterator.cell, IteratorCell(tuple(rest), cell.source, cell.index + 1))
-    taken: Abstract = first
-    return taken

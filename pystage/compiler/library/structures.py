@@ -16,6 +16,7 @@ from ..values.lattice import (
     Abstract,
     Const,
     DictCell,
+    DictView,
     IteratorCell,
     ListCell,
     Range,
@@ -73,7 +74,7 @@ def new_set(ctx: Context, items: Iterable[Any]) -> Ref:
 
 def new_iterator(ctx: Context, items: Iterable[Abstract]) -> Ref:
     """A new iterator over known structure."""
-    return Ref(ctx.state.new_cell(IteratorCell(tuple(items))))
+    return Ref(ctx.state.new_cell(IteratorCell(Tuple(tuple(items)))))
 
 
 def new_turn(ctx: Context) -> Ref:
@@ -81,10 +82,16 @@ def new_turn(ctx: Context) -> Ref:
     return new_iterator(ctx, [NONE])
 
 
-def left_of(ctx: Context, iterator: IteratorCell) -> tuple[Abstract, ...]:
-    """What an iterator has not given yet."""
-    content = None if iterator.source is None else cell_of(ctx, iterator.source)
-    return content.items[iterator.index :] if isinstance(content, ListCell) else iterator.rest
+def view_items(ctx: Context, view: DictView) -> list[Abstract]:
+    """The keys, values or items of a dict."""
+    entries = ctx.state.get(view.cell).entries
+    match view.kind:
+        case "keys":
+            return [abstract(k) for k in entries]
+        case "values":
+            return list(entries.values())
+        case _:
+            return [Tuple((abstract(k), v)) for k, v in entries.items()]
 
 
 def cell_of(ctx: Context, value: Raw) -> Any:

@@ -174,6 +174,14 @@ class Mapped(Abstract):
 
 
 @immutable
+class Filtered(Abstract):
+    """What an iterator made by `filter(function, …)` goes over: `inner` is an iterator too."""
+
+    function: Abstract
+    inner: Abstract
+
+
+@immutable
 class DictView(Abstract):
     """`d.keys()`, `d.values()` or `d.items()`."""
 
@@ -422,14 +430,14 @@ class VariableCell(Cell):
 
 @immutable
 class IteratorCell(Cell):
-    """An iterator over a structure known now: what is left of it.
+    """An iterator: what it goes over, None at its end, and how many elements it has given.
 
-    Of a list, what is left is what `source`, a reference to it, then holds from `index` on.
+    `keys`: of a dict, the keys that it had when the iterator was made.
     """
 
-    rest: tuple[Abstract, ...] = field(default=())
     source: Abstract | None = None
     index: int = 0
+    keys: tuple[Any, ...] = ()
 
 
 Slot = int | tuple[int, str]
