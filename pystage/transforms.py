@@ -16,7 +16,10 @@ from typing import Any, TypeVar
 
 import jax
 
-from .compiler.infer import transforms
+from .compiler.infer import (
+    jaxtransforms,  # noqa: F401  (declares its meanings)
+    transforms,
+)
 from .runtime.function import CompiledFunction
 from .staging import compile
 

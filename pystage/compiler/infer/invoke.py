@@ -16,6 +16,7 @@ from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..frontend import FrontendError, stage_function
 from ..library.classes import is_generated
 from ..library.jaxjit import under_jit
+from ..library.jaxmade import is_made_by_jax, made_by_jax
 from ..library.jaxtail import is_jax_callable, jax_call
 from ..library.jaxvalues import AxisProblem
 from ..library.registry import accepts, meaning_of, signature_of
@@ -125,6 +126,8 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         return call(engine, inner, [*first, *args], {**named, **kwargs})
     if is_jax_callable(value):
         return jax_call(engine, value, list(args), dict(kwargs))
+    if is_made_by_jax(value):
+        return call(engine, _transformed_by_jax(engine, value), args, kwargs)
     if isinstance(value, types.FunctionType):
         return _call_python(engine, value, args, kwargs)
     if isinstance(value, types.MethodType):
@@ -142,6 +145,17 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
             UnknownCallable(span=engine.b.span, name=callable_name(value), why="its meaning is not known")
         )
     engine.raise_(TypeError(f"{type(value).__name__!r} object is not callable"))
+
+
+def _transformed_by_jax(engine: Engine, value: types.FunctionType) -> Abstract:
+    """What `jax.grad(f)` and the like, made outside of staged source, mean inside of it."""
+    made = made_by_jax(value)
+    if made is None:
+        why = "JAX has made it of a function of the program, which staged source cannot see through"
+        raise DiagnosticError(UnknownCallable(span=engine.b.span, name=callable_name(value), why=why))
+    transformation, function, options = made
+    inner = engine.externals.value(Path(Owned(function, callable_name(function))), function)
+    return call(engine, Const(transformation), [inner], {n: Const(v) for n, v in options.items()})
 
 
 def _library_class(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Abstract:

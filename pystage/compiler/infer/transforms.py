@@ -42,7 +42,8 @@ def positions_of(engine: Engine, argnums: Raw) -> tuple[tuple[int, ...], bool]:
     return (int(given),), False
 
 
-def _counted(positions: Sequence[int], count: int) -> list[int]:
+def counted(positions: Sequence[int], count: int) -> list[int]:
+    """Positions counted from the front."""
     return [p + count if p < 0 else p for p in positions]
 
 
@@ -53,7 +54,7 @@ def gradients(engine: Engine, function: Abstract, argnums: Raw, has_aux: Raw, wi
 
     def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
         inner = cast(Engine, ctx)
-        at = _counted(positions, len(args))
+        at = counted(positions, len(args))
         value, found = value_and_gradients(inner, function, args, kwargs, at, aux)
         gradient = Tuple(tuple(found)) if several else found[0]
         if with_value:
@@ -84,8 +85,8 @@ def _jacobian(ctx: Context, fun: Abstract, argnums: Raw = 0) -> Abstract:
     positions, several = positions_of(engine, argnums)
 
     def call(inner: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        at = _counted(positions, len(args))
-        found = [_columns(cast(Engine, inner), fun, args, kwargs, p) for p in at]
+        at = counted(positions, len(args))
+        found = [square(cast(Engine, inner), fun, args, kwargs, p) for p in at]
         return Tuple(tuple(found)) if several else found[0]
 
     return Meaning("the Jacobian", call)
@@ -95,7 +96,7 @@ def _hessian(ctx: Context, fun: Abstract, argnums: Raw = 0) -> Abstract:
     return _jacobian(ctx, _grad(ctx, fun, argnums), argnums)
 
 
-def _columns(
+def square(
     engine: Engine, fun: Abstract, args: Sequence[Abstract], kwargs: dict[str, Abstract], position: int
 ) -> Abstract:
     """The derivative by each element of one argument, in the last axes: forward mode in a rolled loop."""

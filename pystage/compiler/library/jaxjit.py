@@ -1,4 +1,4 @@
-"""`jax.jit` and `jax.checkpoint` in staged source: the function is staged with everything else.
+"""`jax.jit` in staged source: the function is staged with everything else.
 
 What is left of `jax.jit` is what it does to the kinds of values: arguments that are not static are arrays
 inside, and all results are `jax.Array`s.
@@ -73,11 +73,3 @@ def under_jit(value: object) -> Meaning | None:
     if not {"fun", "static_argnums", "static_argnames"} <= state.keys():
         return None
     return jitted(Const(state["fun"]), frozenset([*state["static_argnums"], *state["static_argnames"]]))
-
-
-@meaning(jax.checkpoint, jax.remat)
-def checkpoint(
-    ctx: Context, fun: Raw, *, prevent_cse: Raw = True, policy: Raw = None, static_argnums: Raw = ()
-) -> Abstract:
-    """The function under `jit`: what it keeps for a derivative is decided where the derivative is taken."""
-    return jitted(fun, frozenset(ints(ctx, static_argnums, "static_argnums of jax.checkpoint")))
