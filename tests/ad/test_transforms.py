@@ -227,10 +227,42 @@ def test_bad_input():
         pystage.grad(lambda x: x * 2.0)(X)
     with pytest.raises(TypeError, match="real- or complex-valued inputs"):
         pystage.grad(lambda n: n * 2.0)(3)
-    with pytest.raises(TypeError, match="real-valued outputs"):
-        pystage.grad(lambda x: len(x) + int(x[0]))(X)
+    for integer in (lambda x: len(x) + int(x[0]), lambda x: 3):
+        with pytest.raises(TypeError, match="real-valued outputs, but got int"):
+            pystage.grad(integer)(X)
+    for nothing in (lambda x: (x[0], x[1]), lambda x: None, lambda x: "a"):
+        with pytest.raises(TypeError, match="Output was no number"):
+            pystage.grad(nothing)(X)
     with pytest.raises(pystage.StagingError, match="PS702"):
         pystage.grad(cubes, 1)(X)
+    for argnums in (1.5, "a", (0, None)):
+        with pytest.raises(TypeError, match="argnums must be an int or a sequence of ints"):
+            pystage.grad(cubes, argnums)(X)
+
+
+def test_operations_without_a_rule_are_refused():
+    with pytest.raises(pystage.StagingError, match=r"PS701.*next_after"):
+        pystage.grad(lambda x: np.sum(np.nextafter(x, 2.0)))(X)
+    with pytest.raises(pystage.StagingError, match=r"PS701.*reduce"):
+        pystage.grad(lambda x: jax.lax.reduce(x, 0.0, lambda a, b: a * b + a, (0,)))(jnp.ones(3))
+    both = pystage.grad(lambda x: np.sum(np.nextafter(pystage.stop_gradient(x), 2.0) * x))
+    np.testing.assert_allclose(both(X), np.nextafter(X, 2.0))
+
+
+def test_a_function_that_fell_back_has_no_derivative():
+    @pystage.compile(fallback="python")
+    def fell_back(x):
+        with open(__file__) as file:
+            file.read()
+        return x * x
+
+    with pytest.warns(UserWarning, match="runs as plain Python"):
+        assert fell_back(3.0) == 9.0
+    with pytest.raises(pystage.StagingError, match="PS601"):
+        pystage.grad(fell_back)(3.0)
+    inside = pystage.compile(lambda x: pystage.grad(fell_back)(x), fallback="python")
+    with pytest.raises(pystage.StagingError, match="PS601"), pytest.warns(UserWarning):
+        inside(3.0)
 
 
 def test_the_branch_not_taken_gives_no_nan():

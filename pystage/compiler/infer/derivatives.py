@@ -244,6 +244,8 @@ def scalar_result(engine: Engine, replay: Replay, has_aux: bool) -> Value | None
     if isinstance(result, Ref):
         cell = replay.made.get(result.cell)
         value = cell.value if isinstance(cell, ArrayCell) and not result.path else None
+    if isinstance(result, Const) and isinstance(result.value, int | np.integer):
+        engine.raise_(TypeError(f"grad requires real-valued outputs, but got {type(result.value).__name__}."))
     if value is None:
         engine.raise_(TypeError("Gradient only defined for scalar-output functions. Output was no number."))
     if value.type.shape:

@@ -37,9 +37,11 @@ ZERO = Const(0)
 def positions_of(engine: Engine, argnums: Raw) -> tuple[tuple[int, ...], bool]:
     """Which arguments are meant, and whether several were named."""
     given = engine.known(argnums, "which arguments to differentiate by")
-    if isinstance(given, tuple | list):
-        return tuple([int(n) for n in given]), True
-    return (int(given),), False
+    several = isinstance(given, tuple | list)
+    numbers = tuple(given) if several else (given,)
+    if not all(isinstance(n, int | np.integer) for n in numbers):
+        engine.raise_(TypeError(f"argnums must be an int or a sequence of ints, not {given!r}"))
+    return tuple([int(n) for n in numbers]), several
 
 
 def counted(positions: Sequence[int], count: int) -> list[int]:

@@ -42,6 +42,7 @@ from ..ops import (
     ShiftRightArithmetic,
     ShiftRightLogical,
     Sign,
+    StopGradient,
     Subtract,
     While,
 )
@@ -175,9 +176,11 @@ def _float_remainder(ctx: Context, form: Form, x: Value, y: Value) -> Value:
 
 
 def _signed_remainder(ctx: Context, form: Form, rest: Value, step: Value, y: Value) -> Value:
-    """The remainder with the sign of the divisor, its zeros included."""
+    """The remainder with the sign of the divisor, its zeros included; these vary as the remainder does."""
     moved = select(ctx, step, ctx.op(Add(), rest, y), rest)
-    return select(ctx, zero_at(ctx, rest), copysign(ctx, form, rest, y), moved)
+    fixed = ctx.op(StopGradient(), rest)
+    zero = ctx.op(Subtract(), copysign(ctx, form, fixed, y), ctx.op(Subtract(), fixed, rest))
+    return select(ctx, zero_at(ctx, rest), zero, moved)
 
 
 def _jax_float_divmod(ctx: Context, x: Value, y: Value) -> tuple[Value, Value]:

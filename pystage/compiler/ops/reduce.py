@@ -123,7 +123,8 @@ class Reduce(HloOp):
     def _weights(self, c: Calculus, op: Op) -> tuple[Value, Value]:
         """The partial derivatives of the result by each element, and by the value to begin with.
 
-        A maximum is shared equally by the elements that it is; the value to begin with has it where none is.
+        A maximum is shared equally by the elements that it is; the value to begin with has it where none is. If it is
+        NaN, so are they, as JAX has it.
         """
         x, start = op.operands
         match self.combine:
@@ -131,7 +132,8 @@ class Reduce(HloOp):
                 here = c.compare("EQ", x, self._spread(c, op.results[0], x))
                 flags = c.select(here, c.filled(x.type, 1), c.zeros(x.type))
                 count = c.sum(flags, self.axes)
-                none = c.compare("EQ", count, c.zeros(count.type))
+                nowhere = c.compare("EQ", count, c.zeros(count.type))
+                none = c.both(nowhere, c.compare("EQ", op.results[0], op.results[0]))
                 one = c.filled(count.type, 1)
                 share = c.div(flags, self._spread(c, c.select(none, one, count), x))
                 return share, c.select(none, one, c.zeros(count.type))

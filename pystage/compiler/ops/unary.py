@@ -44,7 +44,10 @@ class Abs(Unary):
         return np.abs(operands[0])
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
-        return (c.op(Sign(), op.operands[0]),)
+        """1 at 0, as JAX has it."""
+        (x,) = op.operands
+        ahead = c.compare("GE", x, c.zeros(x.type))
+        return (c.select(ahead, c.filled(x.type, 1), c.filled(x.type, -1)),)
 
     def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
         """Of the modulus: by the direction of `x`, conjugated; 0 at 0."""
