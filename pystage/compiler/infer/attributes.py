@@ -19,6 +19,7 @@ from ..library.containers import (
     container_getitem,
     container_setitem,
 )
+from ..library.flat import flat_getitem, flat_of, flat_setitem
 from ..library.grids import made_by_index
 from ..library.indexing import array_getitem, array_setitem
 from ..library.iterators import is_iterator, taken
@@ -232,6 +233,9 @@ def getitem(engine: Engine, obj: Abstract, index: Abstract) -> Abstract:
         return array_getitem(engine, obj, index)
     if isinstance(obj, Const) and isinstance(obj.value, type | types.GenericAlias):
         return Const(obj.value[engine.known(index, "a type argument")])  # type: ignore[index]
+    flat = flat_of(engine, obj)
+    if flat is not None:
+        return flat_getitem(engine, flat, index)
     found = container_getitem(engine, obj, index)
     if found is None:
         found = made_by_index(engine, obj, index)
@@ -255,6 +259,8 @@ def setitem(engine: Engine, obj: Abstract, index: Abstract, value: Abstract) -> 
         if isinstance(obj, Ref):
             engine.settle(obj)
         array_setitem(engine, obj, index, value)
+    elif (flat := flat_of(engine, obj)) is not None:
+        flat_setitem(engine, flat, index, value)
     elif not container_setitem(engine, obj, index, value):
         engine.raise_(TypeError(f"{type_name(engine, obj)!r} object does not support item assignment"))
 

@@ -33,7 +33,7 @@ from .branches import infer_if
 from .constants import UNROLL_LIMIT
 from .describe import describe
 from .engine import Engine
-from .iteration import Rolled, Step, iterator_of, iterators_in, object_items, rolled, steps, take_all
+from .iteration import Rolled, Step, at_end, iterator_of, iterators_in, object_items, rolled, steps, take_all
 from .loops import Loop, infer_loop
 from .raising import attempt, raise_now
 
@@ -95,7 +95,12 @@ def for_(e: Engine, i: stage.For) -> None:
         _unrolled_for(e, i, iterable)
     else:
         take_all(e, iterable)
+        shared = [(cell, e.state.get(cell)) for cell in iterators_in(e, iterable)]
+        for cell, _ in shared:
+            e.state.set(cell, _left_open(i))
         _rolled_for(e, i, parts)
+        for cell, content in shared if i.until is None else ():
+            e.state.set(cell, at_end(e, content))
 
 
 def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:

@@ -46,6 +46,8 @@ from ..values.lattice import (
     Const,
     DictCell,
     DictView,
+    Flat,
+    IteratorCell,
     ListCell,
     MaybeUndef,
     ObjectCell,
@@ -492,6 +494,8 @@ class Engine(Context):
                 return Array(read_path(self.b, cell.value, value.path), Form.NDARRAY)
             if isinstance(cell, ListCell):
                 return stack(self, list(cell.items))
+            if isinstance(cell, IteratorCell) and isinstance(cell.source, Flat):
+                return self.read(cell.source.array)
         if isinstance(value, Tuple):
             return stack(self, list(value.items))
         if isinstance(value, Range):

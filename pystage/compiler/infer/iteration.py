@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from ..diagnostics.codes_calls import NotServed
@@ -18,6 +18,7 @@ from ..diagnostics.codes_control import NotIterable
 from ..diagnostics.diagnostic import DiagnosticError
 from ..library import operators
 from ..library.classes import not_iterable
+from ..library.flat import flat_of
 from ..library.indexing import array_getitem
 from ..library.iterators import is_iterator, taken
 from ..library.ranges import range_element, range_length
@@ -32,6 +33,7 @@ from ..values.lattice import (
     DictView,
     Enumerate,
     Filtered,
+    Flat,
     IteratorCell,
     ListCell,
     Mapped,
@@ -117,6 +119,13 @@ def iterators_in(engine: Engine, value: Abstract) -> list[int]:
             source = cell.source
             return [value.cell, *(iterators_in(engine, source.inner) if isinstance(source, Filtered) else ())]
     return []
+
+
+def at_end(engine: Engine, content: IteratorCell) -> IteratorCell:
+    """An iterator that has given all that it had."""
+    if isinstance(content.source, Flat):
+        return replace(content, index=shape_of(engine, content.source.array)[0])
+    return IteratorCell()
 
 
 def _elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
@@ -434,6 +443,12 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
             if not shape:
                 engine.raise_(TypeError("iteration over a 0-d array"))
             return Rolled(Const(shape[0]), lambda i: array_getitem(engine, value, i))
+        case Ref() if (flat := flat_of(engine, value)) is not None:
+            begin, array = Const(cast(IteratorCell, engine.state.get(value.cell)).index), flat.array
+            length = operators.binary(engine, "-", Const(shape_of(engine, array)[0]), begin)
+            return Rolled(
+                length, lambda i: array_getitem(engine, array, operators.binary(engine, "+", begin, i))
+            )
         case Enumerate(inner, start):
             parts = rolled(engine, inner)
             if parts is None:

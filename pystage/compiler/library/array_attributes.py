@@ -23,6 +23,7 @@ from ..values.views import Part, Permuted
 from .array_methods import JAX_METHODS, NUMPY_METHODS
 from .at import At, AtIndex, at_attribute
 from .context import Context, Raw
+from .flat import flat_assign, new_flat
 from .jax_random import key_attribute
 from .masks import Masked, masked_attribute, refuse
 from .nesting import nested
@@ -34,7 +35,7 @@ from .structures import lift
 _REDUCTIONS = frozenset({"sum", "prod", "mean", "std", "var", "min", "max", "any", "all", "argmax", "argmin"})
 """The methods that `x[mask]` has: those that need not know how many elements there are."""
 
-_NO_VALUES = frozenset({"flat", "data", "ctypes", "flags", "base"})
+_NO_VALUES = frozenset({"data", "ctypes", "flags", "base"})
 """Attributes that show memory, which a program has not."""
 
 
@@ -64,7 +65,10 @@ def array_attribute(ctx: Context, value: Abstract, name: str) -> Abstract | None
 
 
 def set_array_attribute(ctx: Context, value: Abstract, name: str, new: Abstract) -> bool:
-    """`value.name = new` for the real and imaginary part of an ndarray; False for any other attribute."""
+    """`value.name = new` for the real and imaginary part and `flat` of an ndarray; False for any other attribute."""
+    if name == "flat" and isinstance(value, Ref) and ctx.is_ndarray(value):
+        flat_assign(ctx, value, new)
+        return True
     if name not in ("real", "imag") or not isinstance(value, Ref) or not ctx.is_ndarray(value):
         return False
     dtype = dtype_of(ctx, value)
@@ -98,6 +102,8 @@ def _numpy_attribute(ctx: Context, value: Array | Ref, name: str) -> Abstract | 
             return _part(ctx, value, dtype, name == "imag")
         case "device":
             return Const("cpu")
+        case "flat" if isinstance(value, Ref):
+            return new_flat(ctx, value)
     method = _method(NUMPY_METHODS, value, name)
     if method is None and hasattr(np.ndarray, name) and not name.startswith("__"):
         ctx.fail(NoSuchAttribute(span=ctx.span, what="an ndarray", attribute=name))

@@ -29,6 +29,8 @@ from ..values.lattice import (
     Const,
     DictCell,
     DictView,
+    Flat,
+    IteratorCell,
     ListCell,
     MaybeUndef,
     Meaning,
@@ -299,6 +301,9 @@ def len_(ctx: Context, x: Raw, /) -> Abstract:
     method = special(ctx, x, "__len__")
     if method is not None:
         return ctx.call(method, [])
+    content = cell_of(ctx, x)
+    if isinstance(content, IteratorCell) and isinstance(content.source, Flat):
+        return _array_length(ctx, content.source.array)
     if ctx.is_ndarray(x) or is_number(abstract(x)):
         return _array_length(ctx, x)
     known = known_object(ctx, x)

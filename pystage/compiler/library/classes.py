@@ -23,6 +23,7 @@ from ..values.lattice import (
     DictView,
     Enumerate,
     Exc,
+    Flat,
     IteratorCell,
     ListCell,
     Mapped,
@@ -80,6 +81,8 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
             return [_VIEWS[kind]]
         case Ref():
             content = ctx.cell(value)
+            if isinstance(content, IteratorCell) and isinstance(content.source, Flat):
+                return [np.flatiter]
             return [cast(type, _FIXED.get(type(content)) or content.cls)]
         case Optional(reason=reason):
             ctx.fail(reason)

@@ -30,6 +30,7 @@ from ..values.lattice import (
 )
 from . import dict_methods, list_methods, set_methods, strings
 from .context import Context, Raw
+from .flat import flat_attribute, flat_of
 from .iterators import next_
 from .operators import binary
 from .structures import (
@@ -63,6 +64,9 @@ def attribute_of_container(ctx: Context, value: Raw, name: str) -> Abstract | No
         case DictView():
             return None
         case Ref():
+            flat = flat_of(ctx, value)
+            if flat is not None and name != "__next__":
+                return flat_attribute(ctx, flat, name)
             methods = _methods_of(ctx.state.get(value.cell))
             return None if methods is None else _bound(methods, value, name)
         case _:

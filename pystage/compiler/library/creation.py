@@ -12,6 +12,7 @@ import operator
 import jax.numpy as jnp
 import numpy as np
 
+from ..diagnostics.codes_calls import NotServed
 from ..diagnostics.codes_types import ArgumentNotStaged, DTypeNotStaged, NoSuchOperation
 from ..hlo.ir import Value
 from ..hlo.types import SHORT_NAMES, ArrayType, DType, is_complex
@@ -19,6 +20,7 @@ from ..ops import Add, Concatenate, Divide, Floor, Iota, Multiply, Slice, Subtra
 from ..values.lattice import Abstract, Const, Tuple
 from ..values.views import Reshaped
 from .context import Context, Raw
+from .flat import flat_of
 from .jaxvalues import axis_of, canonical, integer, is_none
 from .layout import is_contiguous
 from .nesting import is_sequence, nested
@@ -243,6 +245,11 @@ def _shared(
 ) -> Abstract:
     """The ndarray itself where nothing needs to be converted, else a new array."""
     wanted = ctx.known(copy, f"copy of {function}")
+    if not rules.is_jax and flat_of(ctx, a) is not None:
+        why = "whether it is a copy, and may be stored to, depends on how the array lies in memory"
+        instead = "make a copy, `x.flat.copy()`, or a view, `x.reshape(-1)`"
+        name = f"np.{function} of x.flat"
+        ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
     if not rules.is_jax and wanted is not True and ctx.is_ndarray(a):
         own = dtype_of(ctx, a)
         same = is_none(dtype) or rules.dtype(ctx, dtype, function) == own

@@ -18,6 +18,7 @@ from ..values.lattice import (
     DictView,
     Enumerate,
     Filtered,
+    Flat,
     IteratorCell,
     ListCell,
     Mapped,
@@ -99,7 +100,10 @@ def taken(ctx: Context, iterator: Ref) -> Abstract | None:
     """The next element of an iterator, which it gives no more; None at its end."""
     cell = cast(IteratorCell, ctx.cell(iterator))
     item = None if cell.source is None else _next_of(ctx, cell.source, cell)
-    ctx.write(iterator.cell, IteratorCell() if item is None else replace(cell, index=cell.index + 1))
+    if item is not None:
+        ctx.write(iterator.cell, replace(cell, index=cell.index + 1))
+    elif not isinstance(cell.source, Flat):  # which can be indexed still
+        ctx.write(iterator.cell, IteratorCell())
     return item
 
 
@@ -108,12 +112,15 @@ def _next_of(ctx: Context, source: Abstract, cell: IteratorCell) -> Abstract | N
     match source:
         case Filtered(function, inner):
             return _kept(ctx, function, cast(Ref, inner))
+        case Flat(array):
+            source = array
         case DictView():
             return _of_dict(ctx, source, cell)
-        case Ref() if isinstance(cell_of(ctx, source), ArrayCell):
-            at = cell.index
-            return array_getitem(ctx, source, Const(at)) if at < shape_of(ctx, source)[0] else None
-    items = source.items if isinstance(source, Tuple) else cast(ListCell, cell_of(ctx, source)).items
+    content = cell_of(ctx, source)
+    if isinstance(content, ArrayCell):
+        at = cell.index
+        return array_getitem(ctx, source, Const(at)) if at < shape_of(ctx, cast(Ref, source))[0] else None
+    items = source.items if isinstance(source, Tuple) else cast(ListCell, content).items
     return items[cell.index] if cell.index < len(items) else None
 
 

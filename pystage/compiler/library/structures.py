@@ -17,6 +17,7 @@ from ..values.lattice import (
     Const,
     DictCell,
     DictView,
+    Flat,
     IteratorCell,
     ListCell,
     Range,
@@ -161,6 +162,8 @@ def type_name(ctx: Context, value: Raw) -> str:
                     return "dict"
                 case SetCell():
                     return "set"
+                case IteratorCell(source=Flat()):
+                    return "numpy.flatiter"
                 case IteratorCell():
                     return "iterator"
                 case cell:

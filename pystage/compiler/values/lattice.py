@@ -182,6 +182,13 @@ class Filtered(Abstract):
 
 
 @immutable
+class Flat(Abstract):
+    """What `x.flat` goes over: a view of `x` with one axis."""
+
+    array: Ref
+
+
+@immutable
 class DictView(Abstract):
     """`d.keys()`, `d.values()` or `d.items()`."""
 
