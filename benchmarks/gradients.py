@@ -21,27 +21,22 @@ import pystage
 from pystage.runtime.hlo_text import instruction_counts
 
 from .measuring import Pairs, Table, in_pairs
-from .model import described, images, with_arrays
+from .model import described, images
 
 PAPER = (577, 2775)
 """Instructions of the entry computation, and of all."""
 EPOCHS = 5
 
 
-def total(model: Any, batch: Any) -> Any:
-    """What is differentiated."""
-    return jnp.sum(model(batch))
-
-
 def by_jax(model: Any) -> Any:
     """The gradient under `jax.jit`, as a function of the list of arrays and the images."""
-    return jax.jit(jax.grad(lambda arrays, batch: total(with_arrays(model, arrays), batch)))
+    return jax.jit(jax.grad(lambda arrays, batch: vgg19.total(vgg19.with_weights(model, arrays), batch)))
 
 
 def front_end(count: int) -> Pairs:
     """Times from source to StableHLO, each of a batch size that neither has seen."""
     model, arrays = described()
-    ours, theirs = pystage.grad(total), by_jax(model)
+    ours, theirs = pystage.grad(vgg19.total), by_jax(model)
     batches = iter(range(1, 1000))
     return in_pairs(
         lambda: ours.lower(model, images(next(batches))),
@@ -57,7 +52,10 @@ def vgg(count: int) -> Table:
     """The table of VGG19: front end, sizes, steady time and memory."""
     pairs = front_end(15)
     model, arrays = described()
-    lowered, traced = pystage.grad(total).lower(model, images(1)), by_jax(model).lower(arrays, images(1))
+    lowered, traced = (
+        pystage.grad(vgg19.total).lower(model, images(1)),
+        by_jax(model).lower(arrays, images(1)),
+    )
     sizes = lowered.instruction_counts(), instruction_counts(traced.as_text("hlo"))
     real, batch = vgg19.make_vgg19(), vgg19.make_images()
     weights = vgg19.weights(real)

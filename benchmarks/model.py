@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import vgg19
-
-
-def with_arrays(model: Any, arrays: Sequence[Any]) -> Any:
-    """The same layers with other arrays, in the order of `vgg19.weights`."""
-    following = iter(arrays)
-    layers: list[Any] = []
-    for layer in model.layers:
-        match layer:
-            case vgg19.Conv():
-                layers.append(vgg19.Conv(next(following), next(following)))
-            case vgg19.Dense():
-                layers.append(vgg19.Dense(next(following), next(following), layer.relu))
-            case _:
-                layers.append(layer)
-    return vgg19.VGG(layers)
 
 
 def spec(*shape: int) -> jax.ShapeDtypeStruct:
@@ -43,12 +27,12 @@ def described() -> tuple[Any, list[jax.ShapeDtypeStruct]]:
     for out in (4096, 4096, 1000):
         arrays += [spec(features, out), spec(out)]
         features = out
-    return with_arrays(small, arrays), arrays
+    return vgg19.with_weights(small, arrays), arrays
 
 
 def for_jax(model: Any) -> Any:
     """The forward pass under `jax.jit`, as a function of the list of arrays and the images."""
-    return jax.jit(lambda arrays, images: vgg19.forward(with_arrays(model, arrays), images))
+    return jax.jit(lambda arrays, images: vgg19.forward(vgg19.with_weights(model, arrays), images))
 
 
 def images(batch: int) -> jax.ShapeDtypeStruct:

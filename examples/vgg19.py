@@ -1,8 +1,9 @@
-"""VGG19 forward: plain dataclasses with `__call__`, compiled whole.
+"""VGG19 forward and backward: plain dataclasses with `__call__`, compiled whole.
 
-In: images, float32 `[batch, size, size, 3]`. Out: probabilities, float32 `[batch, classes]`. The model
-knows nothing of pystage: a layer is a dataclass that holds its weights, the network is a list of layers, and
-a forward pass is a loop over that list. Weights are random, so only the work is real.
+In: images, float32 `[batch, size, size, 3]`. Out: probabilities, float32 `[batch, classes]`, and the gradient of their
+sum by all weights, which is a model too. The model knows nothing of pystage: a layer is a dataclass that holds its
+weights, the network is a list of layers, and a forward pass is a loop over that list. Weights are random, so only the
+work is real.
 
 Source of the architecture: K. Simonyan, A. Zisserman, "Very Deep Convolutional Networks for Large-Scale
 Image Recognition" (arXiv:1409.1556), table 1, column E.
@@ -88,6 +89,20 @@ def forward(model, images):
     return model(images)
 
 
+def total(model, images):
+    """What is differentiated, as in the paper: the sum of all probabilities.
+
+    K. Fischer, E. Saba, "Automatic Full Compilation of Julia Programs and ML Models to Cloud TPUs" (arXiv:1810.09868),
+    figure 3.
+    """
+    return jnp.sum(model(images))
+
+
+def backward(model, images):
+    """The gradient of `total` by all weights: a model whose layers hold slopes."""
+    return pystage.grad(total)(model, images)
+
+
 def make_vgg19(width=64, size=224, hidden=4096, classes=1000, seed=0):
     """VGG19 with random weights: 16 convolutions and 3 dense layers, 38 arrays, 144 million numbers.
 
@@ -132,12 +147,27 @@ def weights(model):
     return arrays
 
 
+def with_weights(model, arrays):
+    """The same layers with other arrays, in the order of `weights`."""
+    following = iter(arrays)
+    layers: list[Conv | MaxPool | Flatten | Dense] = []
+    for layer in model.layers:
+        match layer:
+            case Conv():
+                layers.append(Conv(next(following), next(following)))
+            case Dense():
+                layers.append(Dense(next(following), next(following), layer.relu))
+            case _:
+                layers.append(layer)
+    return VGG(layers)
+
+
 def small():
     """A VGG19 of the same depth, small enough for a test, with two images."""
     return make_vgg19(width=4, size=32, hidden=16, classes=10), make_images(batch=2, size=32)
 
 
-PROGRAMS = [(forward, small)]
+PROGRAMS = [(forward, small), (backward, small)]
 """What the tests run: a function, and what makes its arguments."""
 
 
@@ -151,24 +181,41 @@ def seconds(function, *arguments):
     return best
 
 
+def show_size(name, function, model, images):
+    """Stages a function of the model, prints how long that took and how large the program is; gives it compiled."""
+    start = time.perf_counter()
+    lowered = pystage.compile(function).lower(model, images)
+    milliseconds = (time.perf_counter() - start) * 1e3
+    counts = lowered.instruction_counts()
+    print(
+        f"{name}: source to StableHLO in {milliseconds:.1f} ms, the first time; before optimisation {counts.entry} HLO "
+        f"instructions in the entry, {counts.total} in all"
+    )
+    print("  " + ", ".join(f"{count} {opcode}" for opcode, count in counts.by_opcode.items()))
+    return lowered.compile()
+
+
 def main() -> None:
-    """Compiles the full-size model, and compares its logits, time and size with the plain run."""
+    """Compiles the full-size model forward and backward, and compares probabilities and time with the plain run."""
     model, images = make_vgg19(), make_images()
     arrays = weights(model)
     print(f"VGG19: {len(arrays)} arrays, {sum(a.size for a in arrays) / 1e6:.1f} million numbers")
 
-    staged = pystage.compile(forward)
-    start = time.perf_counter()
-    lowered = staged.lower(model, images)
-    print(f"source to StableHLO: {(time.perf_counter() - start) * 1e3:.1f} ms, the first time")
-    counts = lowered.instruction_counts()
-    print(f"before optimisation: {counts.entry} HLO instructions in the entry, {counts.total} in all")
-    print(", ".join(f"{count} {opcode}" for opcode, count in counts.by_opcode.items()))
-
+    staged = show_size("forward", forward, model, images)
     plain, probabilities = forward(model, images), staged(model, images)
     difference = float(jnp.max(jnp.abs(plain - probabilities)))
     print(f"largest difference of a probability from the plain run: {difference:.2g}")
     print(f"plain {seconds(forward, model, images):.3f} s, staged {seconds(staged, model, images):.3f} s")
+
+    gradient = show_size("backward", backward, model, images)
+    slopes = weights(gradient(model, images))
+    print(f"gradient of the sum by {len(slopes)} arrays, the largest slope {max(map(largest, slopes)):.2g}")
+    print(f"forward and backward {seconds(lambda: weights(gradient(model, images))):.3f} s")
+
+
+def largest(array):
+    """The largest size of a number in an array."""
+    return float(jnp.max(jnp.abs(array)))
 
 
 if __name__ == "__main__":

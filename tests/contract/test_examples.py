@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pystage
 import pytest
@@ -81,3 +83,23 @@ def test_vgg19_has_the_arrays_of_the_paper():
     model, images = example.small()
     assert len(example.weights(model)) == 38
     assert example.forward(model, images).shape == (2, 10)
+
+
+def test_the_gradient_of_vgg19_is_that_of_jax():
+    """Of a sum that is not one whatever the weights: weighted, in 64 bits."""
+    example = load("vgg19")
+    with jax.enable_x64(True):
+        narrow, images = example.small()
+        arrays = [array.astype(jnp.float64) for array in example.weights(narrow)]
+        model, images = example.with_weights(narrow, arrays), images.astype(jnp.float64)
+        rates = jnp.linspace(0.5, 1.5, 10)
+
+        def weighted(model, images):
+            return jnp.sum(model(images) * rates)
+
+        found = example.weights(pystage.grad(weighted)(model, images))
+        wanted = jax.grad(lambda arrays: weighted(example.with_weights(model, arrays), images))(arrays)
+        assert len(found) == 38
+        for ours, theirs in zip(found, wanted, strict=True):
+            assert np.any(theirs != 0)
+            np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-15)
