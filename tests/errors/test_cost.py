@@ -9,6 +9,7 @@ import pytest
 from checking import check
 
 import pystage
+from pystage.compiler.ops import BitcastConvert
 
 X, PLACES = np.arange(8.0), np.arange(8)
 
@@ -168,3 +169,62 @@ def test_what_cannot_be_proved_is_checked():
     assert pystage.compile(gather).lower(X, PLACES).staged.program.failure is not None
     check(gather, X, PLACES)
     check(gather, X, PLACES + 1, raises=IndexError)
+
+
+def exchange(x, places):
+    for k in range(len(places) - 1):
+        a, b = places[k], places[k + 1]
+        x[a], x[b] = x[b], x[a]
+    return x
+
+
+def histogram(x, places):
+    for k in range(len(places)):
+        x[places[k]] += 1.0
+    return x
+
+
+def shifted(x, places):
+    for k in range(len(places)):
+        j = places[k]
+        x[j + 1] = x[j + 1] * 2 + x[j]
+        if x[j] > 3:
+            x[j] = x[j + 1]
+    return x
+
+
+def in_one_arm(x, places):
+    j = places[0]
+    if x[0] > 1:
+        x[j] = 5
+    x[j] += 1
+    return x
+
+
+def caught(x, places):
+    j = places[0]
+    try:
+        x[j] = 1
+    except IndexError:
+        x[0] = 9
+    x[j] += 1
+    return x
+
+
+# of `caught` both places raise by one comparison
+CHECKS = [(exchange, 2), (histogram, 1), (shifted, 2), (in_one_arm, 2), (caught, 1)]
+
+
+@pytest.mark.parametrize("function, checks", CHECKS, ids=[f.__name__ for f, _ in CHECKS])
+def test_an_index_that_has_been_checked_is_not_checked_again(function, checks):
+    lowered = pystage.compile(function).lower(X, PLACES)
+    bits = [op for op in lowered.staged.program.function.body.walk() if isinstance(op.kind, BitcastConvert)]
+    assert len(bits) == checks
+    for places in (PLACES[:7], PLACES[::-1][1:], -PLACES[1:]):
+        check(function, X, places)
+    for bad in (8, 20, -9):
+        for at in (0, 3):
+            places = PLACES[:6].copy()
+            places[at] = bad
+            if at == 0 or function not in (in_one_arm, caught):
+                check(function, X, places, raises=IndexError)

@@ -61,12 +61,15 @@ def check_inside(
         negative = ctx.op(Compare("LT"), front, like(ctx, front, 0))  # as int64, with which no bit is lost
         args = [Array(first, form)]
         cases = [Case(negative, too_large, outside, args), Case(None, _OUTSIDE, outside, args)]
-        return ctx.check_first(bad, cases)
+        ctx.check_first(bad, cases)
+        ctx.intervals.learn(given.value, 0, extent - 1)
+        return
     if shape:
         at, bad = _first(ctx, bad)
         element = ctx.op(DynamicSlice((1,)), ctx.reshape(first, (first.type.size,)), at)
         first = ctx.reshape(element, ())
     ctx.check(bad, _OUTSIDE, outside, [Array(first, form)])
+    ctx.intervals.learn(given.value, 0 if given.dtype.kind == "u" else -extent, extent - 1)
 
 
 def until_outside(ctx: Context, places: Value, extent: int) -> Value:

@@ -147,6 +147,15 @@ class Intervals:
         """What is asked from here on, up to the end of the `with` block at hand, is asked where this holds."""
         facts: Layer = {}
         self._assume(facts, condition, truth, 8)
+        self._learn(facts)
+
+    def learn(self, value: Value, low: int, high: int) -> None:
+        """What is asked from here on, up to the end of the `with` block at hand, is asked where `value` is between."""
+        facts: Layer = {}
+        self._refine(facts, value, within((low, high), value.type.dtype), 8)
+        self._learn(facts)
+
+    def _learn(self, facts: Layer) -> None:
         known = self._facts[-1]
         for value, fact in facts.items():
             known[value] = meet(known[value], fact) if value in known else fact
