@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, cast
 
 import jax
+from jax.tree_util import PyTreeDef
 
 from ..diagnostics.codes_calls import NotServed
 from ..diagnostics.codes_jax import RefusedByJax
@@ -52,19 +53,73 @@ def _leaves(engine: Engine, value: Abstract, name: str) -> list[Array]:
     return [array_leaf(engine, leaf, name) for leaf in flatten(engine, value)[0]]
 
 
-def _to_arrays(engine: Engine, function: Abstract, name: str, has_aux: bool = False) -> Meaning:
-    """A function whose result, or the first part of it, is made of arrays."""
+class _Flat:
+    """A function of the leaves of some arguments, as tuples of arrays, which gives those of its result."""
 
-    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        result = cast(Engine, ctx).call(function, args, kwargs)
-        if not has_aux:
-            return as_arrays(ctx, result, name)
+    def __init__(self, name: str, function: Abstract, has_aux: bool = False) -> None:
+        self._name = name
+        self._function = function
+        self._has_aux = has_aux
+        self._trees: dict[int, PyTreeDef] = {}
+        self._result: PyTreeDef | None = None
+        self.meaning = Meaning(name, self._call)
+        self.structured = Meaning(name, self._plainly)
+        """The function of the leaves of arguments that gives its result as it is."""
+
+    def given(self, engine: Engine, position: int, value: Abstract) -> Tuple:
+        """The leaves of an argument."""
+        leaves, self._trees[position] = flatten(engine, value)
+        return Tuple(tuple([array_leaf(engine, leaf, self._name) for leaf in leaves]))
+
+    def like(self, engine: Engine, position: int, leaves: Abstract) -> Abstract:
+        """The structure of an argument with other leaves, those of a derivative by it."""
+        return unflatten(engine, self._trees[position], cast(Tuple, leaves).items)
+
+    def tree_of(self, position: int) -> PyTreeDef:
+        """The structure of an argument."""
+        return self._trees[position]
+
+    def result(self, engine: Engine, leaves: Abstract) -> Abstract:
+        """What the function gives, with these leaves."""
+        assert self._result is not None
+        return unflatten(engine, self._result, cast(Tuple, leaves).items)
+
+    @property
+    def result_tree(self) -> PyTreeDef | None:
+        """The structure of what the function gives."""
+        return self._result
+
+    def _call(self, ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        engine = cast(Engine, ctx)
+        result = self._plainly(ctx, *args, **kwargs)
+        if not self._has_aux:
+            return self._leaves(engine, result)
         if not isinstance(result, Tuple) or len(result.items) != 2:
             return result
         leaves, tree = flatten(ctx, result.items[1])  # a copy, with the keys of dicts in JAX's order
-        return Tuple((as_arrays(ctx, result.items[0], name), unflatten(ctx, tree, leaves)))
+        return Tuple((self._leaves(engine, result.items[0]), unflatten(ctx, tree, leaves)))
 
-    return Meaning(name, call)
+    def _plainly(self, ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        engine = cast(Engine, ctx)
+        own = [self.like(engine, i, a) if i in self._trees else a for i, a in enumerate(args)]
+        return engine.call(self._function, own, kwargs)
+
+    def _leaves(self, engine: Engine, value: Abstract) -> Abstract:
+        leaves, self._result = flatten(engine, value)
+        return Tuple(tuple([array_leaf(engine, leaf, self._name) for leaf in leaves]))
+
+
+def _one_number(flat: _Flat, has_aux: bool) -> Meaning:
+    """The function with its only leaf for its result, if it has one."""
+
+    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        result = cast(Engine, ctx).call(flat.meaning, args, kwargs)
+        value = cast(Tuple, result).items[0] if has_aux else result
+        if isinstance(value, Tuple) and len(value.items) == 1:
+            value = value.items[0]
+        return Tuple((value, cast(Tuple, result).items[1])) if has_aux else value
+
+    return Meaning("jax.grad", call)
 
 
 def _gradients(
@@ -78,12 +133,13 @@ def _gradients(
     def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
         inner = cast(Engine, ctx)
         at = counted(positions, len(args))
-        given = [as_arrays(ctx, a, name) if i in at else a for i, a in enumerate(args)]
+        flat = _Flat(name, fun, aux)
+        given = [flat.given(inner, i, a) if i in at else a for i, a in enumerate(args)]
         for i in at:
             if 0 <= i < len(given):
                 _require_inexact(inner, given[i], name)
-        function = _to_arrays(inner, fun, name, aux)
-        value, found = value_and_gradients(inner, function, given, kwargs, at, aux)
+        value, slopes = value_and_gradients(inner, _one_number(flat, aux), given, kwargs, at, aux)
+        found = [flat.like(inner, i, slope) for i, slope in zip(at, slopes)]
         gradient = Tuple(tuple(found)) if several else found[0]
         if with_value:
             return Tuple((value, gradient))
@@ -128,14 +184,16 @@ def value_and_grad(
     return _gradients(cast(Engine, ctx), fun, argnums, has_aux, options, with_value=True)
 
 
-def _differentiable_arrays(engine: Engine, value: Abstract, name: str) -> Abstract:
-    """A pytree of arrays of numbers that have derivatives; JAX has an element type of its own for the others."""
-    made = as_arrays(engine, value, name)
-    if not all(is_floating(x.dtype) or is_complex(x.dtype) for x in _leaves(engine, made, name)):
+def _arrays_of(values: Sequence[Abstract]) -> list[Array]:
+    return [cast(Array, x) for value in values for x in cast(Tuple, value).items]
+
+
+def _require_no_integers(engine: Engine, name: str, values: Sequence[Abstract]) -> None:
+    """PS606 for leaves that have no derivative: JAX has an element type of its own for theirs."""
+    if not all(is_floating(x.dtype) or is_complex(x.dtype) for x in _arrays_of(values)):
         _refuse(
             engine, name, "integers have derivatives of the type float0 there", "pass integers by a closure"
         )
-    return made
 
 
 @meaning(jax.jvp)
@@ -146,13 +204,18 @@ def jvp(ctx: Context, fun: Abstract, primals: Abstract, tangents: Abstract, has_
     listed = [engine.iterate(x) for x in (primals, tangents)]
     if listed[0] is None or listed[1] is None:
         _misuse(engine, "primal and tangent arguments to jax.jvp must be tuples or lists")
-    given = [[_differentiable_arrays(engine, x, "jax.jvp") for x in each or ()] for each in listed]
-    sides = [[x for value in each for x in _leaves(engine, value, "jax.jvp")] for each in given]
-    for p, t in zip(*sides):
+    flat, other = _Flat("jax.jvp", fun), _Flat("jax.jvp", fun)
+    ours = [flat.given(engine, i, x) for i, x in enumerate(listed[0])]
+    theirs = [other.given(engine, i, x) for i, x in enumerate(listed[1])]
+    if len(ours) != len(theirs) or any(flat.tree_of(i) != other.tree_of(i) for i in range(len(ours))):
+        _misuse(engine, "primal and tangent arguments to jax.jvp do not have the same structure")
+    for p, t in zip(_arrays_of(ours), _arrays_of(theirs)):
         if p.type != t.type:
             _misuse(engine, f"primal and tangent arguments to jax.jvp do not match: {p.type} and {t.type}")
-    value, moved = directional(engine, _to_arrays(engine, fun, "jax.jvp"), given[0], given[1])
-    return Tuple((value, _differentiable_arrays(engine, moved, "jax.jvp")))
+    _require_no_integers(engine, "jax.jvp", ours)
+    value, moved = directional(engine, flat.meaning, ours, theirs)
+    _require_no_integers(engine, "jax.jvp", [moved])
+    return Tuple((flat.result(engine, value), flat.result(engine, moved)))
 
 
 @meaning(jax.vjp)
@@ -164,20 +227,32 @@ def vjp(
     name = "jax.vjp"
     _only(engine, name, reduce_axes=reduce_axes)
     aux = bool(engine.known(has_aux, "has_aux of jax.vjp"))
-    given = [_differentiable_arrays(engine, x, name) for x in primals]
-    value, pull, other = pulled_back(engine, _to_arrays(engine, fun, name, aux), given, aux)
-    wanted = [x.type for x in _leaves(engine, value, name)]
+    flat = _Flat(name, fun, aux)
+    given = [flat.given(engine, i, x) for i, x in enumerate(primals)]
+    _require_no_integers(engine, name, given)
+    value, pull, other = pulled_back(engine, flat.meaning, given, aux)
+    wanted = [x.type for x in _arrays_of([value])]
 
     def pullback(ctx: Context, cotangent: Abstract) -> Abstract:
         inner = cast(Engine, ctx)
-        ct = as_arrays(inner, cotangent, name)
-        found = [x.type for x in _leaves(inner, ct, name)]
-        if found != wanted:
-            _misuse(inner, f"the pullback of jax.vjp takes {wanted}, not {found}")
-        return as_arrays(inner, inner.call(pull, [ct]), name)
+        leaves, tree = flatten(inner, cotangent)
+        ct = [array_leaf(inner, leaf, name) for leaf in leaves]
+        if tree != flat.result_tree or [x.type for x in ct] != wanted:
+            _misuse(inner, f"the pullback of jax.vjp takes {wanted}, not {[x.type for x in ct]}")
+        found = cast(Tuple, inner.call(pull, [Tuple(tuple(ct))]))
+        return Tuple(tuple([flat.like(inner, i, each) for i, each in enumerate(found.items)]))
 
-    made = Meaning("jax.vjp", pullback)
-    return Tuple((value, made)) if other is None else Tuple((value, made, other))
+    result, made = flat.result(engine, value), Meaning("jax.vjp", pullback)
+    return Tuple((result, made)) if other is None else Tuple((result, made, other))
+
+
+def _of_arrays(function: Abstract, name: str) -> Meaning:
+    """A function whose result is made of arrays."""
+
+    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        return as_arrays(ctx, cast(Engine, ctx).call(function, args, kwargs), name)
+
+    return Meaning(name, call)
 
 
 def _derivative_of_array(
@@ -190,7 +265,7 @@ def _derivative_of_array(
         inner = cast(Engine, ctx)
         at = counted(positions, len(args))
         given = [as_arrays(ctx, a, name) if i in at else a for i, a in enumerate(args)]
-        function = _to_arrays(inner, fun, name)
+        function = _of_arrays(fun, name)
         for i in at:
             _require_inexact(inner, given[i], name)
         result = _result_of(inner, function, given, kwargs)
@@ -239,7 +314,7 @@ def jacrev(
 
     def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
         inner = cast(Engine, ctx)
-        result = _result_of(inner, _to_arrays(inner, fun, "jax.jacrev"), args, kwargs)
+        result = _result_of(inner, _of_arrays(fun, "jax.jacrev"), args, kwargs)
         one = isinstance(result, Array) and not result.shape
         return inner.call(reverse if one else forward, args, kwargs)
 
@@ -283,13 +358,16 @@ def vmap(
     def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
         inner = cast(Engine, ctx)
         each = axes if isinstance(axes, tuple | list) else [axes] * len(args)
-        given = [
-            a if i < len(each) and each[i] is None else as_arrays(ctx, a, "jax.vmap")
-            for i, a in enumerate(args)
-        ]
+        flat = _Flat("jax.vmap", fun)
+        given = list(args)
+        for i, (axis, a) in enumerate(zip(each, args)):
+            if axis is not None:
+                given[i] = flat.given(inner, i, a) if isinstance(axis, int) else as_arrays(ctx, a, "jax.vmap")
         named = {k: as_arrays(ctx, a, "jax.vmap") for k, a in kwargs.items()}
-        result = mapped(inner, _to_arrays(inner, fun, "jax.vmap"), given, named, axes, put)
-        return as_arrays(ctx, result, "jax.vmap")
+        if isinstance(put, int):
+            return flat.result(inner, mapped(inner, flat.meaning, given, named, axes, put))
+        function = _of_arrays(flat.structured, "jax.vmap")
+        return as_arrays(ctx, mapped(inner, function, given, named, axes, put), "jax.vmap")
 
     return Meaning("jax.vmap", call)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import jax
 
-from .pytrees import JAX_PACKAGES, package_of
+from .packages import JAX_PACKAGES, package_of
 
 _JAX = os.path.dirname(jax.__file__) + os.sep
 _BOUNDARY = "api_boundary.<locals>.reraise_with_filtered_traceback"

@@ -23,7 +23,8 @@ from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Closure, Const, Meaning, Method, Partial, Ref, Slice, Super
 from .context import Context, Raw
 from .jaxvalues import jax_array
-from .pytrees import JAX_PACKAGES, exposed, lifted, package_of
+from .packages import JAX_PACKAGES, package_of
+from .pytrees import exposed, lifted
 
 
 def is_jax_callable(function: object) -> bool:
@@ -85,7 +86,8 @@ def name_of(function: object) -> str:
 def exposed_arguments(ctx: Context, args: Sequence[Raw], kwargs: Mapping[str, Raw] | None) -> Any:
     """The arguments as Python structures with abstract leaves: `(args, kwargs)`."""
     keywords = kwargs or {}
-    return tuple([exposed(ctx, a) for a in args]), {key: exposed(ctx, a) for key, a in keywords.items()}
+    positional = tuple([exposed(ctx, a, nodes=False) for a in args])
+    return positional, {key: exposed(ctx, a, nodes=False) for key, a in keywords.items()}
 
 
 def _bind(ctx: Context, function: Callable[..., Any], given: Any) -> Abstract:

@@ -16,7 +16,7 @@ from ..diagnostics.codes_jax import BadControlFlow
 from ..values.lattice import Abstract, Const, ListCell, Ref, Tuple
 from .context import Context, Raw
 from .jaxvalues import is_none
-from .pytrees import exposed, lifted
+from .pytrees import exposed, lifted, proxied, unproxied
 from .registry import meaning
 
 IsLeaf = Callable[[Any], bool] | None
@@ -39,7 +39,7 @@ def _flatten(ctx: Context, tree: Raw, is_leaf: Raw) -> tuple[list[Abstract], Any
 
 
 def _structure(ctx: Context, treedef: Raw) -> Any:
-    return ctx.known(treedef, "the structure of a pytree")
+    return proxied(ctx.known(treedef, "the structure of a pytree"))
 
 
 def _rebuilt(ctx: Context, structure: Any, leaves: list[Abstract]) -> Abstract:
@@ -79,14 +79,14 @@ def tree_leaves(ctx: Context, tree: Raw, is_leaf: Raw = None) -> Abstract:
 @meaning(jax.tree.structure, tree_util.tree_structure)
 def tree_structure(ctx: Context, tree: Raw, is_leaf: Raw = None) -> Abstract:
     """The structure, known while compiling."""
-    return Const(_flatten(ctx, tree, is_leaf)[1])
+    return Const(unproxied(_flatten(ctx, tree, is_leaf)[1]))
 
 
 @meaning(jax.tree.flatten, tree_util.tree_flatten)
 def tree_flatten(ctx: Context, tree: Raw, is_leaf: Raw = None) -> Abstract:
     """The leaves as a list, and the structure."""
     leaves, structure = _flatten(ctx, tree, is_leaf)
-    return Tuple((_list(ctx, leaves), Const(structure)))
+    return Tuple((_list(ctx, leaves), Const(unproxied(structure))))
 
 
 @meaning(jax.tree.unflatten, tree_util.tree_unflatten)
@@ -116,7 +116,9 @@ def tree_leaves_with_path(ctx: Context, tree: Raw, is_leaf: Raw = None) -> Abstr
 def tree_flatten_with_path(ctx: Context, tree: Raw, is_leaf: Raw = None) -> Abstract:
     """A list of pairs (path, leaf), and the structure."""
     found, structure = _paths(ctx, tree, is_leaf)
-    return Tuple((_list(ctx, [Tuple((_path(path), leaf)) for path, leaf in found]), Const(structure)))
+    return Tuple(
+        (_list(ctx, [Tuple((_path(path), leaf)) for path, leaf in found]), Const(unproxied(structure)))
+    )
 
 
 def _path(path: tuple[Any, ...]) -> Tuple:

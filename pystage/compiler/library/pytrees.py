@@ -2,8 +2,8 @@
 
 `exposed` makes of an abstract value the Python structure that it stands for, with abstract values as its
 leaves; JAX flattens that. `lifted` goes back: what JAX unflattens becomes abstract values again, with new
-lists and dicts on the heap. No user code runs: objects are made without their constructors, and a class of
-the program counts as a node only as a dataclass (JAX flattens those by itself).
+lists and dicts on the heap. No user code runs: objects are made without their constructors; instances of a class that
+the program has registered are flattened, and made again, by the program's functions, staged.
 """
 
 from __future__ import annotations
@@ -13,35 +13,62 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-from jax.tree_util import PyTreeDef, keystr, tree_flatten, tree_flatten_with_path, tree_unflatten
+from jax.tree_util import (
+    FlattenedIndexKey,
+    PyTreeDef,
+    keystr,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_map,
+    tree_unflatten,
+)
 
+from ..diagnostics.codes_calls import UnsupportedClass
 from ..diagnostics.diagnostic import DiagnosticError
 from ..values.lattice import Abstract, Array, Const, DictCell, ListCell, ObjectCell, Ref, Tuple, Unknown
 from .context import Context, Raw
-
-JAX_PACKAGES = frozenset({"jax", "jaxlib", "optax", "equinox", "flax", "chex", "distrax"})
-"""Packages whose functions JAX can trace: a call to one that has no meaning of its own goes to JAX."""
-
-
-def package_of(thing: object) -> str:
-    """The top-level package in which a function, class or object's class is defined."""
-    module = getattr(thing, "__module__", None)
-    if not isinstance(module, str):
-        module = type(thing).__module__
-    return module.partition(".")[0]
+from .jaxregistry import Registered, is_registered, registered, renamed
+from .packages import JAX_PACKAGES, package_of
 
 
-def exposed(ctx: Context, value: Raw) -> Any:
-    """The Python structure that `value` stands for; its leaves are abstract values."""
+class Node:
+    """An instance of a class of the program that JAX was told how to flatten, flattened by the program's own function."""
+
+    __slots__ = ("children", "cls", "data", "keys")
+
+    def __init__(self, cls: type, data: Any, children: Sequence[Any], keys: Sequence[Any] = ()) -> None:
+        self.cls = cls
+        self.data = data
+        self.children = tuple(children)
+        self.keys = tuple(keys) or tuple(map(FlattenedIndexKey, range(len(self.children))))
+
+
+def _node(data: Any, children: Any) -> Node:
+    cls, own = data
+    return Node(cls, own, children)
+
+
+jax.tree_util.register_pytree_with_keys(
+    Node,
+    lambda node: (tuple(zip(node.keys, node.children, strict=True)), (node.cls, node.data)),
+    _node,
+)
+
+
+def exposed(ctx: Context, value: Raw, nodes: bool = True) -> Any:
+    """The Python structure that `value` stands for; its leaves are abstract values.
+
+    `nodes`: False if instances of classes of the program are leaves, whatever JAX was told of them.
+    """
     match value:
         case Unknown(reason=reason):
             raise DiagnosticError(reason)
         case Tuple(items=items, cls=cls):
-            return _as_class(cls, [exposed(ctx, item) for item in items])
+            return _as_class(cls, [exposed(ctx, item, nodes) for item in items])
         case Const(value=known) | known if not isinstance(known, Abstract):
             return _exposed_constant(ctx, known)
         case Ref(cell=cell) if not ctx.is_ndarray(value):
-            return _exposed_cell(ctx, value, ctx.state.get(cell))
+            return _exposed_cell(ctx, value, ctx.state.get(cell), nodes)
         case _:
             return value
 
@@ -56,19 +83,53 @@ def _exposed_constant(ctx: Context, known: Any) -> Any:
     return Const(known)
 
 
-def _exposed_cell(ctx: Context, ref: Ref, cell: Any) -> Any:
+def _exposed_cell(ctx: Context, ref: Ref, cell: Any, nodes: bool) -> Any:
     match cell:
         case ListCell(items=items):
-            return [exposed(ctx, item) for item in items]
+            return [exposed(ctx, item, nodes) for item in items]
         case DictCell(entries=entries):
-            return {key: exposed(ctx, item) for key, item in entries.items()}
+            return {key: exposed(ctx, item, nodes) for key, item in entries.items()}
+        case ObjectCell(cls=cls) if (how := registered(cls)) is not None:
+            return _flattened(ctx, ref, cls, how) if nodes else ref
         case ObjectCell(cls=cls) if is_node_class(cls):
             made: Any = object.__new__(cls)
             for name in _field_names(cls, cell):
-                object.__setattr__(made, name, exposed(ctx, ctx.getattr(ref, name)))
+                object.__setattr__(made, name, exposed(ctx, ctx.getattr(ref, name), nodes))
             return made
+        case ObjectCell(cls=cls) if nodes and is_registered(cls):
+            why = "JAX was told how to flatten it in a way that is not known"
+            ctx.fail(UnsupportedClass(span=ctx.span, name=cls.__qualname__, why=why))
         case _:
             return ref
+
+
+def _flattened(ctx: Context, ref: Ref, cls: type, how: Registered) -> Node:
+    """An object as the program's own function flattens it."""
+    if isinstance(how.flatten, str):
+        pair = ctx.call(ctx.getattr(ref, how.flatten), [])
+    else:
+        pair = ctx.call(Const(how.flatten), [ref])
+    found = ctx.iterate(pair) or []
+    listed = None if len(found) != 2 else ctx.iterate(found[0])
+    if listed is None:
+        ctx.raise_(ValueError(f"Expected a pair of children and auxiliary data for {cls.__name__}"))
+    keys: list[Any] = []
+    if how.with_keys:
+        pairs = [ctx.iterate(each) or [] for each in listed]
+        keys = [ctx.known(key, "a key of a pytree") for key, _ in pairs]
+        listed = [child for _, child in pairs]
+    data = tree_map(lambda leaf: ctx.known(leaf, "the auxiliary data of a pytree"), exposed(ctx, found[1]))
+    return Node(cls, data, [exposed(ctx, child) for child in listed], keys)
+
+
+def proxied(tree: PyTreeDef) -> PyTreeDef:
+    """A structure of JAX's as `flatten` gives it, with `Node`s for classes of the program."""
+    return renamed(tree, lambda cls, data: (cls, data) if registered(cls) is None else (Node, (cls, data)))
+
+
+def unproxied(tree: PyTreeDef) -> PyTreeDef:
+    """A structure that `flatten` gave as JAX has it."""
+    return renamed(tree, lambda cls, data: data if cls is Node else (cls, data))
 
 
 def _field_names(cls: type, cell: ObjectCell) -> list[str]:
@@ -79,7 +140,7 @@ def _field_names(cls: type, cell: ObjectCell) -> list[str]:
 def is_node_class(cls: type) -> bool:
     """True for a class that JAX flattens without running code of the program."""
     trusted = dataclasses.is_dataclass(cls) or package_of(cls) in JAX_PACKAGES
-    return trusted and jax.tree_util.is_tree_node(cls)
+    return trusted and is_registered(cls)
 
 
 def _as_class(cls: type, items: list[Any]) -> Any:
@@ -90,6 +151,11 @@ def lifted(ctx: Context, thing: Any) -> Abstract:
     """The abstract value of a structure whose leaves are abstract values; other leaves are constants."""
     if isinstance(thing, Abstract):
         return thing
+    if isinstance(thing, Node):
+        how = registered(thing.cls)
+        assert how is not None
+        children = Tuple(tuple([lifted(ctx, child) for child in thing.children]))
+        return ctx.call(Const(how.unflatten), [lifted(ctx, thing.data), children])
     if isinstance(thing, tuple):
         return Tuple(tuple([lifted(ctx, item) for item in thing]), type(thing))
     if type(thing) is list:
