@@ -222,6 +222,12 @@ def _loop_result(origins: Origins, value: Value) -> tuple[stage.Instr, int] | No
     return None
 
 
+def demandable(origins: Origins, value: Array) -> bool:
+    """True if numbers of the call or of the world alone decide `value`: it is known once they are demanded."""
+    array, blockers = evaluate(origins, value.value)
+    return array is not None or (bool(blockers) and all(b in origins.places for b in blockers))
+
+
 def decided(origins: Origins, value: Array, what: str, span: Span | None) -> Abstract:
     """`value`, as a constant where nothing but numbers of the world decides it: these are demanded."""
     array, blockers = evaluate(origins, value.value)

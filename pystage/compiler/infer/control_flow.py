@@ -197,10 +197,20 @@ def _items(e: Engine, i: stage.For, iterable: Abstract) -> _Items:
         return _Items(items, what, by_steps=True)
     found = steps(e, iterable)
     if found is None:
-        whole = attributes.length(e, iterable)
-        e.known(whole, "the number of trips of this loop")
-        raise DiagnosticError(NotIterable(span=i.span, what=what))
+        return _Items(_counted_items(e, i, iterable), what)
     return _Items(found, what)
+
+
+def _counted_items(e: Engine, i: stage.For, iterable: Abstract) -> Iterator[Step]:
+    """What a loop goes over whose number of trips is demanded."""
+    parts = rolled(e, iterable)
+    if parts is None:
+        raise DiagnosticError(NotIterable(span=i.span, what=describe(iterable, e.state)))
+    trips = e.known(parts.length, "the number of trips of this loop")
+    if trips > UNROLL_LIMIT:
+        raise DiagnosticError(TooManyToUnroll(span=i.span, trips=trips, limit=UNROLL_LIMIT))
+    element = parts.element
+    return iter([functools.partial(element, Const(k)) for k in range(trips)])
 
 
 def _given(item: Abstract) -> Abstract:

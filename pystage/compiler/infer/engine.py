@@ -69,7 +69,7 @@ from . import attributes, coherent, objects, printing, raising
 from .blame import is_library, outside
 from .branches import NO_FRAME, infer_choice, infer_if
 from .calls import Callee, Known
-from .constants import Origins, decided, known
+from .constants import Origins, decided, demandable, known
 from .describe import describe
 from .externals import Externals
 from .frame import Frame
@@ -614,6 +614,10 @@ class Engine(Context):
             for scope in self._scopes:
                 scope.crossed = True
         return result
+
+    def can_be_known(self, value: Abstract | None) -> bool:
+        """True for what is known now, or once numbers of the call or of the world are demanded."""
+        return isinstance(value, Const) or (isinstance(value, Array) and demandable(self.origins, value))
 
     def decided(self, value: Abstract, what: str) -> Abstract:
         """`value`, known now where only numbers of the world decide it and inputs would not do."""

@@ -186,7 +186,7 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
         _widen_outer(engine, settled, result.changes)
         if certain and not loop.certain:
             loop = replace(loop, certain=True)
-        if join.conflicts and _unrollable(loop) and (join.grows or loop.peeled):
+        if join.conflicts and (join.grows or loop.peeled) and _unrollable(engine, loop):
             assert loop.instruction is not None
             raise Restart(loop.instruction)
         if join.conflicts and loop.certain and not loop.peeled and not join.grows:
@@ -313,13 +313,15 @@ def _certainly_entered(engine: Engine, loop: Loop) -> bool:
     return not known_false
 
 
-def _unrollable(loop: Loop) -> bool:
+def _unrollable(engine: Engine, loop: Loop) -> bool:
     """True if the loop could be written out trip by trip."""
     if loop.instruction is None:
         return False
     if isinstance(loop.instruction, stage.While):
         return loop.certain
-    return loop.trips is not None and loop.trips <= UNROLL_LIMIT
+    if loop.trips is None:
+        return engine.can_be_known(loop.runs)
+    return loop.trips <= UNROLL_LIMIT
 
 
 def _stays(entry: Content | None, end: Content | None) -> bool:
