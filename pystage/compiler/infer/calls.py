@@ -102,6 +102,7 @@ class Replay:
     observed: dict[int, bool]
     pure: bool
     laid_out: dict[int, Layout]
+    tells_kinds: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -245,7 +246,7 @@ def _infer_callee(
     captured = engine.externals.captured
     depends = [(c, state.slots[c]) for c in captured if c not in canonical.cells and c in state.slots]
     known_before = len(captured)
-    errors = engine.mark_errors()
+    errors, told = engine.mark_errors(), engine.kinds_told
     span = engine.b.span
     found: list[Abstract] = []
     first_site = engine.sites.next
@@ -312,6 +313,7 @@ def _infer_callee(
     )
     if not replay.pure:
         engine.effectful.add(function)
+    replay.tells_kinds = engine.kinds_told != told
     _note_results(replay)
     return replay, engine.mark_errors() == errors and not scope.crossed
 
@@ -393,6 +395,8 @@ def _apply(
     given for the parameters.
     """
     state = engine.state
+    if replay.tells_kinds:
+        engine.tell_kind()
     body = replay.function.body
     actual = [*canonical.values, *replay.free]
     results: Sequence[Value] = ()

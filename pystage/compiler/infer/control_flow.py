@@ -27,7 +27,7 @@ from ..values.lattice import (
     Undef,
     Unknown,
 )
-from . import attributes
+from .appending import growing_lists, infer_appending
 from .blame import Parting
 from .branches import infer_if
 from .constants import UNROLL_LIMIT
@@ -109,6 +109,7 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
     trips = length.value if isinstance(length, Const) else None
     if trips == 0:
         return
+    growing = growing_lists(e, frame, i, trips)
     counter = (frame.id, f".index{id(i)}")
     outer = e.state.slots.get(counter)
     e.state.set(counter, Const(0))
@@ -125,17 +126,27 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
             return e.negate(flag) if more.value else FALSE
         return operators.binary(e, "&", more, e.negate(flag))
 
+    def trip(position: Abstract) -> None:
+        e.put(i.target, parts.element(position))
+        e.run_block(i.body)
+        e.state.set(counter, operators.binary(e, "+", position, Const(1)))
+
     def body() -> None:
         e.body_passes[i] = e.body_passes.get(i, 0) + 1
         position = cast(Abstract, e.state.get(counter))
         if isinstance(position, Array):
             last = TRIPS if trips is None else trips - 1
             position = Array(position.value, Form.PYTHON, lower=0, upper=last)
-        e.put(i.target, parts.element(position))
-        e.run_block(i.body)
-        e.state.set(counter, operators.binary(e, "+", position, Const(1)))
+        for each in growing:
+            each.begin_trip()
+        trip(position)
+        for each in growing:
+            each.end_trip(position)
 
-    infer_loop(e, Loop(test, body, frame.id, instruction=i, trips=trips, certain=bool(trips), runs=length))
+    if growing:
+        trip(Const(0))
+    loop = Loop(test, body, frame.id, i, trips, certain=bool(trips), peeled=bool(growing), runs=length)
+    infer_appending(e, growing, lambda: infer_loop(e, loop))
     e.state.set(counter, cast(Abstract, outer) if outer is not None else Undef())
 
 

@@ -153,6 +153,10 @@ class Engine(Context):
         self.keep: list[Any] = []  # objects whose identity is part of a key
         self.depth = 0
         self.body_passes: dict[stage.Instr, int] = {}
+        self.kinds_told = 0
+        """How often the program tells of which type a number is."""
+        self.widened: set[stage.Instr] = set()
+        """Loops of which a variable has another type after the first trip than before it."""
         self.active_loops: list[Active] = []
         self._names: dict[str, int] = {}
         self._scopes: list[Scope] = []
@@ -604,6 +608,9 @@ class Engine(Context):
     def new_dict(self, entries: Mapping[Any, Abstract]) -> Ref:
         """A new dict."""
         return Ref(self.state.new_cell(DictCell(dict(entries))))
+
+    def tell_kind(self) -> None:
+        self.kinds_told += 1
 
     def known(self, value: Raw, what: str) -> Any:
         if type(value) is Const:

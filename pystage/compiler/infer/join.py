@@ -98,6 +98,7 @@ class Join:
         self.entries: dict[Slot, tuple[Content, Content, Content]] = {}
         self.conflicts: list[Unknown] = []
         self.grows = False
+        self.widened = False  # a number has another type after a trip than before it, and took that
         self.owned: set[int] = set()  # cells that stand for a loop-carried object
         self.merged: dict[tuple[Place, Place], int] = {}
         self._optional = optional  # whether something may stay None on one side only
@@ -232,6 +233,7 @@ class Join:
             kinds = kinds_a if len(kinds_a) > 1 else ()
             return Array(hole, form_a, weak, lower, upper, kinds, key_a)
         widened = self._widen(a, b) if self.loop else None
+        self.widened |= widened is not None
         return widened if widened is not None else self._alternatives(a, b, kinds_a + kinds_b)
 
     def _alternatives(self, a: Abstract, b: Abstract, kinds: tuple[tuple[DType, Form], ...]) -> Abstract:

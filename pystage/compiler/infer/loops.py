@@ -155,6 +155,7 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
     guessed = set(patterns)
     owned: dict[int, tuple[int, Content]] = {}  # a carried object's cell -> the entry's cell and contents
     counters = counter_bounds(engine, loop.instruction, loop.frame)
+    told, widened = engine.kinds_told, False
     for _ in range(PASS_LIMIT):
         mark = engine.mark_errors()
         result = _one_pass(engine, loop, patterns)
@@ -165,6 +166,9 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
         optional = (loop.peeled or not certain) and not _unrollable(loop)
         join = _join(engine, loop, patterns, owned, result.changes, before, guessed, optional)
         told_apart = len(engine.state.together) == together  # as the pass took it
+        widened |= join.widened
+        if widened and loop.instruction is not None:
+            engine.widened.add(loop.instruction)
         settled = {slot: entry[0] for slot, entry in join.entries.items()}
         for counter, ends in counters.items():
             if counter in settled:
@@ -181,6 +185,10 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
                 patterns = {**patterns, **fresh}
                 _carry(result, fresh)
         if told_apart and _same(patterns, settled):
+            if widened and engine.kinds_told != told and not loop.peeled:
+                engine.forget_errors(mark)
+                _peel(engine, loop)  # in the first trip it tells another type than in the others
+                return
             _finish(engine, loop, patterns, owned, result, join, before)
             return
         _widen_outer(engine, settled, result.changes)

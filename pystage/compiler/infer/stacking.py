@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..ops import Concatenate, Constant
+from ..ops import Constant
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const
+from ..values.rows import stacked
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -32,16 +33,13 @@ def stack(engine: Engine, items: list[Abstract]) -> Array:
                 f"after 1 dimensions. The detected shape was ({len(parts)},) + inhomogeneous part."
             )
         )
-    (shape,) = shapes
-    rows = []
-    for part in parts:
-        if isinstance(part, Const):
-            value = engine.b.op(Constant(np.asarray(part.value, dtype)))
-        else:
-            value = engine.convert(part.value, dtype)
-        rows.append(engine.reshape(value, (1, *shape)))
-    whole = engine.b.op(Concatenate(0), *rows) if len(rows) > 1 else rows[0]
-    return Array(whole, Form.NDARRAY)
+    rows = [
+        engine.b.op(Constant(np.asarray(part.value, dtype)))
+        if isinstance(part, Const)
+        else engine.convert(part.value, dtype)
+        for part in parts
+    ]
+    return Array(stacked(engine.b, rows), Form.NDARRAY)
 
 
 def _dtype(part: Array | Const) -> Any:

@@ -337,6 +337,7 @@ def isinstance_(ctx: Context, x: Raw, classes: Raw, /) -> Abstract:
         return call_now(ctx, isinstance, x.value, wanted)
     if isinstance(x, Caught):
         return is_instance(ctx, x, wanted)
+    ctx.tell_kind()
     answers = {bool(issubclass(c, wanted)) for c in class_of(ctx, x)}
     if len(answers) > 1:
         types = type_name(ctx, x)
@@ -361,6 +362,7 @@ def type_(ctx: Context, x: Raw, /) -> Abstract:
     """`type(x)`."""
     if isinstance(x, Const):
         return Const(type(x.value))
+    ctx.tell_kind()
     found = class_of(ctx, x)
     if len(found) > 1 and isinstance(x, Caught):
         return ClassOf(x)

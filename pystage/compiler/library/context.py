@@ -83,6 +83,10 @@ class Context(abc.ABC):
         """`state = initial; while condition(state): state = body(state)`, rolled into one `While`."""
 
     @abc.abstractmethod
+    def tell_kind(self) -> None:
+        """Notes that the program tells of which type a number is, as in a string or to `isinstance`."""
+
+    @abc.abstractmethod
     def known(self, value: Raw, what: str) -> Any:
         """The Python object that `value` is, where it must be known now.
 

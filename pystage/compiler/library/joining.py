@@ -13,6 +13,7 @@ from ..hlo.ir import Value
 from ..hlo.types import INT64
 from ..ops import Add, Broadcast, Compare, Concatenate, DynamicSlice, Negate, Remainder, Select
 from ..values.lattice import Abstract, Array
+from ..values.rows import stacked
 from ..values.views import Window
 from .context import Context, Raw
 from .gathering import Fancy, gather
@@ -95,6 +96,9 @@ def stack(
     if any(g.shape != shape for g in given):
         rules.mismatch(ctx, "all input arrays must have the same shape")
     at = axis_of(ctx, axis, len(shape) + 1, "stack")
+    if at == 0 and is_none(dtype):
+        values, weak = rules.common(ctx, given)
+        return rules.array(ctx, stacked(ctx.b, values), weak)
     wide = (*shape[:at], 1, *shape[at:])
     return joined(ctx, rules, [reshaped_argument(ctx, g, wide) for g in given], at, dtype, "stack")
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..hlo.types import FLOAT64
-from ..ops import Concatenate
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, ListCell, Range, Ref, Tuple
+from ..values.rows import stacked
 from .context import Context, Raw
 from .indices import known_sequence
 from .jaxvalues import canonical
@@ -55,8 +55,7 @@ def nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument
     if known is not None:
         dtype = values[0].type.dtype
         return ArrayArgument(ctx.constant(known.astype(dtype), dtype))
-    rows = [ctx.reshape(v, (1, *shapes[0])) for v in values]
-    return ArrayArgument(ctx.op(Concatenate(0), *rows) if len(rows) > 1 else rows[0])
+    return ArrayArgument(stacked(ctx.b, values))
 
 
 def is_sequence(ctx: Context, raw: Raw) -> bool:

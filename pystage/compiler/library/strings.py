@@ -95,6 +95,7 @@ def text(ctx: Context, function: Callable[..., str], *args: Raw) -> Abstract:
     known = [known_object(ctx, a) for a in taken]
     if not any(k is MISSING for k in known):
         return call_now(ctx, function, *known)
+    ctx.tell_kind()
     return Text(function, tuple(taken))
 
 
