@@ -40,11 +40,12 @@ def check_inside(
     extent: int,
     outside: Callable[[Any], None],
     too_large: BaseException | None = None,
+    fallback: BaseException = _OUTSIDE,
 ) -> None:
     """The program calls `outside` with the first of the indices that does not lie in an axis of `extent`.
 
     `front` are the same indices as int64, the negative ones moved by `extent`. `too_large`: what is raised instead
-    for one integer that 64 bits with a sign do not hold.
+    for one integer that 64 bits with a sign do not hold. `fallback`: as `Context.check` takes it.
     """
     shape = front.type.static_shape
     if 0 in shape:
@@ -52,7 +53,7 @@ def check_inside(
     form = Form.SCALAR if given.form is Form.NDARRAY else given.form
     if not extent:
         first = ctx.op(Slice((0,), (1,), (1,)), ctx.reshape(given.value, (given.type.size,)))
-        ctx.check(None, _OUTSIDE, outside, [Array(ctx.reshape(first, ()), form)])
+        ctx.check(None, fallback, outside, [Array(ctx.reshape(first, ()), form)])
     bad = _bad(ctx, front, extent)
     if ctx.intervals.decides(bad) is False or not ctx.checks_bounds():
         return
@@ -60,7 +61,7 @@ def check_inside(
     if too_large and not shape and given.dtype == UINT64:
         negative = ctx.op(Compare("LT"), front, like(ctx, front, 0))  # as int64, with which no bit is lost
         args = [Array(first, form)]
-        cases = [Case(negative, too_large, outside, args), Case(None, _OUTSIDE, outside, args)]
+        cases = [Case(negative, too_large, outside, args), Case(None, fallback, outside, args)]
         ctx.check_first(bad, cases)
         ctx.intervals.learn(given.value, 0, extent - 1)
         return
@@ -68,7 +69,7 @@ def check_inside(
         at, bad = _first(ctx, bad)
         element = ctx.op(DynamicSlice((1,)), ctx.reshape(first, (first.type.size,)), at)
         first = ctx.reshape(element, ())
-    ctx.check(bad, _OUTSIDE, outside, [Array(first, form)])
+    ctx.check(bad, fallback, outside, [Array(first, form)])
     ctx.intervals.learn(given.value, 0 if given.dtype.kind == "u" else -extent, extent - 1)
 
 

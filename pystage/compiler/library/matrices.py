@@ -285,7 +285,6 @@ for _function in (
     np.blackman,
     np.bartlett,
     np.broadcast_shapes,
-    np.unravel_index,
     np.ravel_multi_index,
 ):
     _known_only(_function)
