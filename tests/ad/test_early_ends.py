@@ -124,3 +124,13 @@ def test_second_order() -> None:
         [(pystage.grad(broken)(X + h) - pystage.grad(broken)(X - h)) / 2e-6 for h in 1e-6 * np.eye(20)]
     )
     np.testing.assert_allclose(hessian, expected, atol=1e-6)
+
+
+def test_second_order_around_an_operation_without_a_rule() -> None:
+    def largest(x):
+        return x[np.argmax(x)] ** 3 * x[0]
+
+    numeric = [
+        (pystage.grad(largest)(X + h) - pystage.grad(largest)(X - h)) / 2e-6 for h in 1e-6 * np.eye(20)
+    ]
+    np.testing.assert_allclose(pystage.hessian(largest)(X), numeric, atol=1e-6)

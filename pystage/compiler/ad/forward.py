@@ -12,7 +12,9 @@ from dataclasses import replace
 
 from ..diagnostics.codes_differentiation import NoForwardRule
 from ..diagnostics.diagnostic import DiagnosticError
+from ..diagnostics.span import Span
 from ..hlo.builder import Builder
+from ..hlo.calculus import NotDifferentiable
 from ..hlo.ir import Function, Op, Region, Value
 from ..ops import Call, Case, If, While
 from .activity import Activity, Mask
@@ -50,6 +52,8 @@ class _Function:
         self._varied = activity.of(old.body, [v for v, p in zip(inputs, params) if p])
         self._primal: dict[Value, Value] = {}
         self._tangent: dict[Value, Value] = {}
+        self._refused: dict[Value, tuple[NotDifferentiable, Span | None]] = {}
+        """Values that have no tangent, and why: an error only where it is wanted."""
         body = Region((*old.param_types, *[t for t, p in zip(old.param_types, params) if p]))
         self._b = Builder(body)
         self._c = Calculus(self._b)
@@ -70,6 +74,9 @@ class _Function:
         return tuple([self._tangent_of(v) for v in values])
 
     def _tangent_of(self, value: Value) -> Value:
+        if value in self._refused:
+            error, self._b.span = self._refused[value]
+            raise error
         found = self._tangent.get(value)
         return self._c.zeros(value.type) if found is None else found
 
@@ -95,8 +102,16 @@ class _Function:
         self._primal.update(zip(op.results, made.results, strict=True))
         if not any(r in self._varied for r in op.results):
             return
-        given = [self._tangent.get(v) for v in op.operands]
-        for old, tangent in zip(op.results, tangents(self._c, made, given), strict=True):
+        refused = [self._refused[v] for v in op.operands if v in self._refused]
+        try:
+            given = [self._tangent.get(v) for v in op.operands]
+            found = tangents(self._c, made, given) if not refused else ()
+        except NotDifferentiable as error:
+            refused = [(error, op.span)]
+        if refused:
+            self._refused.update((r, refused[0]) for r in op.results if differentiable(r.type))
+            return
+        for old, tangent in zip(op.results, found, strict=True):
             if tangent is not None:
                 self._tangent[old] = tangent
 

@@ -156,11 +156,14 @@ class SizeDependsOnValues(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class MaskedUse(Diagnostic):
-    """Something else than elementwise work, a reduction or a store back is done with `x[mask]`."""
+    """Something else than elementwise work, a reduction or a store is done with `x[mask]`, or `x[i:j]` of unknown length."""
 
     code = "PS221"
-    title = "{what} needs the number of elements that a mask selects, which is not known while compiling"
+    title = "{what} needs the number of elements that a mask or a slice selects, which is not known while compiling"
     label = "not possible without their number"
-    help = "reduce `x[mask]` directly, store it back with the same mask, or write `np.where(mask, x, 0)`"
+    help = (
+        "reduce the selection directly, store to it, or write `np.where(mask, x, 0)`; the length of a slice is "
+        "known where shapes or integer arguments give its bounds"
+    )
 
     what: str

@@ -58,7 +58,7 @@ def array_setitem(ctx: Context, obj: Abstract, index: Raw, value: Raw) -> None:
         if isinstance(obj, Array) and obj.form is Form.JAX:
             ctx.raise_(TypeError(_IMMUTABLE))
         if isinstance(obj, Masked):
-            refuse(ctx, "a store into a copy")
+            return _store_into_selection(ctx, obj, index, value)
         ctx.raise_(TypeError("object does not support item assignment"))
     assert isinstance(obj, Ref)
     shape = shape_of(ctx, obj)
@@ -90,7 +90,7 @@ def _load_ndarray(ctx: Context, obj: Ref, index: Raw) -> Abstract:
     indices = parse(ctx, index, shape, jax=False)
     view = Ref(obj.cell, (*obj.path, *basic_views(indices.items, shape)))
     if indices.masks:
-        return _masked(ctx, ctx.contents(view), indices, Form.NDARRAY, False)
+        return _masked(ctx, view if indices.is_sliced else ctx.ndarray(ctx.contents(view)), indices)
     if not indices.is_basic:
         return ctx.new(gather(ctx, ctx.contents(view), fancy(ctx, indices)))
     if indices.elements or indices.copies:
@@ -103,7 +103,7 @@ def _load_jax(ctx: Context, array: Array, index: Raw) -> Abstract:
     views = basic_views(indices.items, array.shape, clamp=True)
     value = read_path(ctx.b, array.value, views)
     if indices.masks:
-        return _masked(ctx, value, indices, Form.JAX, array.weak)
+        return _masked(ctx, ctx.jax(value, array.weak), indices)
     if not indices.is_basic:
         value = gather(ctx, value, fancy(ctx, indices))
     return ctx.jax(value, array.weak)
@@ -119,10 +119,11 @@ def _load_scalar(ctx: Context, array: Array, index: Raw) -> Abstract:
     return ctx.ndarray(read_path(ctx.b, array.value, basic_views(indices.items, ())))
 
 
-def _masked(ctx: Context, value: Value, indices: Indices, form: Form, weak: bool) -> Masked:
-    """The lazy result of a load with a computed mask."""
+def _masked(ctx: Context, whole: Ref | Array, indices: Indices) -> Masked:
+    """The lazy result of a load with a computed mask, or of a slice whose length is not known."""
     mask, axis = only_mask(ctx, indices)
-    return Masked(value, mask.value, axis, form, weak)
+    type = whole.type if isinstance(whole, Array) else ctx.contents(whole).type
+    return Masked(whole, type, mask.value, axis)
 
 
 # ---------------------------------------------------------------- stores
@@ -158,6 +159,24 @@ def _fit_fancy(ctx: Context, new: Value, shape: tuple[int, ...]) -> Value:
             ValueError(f"{text} {texts[0]} could not be broadcast to indexing result of shape {texts[1]}")
         )
     return fit(ctx, new, shape)
+
+
+def _store_into_selection(ctx: Context, selection: Masked, index: Raw, value: Raw) -> None:
+    """`selection[...] = value`, or with `[:]`."""
+    known = known_object(ctx, index)
+    if isinstance(selection.whole, Array):
+        ctx.raise_(TypeError(_IMMUTABLE))
+    if known is not Ellipsis and known != slice(None):
+        refuse(ctx, "a store into some of the selected elements")
+    store_selected(ctx, selection, value)
+
+
+def store_selected(ctx: Context, selection: Masked, value: Raw) -> None:
+    """Stores into all elements of a selection of an ndarray, as `masked_choice` takes the value."""
+    assert isinstance(selection.whole, Ref)
+    whole = selection.elements(ctx)
+    chosen = masked_choice(ctx, whole, selection.mask, selection.axis, value, selection.type.dtype)
+    store_through(ctx, selection.whole, chosen)
 
 
 def _store_masked(ctx: Context, target: Ref, indices: Indices, value: Raw) -> None:

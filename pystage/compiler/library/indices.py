@@ -56,9 +56,10 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """A boolean array over as many axes as it has, whose elements are not known now."""
+    """A boolean array over as many axes as it has, whose elements are not known now; of a slice, if `is_slice`."""
 
     value: Value
+    is_slice: bool = False
 
 
 Item = NewAxis | Part | Place | Places | Mask
@@ -77,6 +78,16 @@ class Indices:
     def masks(self) -> list[Mask]:
         """The masks among the items."""
         return [i for i in self.items if isinstance(i, Mask)]
+
+    @property
+    def is_sliced(self) -> bool:
+        """True if there is a slice of unknown length, and no array."""
+        found = self.masks
+        return (
+            bool(found)
+            and all(m.is_slice for m in found)
+            and not any(isinstance(i, Places) for i in self.items)
+        )
 
     @property
     def is_basic(self) -> bool:
@@ -252,7 +263,8 @@ def _items(ctx: Context, entry: _Entry, shape: tuple[int, ...], axis: int, jax: 
     if entry is None:
         return [NewAxis()]
     if isinstance(entry, Slice):
-        return [part_of(ctx, entry, shape[axis])]
+        part = part_of(ctx, entry, shape[axis])
+        return [part if isinstance(part, Part) else Mask(part, is_slice=True)]
     if isinstance(entry, Const):
         return [_known_item(ctx, int(entry.value), shape[axis], axis, jax, False)]
     assert isinstance(entry, Array)

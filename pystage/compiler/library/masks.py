@@ -1,8 +1,11 @@
 """`x[mask]` with a mask that the program computes: the number of elements is not known while compiling.
 
 Such a value keeps the whole array and the mask. Elementwise work is done on all elements, a reduction leaves
-the others out, and a store back through the same mask chooses. Anything else needs the number of elements
-and is refused.
+the others out, and a store through the same mask chooses. Anything else needs the number of elements
+and is refused. `x[i:j]` whose length is not known is the same with a mask of places.
+
+The whole array is memory like any other's: of `x[mask]` a copy of `x`, of `x[i:j]` that of `x` itself. So all names
+of a selection see what is stored through one of them.
 """
 
 from __future__ import annotations
@@ -13,10 +16,10 @@ from typing import NoReturn
 
 from ..diagnostics.codes_types import MaskedUse
 from ..hlo.ir import Value
-from ..hlo.types import INT64, DType
+from ..hlo.types import INT64, ArrayType, DType
 from ..ops import Add, Broadcast, Convert, Reduce, Select
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, Const, Tuple
+from ..values.lattice import Abstract, Array, Const, Ref, Tuple
 from .context import Context, Raw
 from .indices import Indices, Mask, NewAxis, Places
 from .slices import Part
@@ -31,30 +34,38 @@ class Selection(Abstract):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Masked(Selection):
-    """The elements of `base` where `mask` is true, in one axis that stands where the mask's axes stood.
+    """The elements of `whole` where `mask` is true, in one axis that stands where the mask's axes stood.
 
-    `axis` is the first axis of `base` that the mask covers. `form` is NDARRAY or JAX.
+    `whole` is an ndarray or a `jax.Array` of `type`; `axis` is the first of its axes that the mask covers.
     """
 
-    base: Value
+    whole: Ref | Array
+    type: ArrayType
     mask: Value
     axis: int
-    form: Form
-    weak: bool = False
+
+    @property
+    def form(self) -> Form:
+        """NDARRAY or JAX."""
+        return Form.NDARRAY if isinstance(self.whole, Ref) else Form.JAX
 
     @property
     def rank(self) -> int:
         """The number of axes that the plain run's array has."""
-        return self.base.type.rank - self.mask.type.rank + 1
+        return self.type.rank - self.mask.type.rank + 1
 
     @property
     def covered(self) -> tuple[int, ...]:
-        """The axes of `base` that the mask covers."""
+        """The axes of `whole` that the mask covers."""
         return tuple(range(self.axis, self.axis + self.mask.type.rank))
 
+    def elements(self, ctx: Context) -> Value:
+        """All elements, selected or not, as they are now."""
+        return self.whole.value if isinstance(self.whole, Array) else ctx.contents(self.whole)
+
     def where(self, ctx: Context) -> Value:
-        """The mask in the shape of `base`."""
-        return spread(ctx, self.mask, self.base.type.static_shape, self.axis)
+        """The mask in the shape of `whole`."""
+        return spread(ctx, self.mask, self.type.static_shape, self.axis)
 
     def count(self, ctx: Context) -> Array:
         """How many elements the mask selects, as a Python int."""
@@ -94,7 +105,7 @@ def elementwise(ctx: Context, name: str, function: Callable[..., Abstract], *arg
     plain: list[Raw] = []
     for arg in args:
         if isinstance(arg, Masked):
-            plain.append(whole(ctx, arg))
+            plain.append(arg.whole)
             continue
         read = ctx.read(arg)
         if isinstance(read, Array) and read.rank:
@@ -103,25 +114,24 @@ def elementwise(ctx: Context, name: str, function: Callable[..., Abstract], *arg
     result = function(*plain)
     read = ctx.read(result)
     assert isinstance(read, Array)
-    form = Form.JAX if read.form is Form.JAX else Form.NDARRAY
-    return Masked(read.value, first.mask, first.axis, form, read.weak)
+    made = read if read.form is Form.JAX else ctx.ndarray(read.value)
+    return Masked(made, read.type, first.mask, first.axis)
 
 
-def whole(ctx: Context, masked: Masked) -> Abstract:
-    """All elements, selected or not, as an array."""
-    if masked.form is Form.JAX:
-        return ctx.jax(masked.base, masked.weak)
-    return ctx.ndarray(masked.base)
+def same_selection(left: Masked, right: Masked) -> bool:
+    """True if the two select the same elements of their arrays."""
+    shapes = left.type.static_shape, right.type.static_shape
+    return left.mask is right.mask and left.axis == right.axis and shapes[0] == shapes[1]
 
 
 def masked_attribute(ctx: Context, masked: Masked, name: str) -> Abstract | None:
     """What can be said of `x[mask]` without its elements: dtype, ndim, size, shape."""
-    shape = masked.base.type.static_shape
+    shape = masked.type.static_shape
     count = masked.count(ctx)
     kept = [Const(n) for axis, n in enumerate(shape) if axis not in masked.covered]
     match name:
         case "dtype":
-            return Const(masked.base.type.dtype)
+            return Const(masked.type.dtype)
         case "ndim":
             return Const(masked.rank)
         case "shape":
@@ -143,9 +153,11 @@ def length(ctx: Context, masked: Masked) -> Abstract:
 
 def only_mask(ctx: Context, indices: Indices) -> tuple[Mask, int]:
     """The one mask of an index, and the first axis that it covers of what the rest of the index selects."""
+    if indices.is_sliced and len(indices.masks) > 1:
+        refuse(ctx, "indexing with two slices of unknown length")
     if len(indices.masks) > 1 or any(isinstance(i, Places) for i in indices.items):
         refuse(ctx, "indexing with another array")
-    if indices.separated:
+    if indices.separated and not indices.is_sliced:
         refuse(ctx, "indexing with an integer apart from the mask")
     axis = 0
     for item in indices.items:
@@ -165,10 +177,10 @@ def masked_choice(
     shape = whole.type.static_shape
     where = spread(ctx, mask, shape, axis)
     if isinstance(value, Masked):
-        if value.mask is not mask or value.axis != axis or value.base.type.shape != shape:
+        if value.mask is not mask or value.axis != axis or value.type.shape != shape:
             refuse(ctx, "a store through another mask")
-        raw: Raw = ctx.jax(value.base) if jax else ctx.ndarray(value.base)
-        return ctx.op(Select(), where, stored_value(ctx, raw, dtype, "the stored value", jax), whole)
+        new = stored_value(ctx, value.whole, dtype, "the stored value", jax)
+        return ctx.op(Select(), where, new, whole)
     new = stored_value(ctx, value, dtype, "the stored value", jax)
     own = new.type.static_shape
     trailing = len(shape) - axis - mask.type.rank

@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..diagnostics.codes_types import NoSuchOperation
-from ..hlo.types import BOOL, FLOAT64, INT64, is_complex
-from ..ops import Negate, Not
+from ..hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating
+from ..ops import Negate, Not, Select
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Ref, is_number
 from . import strings
@@ -31,11 +31,12 @@ from .elementwise import (
     staged_python_integer,
     store_result,
 )
-from .masks import Masked, elementwise
+from .masks import Masked, elementwise, refuse, same_selection
 from .number_checks import check_least
 from .powers import check_power, special_power
 from .promote import Kind, Loop, kinds_of, resolve, value_of, with_kinds
 from .python_numbers import PYTHON_OPERATORS, apply_python, negated, python_loop
+from .stores import store_through
 from .structures import MISSING, abstract, call_now, known_object, sequence_items, type_name
 
 FUNCTIONS: dict[str, Elementwise] = {
@@ -79,6 +80,8 @@ def binary(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     if overloaded is not None:
         return overloaded
     if isinstance(left, Masked) or isinstance(right, Masked):
+        if op == "@":
+            return _selected_dot(ctx, left, right)
         return elementwise(ctx, f"the operator {op}", lambda x, y: binary(ctx, op, x, y), left, right)
     left, right = abstract(left), abstract(right)
     made = strings.binary(ctx, PYTHON_OPERATORS[op], left, right)
@@ -99,6 +102,8 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     extended; everything else is rebound to `left op right`. (An ndarray with a `jax.Array` too.)
     """
     left, right = abstract(left), abstract(right)
+    if isinstance(left, Masked) and isinstance(left.whole, Ref):
+        return _inplace_selected(ctx, op, left, right)
     if not ctx.is_ndarray(left):
         made = structure.inplace(ctx, op, left, right)
         return made if made is not None else binary(ctx, op, left, right)
@@ -116,6 +121,38 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     loop = resolve(ctx, f"{op}=", operands, function.numpy_loop)
     (value,) = compute(ctx, function, operands, loop)
     store_result(ctx, left, value, f"{op}=")
+    return left
+
+
+def _selected_dot(ctx: Context, left: Raw, right: Raw) -> Abstract:
+    """`left @ right` of vectors of the same selected elements: the sum of their products."""
+    both = isinstance(left, Masked) and isinstance(right, Masked) and same_selection(left, right)
+    if (
+        not both
+        or left.rank != 1
+        or not (is_floating(left.type.dtype) and left.type.dtype == right.type.dtype)
+    ):
+        refuse(ctx, "the operator @")
+    function = jnp.sum if left.form is Form.JAX or right.form is Form.JAX else np.sum
+    return ctx.call(Const(function), [binary(ctx, "*", left, right)])
+
+
+def _inplace_selected(ctx: Context, op: str, left: Masked, right: Abstract) -> Abstract:
+    """`left op= right` of a selection of an ndarray: what is not selected stays as it is."""
+    assert isinstance(left.whole, Ref)
+    if op == "@":
+        refuse(ctx, "the operator @=")
+    other: Abstract = right
+    if isinstance(right, Masked):
+        if not same_selection(left, right):
+            refuse(ctx, f"{op}= on elements that different masks select")
+        other = right.whole
+    elif not is_number(right) or (isinstance(right, Array) and right.form is Form.JAX):
+        refuse(ctx, f"{op}= with another array")
+    copy = ctx.ndarray(left.elements(ctx))
+    inplace(ctx, op, copy, other)
+    chosen = ctx.op(Select(), left.where(ctx), ctx.contents(copy), left.elements(ctx))
+    store_through(ctx, left.whole, chosen)
     return left
 
 

@@ -104,8 +104,8 @@ def _masked_source(ctx: Context, a: Masked, axis: Raw, keep: bool, name: str) ->
         axes += a.covered if each == a.axis else [each + (extra if each > a.axis else 0)]
     if a.axis not in axes or (keep and extra):
         refuse(ctx, f"{name} along another axis")
-    shape = reduced_shape(a.base.type.static_shape, tuple(axes), keep)
-    return Source(a.base, tuple(axes), a.where(ctx), shape)
+    shape = reduced_shape(a.type.static_shape, tuple(axes), keep)
+    return Source(a.elements(ctx), tuple(axes), a.where(ctx), shape)
 
 
 # ---------------------------------------------------------------- combining

@@ -2,7 +2,7 @@
 
 `x[i : i + 3]` has a known size: both bounds are the same expression but for a constant. It is served where
 inference knows that it lies inside the array, because Python cuts off a slice that does not, and its size
-would then depend on `i`.
+would then depend on `i`. Of any other slice the size is not known: it is the mask of its places.
 """
 
 from __future__ import annotations
@@ -12,10 +12,24 @@ from typing import Any
 
 import numpy as np
 
+from ..diagnostics.codes_constant import NotKnown, TooManyToUnroll
+from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Op, Value
-from ..hlo.types import INT64
-from ..ops import Add, Constant, Multiply, Negate, Subtract
-from ..values.lattice import Abstract, Array, Slice
+from ..hlo.types import INT64, UINT64, ArrayType, is_integer
+from ..ops import (
+    Add,
+    And,
+    Clamp,
+    Compare,
+    Constant,
+    Iota,
+    Multiply,
+    Negate,
+    Remainder,
+    Select,
+    Subtract,
+)
+from ..values.lattice import Abstract, Array, Const, Slice
 from ..values.views import Index
 from .context import Context
 
@@ -33,8 +47,75 @@ class Part:
         return self.start == 0 and self.size == extent and self.step == 1
 
 
-def part_of(ctx: Context, entry: Slice, extent: int) -> Part:
-    """The places of an axis of `extent` elements that a slice names."""
+def part_of(ctx: Context, entry: Slice, extent: int) -> Part | Value:
+    """The places of an axis of `extent` elements that a slice names; a mask of the axis where only the program
+    knows how many they are."""
+    try:
+        return _known_part(ctx, entry, extent)
+    except DiagnosticError as error:
+        bounds_ = (entry.start, entry.stop, entry.step)
+        unknown = isinstance(error.diagnostic, NotKnown | TooManyToUnroll)
+        if not unknown or not all(map(_is_bound, bounds_)):
+            raise
+        return _mask(ctx, entry, extent)
+
+
+def _is_bound(bound: Abstract) -> bool:
+    if isinstance(bound, Const):
+        return bound.value is None or isinstance(bound.value, int | np.integer)
+    if not isinstance(bound, Array) or bound.rank or bound.kinds:
+        return False
+    return is_integer(bound.dtype) and bound.dtype != UINT64
+
+
+def _mask(ctx: Context, entry: Slice, extent: int) -> Value:
+    """Which elements of an axis a slice names, by `slice.indices` of the language reference."""
+    at = ctx.op(Iota(ArrayType(INT64, (extent,)), 0))
+    step, zero = _number(ctx, entry.step, ctx.constant(1, INT64)), ctx.constant(0, INT64)
+    if isinstance(entry.step, Array) and (entry.step.lower is None or entry.step.lower < 1):
+        ctx.check(ctx.op(Compare("EQ"), step, zero), _ZERO_STEP, _slice_by, [entry.step])
+    backwards = ctx.op(Compare("LT"), step, zero)
+
+    def either(forwards: int, back: int) -> Value:
+        return ctx.op(Select(), backwards, ctx.constant(back, INT64), ctx.constant(forwards, INT64))
+
+    def bound(given: Abstract, missing: Value) -> Value:
+        value = _number(ctx, given, missing)
+        if value is missing:
+            return missing
+        moved = ctx.op(Add(), value, ctx.constant(extent, INT64))
+        value = ctx.op(Select(), ctx.op(Compare("LT"), value, zero), moved, value)
+        return ctx.op(Clamp(), either(0, -1), value, either(extent, extent - 1))
+
+    start = ctx.broadcast(bound(entry.start, either(0, extent - 1)), (extent,))
+    stop = ctx.broadcast(bound(entry.stop, either(extent, -1)), (extent,))
+    forwards = ctx.op(And(), ctx.op(Compare("GE"), at, start), ctx.op(Compare("LT"), at, stop))
+    back = ctx.op(And(), ctx.op(Compare("LE"), at, start), ctx.op(Compare("GT"), at, stop))
+    inside = ctx.op(Select(), ctx.broadcast(backwards, (extent,)), back, forwards)
+    if isinstance(entry.step, Const) and entry.step.value in (None, 1):
+        return inside
+    rest = ctx.op(Remainder(), ctx.op(Subtract(), at, start), ctx.broadcast(step, (extent,)))
+    return ctx.op(And(), inside, ctx.op(Compare("EQ"), rest, ctx.broadcast(zero, (extent,))))
+
+
+def _number(ctx: Context, bound: Abstract, missing: Value) -> Value:
+    """A bound or a step as a number of the program."""
+    if isinstance(bound, Array):
+        return ctx.convert(bound.value, INT64)
+    assert isinstance(bound, Const)
+    far = 1 << 62
+    return missing if bound.value is None else ctx.constant(min(max(int(bound.value), -far), far), INT64)
+
+
+_ZERO_STEP = ValueError("slice step cannot be zero")
+
+
+def _slice_by(step: Any) -> None:
+    range(0)[::step]
+
+
+def _known_part(ctx: Context, entry: Slice, extent: int) -> Part:
+    """The places, where their number is known."""
     step = ctx.known(entry.step, "the step of a slice")
     if step == 0:
         ctx.raise_(ValueError("slice step cannot be zero"))
