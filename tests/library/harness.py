@@ -239,6 +239,9 @@ class PlainContext(Context):
     def while_loop(self, *_: Any, **__: Any) -> Abstract:
         raise NotImplementedError("loops need the engine")
 
+    def tell_kind(self) -> None:
+        """Nothing depends on it without loops."""
+
     def known(self, value: Any, what: str) -> Any:
         match value:
             case Const():

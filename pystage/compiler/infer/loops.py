@@ -163,7 +163,7 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
             return  # the condition is false on entry: the loop does not run
         together = len(engine.state.together)
         certain = loop.certain or (result.first and isinstance(result.condition, Const))
-        optional = (loop.peeled or not certain) and not _unrollable(loop)
+        optional = (loop.peeled or not certain) and not _is_counted(loop)
         join = _join(engine, loop, patterns, owned, result.changes, before, guessed, optional)
         told_apart = len(engine.state.together) == together  # as the pass took it
         widened |= join.widened
@@ -321,15 +321,19 @@ def _certainly_entered(engine: Engine, loop: Loop) -> bool:
     return not known_false
 
 
-def _unrollable(engine: Engine, loop: Loop) -> bool:
-    """True if the loop could be written out trip by trip."""
+def _is_counted(loop: Loop) -> bool:
+    """True if the loop could be written out trip by trip, as it is known now."""
     if loop.instruction is None:
         return False
     if isinstance(loop.instruction, stage.While):
         return loop.certain
-    if loop.trips is None:
-        return engine.can_be_known(loop.runs)
-    return loop.trips <= UNROLL_LIMIT
+    return loop.trips is not None and loop.trips <= UNROLL_LIMIT
+
+
+def _unrollable(engine: Engine, loop: Loop) -> bool:
+    """True if the loop could be written out trip by trip, its number of trips demanded where it is not known."""
+    demanded = isinstance(loop.instruction, stage.For) and loop.trips is None
+    return engine.can_be_known(loop.runs) if demanded else _is_counted(loop)
 
 
 def _stays(entry: Content | None, end: Content | None) -> bool:
