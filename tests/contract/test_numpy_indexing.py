@@ -223,6 +223,36 @@ def jax_indexed_updates(x, i):
     )
 
 
+# ---------------------------------------------------------------- unsigned indices
+
+LINE = np.arange(5.0)
+
+
+def unsigned(*places):
+    return np.array(places, np.uint64)
+
+
+@cases.each((LINE, unsigned(2, 1)), (LINE, unsigned(2**64 - 1, 2**64 - 5)))
+@cases.each(
+    (LINE, unsigned(1, 5)), (LINE, unsigned(2**64 - 6, 1)), (LINE, unsigned(2**63, 1)), raises=IndexError
+)
+def large_unsigned_places_count_from_the_end(x, places):
+    x[places] = 7.0
+    return x[places], np.take(x, places), np.take_along_axis(x, places, 0), np.take(x, places[0])
+
+
+@cases.each((LINE, unsigned(2**63)), (LINE, unsigned(2**64 - 1)), raises=OverflowError)
+def a_large_unsigned_place(x, places):
+    x[1] = 7.0
+    return x[places[0]]
+
+
+@cases(LINE, unsigned(1, 2), raises=TypeError)
+def put_takes_no_uint64(x, places):
+    x[1] = 7.0
+    np.put(x, places, 1.0)
+
+
 # ---------------------------------------------------------------- views as results
 
 

@@ -275,6 +275,14 @@ def mixed_structure_comes_back(x, tree):
     return {"x": x * 2, "tree": tree, "deep": [(x, {"n": None}), "text", 3, 2.5, True]}
 
 
+@cases(np.arange(3.0))
+def a_dict_whose_order_changes_in_a_loop(x):
+    d = {"b": x, "a": x * 2}
+    for _ in range(2000):
+        d = {k: d[k] * 0.5 for k in sorted(d)}
+    return list(d.items())
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

@@ -534,6 +534,9 @@ class Join:
                 items = tuple([self.join(x, y) for x, y in zip(a.items, b.items)])
                 return replace(a, items=items, sources=both_sources(a, b), which=join_which(a.which, b.which))
             case DictCell(), DictCell():
+                if list(a.entries) != list(b.entries) and a.entries.keys() == b.entries.keys():
+                    texts = [f"a dict with the keys in the order {list(x.entries)}" for x in (a, b)]
+                    return self._conflict_text(*texts)
                 if list(a.entries) != list(b.entries):
                     return self._growth(*[f"a dict with the keys {list(x.entries)}" for x in (a, b)])
                 entries = {k: self.join(v, b.entries[k]) for k, v in a.entries.items()}

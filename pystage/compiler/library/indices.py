@@ -15,7 +15,7 @@ import numpy as np
 
 from ..diagnostics.codes_types import ArgumentNotStaged
 from ..hlo.ir import Value
-from ..hlo.types import BOOL, INT64, is_integer
+from ..hlo.types import BOOL, INT64, UINT64, is_integer
 from ..ops import Add, Compare, Select
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, ListCell, Ref, Slice, Tuple
@@ -332,10 +332,14 @@ def _out_of_bounds(ctx: Context, index: int, axis: int, extent: int) -> None:
 
 
 def from_front(ctx: Context, index: Array, extent: int) -> Value:
-    """Staged indices as int64, negative ones counted from the end; no operation where none is negative."""
+    """Staged indices as int64, negative ones counted from the end; no operation where none is negative.
+
+    An array of uint64 is one of int64 with the same bits to NumPy; a single one of 2**63 or more is an error.
+    """
     value = ctx.convert(index.value, INT64)
     lower, upper = bounds(ctx, index)
-    if index.dtype.kind == "u" or (lower is not None and lower >= 0):
+    wraps = index.dtype == UINT64 and index.rank
+    if (index.dtype.kind == "u" and not wraps) or (lower is not None and lower >= 0):
         return value
     shape = value.type.static_shape
     moved = ctx.op(Add(), value, ctx.broadcast(ctx.constant(extent, INT64), shape))

@@ -7,6 +7,7 @@ analysis does not prove them inside, which raises with NumPy's own text, of the 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,8 @@ def check_inside(
     shape = front.type.static_shape
     if 0 in shape:
         return
+    if shape and given.dtype == UINT64:  # to NumPy an array of int64 with the same bits
+        given = replace(given, value=ctx.convert(given.value, INT64))
     form = Form.SCALAR if given.form is Form.NDARRAY else given.form
     if not extent:
         first = ctx.op(Slice((0,), (1,), (1,)), ctx.reshape(given.value, (given.type.size,)))

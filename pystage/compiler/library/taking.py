@@ -13,7 +13,7 @@ import numpy as np
 
 from ..diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
 from ..hlo.ir import Value
-from ..hlo.types import BOOL, INT64, ArrayType
+from ..hlo.types import BOOL, INT64, UINT64, ArrayType
 from ..ops import Clamp, Compare, Iota, Remainder, Select
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Ref, Slice, Tuple
@@ -44,7 +44,9 @@ def places_of(
     given = nested(ctx, NUMPY, raw, function)
     if given.dtype.kind not in "iub" and given.form is Form.PYTHON and not given.rank:
         given = ArrayArgument(ctx.convert(given.value, INT64))
-    if given.dtype.kind not in "iub":
+    if given.dtype == UINT64 and function == "take":  # the same bits
+        given = ArrayArgument(ctx.convert(given.value, INT64))
+    if given.dtype.kind not in "iub" or given.dtype == UINT64:
         ctx.raise_(
             TypeError(
                 f"Cannot cast array data from {given.dtype!r} to dtype('int64') according to the rule 'safe'"
