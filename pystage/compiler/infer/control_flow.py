@@ -34,7 +34,8 @@ from .constants import UNROLL_LIMIT
 from .describe import describe
 from .engine import Engine
 from .iteration import Rolled, Step, at_end, iterator_of, iterators_in, object_items, rolled, steps, take_all
-from .loops import Loop, infer_loop
+from .loop import Loop
+from .loops import infer_loop
 from .raising import attempt, raise_now
 
 # ---------------------------------------------------------------- control flow

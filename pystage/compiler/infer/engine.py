@@ -75,7 +75,8 @@ from .externals import Externals
 from .frame import Frame
 from .invoke import call, closure_variable, is_opaque
 from .iteration import elements
-from .loops import Active, Loop, infer_loop
+from .loop import Active, Loop
+from .loops import infer_loop
 from .merged import RIVAL, Mergeable, sources_of
 from .stacking import stack
 

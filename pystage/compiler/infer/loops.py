@@ -8,8 +8,8 @@ What a pass built is thrown away unless it was the last.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -18,21 +18,18 @@ from ..diagnostics.codes_control import NeverSettles
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Region, Value
 from ..hlo.types import BOOL, ArrayType
-from ..ops import Constant, Convert, While
+from ..ops import Constant, Convert
 from ..stage import ir as stage
 from ..values.boundary import Form
 from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
-    Cell,
     Const,
     ErrorCell,
     MaybeUndef,
-    ObjectCell,
     Ref,
     Slot,
-    Source,
     Undef,
     Unknown,
     same_constant,
@@ -40,18 +37,21 @@ from ..values.lattice import (
 from ..values.state import ERROR, MISSING, OUTPUT, Changes, Content, State
 from ..values.traverse import rebuild
 from ..values.views import View
+from .after_loops import finish
 from .assigned import assigned, only_within_trips
 from .blame import Parting
-from .branches import infer_if, lookup, settle_versions, while_running
+from .branches import infer_if, lookup, settle_versions
 from .candidates import seen_through
 from .coherent import leave
 from .constants import UNROLL_LIMIT
 from .counters import counter_bounds, with_bounds
 from .frame import PythonRaise, Restart
 from .join import Join
-from .merged import MERGEABLE, STALE, note_stale, possible, seal, without_source
-from .patterns import Hole, fill, holes_of, outline
-from .raising import attempt, carry_error, error_of
+from .loop import Active, Loop, Pass
+from .merged import MERGEABLE, note_stale, seal
+from .patterns import Hole, fill, holes_of
+from .raising import attempt, error_of
+from .same import same_pattern, same_patterns
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -61,50 +61,6 @@ WIDEN_LIMIT = 2
 
 PASS_LIMIT = 12
 """Passes after which a loop that still changes its types is given up."""
-
-
-@dataclass(slots=True)
-class Loop:
-    """A loop as the fixpoint sees it: `test` gives the condition, `body` runs one trip.
-
-    `frame` is the frame whose variables it changes. `instruction` and `trips` are those of a counted
-    loop of the source, which could be unrolled; `certain`: it runs at least once; `peeled`: its first trip
-    stands before it. `runs` is a number of the program that says how often it runs, where that is not known.
-    """
-
-    test: Callable[[], Abstract]
-    body: Callable[[], None]
-    frame: int
-    instruction: stage.Instr | None = None
-    trips: int | None = None
-    certain: bool = False
-    peeled: bool = False
-    runs: Abstract | None = None
-
-
-@dataclass(slots=True)
-class _Pass:
-    """What one pass over the body left: the regions, the changes, the conditions."""
-
-    cond: Region
-    body: Region
-    changes: Changes
-    condition: Abstract
-    pure_test: bool
-    first: bool
-    test_error: ErrorCell
-
-
-@dataclass(slots=True, eq=False)
-class Active:
-    """A loop whose body is being inferred: what it was guessed to carry, and what that was on entry.
-
-    `round` counts how often its passes began; an inner loop begins them again at most `WIDEN_LIMIT` times.
-    """
-
-    round: int
-    guess: dict[Slot, Content]
-    entry: dict[Slot, Content]
 
 
 class _Widen(Exception):
@@ -181,15 +137,15 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
             continue
         if engine.mark_errors() == mark and told_apart:
             fresh = _assigned_only(patterns, settled, join)
-            if fresh and _same({**patterns, **fresh}, settled):
+            if fresh and same_patterns({**patterns, **fresh}, settled):
                 patterns = {**patterns, **fresh}
                 _carry(result, fresh)
-        if told_apart and _same(patterns, settled):
+        if told_apart and same_patterns(patterns, settled):
             if widened and engine.kinds_told != told and not loop.peeled:
                 engine.forget_errors(mark)
                 _peel(engine, loop)  # in the first trip it tells another type than in the others
                 return
-            _finish(engine, loop, patterns, owned, result, join, before)
+            finish(engine, loop, patterns, owned, result, join, before)
             return
         _widen_outer(engine, settled, result.changes)
         if certain and not loop.certain:
@@ -273,7 +229,7 @@ def _widen_outer(engine: Engine, settled: dict[Slot, Content], changes: Changes)
                 continue
             join = Join(engine.state, lambda s: MISSING, lambda s: MISSING, engine.b.span, loop=True)
             wide = join.join(cast(Abstract, outer.entry[slot]), end)
-            if isinstance(wide, Array) and not _same_pattern(guess, wide):
+            if isinstance(wide, Array) and not same_pattern(guess, wide):
                 outer.guess[slot] = wide
                 found = True
         if found:
@@ -358,7 +314,7 @@ def _peel(engine: Engine, loop: Loop) -> None:
     infer_if(engine, cast(Array, condition).value, loop.frame, rest, lambda: None)
 
 
-def _one_pass(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> _Pass | None:
+def _one_pass(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> Pass | None:
     """Infers test and body once, from the patterns; None if the test is false at once."""
     state, b = engine.state, engine.b
     versions = error_of(engine).versions
@@ -389,7 +345,7 @@ def _one_pass(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> _Pas
         settle_versions(engine, len(versions))
         leave(engine)
         note_stale(state, state.merged)
-    return _Pass(cond, body, changes, condition, pure_test, first, test_error)
+    return Pass(cond, body, changes, condition, pure_test, first, test_error)
 
 
 def _in_trip(engine: Engine, loop: Loop) -> PythonRaise | None:
@@ -487,6 +443,13 @@ def _join(
     return join
 
 
+def _entry(content: Content, path: tuple[View, ...], joined: Content) -> Content:
+    """What a carried object holds when the loop begins, and which of the possible objects it is."""
+    if isinstance(content, MERGEABLE) and isinstance(joined, MERGEABLE):
+        return replace(seen_through(content, path), sources=joined.sources, which=joined.which)
+    return content
+
+
 def _on_entry(
     engine: Engine, patterns: dict[Slot, Content], before: dict[Slot, Content]
 ) -> Callable[[Value], Value]:
@@ -528,149 +491,9 @@ def _assigned_only(
     return fresh
 
 
-def _carry(result: _Pass, fresh: dict[Slot, Content]) -> None:
+def _carry(result: Pass, fresh: dict[Slot, Content]) -> None:
     """Adds carried values to a finished pass, which does not read them."""
     for pattern in fresh.values():
         for hole in holes_of(pattern):
             result.cond.add_param(hole.type)
             result.body.add_param(hole.type)
-
-
-def _same(old: dict[Slot, Content], new: dict[Slot, Content]) -> bool:
-    """True if the two sets of patterns have the same holes and the same structure."""
-    return all(slot in old and _same_pattern(old[slot], pattern) for slot, pattern in new.items())
-
-
-_NOT_COMPARED = frozenset(["sources", "span", "origin", "runs", "reason"])
-"""Fields of abstract values that say nothing of what a loop carries, or are compared apart."""
-
-
-def _same_pattern(old: object, new: object) -> bool:
-    if old is new:
-        return True
-    if type(old) is not type(new):
-        return False
-    if isinstance(old, Value):
-        return isinstance(old, Hole) and old.type == cast(Value, new).type
-    if isinstance(old, Unknown):
-        return True
-    if isinstance(old, Abstract | Cell) or hasattr(old, "__dataclass_fields__"):
-        names = [n for n in type(old).__dataclass_fields__ if n not in _NOT_COMPARED]
-        return _same_sources(getattr(old, "sources", ()), getattr(new, "sources", ())) and all(
-            _same_pattern(getattr(old, n), getattr(new, n)) for n in names
-        )
-    if isinstance(old, tuple | list):
-        return len(old) == len(cast("tuple[object]", new)) and all(
-            map(_same_pattern, old, cast("tuple[object]", new))
-        )
-    if isinstance(old, dict):
-        return list(old) == list(cast("dict[object, object]", new)) and all(
-            _same_pattern(v, cast("dict[object, object]", new)[k]) for k, v in old.items()
-        )
-    return bool(old == new)
-
-
-def _same_sources(old: Sequence[Source], new: Sequence[Source]) -> bool:
-    """True if merged cells may be the same objects, and know as much of them."""
-    first, second = [{outline(s.ref): s for s in sources} for sources in (old, new)]
-    return first.keys() == second.keys() and all(
-        (s.known is STALE) == (second[key].known is STALE) and _same_pattern(s.ref.path, second[key].ref.path)
-        for key, s in first.items()
-    )
-
-
-def _finish(
-    engine: Engine,
-    loop: Loop,
-    patterns: dict[Slot, Content],
-    owned: dict[int, tuple[int, Content]],
-    result: _Pass,
-    join: Join,
-    before: dict[Slot, Content],
-) -> None:
-    """Makes the `While` from the last pass and puts its results into the state."""
-    b = engine.b
-    initial: list[Value] = []
-    for slot, pattern in patterns.items():
-        entry = owned[slot][1] if isinstance(slot, int) and slot in owned else before.get(slot, MISSING)
-        fill(b, pattern, cast(Content, entry), initial)
-    end = lookup(result.changes, before)
-    carried: list[Value] = []
-    with b.region(result.body):
-        for slot, pattern in patterns.items():
-            fill(b, pattern, join.entries[slot][2] if slot in join.entries else end(slot), carried)
-    result.body.results = tuple(carried)
-    keys = carry_error(
-        engine, result.cond, result.body, result.test_error, cast(ErrorCell, end(ERROR)), initial
-    )
-    op = b.apply(While(loop.trips), initial, (result.cond, result.body))
-    _note_trips(engine, loop, result.body)
-    results = iter(op.results)
-    ends = {merged: cell for (_, (cell, _)), merged in join.merged.items()}
-    after: dict[Slot, Content] = {}
-    for slot, pattern in patterns.items():
-        content = rebuild(pattern, lambda v: next(results) if isinstance(v, Hole) else v)
-        content = _assigned_by(loop, content, end(slot))
-        if loop.certain and isinstance(slot, int) and slot in owned:
-            source = owned[slot][0]
-            if slot in ends and source not in possible(join.b, ends[slot]):
-                content = without_source(content, source)
-        if loop.certain and isinstance(content, Array) and content.kinds:
-            content = _of_one_kind(engine, content, end(slot))
-        after[slot] = content
-    for slot, content in after.items():
-        engine.state.set(slot, content)
-    seal(engine.state, patterns)
-    error = error_of(engine)
-    if keys is not None:
-        error = ErrorCell(next(results), dict(zip(keys, results, strict=True)), error.versions)
-    engine.state.set(ERROR, error)
-    if not result.pure_test:  # what the last, failing test does to the state; it has not raised
-        while_running(engine, loop.frame, lambda: _only_test(engine, loop))
-    if loop.instruction is not None and loop.trips is not None:
-        engine.origins.loops[result.body] = (loop.instruction, loop.trips)
-
-
-def _only_test(engine: Engine, loop: Loop) -> None:
-    """What the test of a loop does to the state, where it does not raise."""
-    error = error_of(engine)
-    loop.test()
-    engine.state.set(ERROR, error)
-
-
-def _note_trips(engine: Engine, loop: Loop, body: Region) -> None:
-    """Notes what is known of how often a finished loop runs."""
-    if isinstance(loop.instruction, stage.While):
-        engine.origins.whiles[body] = loop.instruction
-    elif isinstance(loop.instruction, stage.For) and loop.instruction.until is None:
-        if loop.trips is not None:
-            engine.origins.exact[body] = loop.trips - loop.peeled
-        elif loop.runs is not None:
-            engine.origins.lengths[body] = loop.runs
-
-
-def _assigned_by(loop: Loop, content: Content, end: Content) -> Content:
-    """A variable or the attributes of an object after the loop: what every trip assigns is there after one."""
-    if isinstance(content, ObjectCell) and isinstance(end, ObjectCell):
-        fields = {
-            n: _assigned_by(loop, v, end.fields[n]) for n, v in content.fields.items() if n in end.fields
-        }
-        return replace(content, fields={**content.fields, **cast("dict[str, Abstract]", fields)})
-    if not isinstance(content, MaybeUndef) or isinstance(end, MaybeUndef | Undef | Cell):
-        return content
-    return content.value if loop.certain else replace(content, runs=loop.runs)
-
-
-def _of_one_kind(engine: Engine, content: Array, end: Content) -> Array:
-    """After at least one trip a number has the kind that the end of the body gives it."""
-    if not isinstance(end, Array) or end.kinds:
-        return content
-    value = engine.convert(content.value, end.dtype)
-    return replace(end, value=value, lower=None, upper=None)
-
-
-def _entry(content: Content, path: tuple[View, ...], joined: Content) -> Content:
-    """What a carried object holds when the loop begins, and which of the possible objects it is."""
-    if isinstance(content, MERGEABLE) and isinstance(joined, MERGEABLE):
-        return replace(seen_through(content, path), sources=joined.sources, which=joined.which)
-    return content

@@ -1,0 +1,121 @@
+"""The `While` that a settled loop becomes, and what is known after it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from ..hlo.ir import Region, Value
+from ..ops import While
+from ..stage import ir as stage
+from ..values.lattice import (
+    Abstract,
+    Array,
+    Cell,
+    ErrorCell,
+    MaybeUndef,
+    ObjectCell,
+    Slot,
+    Undef,
+)
+from ..values.state import ERROR, MISSING, Content
+from ..values.traverse import rebuild
+from .branches import lookup, while_running
+from .join import Join
+from .loop import Loop, Pass
+from .merged import possible, seal, without_source
+from .patterns import Hole, fill
+from .raising import carry_error, error_of
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+
+def finish(
+    engine: Engine,
+    loop: Loop,
+    patterns: dict[Slot, Content],
+    owned: dict[int, tuple[int, Content]],
+    result: Pass,
+    join: Join,
+    before: dict[Slot, Content],
+) -> None:
+    """Makes the `While` from the last pass and puts its results into the state."""
+    b = engine.b
+    initial: list[Value] = []
+    for slot, pattern in patterns.items():
+        entry = owned[slot][1] if isinstance(slot, int) and slot in owned else before.get(slot, MISSING)
+        fill(b, pattern, cast(Content, entry), initial)
+    end = lookup(result.changes, before)
+    carried: list[Value] = []
+    with b.region(result.body):
+        for slot, pattern in patterns.items():
+            fill(b, pattern, join.entries[slot][2] if slot in join.entries else end(slot), carried)
+    result.body.results = tuple(carried)
+    keys = carry_error(
+        engine, result.cond, result.body, result.test_error, cast(ErrorCell, end(ERROR)), initial
+    )
+    op = b.apply(While(loop.trips), initial, (result.cond, result.body))
+    _note_trips(engine, loop, result.body)
+    results = iter(op.results)
+    ends = {merged: cell for (_, (cell, _)), merged in join.merged.items()}
+    after: dict[Slot, Content] = {}
+    for slot, pattern in patterns.items():
+        content = rebuild(pattern, lambda v: next(results) if isinstance(v, Hole) else v)
+        content = _assigned_by(loop, content, end(slot))
+        if loop.certain and isinstance(slot, int) and slot in owned:
+            source = owned[slot][0]
+            if slot in ends and source not in possible(join.b, ends[slot]):
+                content = without_source(content, source)
+        if loop.certain and isinstance(content, Array) and content.kinds:
+            content = _of_one_kind(engine, content, end(slot))
+        after[slot] = content
+    for slot, content in after.items():
+        engine.state.set(slot, content)
+    seal(engine.state, patterns)
+    error = error_of(engine)
+    if keys is not None:
+        error = ErrorCell(next(results), dict(zip(keys, results, strict=True)), error.versions)
+    engine.state.set(ERROR, error)
+    if not result.pure_test:  # what the last, failing test does to the state; it has not raised
+        while_running(engine, loop.frame, lambda: _only_test(engine, loop))
+    if loop.instruction is not None and loop.trips is not None:
+        engine.origins.loops[result.body] = (loop.instruction, loop.trips)
+
+
+def _only_test(engine: Engine, loop: Loop) -> None:
+    """What the test of a loop does to the state, where it does not raise."""
+    error = error_of(engine)
+    loop.test()
+    engine.state.set(ERROR, error)
+
+
+def _note_trips(engine: Engine, loop: Loop, body: Region) -> None:
+    """Notes what is known of how often a finished loop runs."""
+    if isinstance(loop.instruction, stage.While):
+        engine.origins.whiles[body] = loop.instruction
+    elif isinstance(loop.instruction, stage.For) and loop.instruction.until is None:
+        if loop.trips is not None:
+            engine.origins.exact[body] = loop.trips - loop.peeled
+        elif loop.runs is not None:
+            engine.origins.lengths[body] = loop.runs
+
+
+def _assigned_by(loop: Loop, content: Content, end: Content) -> Content:
+    """A variable or the attributes of an object after the loop: what every trip assigns is there after one."""
+    if isinstance(content, ObjectCell) and isinstance(end, ObjectCell):
+        fields = {
+            n: _assigned_by(loop, v, end.fields[n]) for n, v in content.fields.items() if n in end.fields
+        }
+        return replace(content, fields={**content.fields, **cast("dict[str, Abstract]", fields)})
+    if not isinstance(content, MaybeUndef) or isinstance(end, MaybeUndef | Undef | Cell):
+        return content
+    return content.value if loop.certain else replace(content, runs=loop.runs)
+
+
+def _of_one_kind(engine: Engine, content: Array, end: Content) -> Array:
+    """After at least one trip a number has the kind that the end of the body gives it."""
+    if not isinstance(end, Array) or end.kinds:
+        return content
+    value = engine.convert(content.value, end.dtype)
+    return replace(end, value=value, lower=None, upper=None)
