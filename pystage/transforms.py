@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import jax
 
 from .compiler.infer import (
+    equinox_modules,  # noqa: F401  (declares its meanings)
     jaxtransforms,  # noqa: F401  (declares its meanings)
     transforms,
 )

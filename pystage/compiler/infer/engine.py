@@ -165,6 +165,8 @@ class Engine(Context):
         self.global_names: dict[int, dict[str, Any]] = {}
         self.closure_cells: dict[int, tuple[int, Any]] = {}
         self.objects_told_apart = False
+        self.constructing: set[int] = set()
+        """Cells of objects that take attributes only until they are made."""
         self.rules: dict[object, Rule] = {}
         """Rules of `pystage.custom_vjp` that are being made, by what tells calls apart."""
         self.effectful: set[Function] = set()

@@ -17,8 +17,9 @@ from ..frontend import FrontendError, stage_function
 from ..library.classes import is_generated
 from ..library.jaxjit import under_jit
 from ..library.jaxmade import is_made_by_jax, made_by_jax
-from ..library.jaxtail import is_jax_callable, jax_call
+from ..library.jaxtail import is_jax_callable, jax_call, takes_as_pytrees
 from ..library.jaxvalues import AxisProblem
+from ..library.packages import package_of
 from ..library.registry import accepts, meaning_of, signature_of
 from ..library.rules import raise_axis
 from ..values.boundary import CellVariable, Owned, Path
@@ -124,7 +125,7 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         first = [read(path.attribute("args").item(i), a) for i, a in enumerate(value.args)]
         named = {k: read(path.attribute("keywords").item(k), a) for k, a in value.keywords.items()}
         return call(engine, inner, [*first, *args], {**named, **kwargs})
-    if is_jax_callable(value):
+    if is_jax_callable(value) and not _from_source(engine, value, args, kwargs):
         return jax_call(engine, value, list(args), dict(kwargs))
     if is_made_by_jax(value):
         return call(engine, _transformed_by_jax(engine, value), args, kwargs)
@@ -145,6 +146,14 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
             UnknownCallable(span=engine.b.span, name=callable_name(value), why="its meaning is not known")
         )
     engine.raise_(TypeError(f"{type(value).__name__!r} object is not callable"))
+
+
+def _from_source(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> bool:
+    """True for a function of a package built on JAX that is given what JAX cannot take: functions, objects that are made."""
+    if not isinstance(value, types.FunctionType) or package_of(value) in ("jax", "jaxlib"):
+        return False
+    made = any(isinstance(a, Ref) and a.cell in engine.constructing for a in args)
+    return made or not takes_as_pytrees(engine, args, kwargs)
 
 
 def _transformed_by_jax(engine: Engine, value: types.FunctionType) -> Abstract:
@@ -312,7 +321,7 @@ def is_opaque(obj: Any) -> bool:
     if isinstance(obj, functools.partial):
         return False
     return (type(obj).__module__ or "").partition(".")[0] in _OPAQUE_PACKAGES and not isinstance(
-        obj, np.ndarray | np.generic | jax.Array
+        obj, np.ndarray | np.generic | jax.Array | tuple
     )
 
 

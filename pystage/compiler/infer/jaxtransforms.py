@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, cast
 
 import jax
-from jax.tree_util import PyTreeDef
+import jax.numpy as jnp
+from jax.tree_util import PyTreeDef, tree_leaves, tree_map, tree_unflatten
 
 from ..diagnostics.codes_calls import NotServed
 from ..diagnostics.codes_jax import RefusedByJax
@@ -63,8 +64,6 @@ class _Flat:
         self._trees: dict[int, PyTreeDef] = {}
         self._result: PyTreeDef | None = None
         self.meaning = Meaning(name, self._call)
-        self.structured = Meaning(name, self._plainly)
-        """The function of the leaves of arguments that gives its result as it is."""
 
     def given(self, engine: Engine, position: int, value: Abstract) -> Tuple:
         """The leaves of an argument."""
@@ -91,18 +90,14 @@ class _Flat:
 
     def _call(self, ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
         engine = cast(Engine, ctx)
-        result = self._plainly(ctx, *args, **kwargs)
+        own = [self.like(engine, i, a) if i in self._trees else a for i, a in enumerate(args)]
+        result = engine.call(self._function, own, kwargs)
         if not self._has_aux:
             return self._leaves(engine, result)
         if not isinstance(result, Tuple) or len(result.items) != 2:
             return result
         leaves, tree = flatten(ctx, result.items[1])  # a copy, with the keys of dicts in JAX's order
         return Tuple((self._leaves(engine, result.items[0]), unflatten(ctx, tree, leaves)))
-
-    def _plainly(self, ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        engine = cast(Engine, ctx)
-        own = [self.like(engine, i, a) if i in self._trees else a for i, a in enumerate(args)]
-        return engine.call(self._function, own, kwargs)
 
     def _leaves(self, engine: Engine, value: Abstract) -> Abstract:
         leaves, self._result = flatten(engine, value)
@@ -333,6 +328,30 @@ def hessian(
     return jacfwd(ctx, jacrev(ctx, fun, argnums), argnums)
 
 
+def _axes_of(engine: Engine, axes: Axes, tree: PyTreeDef) -> list[Axes]:
+    """Where the lanes of each leaf of a result are put, by a structure of axes that begins like the result's."""
+
+    def no_axis(part: object) -> bool:
+        return part is None
+
+    whole = tree_unflatten(tree, range(tree.num_leaves))
+    try:
+        spread = tree_map(lambda axis, part: tree_map(lambda _: (axis,), part), axes, whole, is_leaf=no_axis)
+    except (ValueError, TypeError) as error:
+        _misuse(engine, f"vmap out_axes specification must be a tree prefix of the result: {error}")
+    return [
+        axis for (axis,) in tree_leaves(spread, is_leaf=lambda part: type(part) is tuple and len(part) == 1)
+    ]
+
+
+def _moved(engine: Engine, leaf: Abstract, axis: Axes) -> Abstract:
+    if axis is None:
+        _refuse(
+            engine, "None in out_axes of jax.vmap", "pystage maps every result", "take lane 0 after the call"
+        )
+    return leaf if axis == 0 else engine.call(Const(jnp.moveaxis), [leaf, Const(0), Const(axis)])
+
+
 @meaning(jax.vmap)
 def vmap(
     ctx: Context,
@@ -350,10 +369,6 @@ def vmap(
     _only(engine, "jax.vmap", **options, sum_match=sum_match)
     axes = engine.known(in_axes, "in_axes of jax.vmap")
     put = engine.known(out_axes, "out_axes of jax.vmap")
-    if any(a is None for a in jax.tree.leaves(put, is_leaf=lambda a: a is None)):
-        _refuse(
-            engine, "None in out_axes of jax.vmap", "pystage maps every result", "take lane 0 after the call"
-        )
 
     def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
         inner = cast(Engine, ctx)
@@ -364,10 +379,13 @@ def vmap(
             if axis is not None:
                 given[i] = flat.given(inner, i, a) if isinstance(axis, int) else as_arrays(ctx, a, "jax.vmap")
         named = {k: as_arrays(ctx, a, "jax.vmap") for k, a in kwargs.items()}
-        if isinstance(put, int):
-            return flat.result(inner, mapped(inner, flat.meaning, given, named, axes, put))
-        function = _of_arrays(flat.structured, "jax.vmap")
-        return as_arrays(ctx, mapped(inner, function, given, named, axes, put), "jax.vmap")
+        found = cast(Tuple, mapped(inner, flat.meaning, given, named, axes, 0))
+        assert flat.result_tree is not None
+        moved = [
+            _moved(inner, leaf, axis)
+            for leaf, axis in zip(found.items, _axes_of(inner, put, flat.result_tree), strict=True)
+        ]
+        return flat.result(inner, Tuple(tuple(moved)))
 
     return Meaning("jax.vmap", call)
 

@@ -344,6 +344,8 @@ class _Axes:
 
     def _transposed(self, value: Value, axis: Axes) -> Value:
         rank = value.type.rank
+        if axis is None:
+            raise DiagnosticError(_not_mapped("None in out_axes of a result", self._engine.b.span))
         if not isinstance(axis, int) or not -rank <= axis < rank:
             self._engine.raise_(ValueError(f"vmap out_axes is {axis} for a result with {rank} axes"))
         others = list(range(1, rank))

@@ -43,6 +43,18 @@ def object_setattr(ctx: Context, target: Abstract, name: Abstract, value: Abstra
     return NONE
 
 
+@meaning(object.__getattribute__)
+def object_getattribute(ctx: Context, target: Abstract, name: Abstract) -> Abstract:
+    """`object.__getattribute__(target, name)`: past the class's own `__getattribute__`."""
+    engine = cast(Engine, ctx)
+    key = ctx.known(name, "the name of an attribute")
+    cell = engine.cell(target) if isinstance(target, Ref) else None
+    if not isinstance(target, Ref) or not isinstance(cell, ObjectCell):
+        return engine.getattr(target, key)
+    found = objects.plain_getattr(engine, target, cell, key)
+    return objects.no_such(engine, cell.cls, key) if found is None else found
+
+
 @meaning(object.__init__)
 def object_init(ctx: Context, target: Abstract) -> Abstract:
     """`object.__init__(self)`."""

@@ -13,13 +13,14 @@ import inspect
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..diagnostics.codes_calls import NoSuchAttribute, UnsupportedClass
 from ..diagnostics.codes_control import MaybeNotAssigned
 from ..diagnostics.codes_mutation import CannotStore
 from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..library.classes import is_generated
+from ..library.registry import meaning_of
 from ..values.boundary import Owned, Path
 from ..values.lattice import (
     Abstract,
@@ -65,12 +66,35 @@ def instance_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> A
     """`instance.name`."""
     cls = cell.cls
     engine.externals.note_class(cls)
+    hook = lookup_class(cls, "__getattribute__")
+    getter = lookup_class(cls, "__getattr__")
+
+    def hooked() -> Abstract:
+        return engine.call(class_member(engine, cls, "__getattribute__", hook), [ref, Const(name)])
+
+    own: Abstract | None
+    if not isinstance(hook, types.FunctionType):
+        own = plain_getattr(engine, ref, cell, name)
+    else:
+        own = engine.attempt(hooked, AttributeError) if found(getter) else hooked()
+    if own is not None:
+        return own
+    if found(getter):
+        return engine.call(class_member(engine, cls, "__getattr__", getter), [ref, Const(name)])
+    no_such(engine, cls, name)
+
+
+def no_such(engine: Engine, cls: type, name: str) -> NoReturn:
+    """The program raises AttributeError."""
+    engine.raise_(AttributeError(f"{cls.__name__!r} object has no attribute {name!r}"))
+
+
+def plain_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> Abstract | None:
+    """`object.__getattribute__(instance, name)`; None if there is no such attribute."""
+    cls = cell.cls
+    engine.externals.note_class(cls)
     if name == "__class__":
         return Const(cls)
-    if isinstance(lookup_class(cls, "__getattribute__"), types.FunctionType):
-        raise DiagnosticError(
-            UnsupportedClass(span=engine.b.span, name=cls.__qualname__, why="it defines __getattribute__")
-        )
     raw = lookup_class(cls, name)
     if isinstance(raw, property | functools.cached_property):
         if isinstance(raw, property):
@@ -91,10 +115,7 @@ def instance_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> A
         return own
     if found(raw) and not isinstance(raw, types.MemberDescriptorType):
         return bind_member(engine, cls, name, raw, ref)
-    getter = lookup_class(cls, "__getattr__")
-    if found(getter):
-        return engine.call(class_member(engine, cls, "__getattr__", getter), [ref, Const(name)])
-    engine.raise_(AttributeError(f"{cls.__name__!r} object has no attribute {name!r}"))
+    return None
 
 
 def assigned(engine: Engine, value: MaybeUndef, what: str) -> Abstract:
@@ -241,10 +262,21 @@ def construct(
         return _construct_namedtuple(engine, cls, args, kwargs)
     if issubclass(cls, enum.Enum):
         return Const(cls(engine.known(args[0], f"the value of {cls.__name__}")))
+    maker = type(cls).__call__
+    if meaning_of(maker) is not None:
+        return engine.call(Const(maker), [Const(cls), *args], kwargs)
     why = unsupported(cls)
     if why:
         raise DiagnosticError(UnsupportedClass(span=engine.b.span, name=cls.__qualname__, why=why))
     ref = Ref(engine.state.new_cell(ObjectCell(cls, {})))
+    initialise(engine, cls, ref, args, kwargs)
+    return ref
+
+
+def initialise(
+    engine: Engine, cls: type, ref: Ref, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
+) -> None:
+    """`cls.__init__(instance, *args, **kwargs)` for a new instance."""
     init = lookup_class(cls, "__init__")
     engine.externals.member(cls, "__init__", init)
     if init is object.__init__:
@@ -254,7 +286,6 @@ def construct(
         _dataclass_init(engine, cls, ref, args, kwargs)
     else:
         engine.call(class_member(engine, cls, "__init__", init), [ref, *args], kwargs)
-    return ref
 
 
 def unsupported(cls: type) -> str:

@@ -6,6 +6,7 @@ found there is not known; `tests/contract/test_pytrees.py` fails where JAX keeps
 
 from __future__ import annotations
 
+import dataclasses
 import operator
 import types
 from collections.abc import Callable
@@ -51,9 +52,16 @@ def registered(cls: type) -> Registered | None:
         flatten, with_keys = held["flatten_with_keys"].cell_contents, True
         if isinstance(flatten, operator.methodcaller):
             flatten = flatten.__reduce__()[1][0]
+    if dataclasses.is_dataclass(cls) and _is_generated(flatten):
+        return None  # what a library has written for its dataclasses, as Equinox: all fields
     if any(callable(f) and package_of(_inner(f)) in JAX_PACKAGES for f in (flatten, unflatten)):
         return None
     return Registered(flatten, unflatten, with_keys)
+
+
+def _is_generated(function: object) -> bool:
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename.startswith("<generated")
 
 
 def _inner(function: Any) -> Any:

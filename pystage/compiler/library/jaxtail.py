@@ -17,6 +17,7 @@ import numpy as np
 from jax.tree_util import tree_map, tree_unflatten
 
 from ..diagnostics.codes_jax import NotTraceable, RefusedByJax, UserFunctionToJax
+from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.types import BOOL, ArrayType
 from ..ops.jaxcall import ArrayLeaf, JaxCall, JaxCallError, JaxSettings, Leaf, Static
 from ..values.boundary import Form
@@ -33,7 +34,12 @@ def is_jax_callable(function: object) -> bool:
         function = function.func
     if isinstance(function, types.MethodType):
         function = function.__func__
-    return callable(function) and package_of(function) in JAX_PACKAGES
+    package = package_of(function)
+    if package not in ("jax", "jaxlib") and not isinstance(function, types.FunctionType | type):
+        return (
+            False  # an object of a package built on JAX, which may hold functions and arrays of the program
+        )
+    return callable(function) and package in JAX_PACKAGES
 
 
 @functools.cache
@@ -88,6 +94,26 @@ def exposed_arguments(ctx: Context, args: Sequence[Raw], kwargs: Mapping[str, Ra
     keywords = kwargs or {}
     positional = tuple([exposed(ctx, a, nodes=False) for a in args])
     return positional, {key: exposed(ctx, a, nodes=False) for key, a in keywords.items()}
+
+
+def takes_as_pytrees(ctx: Context, args: Sequence[Raw], kwargs: Mapping[str, Raw] | None = None) -> bool:
+    """True if the arguments are structures of numbers and constants, none of them a function of the program."""
+    try:
+        leaves = jax.tree.leaves(exposed_arguments(ctx, args, kwargs), is_leaf=_is_of_program)
+    except DiagnosticError:  # an object of a library that cannot be flattened without its arrays
+        return False
+    return all(
+        (isinstance(leaf, Const) and not _is_user_callable(leaf.value))
+        or isinstance(leaf, Array | Slice)
+        or ctx.is_ndarray(leaf)
+        for leaf in leaves
+    )
+
+
+def _is_of_program(thing: object) -> bool:
+    """True for an instance of a class of the program: JAX would run its methods."""
+    known = isinstance(thing, Abstract | tuple | list | dict) or thing is None
+    return not known and package_of(type(thing)) not in JAX_PACKAGES
 
 
 def _bind(ctx: Context, function: Callable[..., Any], given: Any) -> Abstract:

@@ -12,6 +12,7 @@ from typing import Any
 
 from jax import lax
 
+from ..diagnostics.codes_calls import NotServed
 from ..diagnostics.codes_types import ShapeMismatch
 from ..hlo.types import DType, is_complex
 from ..ops import Convolution, DotGeneral
@@ -87,8 +88,13 @@ def dot_general(
     dimension_numbers: Raw,
     precision: Raw = None,
     preferred_element_type: Raw = None,
+    out_sharding: Raw = None,
 ) -> Abstract:
     """`((lhs contracted, rhs contracted), (lhs batch, rhs batch))` axes; see `dot`."""
+    if not is_none(out_sharding):
+        why, instead = "pystage lays nothing out over devices", "leave it out"
+        name = "out_sharding of lax.dot_general"
+        ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
     return dot(
         ctx,
         lhs,

@@ -9,7 +9,7 @@ the program has registered are flattened, and made again, by the program's funct
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -19,6 +19,7 @@ from jax.tree_util import (
     keystr,
     tree_flatten,
     tree_flatten_with_path,
+    tree_leaves,
     tree_map,
     tree_unflatten,
 )
@@ -93,14 +94,30 @@ def _exposed_cell(ctx: Context, ref: Ref, cell: Any, nodes: bool) -> Any:
             return _flattened(ctx, ref, cls, how) if nodes else ref
         case ObjectCell(cls=cls) if is_node_class(cls):
             made: Any = object.__new__(cls)
-            for name in _field_names(cls, cell):
-                object.__setattr__(made, name, exposed(ctx, ctx.getattr(ref, name), nodes))
-            return made
+            parts = {name: exposed(ctx, own, nodes) for name, own in _fields(cls, cell).items()}
+            for name, part in parts.items():
+                object.__setattr__(made, name, part)
+            return _with_known_data(ctx, made, parts)
         case ObjectCell(cls=cls) if nodes and is_registered(cls):
             why = "JAX was told how to flatten it in a way that is not known"
             ctx.fail(UnsupportedClass(span=ctx.span, name=cls.__qualname__, why=why))
         case _:
             return ref
+
+
+def _with_known_data(ctx: Context, made: Any, parts: Mapping[str, Any]) -> Any:
+    """An object whose attributes that are no children, but data of its node, are constants."""
+    try:
+        children = {id(leaf) for leaf in tree_leaves(made)}
+    except Exception as error:  # whatever the library's own code raises for what it does not expect
+        why = f"JAX cannot flatten it while compiling ({type(error).__name__}: {error})"
+        ctx.fail(UnsupportedClass(span=ctx.span, name=type(made).__qualname__, why=why))
+    for name, part in parts.items():
+        leaves, tree = tree_flatten(part)
+        if any(isinstance(leaf, Abstract) and id(leaf) not in children for leaf in leaves):
+            known = [ctx.known(leaf, f"`{name}`, which is no array to JAX,") for leaf in leaves]
+            object.__setattr__(made, name, tree_unflatten(tree, known))
+    return made
 
 
 def _flattened(ctx: Context, ref: Ref, cls: type, how: Registered) -> Node:
@@ -132,9 +149,19 @@ def unproxied(tree: PyTreeDef) -> PyTreeDef:
     return renamed(tree, lambda cls, data: data if cls is Node else (cls, data))
 
 
-def _field_names(cls: type, cell: ObjectCell) -> list[str]:
+def _fields(cls: type, cell: ObjectCell) -> dict[str, Abstract]:
+    """What an object holds, those attributes first that its class declares."""
     names = [f.name for f in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else []
-    return [*names, *[name for name in cell.fields if name not in names]]
+    found = {}
+    for name in dict.fromkeys(
+        (*names, *cell.fields, *(cell.origin.names if cell.origin is not None else ()))
+    ):
+        own = cell.fields.get(name)
+        if own is None and cell.origin is not None:
+            own = cell.origin(name)
+        if own is not None:
+            found[name] = own
+    return found
 
 
 def is_node_class(cls: type) -> bool:
