@@ -23,7 +23,7 @@ def in_a_known_loop(x: Any) -> Any:
 
 
 def in_loops_of_unknown_length(x: Any) -> Any:
-    total = 0.0
+    total = np.sum(x) * 0.0
     while np.sum(x) > 0.5:
         x = x * 0.8
         part = np.sum(x)
