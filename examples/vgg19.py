@@ -90,7 +90,7 @@ def forward(model, images):
 
 
 def total(model, images):
-    """What is differentiated, as in the paper: the sum of all probabilities.
+    """What is differentiated, as in the paper: the sum of all probabilities. It is one, so that slopes are rounding.
 
     K. Fischer, E. Saba, "Automatic Full Compilation of Julia Programs and ML Models to Cloud TPUs" (arXiv:1810.09868),
     figure 3.
