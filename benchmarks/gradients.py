@@ -3,6 +3,8 @@
 The gradient is the paper's, of `sum(model(x))` by all weights. The training loop is that of
 `examples/train_digits.py`, without its early stop, against the same loop in Python around a `jax.jit` step.
 
+Where PyTorch is installed, both also run in it (`with_torch.py`), eager and under `torch.compile`.
+
 The paper's numbers: K. Fischer, E. Saba, "Automatic Full Compilation of Julia Programs and ML Models to Cloud
 TPUs" (arXiv:1810.09868), figure 3, VGG19 backward, unoptimised.
 """
@@ -10,6 +12,7 @@ TPUs" (arXiv:1810.09868), figure 3, VGG19 backward, unoptimised.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -20,8 +23,15 @@ import vgg19
 import pystage
 from pystage.runtime.hlo_text import instruction_counts
 
-from .measuring import Pairs, Table, in_pairs
+from .measuring import Pairs, Table, in_pairs, in_turn
 from .model import described, images
+
+try:
+    from . import with_torch
+except ImportError:  # the rows of PyTorch are left out
+    with_torch = None
+
+Run = Callable[[], Any]
 
 PAPER = (577, 2775)
 """Instructions of the entry computation, and of all."""
@@ -96,7 +106,47 @@ def with_weights(network: Any, arrays: Any) -> Any:
     return train_digits.Network(convolutions, *dense)
 
 
-def training() -> Table:
+def why_not(run: Run) -> str | None:
+    """Runs it once; the first line of what it raises, None if it runs."""
+    try:
+        run()
+    except Exception as error:
+        return f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"
+    return None
+
+
+def beside_torch(title: str, text: str, ours: dict[str, Run], theirs: dict[str, Run], count: int) -> Table:
+    """A table of medians of programs that are run in turn; for one of PyTorch's that cannot run, what it raises."""
+    table = Table(title, text, ("", "seconds", "ratio"))
+    failed = {name: why_not(run) for name, run in theirs.items()}
+    runs = {**ours, **{name: run for name, run in theirs.items() if failed[name] is None}}
+    medians = in_turn(list(runs.values()), count)
+    for name, median in zip(runs, medians, strict=True):
+        table.rows.append((name, f"{median:.2f}", f"{median / medians[0]:.2f}"))
+    table.rows.extend([(name, f"cannot run: {why}", "") for name, why in failed.items() if why is not None])
+    return table
+
+
+def vgg_beside_torch(count: int) -> Table:
+    """The table of VGG19 in PyTorch."""
+    model, batch = vgg19.make_vgg19(), vgg19.make_images()
+    weights = vgg19.weights(model)
+    ours = pystage.grad(vgg19.total).lower(model, batch).compile()
+    jaxs = by_jax(model).lower(weights, batch).compile()
+    return beside_torch(
+        "VGG19, forward and backward, beside PyTorch",
+        "The same weights, one image, float32, as many threads; "
+        f"medians of {count} runs in turn. `torch.compile` of the loss.",
+        {"pystage": lambda: vgg19.weights(ours(model, batch)), "`jax.jit`": lambda: jaxs(weights, batch)},
+        {
+            "PyTorch, eager": with_torch.gradient(with_torch.vgg_loss(model), model, batch),
+            "`torch.compile`": with_torch.gradient(with_torch.compiled_loss(model), model, batch),
+        },
+        count,
+    )
+
+
+def training(count: int) -> Table:
     """The table of the training loop."""
     arguments, _ = train_digits.start()
     staged = pystage.compile(train_digits.train).lower(*arguments, EPOCHS).compile()
@@ -141,18 +191,22 @@ def training() -> Table:
         staged(*fresh, EPOCHS)
         return flat(fresh[0])
 
-    first, second = in_pairs(as_one, by_steps, 5).medians
-    table = Table(
+    theirs = {}
+    if with_torch is not None:
+        theirs = {
+            "PyTorch, eager": with_torch.training(False, EPOCHS),
+            "PyTorch, `torch.compile` of loss and Adam": with_torch.training(True, EPOCHS),
+        }
+    return beside_torch(
         "Training loop",
-        f"`examples/train_digits.py`, {EPOCHS} epochs of 19 batches, medians of 5 pairs; JAX: the same loop in Python "
-        "around a `jax.jit` step, its losses read at each step.",
-        ("", "seconds", "ratio"),
+        f"`examples/train_digits.py`, {EPOCHS} epochs of 19 batches, medians of {count} runs in turn; the others: the same "
+        "loop in Python around a compiled step, its losses read at each step.",
+        {"one program": as_one, "a loop around a `jax.jit` step": by_steps},
+        theirs,
+        count,
     )
-    table.rows.append(("one program", f"{first:.2f}", f"{first / second:.2f}"))
-    table.rows.append(("a loop around a `jax.jit` step", f"{second:.2f}", "1"))
-    return table
 
 
 def measure() -> list[Table]:
-    """Both tables."""
-    return [vgg(7), training()]
+    """All tables."""
+    return [vgg(7), *([] if with_torch is None else [vgg_beside_torch(5)]), training(5)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -98,6 +98,15 @@ def in_pairs(
             for which in (i % 2, 1 - i % 2):
                 times[which].append(seconds((first, second)[which], clock))
     return Pairs(tuple(times[0]), tuple(times[1]))
+
+
+def in_turn(runs: Sequence[Callable[[], Any]], count: int) -> list[float]:
+    """The median time of each of several programs, run one after the other `count` times, after one run of each."""
+    for run in runs:
+        jax.block_until_ready(run())
+    with no_collection():
+        times = [[seconds(run) for run in runs] for _ in range(count)]
+    return [statistics.median(column) for column in zip(*times, strict=True)]
 
 
 @contextmanager
