@@ -22,6 +22,7 @@ from ..values.views import Reshaped
 from .context import Context, Raw
 from .indexing import array_getitem
 from .jaxvalues import is_none
+from .layout import keep_order
 from .manipulation import order_of
 from .promote import python_type
 from .rules import JAX, NUMPY, Rules
@@ -119,7 +120,9 @@ def _astype(
         ctx.raise_(TypeError(f"Cannot cast array data {kinds} according to the rule {rule!r}"))
     if not ctx.known(copy, "copy of astype") and wanted == operand.dtype and ctx.is_ndarray(self):
         return self  # type: ignore[no-any-return]
-    return NUMPY.like(ctx, operand, cast(ctx, operand.value, wanted))
+    made = NUMPY.like(ctx, operand, cast(ctx, operand.value, wanted))
+    keep_order(ctx, made, self)
+    return made
 
 
 def _jax_astype(ctx: Context, self: Raw, dtype: Raw, copy: Raw = False, device: Raw = None) -> Abstract:
@@ -134,7 +137,10 @@ def _copy(ctx: Context, self: Raw, order: Raw = "C") -> Abstract:
     """New memory with the same elements."""
     rules = _rules(self)
     operand = rules.operand(ctx, self, "copy")
-    return rules.like(ctx, operand, operand.value)
+    made = rules.like(ctx, operand, operand.value)
+    if isinstance(made, Ref) and isinstance(order, str):  # C, unless it is given
+        ctx.state.row_major.add(made.cell)
+    return made
 
 
 def _view(ctx: Context, self: Raw, dtype: Raw = None) -> Abstract:

@@ -22,7 +22,7 @@ from ..values.views import Reshaped
 from .context import Context, Raw
 from .flat import flat_of
 from .jaxvalues import axis_of, canonical, integer, is_none
-from .layout import is_contiguous
+from .layout import is_contiguous, is_doubtful, keep_order, note_copy
 from .nesting import is_sequence, nested
 from .nesting import stack_nested as stack_nested
 from .rules import ArrayArgument, Rules, twins, with_views
@@ -132,6 +132,13 @@ def _like(
     return extent, wanted, given.weak and is_none(dtype)
 
 
+def _ordered(ctx: Context, rules: Rules, a: Raw, value: Value, weak: bool) -> Abstract:
+    """A new array, which NumPy stores in the order of `a`."""
+    made = rules.array(ctx, value, weak)
+    keep_order(ctx, made, a)
+    return made
+
+
 @twins(np.zeros_like, jnp.zeros_like, delegates=False)
 def zeros_like(
     ctx: Context,
@@ -145,7 +152,7 @@ def zeros_like(
     """Zeros of the shape and element type of `a`."""
     check_order(ctx, order, "zeros_like")
     extent, wanted, weak = _like(ctx, rules, a, dtype, shape, "zeros_like")
-    return rules.array(ctx, filled(ctx, 0, extent, wanted), weak)
+    return _ordered(ctx, rules, a, filled(ctx, 0, extent, wanted), weak)
 
 
 @twins(np.ones_like, jnp.ones_like, delegates=False)
@@ -161,7 +168,7 @@ def ones_like(
     """Ones of the shape and element type of `a`."""
     check_order(ctx, order, "ones_like")
     extent, wanted, weak = _like(ctx, rules, a, dtype, shape, "ones_like")
-    return rules.array(ctx, filled(ctx, 1, extent, wanted), weak)
+    return _ordered(ctx, rules, a, filled(ctx, 1, extent, wanted), weak)
 
 
 @twins(np.empty_like, jnp.empty_like, delegates=False)
@@ -177,7 +184,7 @@ def empty_like(
     """An array like `prototype` whose elements mean nothing yet; here they are zeros."""
     check_order(ctx, order, "empty_like")
     extent, wanted, weak = _like(ctx, rules, prototype, dtype, shape, "empty_like")
-    return rules.array(ctx, filled(ctx, 0, extent, wanted), weak)
+    return _ordered(ctx, rules, prototype, filled(ctx, 0, extent, wanted), weak)
 
 
 @twins(np.full_like, jnp.full_like, delegates=False)
@@ -196,7 +203,7 @@ def full_like(
     extent, wanted, weak = _like(ctx, rules, a, dtype, shape, "full_like")
     fill = nested(ctx, rules, fill_value, "full_like")
     made = _filled_with(ctx, rules, extent, fill_value, fill, wanted, False)
-    return rules.array(ctx, rules.operand(ctx, made, "full_like").value, weak)
+    return _ordered(ctx, rules, a, rules.operand(ctx, made, "full_like").value, weak)
 
 
 # ---------------------------------------------------------------- copies
@@ -258,7 +265,7 @@ def _shared(
     if wanted is False:
         ctx.raise_(ValueError("Unable to avoid copy while creating an array as requested."))
     value, weak = converted(ctx, rules, a, dtype, function)
-    return rules.array(ctx, _order_and_rank(ctx, value, ndmin), weak)
+    return _ordered(ctx, rules, a, _order_and_rank(ctx, value, ndmin), weak)
 
 
 @twins(np.asarray, jnp.asarray, delegates=False)
@@ -284,9 +291,11 @@ def ascontiguousarray(ctx: Context, rules: Rules, a: Raw, dtype: Raw = None) -> 
     """`a` in row-major order, with at least one axis."""
     if ctx.is_ndarray(a):
         shared = is_contiguous(ctx, a)
-        if shared is False:
+        if shared is False or is_doubtful(ctx, a):
             value, weak = converted(ctx, rules, a, dtype, "ascontiguousarray")
-            return rules.array(ctx, value, weak)
+            made = rules.array(ctx, value, weak)
+            note_copy(ctx, a, made)
+            return made
         if shared is not True:
             a = ctx.alias(a, shared)
     made = _shared(ctx, rules, a, dtype, None, "ascontiguousarray")
@@ -300,7 +309,7 @@ def copy(ctx: Context, rules: Rules, a: Raw, order: Raw = "K", subok: Raw = Fals
     """A new array of the same elements."""
     check_order(ctx, order, "copy")
     given = nested(ctx, rules, a, "copy") if not rules.is_jax else rules.operand(ctx, a, "copy")
-    return rules.array(ctx, given.value, given.weak)
+    return _ordered(ctx, rules, a, given.value, given.weak)
 
 
 # ---------------------------------------------------------------- ranges

@@ -6,13 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..hlo.ir import Value
+from ..diagnostics.codes_calls import NotServed
+from ..hlo.ir import Op, Value
 from ..hlo.types import BOOL
-from ..ops import Or
-from ..values.lattice import Ref
+from ..ops import Or, Select, Transpose
+from ..ops.elementwise import Elementwise
+from ..values.lattice import Abstract, Ref
 from ..values.memory import stand_in
 from ..values.state import Layout
-from .context import Context
+from ..values.views import Reshaped, View
+from .context import Context, Raw
 
 
 def _stand_in(ctx: Context, ref: Ref) -> np.ndarray:
@@ -46,6 +49,7 @@ def is_contiguous(ctx: Context, ref: Ref, order: str = "C") -> Truth:
             flags = _stand_in(ctx, origin).flags
             contiguous = bool(flags.c_contiguous if order == "C" else flags.f_contiguous)
         ctx.state.rely_on_layout([origin.cell], Layout.IF_STORED if contiguous else Layout.IF_ANY_STORED)
+        _note_doubt(ctx, origin)
         return contiguous
 
     return _everywhere(ctx, ref, holds)
@@ -53,8 +57,9 @@ def is_contiguous(ctx: Context, ref: Ref, order: str = "C") -> Truth:
 
 def keeps_order(ctx: Context, ref: Ref) -> bool:
     """True if the order in memory (K, A) certainly is the row-major one."""
-    ctx.state.rely_on_layout([origin.cell for origin, _ in ctx.memory_of(ref)], Layout.ALWAYS)
-    return is_contiguous(ctx, ref) is True
+    origins = [origin for origin, _ in ctx.memory_of(ref)]
+    ctx.state.rely_on_layout([origin.cell for origin in origins], Layout.ALWAYS)
+    return is_contiguous(ctx, ref) is True and not any(_may_be_rearranged(ctx, o) for o in origins)
 
 
 def reshapes_as_view(ctx: Context, ref: Ref, shape: tuple[int, ...], order: str = "C") -> Truth:
@@ -67,6 +72,88 @@ def reshapes_as_view(ctx: Context, ref: Ref, shape: tuple[int, ...], order: str 
         in_order = array.reshape(shape, order="F" if order == "F" else "C")
         view = (not origin.path and order == "C") or bool(np.may_share_memory(array, in_order))
         ctx.state.rely_on_layout([origin.cell], Layout.IF_STORED if view else Layout.IF_ANY_STORED)
+        _note_doubt(ctx, origin)
         return view
 
     return _everywhere(ctx, ref, holds)
+
+
+# ---------------------------------------------------------------- new arrays
+
+_DEEP = 200
+"""So many operations are followed from one array."""
+
+
+def _may_be_rearranged(ctx: Context, ref: Ref) -> bool:
+    """True for a new array that NumPy may have stored in the order of operands that were transposed."""
+    if ref.cell in ctx.state.row_major or ref.cell in ctx.state.rearranged:
+        return ref.cell in ctx.state.rearranged
+    value = ctx.state.get(ref.cell).value
+    found = [value]
+    for each in found:
+        op = each.owner
+        if not isinstance(op, Op) or len(found) > _DEEP:
+            continue
+        if isinstance(op.kind, Transpose) and each is not value and _rearranges(op):
+            return True
+        if isinstance(op.kind, Elementwise | Select):
+            found += [v for v in op.operands if v.type.shape == value.type.shape and v not in found]
+    return False
+
+
+def _rearranges(op: Op) -> bool:
+    """True for a transposition that changes the order of axes of more than one element."""
+    assert isinstance(op.kind, Transpose)
+    extents = op.operands[0].type.static_shape
+    moved = [axis for axis in op.kind.permutation if extents[axis] != 1]
+    return moved != sorted(moved)
+
+
+def _note_doubt(ctx: Context, ref: Ref) -> None:
+    if len(ctx.state.get(ref.cell).value.type.shape) > 1 and _may_be_rearranged(ctx, ref):
+        ctx.state.doubtful.setdefault(ref.cell, [])
+
+
+def is_doubtful(ctx: Context, array: Raw) -> bool:
+    """True for a new array that may not lie in row-major order, though it was taken to."""
+    return isinstance(array, Ref) and array.cell in ctx.state.doubtful
+
+
+def note_copy(ctx: Context, ref: Ref, made: Abstract) -> None:
+    """`made` is a copy of `ref`, or shares its memory where that lies in another order."""
+    copies = ctx.state.doubtful.get(ref.cell)
+    if copies is not None and isinstance(made, Ref):
+        copies.append(made.cell)
+        ctx.state.doubtful.setdefault(made.cell, []).append(ref.cell)
+
+
+def keep_order(ctx: Context, made: Abstract, given: Raw) -> None:
+    """NumPy stores the new array `made` in the order of `given`."""
+    if not isinstance(made, Ref) or not isinstance(given, Ref) or not ctx.is_ndarray(given):
+        return
+    for origin, _ in ctx.memory_of(given):
+        base = ctx.state.get(origin.cell).value.type
+        if _may_be_rearranged(ctx, origin) or not _keeps_row_major(stand_in(base, origin.path)):
+            ctx.state.rearranged.add(made.cell)
+
+
+def _keeps_row_major(array: np.ndarray) -> bool:
+    """True if a new array in the order of this one lies in row-major order."""
+    return bool(np.empty_like(array).flags.c_contiguous)
+
+
+def check_layout(ctx: Context, cell: int) -> None:
+    """PS606 for a store into an array that has names in two shapes, one of which NumPy may have copied."""
+    copies = ctx.state.doubtful.get(cell)
+    if copies is None:
+        return
+    shapes = {_reshapes(path) for path in ctx.state.paths_to(cell)}
+    if len(shapes) > 1 or any(ctx.state.held_elsewhere(copy, cell) for copy in copies):
+        name = "a store into an array that was reshaped, and is used in both shapes,"
+        why = "NumPy keeps the order of transposed operands in memory, so that the other shape may be a copy"
+        instead = "copy it before it is reshaped: `y = y.copy()`"
+        ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
+
+
+def _reshapes(path: tuple[View, ...]) -> bool:
+    return any(isinstance(view, Reshaped) for view in path)

@@ -21,7 +21,7 @@ from ..values.lattice import Abstract, ArrayCell, Const, ListCell, Ref, Tuple, t
 from ..values.views import Flipped, Permuted, Repeated, Reshaped, View, read_path
 from .context import Context, Raw
 from .jaxvalues import axes_of, axis_of, integer, ints, is_none
-from .layout import is_contiguous, keeps_order, reshapes_as_view
+from .layout import is_contiguous, keeps_order, note_copy, reshapes_as_view
 from .masks import Masked, masked_attribute
 from .nesting import is_sequence, nested
 from .promote import python_type
@@ -78,7 +78,9 @@ def reshaped(ctx: Context, rules: Rules, a: Raw, shape: Sequence[int], order: st
         assert isinstance(a, Ref)
         shared = reshapes_as_view(ctx, a, wanted, order)
         if shared is False:
-            return ctx.ndarray(read_path(ctx.b, ctx.contents(a), tuple(views)))
+            made = ctx.ndarray(read_path(ctx.b, ctx.contents(a), tuple(views)))
+            note_copy(ctx, a, made)
+            return made
         view = through(a, tuple(views))
         return view if shared is True else ctx.alias(view, shared)
     given = rules.operand(ctx, a, function)

@@ -20,6 +20,7 @@ from ..values.lattice import Array, ArrayCell, Const, Ref
 from ..values.views import Flipped, Permuted, Repeated, Reshaped, path_type, read_path, write_path
 from .bounds import check_fits
 from .context import Case, Context, Raw
+from .layout import check_layout
 
 
 def store_through(
@@ -33,6 +34,7 @@ def store_through(
     cell = ctx.settle(ref)
     assert isinstance(cell, ArrayCell)
     check_writable(ctx, ref, cell, memory)
+    check_layout(ctx, ref.cell)
     shape = path_shape(ref, cell.value)
     fitted = fit(ctx, cast(ctx, new, dtype_of(ctx, ref)), shape)
     path = ref.path

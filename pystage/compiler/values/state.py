@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from .lattice import Abstract, Cell, ErrorCell, OutputCell, Slot, Undef
-from .traverse import cells_of
+from .traverse import cells_of, paths_to
+from .views import View
 
 Content = Abstract | Cell
 
@@ -65,6 +66,15 @@ class State:
         """Cells that stand for one of several objects since paths joined."""
         self.laid_out: dict[int, Layout] = {}
         """Arrays whose memory the program takes to lie in row-major order, and when that matters."""
+        self.row_major: set[int] = set()
+        """New arrays that certainly lie in row-major order, whatever they were made of."""
+        self.rearranged: set[int] = set()
+        """New arrays that NumPy stores in the order of an array that does not lie in row-major order."""
+        self.doubtful: dict[int, list[int]] = {}
+        """New arrays of which it was taken that they lie in row-major order, where NumPy may have kept another.
+
+        With the copies that may share their memory therefore, and the other way round.
+        """
         self.stores = False
         """True once the program stores into an array."""
         self._next_cell = 0
@@ -165,6 +175,11 @@ class State:
         if group is None or not isinstance(a, int) or self.apart.get(a) is not group:
             return False
         return frozenset((a, b)) not in self.together
+
+    def paths_to(self, cell: int) -> list[tuple[View, ...]]:
+        """The paths by which variables and cells refer to an array; temporaries do not count."""
+        named = [content for slot, content in self.slots.items() if not is_temporary(slot)]
+        return [path for content in named for path in paths_to(content, cell)]
 
     def held_elsewhere(self, cell: int, by: int) -> bool:
         """True if a variable or a cell other than `by` refers to `cell`; temporaries do not count.

@@ -261,6 +261,17 @@ def values_of(content: Abstract | Cell) -> list[Value]:
     return found
 
 
+def paths_to(content: Abstract | Cell, cell: int) -> set[tuple[View, ...]]:
+    """The paths by which `content` refers to an array directly."""
+    count = cells_of(content).count(cell)
+    if not count:
+        return set()
+    walk = _Rebuilding(_same_value, same_cell)
+    walk.go(content)
+    found = [ref.path for ref in walk.views or () if ref.cell == cell]
+    return {*found, ()} if len(found) < count else set(found)
+
+
 def cells_of(content: Abstract | Cell) -> list[int]:
     """Every cell that `content` refers to directly, in a fixed order; sources of a merged cell do not count.
 

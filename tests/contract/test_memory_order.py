@@ -1,0 +1,122 @@
+"""New arrays made of transposed ones: NumPy stores them in the order of the operands, a program row by row."""
+
+import numpy as np
+import pytest
+from checking import Cases, check
+
+cases = Cases()
+
+A = np.arange(12.0).reshape(4, 3)
+
+
+@cases(A)
+def a_copy_is_row_major(x):
+    y = (x.T * 2).copy()
+    z = y.reshape(-1)
+    z[0] = 5
+    y[1] = z[2]
+    w = x.T.copy()
+    v = w.ravel()
+    v[1] = 7
+    return y, w
+
+
+@cases(A)
+def only_one_of_the_shapes_is_used(x):
+    z = (x.T * 2).reshape(-1)
+    z[0] = 5
+    y = x.T + 1
+    total = y.ravel().sum()
+    y[0] = total
+    return z, y
+
+
+@cases(A)
+def both_are_read(x):
+    y = x.T * 2 + x.T
+    z = y.reshape(-1)
+    return y * 1, z * 1, y.T.ravel() + 1, np.copy(x.T).ravel() * 2
+
+
+@cases(A)
+def what_is_not_transposed(x):
+    y = x * 2
+    z = y.reshape(-1)
+    z[0] = 5
+    y[1] = z[2]
+    w = np.zeros_like(x)
+    w.ravel()[1] = 3
+    u = x[::-1] * 2
+    u.ravel()[0] = 4
+    return y, w, u
+
+
+@cases(A)
+def a_transposed_row_has_one_order(x):
+    y = x[:, :1].T * 2
+    z = y.reshape(-1)
+    z[0] = 5
+    return y * 1
+
+
+@pytest.mark.parametrize(("function", "args", "options"), cases.params)
+def test_memory_order(function, args, options):
+    check(function, *args, **options)
+
+
+def of_an_operation(x):
+    y = x.T * 2
+    z = y.reshape(-1)
+    z[0] = 5
+    return y
+
+
+def of_a_copy(x):
+    y = np.copy(x.T)
+    z = y.ravel()
+    y[0] = 5
+    return z
+
+
+def of_its_like(x):
+    y = np.zeros_like(x.T)
+    z = y.ravel()
+    z[1] = 7
+    return y * 1
+
+
+def in_another_type(x):
+    y = x.T.astype(np.float32)
+    z = y.ravel()
+    z[1] = 7
+    return y * 1
+
+
+def what_may_be_a_view(x):
+    y = x.T * 2
+    z = y.T.reshape(-1)
+    z[0] = 5
+    return y
+
+
+def what_may_be_contiguous(x):
+    y = x.T * 2
+    z = np.ascontiguousarray(y)
+    z[0] = 5
+    return y
+
+
+@pytest.mark.parametrize(
+    "function",
+    [of_an_operation, of_a_copy, of_its_like, in_another_type, what_may_be_a_view, what_may_be_contiguous],
+)
+def test_a_store_into_what_may_be_a_copy_is_refused(function):
+    check(function, A, refused="PS606")
+
+
+def in_the_order_of_the_memory(x):
+    return (x.T * 2).ravel(order="K")
+
+
+def test_the_order_in_memory_is_not_known():
+    check(in_the_order_of_the_memory, A, refused="PS203")
