@@ -483,3 +483,39 @@ def test_rules_of_jax_are_kept() -> None:
     check(program, x, y, tolerance=1e-12)
     same(pystage.grad(program, (0, 1))(x, y), jax.grad(program, (0, 1))(x, y))
     same(jax.grad(pystage.compile(program), (0, 1))(x, y), jax.grad(program, (0, 1))(x, y))
+
+
+@jax.custom_jvp
+def steep(x: Any, y: Any) -> Any:
+    return jnp.sin(x) * y
+
+
+@steep.defjvp
+def _(primals: Any, tangents: Any) -> Any:
+    (x, y), (dx, dy) = primals, tangents
+    return steep(x, y), 5.0 * jnp.cos(x) * y * dx + 7.0 * dy * x
+
+
+@jax.custom_jvp
+def by_parts(x: Any) -> Any:
+    return x * 2.0
+
+
+by_parts.defjvps(lambda tangent, result, x: tangent * 3.0)
+
+
+def test_rules_of_jax_for_tangents_are_pulled_back() -> None:
+    def program(x: Any, y: Any) -> Any:
+        for _ in range(2):
+            x = steep(x, y)
+        return jnp.sum(x * y)
+
+    x, y = jnp.asarray(X), jnp.asarray(Y)
+    check(program, x, y, tolerance=1e-12)
+    same(pystage.grad(program, (0, 1))(x, y), jax.grad(program, (0, 1))(x, y))
+    same(jax.grad(pystage.compile(program), (0, 1))(x, y), jax.grad(program, (0, 1))(x, y))
+    again = pystage.grad(lambda x, y: jnp.sum(pystage.grad(program)(x, y) ** 2))(x, y)
+    same(again, jax.grad(lambda x, y: jnp.sum(jax.grad(program)(x, y) ** 2))(x, y))
+    check(lambda x: by_parts(x), x, tolerance=1e-12)
+    with pytest.raises(pystage.StagingError, match=r"PS707.*defjvps"):
+        pystage.grad(lambda x: jnp.sum(by_parts(x)))(x)

@@ -53,10 +53,10 @@ class RuleDoesNotFit(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class NoForwardRule(Diagnostic):
-    """Forward mode through a `pystage.custom_vjp` function, whose rule is one for reverse mode only."""
+    """Forward mode through a function with a rule of its own (`pystage.custom_vjp`, or JAX's)."""
 
     code = "PS705"
-    title = "`{name}` has a rule for reverse mode only: forward mode cannot go through it"
+    title = "forward mode cannot go through `{name}`: rules of one's own serve reverse mode only"
     label = "called here, on the way from the argument to the result"
     help = (
         "use pystage.grad or pystage.vjp (jvp, jacobian and the outer derivative of hessian are forward mode)"

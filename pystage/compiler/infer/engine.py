@@ -50,6 +50,7 @@ from ..values.lattice import (
     IteratorCell,
     ListCell,
     MaybeUndef,
+    Meaning,
     ObjectCell,
     Optional,
     Range,
@@ -165,6 +166,8 @@ class Engine(Context):
         self.global_names: dict[int, dict[str, Any]] = {}
         self.closure_cells: dict[int, tuple[int, Any]] = {}
         self.objects_told_apart = False
+        self.pulled_rules: dict[int, tuple[Meaning, Meaning]] = {}
+        """By id of a `jax.custom_jvp` object of the program: the rules for reverse mode that its rule comes to."""
         self.constructing: set[int] = set()
         """Cells of objects that take attributes only until they are made."""
         self.rules: dict[object, Rule] = {}

@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 from ..ad.calculus import Calculus, differentiable
-from ..diagnostics.codes_differentiation import NoRuleFor
+from ..diagnostics.codes_differentiation import NoRuleFor, RuleDoesNotFit
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
 from ..hlo.types import INT64
@@ -220,6 +220,74 @@ def _call_of_jax(ctx: Context, receiver: Any, *args: Abstract, **kwargs: Abstrac
     path = Path(Owned(receiver, "custom_vjp"))
     read = [engine.externals.value(path.attribute(n), getattr(receiver, n)) for n in ("fun", "fwd", "bwd")]
     return _custom(engine, read[0], read[1], read[2], receiver.nondiff_argnums, args, kwargs)
+
+
+@instance_meaning(jax.custom_jvp)
+def _call_of_jax_forward(ctx: Context, receiver: Any, *args: Abstract, **kwargs: Abstract) -> Abstract:
+    """A call of a `jax.custom_jvp` object of the program: its rule, which is linear in the tangents, pulled back."""
+    engine = cast(Engine, ctx)
+    if is_jax_callable(receiver):
+        return jax_call(engine, receiver, args, kwargs)
+    if receiver.jvp is None:
+        text = f"No JVP defined for custom_jvp function {receiver.__name__} using defjvp."
+        engine.raise_(AttributeError(text))
+    path = Path(Owned(receiver, "custom_jvp"))
+    fun, jvp = [engine.externals.value(path.attribute(n), getattr(receiver, n)) for n in ("fun", "jvp")]
+    apart = tuple(receiver.nondiff_argnums)
+    if id(receiver) not in engine.pulled_rules:  # once, as a rule may call the function itself
+        engine.keep.append(receiver)
+        engine.pulled_rules[id(receiver)] = _pulled_rules(receiver, jvp, apart)
+    return _custom(engine, fun, *engine.pulled_rules[id(receiver)], apart, args, kwargs)
+
+
+def _pulled_rules(receiver: Any, jvp: Abstract, apart: tuple[int, ...]) -> tuple[Meaning, Meaning]:
+    """The forward and the backward rule that a rule for tangents comes to."""
+    name = receiver.__name__
+
+    def forward(inner: Context, *given: Abstract) -> Abstract:
+        engine = cast(Engine, inner)
+        if receiver.symbolic_zeros or is_jax_callable(receiver.jvp):
+            what = f"its rule was given {'with symbolic_zeros' if receiver.symbolic_zeros else 'by defjvps'}"
+            raise DiagnosticError(NoRuleFor(span=None, name=name, what=what))
+        first = [a for i, a in enumerate(given) if i in apart]
+        primals = Tuple(tuple([a for i, a in enumerate(given) if i not in apart]))
+        zeros = Tuple(tuple(_zeros(engine, name, primals)))
+        return Tuple((_pair(engine, name, jvp, [*first, primals, zeros])[0], primals))
+
+    def backward(inner: Context, *given: Abstract) -> Abstract:
+        *first, primals, ct = given
+        engine = cast(Engine, inner)
+
+        def tangents(ctx: Context, *directions: Abstract) -> Abstract:
+            return _pair(cast(Engine, ctx), name, jvp, [*first, primals, Tuple(directions)])[1]
+
+        zeros = _zeros(engine, name, cast(Tuple, primals))
+        _, pull, _ = pulled_back(engine, Meaning("the tangents", tangents), zeros, False)
+        return engine.call(pull, [ct])
+
+    return Meaning("the forward rule", forward), Meaning("the backward rule", backward)
+
+
+def _pair(engine: Engine, name: str, jvp: Abstract, args: Sequence[Abstract]) -> list[Abstract]:
+    """What a rule for tangents gives: the result, and its tangent."""
+    pair = engine.iterate(engine.call(jvp, args))
+    if pair is None or len(pair) != 2:
+        raise DiagnosticError(RuleDoesNotFit(span=None, name=name, what="it gives no pair (result, tangent)"))
+    return pair
+
+
+def _zeros(engine: Engine, name: str, primals: Tuple) -> list[Abstract]:
+    """A tangent of zeros for each argument."""
+    zeros: list[Abstract] = []
+    for primal in primals.items:
+        read = engine.read(primal)
+        value = engine.b.op(Constant(np.asarray(read.value))) if isinstance(read, Const) else read.value
+        if not differentiable(value.type):
+            raise DiagnosticError(NoRuleFor(span=None, name=name, what="it is given what has no tangent"))
+        zero = Calculus(engine.b).zeros(value.type)
+        form = read.form if isinstance(read, Array) else Form.PYTHON
+        zeros.append(engine.ndarray(zero) if form is Form.NDARRAY else Array(zero, form))
+    return zeros
 
 
 def _custom(
