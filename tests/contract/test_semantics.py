@@ -152,6 +152,19 @@ def test_a_number_that_is_int_or_float_by_path_is_a_float():
     assert staged(either, -1.0) == 2.5
 
 
+def test_a_float_that_is_numpys_by_path_is_numpys():
+    def either(x):
+        y = -1.0
+        if x[0] > 0:
+            y = x[0]
+        return y
+
+    assert type(either(np.array([-2.0]))) is float
+    found = staged(either, np.array([-2.0]))
+    assert type(found) is np.float64 and found == -1.0
+    assert type(staged(either, np.array([2.0]))) is np.float64
+
+
 def test_new_arrays_are_stored_row_by_row():
     def scaled(x):
         return x.T * 2.0
