@@ -1,17 +1,26 @@
-"""After a run of the tests: what became of the random programs, and of the gradients of programs."""
+"""Before a run of the tests: which of the widest run. After it: what became of programs and their gradients."""
 
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from outcomes import summary, summary_of_gradients
+from sampling import sampled
 
 SUMMARIES = {
     "random programs": summary,
     "gradients of random programs": summary_of_gradients,
     "gradients of contract programs": lambda outcomes: summary_of_gradients(outcomes, "contract programs"),
 }
+
+
+def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
+    """Leaves out most parameters of the widest tests."""
+    items[:], left_out = sampled(items)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -242,7 +242,6 @@ def test_masked_elements() -> None:
 
 
 def test_refused() -> None:
-    refused("PS603", lambda ctx, x: found(ctx, x, "flat"), A)
     refused("PS603", lambda ctx, x: found(ctx, x, "tobytes"), A)
     refused("PS220", lambda ctx, x: ctx.call(found(ctx, x, "nonzero"), []), A)
     refused("PS203", lambda ctx, x: ctx.call(found(ctx, x, "view"), [Const(np.int64)]), A)
