@@ -169,9 +169,7 @@ def _proved(program: Program, simplified: Simplified) -> tuple[Program, Simplifi
         certain = [replace(m, unless=()) for m in program.mutations if m.only is None]
         program = replace(program, failure=None, mutations=tuple(certain))
         body.results = body.results[: failure.first]
-        simplified = simplify_again(
-            simplified, Function(simplified.function.name, body, program.function.span)
-        )
+        simplified = simplify_again(simplified, simplified.function.rewritten(body))
     return program, simplified
 
 

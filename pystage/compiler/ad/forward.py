@@ -65,7 +65,7 @@ class _Function:
         self._ops(old.body)
         results = old.body.results
         body.results = (*self._primals(results), *self._tangents([r for r in results if r in self._varied]))
-        self.made = Function(f"{old.name}_jvp", body, old.span, old.fence)
+        self.made = old.rewritten(body, "_jvp")
 
     def _primals(self, values: Sequence[Value]) -> tuple[Value, ...]:
         return tuple([self._primal[v] for v in values])

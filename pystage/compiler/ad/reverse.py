@@ -7,6 +7,10 @@ The program is copied, and a tape notes what was copied and varies (`Tape`). Pul
 from the end and builds, for each operation, what its rule says. What the way back needs of a branch, a loop or
 a callee leaves it as a further result (`residuals.py`): a branch gives it from the arm that ran, a loop of known
 length stacks it. A loop of unknown length is run again from checkpoints (`checkpoints.py`).
+
+A function that catches goes on after a raise with values that mean nothing, infinities among them: nobody uses these, so
+that their cotangents are zero, and a cotangent of zero must come to nothing, not to NaN. So it is (`strict`) in such
+functions and in all that they call.
 """
 
 from __future__ import annotations
@@ -39,7 +43,7 @@ from .before import Before
 from .calculus import Calculus, accumulated, differentiable
 from .checkpoints import Cotangent, checkpointed
 from .residuals import Scope, extend, residuals, substitute
-from .rules import contributions
+from .rules import contributions, stopped_at_zero, unless_all_zero
 from .silent import Silencing
 from .tape import Linear, Step, Tape
 from .trips import exact_trips
@@ -52,7 +56,7 @@ class Reverse:
         self.activity = Activity()
         self.silencing = Silencing()
         self._linear: dict[tuple[Function, Mask], Linear] = {}
-        self._back: dict[tuple[Linear, Mask, Mask], Backward] = {}
+        self._back: dict[tuple[Linear, Mask, Mask, bool], Backward] = {}
 
     def linear(self, function: Function, params: Mask) -> Linear:
         """The function with its tape."""
@@ -62,27 +66,27 @@ class Reverse:
             self._linear[key] = Linear(self.linear, self.activity, self.silencing, function, params)
         return self._linear[key]
 
-    def backward(self, linear: Linear, results: Mask, params: Mask) -> Backward:
+    def backward(self, linear: Linear, results: Mask, params: Mask, strict: bool = False) -> Backward:
         """The way back through a callee, from these of its results to these of its parameters."""
-        key = linear, results, params
+        key = linear, results, params, strict or linear.old.catches
         if key not in self._back:
-            self._back[key] = Backward(self, linear, results, params)
+            self._back[key] = Backward(self, *key)
         return self._back[key]
 
-    def function(self, old: Function, params: Mask, results: Mask) -> Function:
+    def function(self, old: Function, params: Mask, results: Mask, strict: bool = False) -> Function:
         """`old` with the cotangents of these parameters, as a function of those of these results too."""
         whole = Linear(self.linear, self.activity, self.silencing, old, params)
         body = whole.body
         seeds = [body.add_param(t) for t, r in zip(old.result_types, results, strict=True) if r]
         cotangents: Cotangent = {}
-        pull = Pullback(self, whole.b, whole.varied)
+        pull = Pullback(self, whole.b, whole.varied, strict or old.catches)
         for result, seed in zip([v for v, r in zip(body.results, results) if r], seeds, strict=True):
             pull.send(cotangents, result, seed)
         pull.tape(whole.tape, cotangents)
         wanted = [v for v, p in zip(body.params, params) if p]
         found = [pull.c.zeros(v.type) if v not in cotangents else cotangents[v] for v in wanted]
         body.results = (*body.results, *found)
-        return Function(f"{old.name}_vjp", body, old.span, old.fence)
+        return old.rewritten(body, "_vjp")
 
 
 class Backward:
@@ -91,10 +95,10 @@ class Backward:
     `residuals` are values of the callee's copy: parameters of it, or further results of it.
     """
 
-    def __init__(self, owner: Reverse, linear: Linear, results: Mask, params: Mask) -> None:
+    def __init__(self, owner: Reverse, linear: Linear, results: Mask, params: Mask, strict: bool) -> None:
         body = Region()
         b = Builder(body)
-        pull = Pullback(owner, b, linear.varied)
+        pull = Pullback(owner, b, linear.varied, strict)
         cotangents: Cotangent = {}
         given = [v for v, r in zip(linear.body.results, results) if r]
         seeds = [body.add_param(v.type) for v in given]
@@ -105,7 +109,7 @@ class Backward:
         body.results = tuple([cotangents[v] if v in cotangents else pull.c.zeros(v.type) for v in wanted])
         self.residuals = residuals(body, Scope(linear.body))
         substitute(body, {v: body.add_param(v.type) for v in self.residuals})
-        self.made = Function(f"{linear.old.name}_backward", body, linear.old.span)
+        self.made = linear.old.rewritten(body, "_backward")
         own = [v for v in self.residuals if v.owner is not linear.body]
         if own:
             linear.body.results = (*linear.body.results, *own)
@@ -114,13 +118,14 @@ class Backward:
 
 
 class Pullback:
-    """Builds the way back at the place where the builder stands."""
+    """Builds the way back at the place where the builder stands; `strict`: zero cotangents come to nothing."""
 
-    def __init__(self, owner: Reverse, b: Builder, varied: set[Value]) -> None:
+    def __init__(self, owner: Reverse, b: Builder, varied: set[Value], strict: bool) -> None:
         self._owner = owner
         self.b = b
         self.c = Calculus(b)
         self.varied = varied
+        self._strict = strict
 
     def send(self, cotangents: Cotangent, value: Value, contribution: object) -> None:
         """Adds to the cotangent of a value that varies."""
@@ -151,6 +156,8 @@ class Pullback:
                 self._call(step, step.callee, given, cotangents)
             case _:
                 found = contributions(self.c, step.op, given)
+                if self._strict:
+                    found = stopped_at_zero(self.c, step.op.kind, given, found)
                 for operand, contribution in zip(step.op.operands, found, strict=True):
                     self.send(cotangents, operand, contribution)
 
@@ -320,7 +327,8 @@ class Pullback:
         assert isinstance(step.op.kind, Call)
         function, operands = self._owner.silencing.function(step.op.kind.function), step.op.operands
         params = tuple([v in self.varied for v in operands])
-        made = self._owner.function(function, params, tuple([ct is not None for ct in given]))
+        flags = tuple([ct is not None for ct in given])
+        made = self._owner.function(function, params, flags, self._strict)
         # The barrier keeps XLA from merging it with the way forward.
         apart = self.b.apply(OptimizationBarrier(), operands).results
         seeds = [ct for ct in given if ct is not None]
@@ -342,14 +350,15 @@ class Pullback:
         count = len(step.old.results)
         seeds = [self.c.zeros(op.results[i].type) if (ct := given[i]) is None else ct for i in ways.seeds]
         made = self.b.apply(Call(ways.backward), (*op.operands, *op.results[count:], *seeds))
-        for i, ct in zip(ways.wrt, made.results, strict=True):
-            self.send(cotangents, op.operands[i], ct)
+        sent = unless_all_zero(self.c, seeds, made.results) if self._strict else made.results
+        for i, contribution in zip(ways.wrt, sent, strict=True):
+            self.send(cotangents, op.operands[i], contribution)
 
     def _call(self, step: Step, callee: Linear, given: Sequence[Value | None], cotangents: Cotangent) -> None:
         operands = step.op.operands
         params = tuple([v in self.varied for v in operands])
         results = tuple([ct is not None for ct in given][: len(callee.old.body.results)])
-        back = self._owner.backward(callee, results, params)
+        back = self._owner.backward(callee, results, params, self._strict)
         inputs = dict(zip(callee.body.params, operands, strict=True))
         outputs = dict(zip(callee.body.results, step.op.results, strict=True))
         values = [ct for ct in given if ct is not None]

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ..hlo.calculus import Contribution, Cotangents, NotDifferentiable, Tangents
 from ..hlo.ir import Op, Value
+from ..hlo.op import HloOp
+from ..ops import Constant, Or, Reduce
+from ..ops.elementwise import Elementwise
 from .calculus import Calculus, differentiable
 
 
@@ -34,3 +39,32 @@ def contributions(c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contr
     if len(found) != len(op.operands):
         raise NotDifferentiable(f"`{op.kind.opcode}` (its rule gives {len(found)} of {len(op.operands)})")
     return found
+
+
+def stopped_at_zero(
+    c: Calculus, kind: HloOp, cotangents: Cotangents, found: Sequence[Contribution]
+) -> Sequence[Contribution]:
+    """What an operation sends (`found`), but nothing where its own cotangent is zero, even if a slope is infinite."""
+    sent = [i for i, contribution in enumerate(found) if contribution is not None]
+    if all(i in kind.linear for i in sent):  # it only moves and adds numbers
+        return found
+    given = [ct for ct in cotangents if ct is not None]
+    if not isinstance(kind, Elementwise):
+        return unless_all_zero(c, given, found)
+    (ct,) = given
+    none = c.compare("EQ", ct, c.zeros(ct.type))
+    return [c.select(none, c.zeros(x.type), x) if isinstance(x, Value) and x is not ct else x for x in found]
+
+
+def unless_all_zero(
+    c: Calculus, given: Sequence[Value], found: Sequence[Contribution]
+) -> Sequence[Contribution]:
+    """`found`, but zeros if all of `given` are."""
+    some: Value | None = None
+    for ct in given:
+        other = c.compare("NE", ct, c.zeros(ct.type))
+        start = c.b.op(Constant(np.asarray(False)))
+        one = c.b.op(Reduce(Or(), tuple(range(ct.type.rank))), other, start) if ct.type.rank else other
+        some = one if some is None else c.b.op(Or(), some, one)
+    assert some is not None
+    return [c.select(some, x, c.zeros(x.type)) if isinstance(x, Value) else x for x in found]

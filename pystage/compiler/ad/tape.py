@@ -68,7 +68,7 @@ class Linear:
         self.define(old.body.params, self.body.params)
         self.tape = self.copy_ops(self.b, old.body, self.body)
         self.body.results = self.new(old.body.results)
-        self.made = Function(f"{old.name}_forward", self.body, old.span, old.fence)
+        self.made = old.rewritten(self.body, "_forward")
 
     def new(self, values: Iterable[Value]) -> tuple[Value, ...]:
         """The copies of values."""

@@ -95,7 +95,7 @@ class _Function:
         self._new.update(zip(old.body.params, body.params))
         self._ops(old.body)
         body.results = self._values(old.body.results)
-        self.made = Function(f"{old.name}_lanes", body, old.span, old.fence)
+        self.made = old.rewritten(body, "_lanes")
 
     # -- values
 

@@ -69,7 +69,7 @@ class _Rewriter:
         opaque = old in self._opaque
         params = [p for p in old.body.params if opaque or p in self._live.values]
         results = [r for r in old.body.results if old is self._census.entry or self._used(r)]
-        made = Function(old.name, self._region(old.body, params, results), old.span, old.fence)
+        made = old.rewritten(self._region(old.body, params, results))
         self._known, self._journal = known, journal
         self._functions[old] = made
         return made

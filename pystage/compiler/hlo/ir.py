@@ -75,16 +75,29 @@ class Region:
 class Function:
     """A function: a region that uses no outer values, a name, and where it was defined.
 
-    `fence`: its calls stay calls down to the machine code, so that XLA fuses nothing across them.
+    `fence`: its calls stay calls down to the machine code, so that XLA fuses nothing across them. `catches`: it goes
+    on after what it or a callee raises, so that what it computes may be meant for nobody.
     """
 
-    __slots__ = ("body", "fence", "name", "span")
+    __slots__ = ("body", "catches", "fence", "name", "span")
 
-    def __init__(self, name: str, body: Region, span: Span | None = None, fence: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        body: Region,
+        span: Span | None = None,
+        fence: bool = False,
+        catches: bool = False,
+    ) -> None:
         self.name = name
         self.body = body
         self.span = span
         self.fence = fence
+        self.catches = catches
+
+    def rewritten(self, body: Region, suffix: str = "") -> Function:
+        """What a pass has made of the function: another body, and a name that says so."""
+        return Function(self.name + suffix, body, self.span, self.fence, self.catches)
 
     @property
     def param_types(self) -> tuple[ArrayType, ...]:

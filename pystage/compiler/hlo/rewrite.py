@@ -35,7 +35,7 @@ class Rewriter:
         made = Region(tuple([p.type for p in old.body.params]))
         with self.b.isolated(made):
             self.fill(old.body, made)
-        return Function(old.name, made, old.span, old.fence)
+        return old.rewritten(made)
 
     def region(self, old: Region) -> Region:
         """The rewritten form of a region, whose results stand at the same places."""

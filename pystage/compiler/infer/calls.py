@@ -290,7 +290,9 @@ def _infer_callee(
     output = cast(OutputCell, changes[OUTPUT])
     made = _made(changes, kept, canonical)
     free = _close(body)
-    function = HloFunction(engine.fresh_name(activation.name), body, activation.span)
+    function = HloFunction(
+        engine.fresh_name(activation.name), body, activation.span, catches=body in engine.catching
+    )
     new = [c for c in captured[known_before:] if c not in outer]
     depends += [(c, state.slots[c]) for c in new if c in state.slots]
     parameters = dict(canonical.cells)

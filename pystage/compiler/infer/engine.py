@@ -174,6 +174,8 @@ class Engine(Context):
         """Rules of `pystage.custom_vjp` that are being made, by what tells calls apart."""
         self.effectful: set[Function] = set()
         """Functions in which something must run even when their results are unused."""
+        self.catching: set[Region] = set()
+        """Bodies of functions with a `try` that may catch something at run time."""
         self.under_jax = 0
         """In how many functions of JAX inference is, of those that trace what they are given."""
 
@@ -304,6 +306,10 @@ class Engine(Context):
         while found in self.origins.operands:
             found = self.origins.operands[found]
         return value.value if found.owner is self.root else None
+
+    def note_caught(self) -> None:
+        """Notes for the function being inferred that it goes on after what has been raised."""
+        self.catching.add(self._scopes[-1].body if self._scopes else self.root)
 
     def note_observed(self, slot: Slot, seen: bool) -> None:
         """Notes for the callees being inferred what they depend on."""

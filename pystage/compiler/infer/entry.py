@@ -240,7 +240,7 @@ class _Entry:
             self.ask_for_demands()
         groups, draw_groups = arrange(body, list(self.leaves.values()), hidden, drawn)
         return Program(
-            function=Function(name, body),
+            function=Function(name, body, catches=body in engine.catching),
             leaves=tuple(self.leaves),
             hidden=tuple([h for h, _ in hidden]),
             groups=groups,

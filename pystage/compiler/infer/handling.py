@@ -108,6 +108,7 @@ def protected(e: Engine, body: Body, handle: Callable[[_Thrown], None], otherwis
         return
     if not isinstance(pending.code, int):
         _refuse_draws(e, region.ops[start:])
+        e.note_caught()
     raised, versions = has_raised(e), pending.versions[kept:]
     exception = error.exception if error is not None and isinstance(pending.code, int) else None
     thrown = _Thrown(e, pending, _places(e, first, pending), exception)
