@@ -28,6 +28,12 @@ def interpret(function: Function, args: Sequence[np.ndarray]) -> tuple[np.ndarra
         return _Frame().run(function.body, args)
 
 
+def run_op(op: Op, operands: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """The results of one operation without regions for these operands."""
+    with np.errstate(all="ignore"):
+        return _results(op, operands, _Frame())
+
+
 class _Frame:
     """The values computed so far. A region that runs again overwrites what it computed before."""
 
@@ -46,10 +52,13 @@ class _Frame:
 
     def _execute(self, op: Op) -> None:
         operands = [self._arrays[v] for v in op.operands]
-        made = op.kind.reference_regions(self.run, operands, op.regions)
-        results = made if isinstance(made, tuple) else (made,)
-        for value, result in zip(op.results, results, strict=True):
+        for value, result in zip(op.results, _results(op, operands, self), strict=True):
             self._arrays[value] = _checked(result, value.type, f"the reference of {op.kind}")
+
+
+def _results(op: Op, operands: Sequence[np.ndarray], frame: _Frame) -> tuple[np.ndarray, ...]:
+    made = op.kind.reference_regions(frame.run, operands, op.regions)
+    return made if isinstance(made, tuple) else (made,)
 
 
 def _checked(value: np.ndarray, type: ArrayType, what: str) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import types
 from typing import TYPE_CHECKING, Any, cast
 
@@ -48,10 +49,9 @@ from ..values.lattice import (
     Super,
     Text,
     Tuple,
-    Undef,
     Unknown,
 )
-from . import exceptions, objects
+from . import exceptions, namedtuples, objects
 from .describe import describe
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def getattr_(engine: Engine, value: Abstract, name: str) -> Abstract:
         case Super():
             return objects.super_getattr(engine, value, name)
         case Tuple() if value.cls is not tuple:
-            found = objects.namedtuple_getattr(engine, value, name)
+            found = namedtuples.getattr_(engine, value, name)
         case Ref():
             cell = engine.cell(value)
             if isinstance(cell, ObjectCell) and cell.cls in GENERATORS:
@@ -207,13 +207,8 @@ def delattr_(engine: Engine, value: Abstract, name: str) -> None:
     """`del value.name`."""
     if isinstance(value, Ref):
         cell = engine.cell(value)
-        if (
-            isinstance(cell, ObjectCell)
-            and objects.lookup_class(cell.cls, "__delattr__") is object.__delattr__
-        ):
-            if objects.field(cell, name) in (None,) or isinstance(objects.field(cell, name), Undef):
-                engine.raise_(AttributeError(f"{cell.cls.__name__!r} object has no attribute {name!r}"))
-            objects.set_field(engine, value, name, Undef(engine.b.span))
+        if isinstance(cell, ObjectCell):
+            objects.instance_delattr(engine, value, cell, name)
             return
     raise DiagnosticError(
         CannotStore(span=engine.b.span, what=f"the attribute {name!r} of {describe(value, engine.state)}")
@@ -296,6 +291,8 @@ def _user_class(engine: Engine, value: Abstract) -> type | None:
     if isinstance(value, Ref):
         cell = engine.state.get(value.cell)
         return cell.cls if isinstance(cell, ObjectCell) else None
+    if isinstance(value, Const):
+        return type(value.value) if isinstance(value.value, enum.Enum) else None
     return value.cls if isinstance(value, Tuple) and value.cls is not tuple else None
 
 
@@ -318,6 +315,13 @@ def _dispatch(engine: Engine, name: str, reflected: str, left: Abstract, right: 
         if found is not None:
             return found
     return None
+
+
+def may_overload(value: Any) -> bool:
+    """Whether a value may be an instance of a class with operators of its own."""
+    return isinstance(value, Ref | Tuple) or isinstance(
+        value.value if isinstance(value, Const) else value, enum.Enum
+    )
 
 
 def overloaded(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abstract | None:

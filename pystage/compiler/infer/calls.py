@@ -27,12 +27,10 @@ from ..values.lattice import (
     NONE,
     Abstract,
     Cell,
-    DictCell,
     ErrorCell,
     OutputCell,
     Ref,
     Slot,
-    Tuple,
     Undef,
     VariableCell,
 )
@@ -464,62 +462,3 @@ def run_body(engine: Engine, callee: Callee, arguments: Mapping[str, Abstract]) 
         if name not in function.cells:
             engine.state.set((frame.id, name), value)
     return engine.run_frame(frame)
-
-
-def bind(
-    params: stage.Parameters,
-    name: str,
-    args: Sequence[Abstract],
-    kwargs: Mapping[str, Abstract],
-    defaults: Mapping[str, Abstract],
-    engine: Engine,
-) -> dict[str, Abstract]:
-    """Binds arguments to parameters as Python does; its TypeErrors are raised by the program."""
-    ordered = [*params.positional_only, *params.positional]
-    bound: dict[str, Abstract] = dict(zip(ordered, args))
-    extra = args[len(ordered) :]
-    if extra and params.star is None:
-        given = f"{len(args)} {'was' if len(args) == 1 else 'were'} given"
-        takes = len(ordered)
-        raise_type_error(
-            engine, f"{name}() takes {takes} positional argument{'s' * (takes != 1)} but {given}"
-        )
-    rest: dict[str, Abstract] = {}
-    for key, value in kwargs.items():
-        if key in params.positional or key in params.keyword_only:
-            if key in bound:
-                raise_type_error(engine, f"{name}() got multiple values for argument '{key}'")
-            bound[key] = value
-        elif params.double_star is not None:
-            rest[key] = value
-        else:
-            raise_type_error(engine, f"{name}() got an unexpected keyword argument '{key}'")
-    missing = []
-    for each in [*ordered, *params.keyword_only]:
-        if each not in bound:
-            if each in defaults:
-                bound[each] = defaults[each]
-            else:
-                missing.append(each)
-    if missing:
-        kind = "positional" if missing[0] in ordered else "keyword-only"
-        names = [f"'{m}'" for m in missing]
-        listed = (
-            names[0]
-            if len(names) == 1
-            else ", ".join(names[:-1]) + (f", and {names[-1]}" if len(names) > 2 else f" and {names[-1]}")
-        )
-        raise_type_error(
-            engine,
-            f"{name}() missing {len(missing)} required {kind} argument{'s' * (len(missing) != 1)}: {listed}",
-        )
-    if params.star is not None:
-        bound[params.star] = Tuple(tuple(extra))
-    if params.double_star is not None:
-        bound[params.double_star] = Ref(engine.state.new_cell(DictCell(rest)))
-    return bound
-
-
-def raise_type_error(engine: Engine, text: str) -> None:
-    """The program raises this TypeError."""
-    engine.raise_(TypeError(text))

@@ -17,8 +17,9 @@ import numpy as np
 from ..diagnostics.codes_constant import NotKnown, TooManyToUnroll
 from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..diagnostics.span import Span
+from ..hlo.interpret import run_op
 from ..hlo.ir import Op, Region, Value
-from ..ops import Constant
+from ..ops import Call, Constant
 from ..stage import ir as stage
 from ..values.boundary import Form, Path
 from ..values.demand import NeedsConstant
@@ -120,7 +121,7 @@ def _apply(
     op: Op, index: int, memo: dict[Value, np.ndarray | None], blockers: dict[Value, None]
 ) -> np.ndarray | None:
     operands = [memo[v] for v in op.operands]
-    if op.regions or not op.kind.pure:
+    if not _at_once(op):
         blockers[op.results[index]] = None
         return None
     if any(x is None for x in operands):
@@ -130,8 +131,14 @@ def _apply(
     if op.results[index].type.size > 1 << 16:
         blockers[op.results[index]] = None
         return None
-    result = op.kind.reference(*operands)  # type: ignore[arg-type]
-    return np.asarray(result[index] if isinstance(result, tuple) else result)
+    return np.asarray(run_op(op, operands)[index])  # type: ignore[arg-type]
+
+
+def _at_once(op: Op) -> bool:
+    """Whether an operation is computed while compiling: none that may loop, or that has effects."""
+    if isinstance(op.kind, Call):
+        return all(map(_at_once, op.kind.function.body.ops))
+    return not op.regions and op.kind.pure
 
 
 def python_value(array: np.ndarray, form: Form) -> Any:

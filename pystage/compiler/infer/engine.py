@@ -7,6 +7,7 @@ control flow is joined; `entry.py` builds a whole program.
 
 from __future__ import annotations
 
+import enum
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -545,7 +546,7 @@ class Engine(Context):
         return operators.compare(self, op, left, right)
 
     def overloaded(self, op: str, left: Raw, right: Raw) -> Abstract | None:
-        if isinstance(left, Ref | Tuple) or isinstance(right, Ref | Tuple):
+        if attributes.may_overload(left) or attributes.may_overload(right):
             return attributes.overloaded(self, op, self.constant_object(left), self.constant_object(right))
         return None
 
@@ -648,13 +649,14 @@ class Engine(Context):
         if not isinstance(value, Abstract):
             return Const(bool(value))
         match value:
+            case Const(v) if isinstance(v, enum.Enum):
+                return self._instance_truth(value, v)
             case Const(v):
                 return Const(bool(v))
             case Array():
                 return self._array_truth(value)
             case Tuple(items):
-                method = objects.special_method(self, value, "__bool__")
-                return self.truth(self.call(method, [])) if method is not None else Const(bool(items))
+                return self._instance_truth(value, items)
             case Ref():
                 return self._cell_truth(value)
             case DictView():
@@ -701,11 +703,16 @@ class Engine(Context):
             case SetCell(members):
                 return Const(bool(members))
             case ObjectCell():
-                for name in ("__bool__", "__len__"):
-                    method = objects.special_method(self, value, name)
-                    if method is not None:
-                        return self.truth(self.call(method, []))
+                return self._instance_truth(value, True)
         return Const(True)
+
+    def _instance_truth(self, value: Abstract, otherwise: Any) -> Abstract:
+        """The truth of what may be an instance of a user class: as its methods say, else that of `otherwise`."""
+        for name in ("__bool__", "__len__"):
+            method = objects.special_method(self, value, name)
+            if method is not None:
+                return self.truth(self.call(method, []))
+        return Const(bool(otherwise))
 
     def predicate(self, condition: Abstract) -> Value:
         """A staged condition as a scalar bool of the program."""

@@ -58,6 +58,7 @@ _BY_IDENTITY = (
     enum.Enum,
     np.dtype,
     types.GenericAlias,
+    type(NotImplemented),
 )
 _BY_VALUE = (bool, str, bytes, type(None), type(Ellipsis), range, slice)
 _NUMBERS = (int, float, complex)

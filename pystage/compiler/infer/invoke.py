@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -37,8 +38,9 @@ from ..values.lattice import (
     Unknown,
     VariableCell,
 )
-from . import objects
-from .calls import Callee, bind, call_function
+from . import dataclass_methods, namedtuples, objects
+from .binding import bind
+from .calls import Callee, call_function
 from .describe import describe
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def call(engine: Engine, function: Abstract, args: Args, kwargs: Kwargs) -> Abst
     match function:
         case Meaning(name, meaning):
             return call_meaning(engine, name, meaning, args, kwargs)
-        case Const(value):
+        case Const(value) if not isinstance(value, enum.Enum):
             return _call_constant(engine, value, args, kwargs)
         case Closure():
             return _call_closure(engine, function, args, kwargs)
@@ -118,6 +120,8 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
     if isinstance(value, type):
         if objects.is_library_class(value) and not issubclass(value, BaseException):
             return _library_class(engine, value, args, kwargs)
+        if issubclass(value, tuple) and hasattr(value, "_fields"):
+            return namedtuples.construct(engine, value, args, kwargs)
         return objects.construct(engine, value, args, kwargs)
     if isinstance(value, functools.partial):
         read, path = engine.externals.value, Path(Owned(value, "partial"))
@@ -184,9 +188,10 @@ def _library_class(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
 
 def _call_python(engine: Engine, function: types.FunctionType, args: Args, kwargs: Kwargs) -> Abstract:
     if is_generated(function):
-        made = objects.dataclass_method(engine, function, args)
-        if made is not None:
-            return made
+        for written in (dataclass_methods.call_written, namedtuples.call_written):
+            made = written(engine, function, args, kwargs)
+            if made is not None:
+                return made
     if is_library_function(function):
         raise DiagnosticError(
             UnknownCallable(

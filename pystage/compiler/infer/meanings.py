@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-from typing import cast
+from typing import Any, cast
 
 from ..library.context import Context, Raw
 from ..library.registry import meaning
-from ..values.lattice import NONE, Abstract, Meaning, ObjectCell, Ref, Super
+from ..values.lattice import NONE, Abstract, Const, Meaning, ObjectCell, Ref, Super, Tuple
 from . import attributes, objects
 from .engine import Engine
 
@@ -41,6 +41,24 @@ def object_setattr(ctx: Context, target: Abstract, name: Abstract, value: Abstra
         raise objects.no_attribute(engine, target, key)
     objects.set_field(engine, target, key, value)
     return NONE
+
+
+@meaning(object.__delattr__)
+def object_delattr(ctx: Context, target: Abstract, name: Abstract) -> Abstract:
+    """`object.__delattr__(target, name)`: past the class's own `__delattr__`."""
+    engine = cast(Engine, ctx)
+    key = ctx.known(name, "the name of an attribute")
+    if not isinstance(target, Ref) or not isinstance(engine.cell(target), ObjectCell):
+        raise objects.no_attribute(engine, target, key)
+    objects.delete_field(engine, target, key)
+    return NONE
+
+
+@meaning(tuple.__new__)
+def tuple_new(ctx: Context, cls: Abstract, iterable: Abstract, /) -> Abstract:
+    """`tuple.__new__(cls, iterable)`, as a NamedTuple's own `__new__` calls it."""
+    made: Any = ctx.call(Const(tuple), [iterable])
+    return Tuple(made.items, ctx.known(cls, "the class of a tuple"))
 
 
 @meaning(object.__getattribute__)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
-import inspect
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,9 +19,12 @@ from ..diagnostics.codes_control import MaybeNotAssigned
 from ..diagnostics.codes_mutation import CannotStore
 from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..library.classes import is_generated
+from ..library.context import Context
 from ..library.registry import meaning_of
-from ..values.boundary import Owned, Path
+from ..library.structures import call_now
+from ..values.boundary import Owned, Path, Step
 from ..values.lattice import (
+    NONE,
     Abstract,
     Array,
     Cell,
@@ -104,10 +106,12 @@ def plain_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> Abst
         own = field(cell, name)
         if isinstance(own, MaybeUndef):
             return assigned(engine, own, f"the attribute {name!r} of {cls.__name__}")
-        if own is None:
+        if own is None or isinstance(own, Undef):
             own = engine.call(class_member(engine, cls, name, raw.func), [ref])
             set_field(engine, ref, name, own)
         return own
+    if found(raw) and _written_in_python(raw, "__set__"):
+        return bind_member(engine, cls, name, raw, ref)
     own = field(cell, name)
     if isinstance(own, MaybeUndef):
         return assigned(engine, own, f"the attribute {name!r} of {cls.__name__}")
@@ -161,7 +165,16 @@ def bind_member(engine: Engine, cls: type, name: str, raw: Any, receiver: Abstra
         raise DiagnosticError(NoSuchAttribute(span=engine.b.span, what=cls.__qualname__, attribute=name))
     if receiver is not None and isinstance(raw, types.WrapperDescriptorType | types.MethodDescriptorType):
         return Method(Const(raw), receiver)
-    return class_member(engine, cls, name, raw)
+    if receiver is not None and isinstance(raw, types.GetSetDescriptorType):
+        raise DiagnosticError(NoSuchAttribute(span=engine.b.span, what=cls.__qualname__, attribute=name))
+    member = class_member(engine, cls, name, raw)
+    getter = special_method(engine, member, "__get__") if _written_in_python(raw, "__get__") else None
+    return member if getter is None else engine.call(getter, [receiver or NONE, Const(cls)])
+
+
+def _written_in_python(descriptor: Any, name: str) -> bool:
+    """True if the class of what stands in a class has this method, as a function of the user."""
+    return isinstance(lookup_class(type(descriptor), name), types.FunctionType)
 
 
 def class_member(engine: Engine, cls: type, name: str, raw: Any) -> Abstract:
@@ -170,7 +183,11 @@ def class_member(engine: Engine, cls: type, name: str, raw: Any) -> Abstract:
         engine.externals.member(cls, name, raw)
         engine.keep.append(raw)
         return Const(raw)
-    return engine.externals.value(Path(Owned(cls, cls.__qualname__)).attribute(name), raw)
+    path = Path(Owned(cls, cls.__qualname__)).attribute(name)
+    if _written_in_python(raw, "__get__"):
+        owner = next(base for base in cls.__mro__ if name in vars(base))
+        path = Path(Owned(owner, owner.__qualname__), ((Step.MEMBER, name),))
+    return engine.externals.value(path, raw)
 
 
 def class_getattr(engine: Engine, cls: type, name: str) -> Abstract:
@@ -228,9 +245,6 @@ def instance_setattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str, valu
     engine.externals.note_class(cls)
     setter = lookup_class(cls, "__setattr__")
     if setter is not object.__setattr__:
-        params = getattr(cls, "__dataclass_params__", None)
-        if params is not None and params.frozen and is_generated(setter):
-            engine.raise_(dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}"))
         engine.call(class_member(engine, cls, "__setattr__", setter), [ref, Const(name), value])
         return
     raw = lookup_class(cls, name)
@@ -239,12 +253,48 @@ def instance_setattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str, valu
             engine.raise_(AttributeError(f"property {name!r} of {cls.__name__!r} object has no setter"))
         engine.call(class_member(engine, cls, name, raw.fset), [ref, value])
         return
+    setter = found(raw) and _written_in_python(raw, "__set__")
+    method = special_method(engine, class_member(engine, cls, name, raw), "__set__") if setter else None
+    if method is not None:
+        engine.call(method, [ref, value])
+        return
     plain = isinstance(raw, types.MemberDescriptorType | functools.cached_property)
     if found(raw) and hasattr(raw, "__set__") and not plain:
         raise DiagnosticError(CannotStore(span=engine.b.span, what=f"the descriptor {name!r}"))
     if not has_dict(cls) and not isinstance(raw, types.MemberDescriptorType):
         engine.raise_(AttributeError(f"{cls.__name__!r} object has no attribute {name!r}"))
     set_field(engine, ref, name, value)
+
+
+def instance_delattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> None:
+    """`del instance.name`."""
+    cls = cell.cls
+    engine.externals.note_class(cls)
+    deleter = lookup_class(cls, "__delattr__")
+    if deleter is not object.__delattr__:
+        engine.call(class_member(engine, cls, "__delattr__", deleter), [ref, Const(name)])
+        return
+    raw = lookup_class(cls, name)
+    if isinstance(raw, property) and raw.fdel is not None:
+        engine.call(class_member(engine, cls, name, raw.fdel), [ref])
+        return
+    if isinstance(raw, property):
+        engine.raise_(AttributeError(f"property {name!r} of {cls.__name__!r} object has no deleter"))
+    delete_field(engine, ref, name)
+
+
+def delete_field(engine: Engine, ref: Ref, name: str) -> None:
+    """`object.__delattr__(instance, name)`."""
+    cell = engine.cell(ref)
+    assert isinstance(cell, ObjectCell)
+    own = field(cell, name)
+    if isinstance(own, MaybeUndef):
+        assigned(engine, own, f"the attribute {name!r} of {cell.cls.__name__}")
+    if own is None or isinstance(own, Undef):
+        if isinstance(lookup_class(cell.cls, name), types.MemberDescriptorType):
+            engine.raise_(AttributeError(name))
+        no_such(engine, cell.cls, name)
+    set_field(engine, ref, name, Undef(engine.b.span))
 
 
 def has_dict(cls: type) -> bool:
@@ -258,10 +308,12 @@ def construct(
     """`cls(*args, **kwargs)` for a class of the user."""
     if issubclass(cls, BaseException):
         return Exc(cls, tuple(args), tuple(kwargs.items()))
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        return _construct_namedtuple(engine, cls, args, kwargs)
     if issubclass(cls, enum.Enum):
-        return Const(cls(engine.known(args[0], f"the value of {cls.__name__}")))
+        value = engine.known(args[0], f"the value of {cls.__name__}")
+        try:
+            return Const(cls(value))
+        except ValueError as error:
+            engine.raise_(error)
     maker = type(cls).__call__
     if meaning_of(maker) is not None:
         return engine.call(Const(maker), [Const(cls), *args], kwargs)
@@ -282,8 +334,6 @@ def initialise(
     if init is object.__init__:
         if args or kwargs:
             engine.raise_(TypeError(f"{cls.__name__}() takes no arguments"))
-    elif is_generated(init) and dataclasses.is_dataclass(cls):
-        _dataclass_init(engine, cls, ref, args, kwargs)
     else:
         engine.call(class_member(engine, cls, "__init__", init), [ref, *args], kwargs)
 
@@ -303,74 +353,6 @@ def unsupported(cls: type) -> str:
     return ""
 
 
-def _construct_namedtuple(
-    engine: Engine, cls: Any, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
-) -> Abstract:
-    names = list(cls._fields)
-    values = dict(zip(names, args))
-    values.update(kwargs)
-    if len(args) > len(names) or any(k not in names for k in kwargs):
-        engine.raise_(TypeError(f"{cls.__name__}() got unexpected arguments"))
-    for name in names:
-        if name not in values:
-            if name not in cls._field_defaults:
-                engine.raise_(TypeError(f"{cls.__name__}() missing the argument {name!r}"))
-            path = Path(Owned(cls, cls.__qualname__)).attribute("_field_defaults").item(name)
-            values[name] = engine.externals.value(path, cls._field_defaults[name])
-    return Tuple(tuple([values[n] for n in names]), cls)
-
-
-def _dataclass_init(
-    engine: Engine, cls: Any, ref: Ref, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
-) -> None:
-    signature = inspect.signature(cls)
-    try:
-        bound = signature.bind(*args, **kwargs).arguments
-    except TypeError as error:
-        engine.raise_(TypeError(f"{cls.__name__}.__init__() {error}"))
-    post: list[Abstract] = []
-    for name, item in {**cls.__dataclass_fields__}.items():
-        kind = item._field_type.name
-        if kind == "_FIELD_CLASSVAR":
-            continue
-        if name in bound:
-            value = bound[name]
-        elif isinstance(item.default, int | float):  # a part of the generated `__init__`
-            value = Const(item.default)
-        elif item.default is not dataclasses.MISSING:
-            fields = Path(Owned(cls, cls.__qualname__)).attribute("__dataclass_fields__")
-            value = engine.externals.value(fields.item(name).attribute("default"), item.default)
-        elif item.default_factory is not dataclasses.MISSING:
-            value = engine.call(engine.constant_object(item.default_factory), [])
-        else:
-            continue
-        if kind == "_FIELD_INITVAR":
-            post.append(value)
-        else:
-            set_field(engine, ref, name, value)
-    hook = lookup_class(cls, "__post_init__")
-    if found(hook):
-        engine.call(class_member(engine, cls, "__post_init__", hook), [ref, *post])
-
-
-def dataclass_method(engine: Engine, function: Any, args: Sequence[Abstract]) -> Abstract | None:
-    """The meaning of a method that `dataclasses` wrote (`__eq__`, order, `__repr__`); None for others."""
-    name = function.__name__
-    receiver = args[0] if args else None
-    if not isinstance(receiver, Ref) or not isinstance(engine.state.get(receiver.cell), ObjectCell):
-        return None
-    cell = engine.state.get(receiver.cell)
-    operators = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
-    if name not in operators or len(args) != 2 or not dataclasses.is_dataclass(cell.cls):
-        return None
-    compared = [f.name for f in dataclasses.fields(cell.cls) if f.compare]
-    other = args[1]
-    if not isinstance(other, Ref) or getattr(engine.state.get(other.cell), "cls", None) is not cell.cls:
-        return Const(NotImplemented)
-    sides = [Tuple(tuple([engine.getattr(side, n) for n in compared])) for side in (receiver, other)]
-    return engine.compare(operators[name], *sides)
-
-
 def special_method(engine: Engine, value: Abstract, name: str) -> Abstract | None:
     """The special method `name` bound to an instance of a user class, or None."""
     if isinstance(value, Ref):
@@ -387,7 +369,21 @@ def special_method(engine: Engine, value: Abstract, name: str) -> Abstract | Non
         raw = lookup_class(value.cls, name)
         if found(raw) and isinstance(raw, types.FunctionType) and not is_generated(raw):
             return bind_member(engine, value.cls, name, raw, value)
+    if isinstance(value, Const) and isinstance(value.value, enum.Enum):
+        cls = type(value.value)
+        engine.externals.note_class(cls)
+        raw = lookup_class(cls, name)
+        if isinstance(raw, types.FunctionType) and raw.__module__ == "enum":
+            return Meaning(name, functools.partial(_of_enum, method=raw, member=value.value))
+        if isinstance(raw, types.FunctionType):
+            return bind_member(engine, cls, name, raw, value)
     return None
+
+
+def _of_enum(ctx: Context, *others: Abstract, method: types.FunctionType, member: enum.Enum) -> Abstract:
+    """A special method that Python's `enum` has written (`IntFlag.__or__`), called for a member."""
+    known = [ctx.known(x, f"an operand of {type(member).__name__}") for x in others]
+    return call_now(ctx, method, member, *known)
 
 
 def class_of_value(engine: Engine, value: Abstract) -> type | None:
@@ -398,32 +394,6 @@ def class_of_value(engine: Engine, value: Abstract) -> type | None:
         return type(value.value) if isinstance(value.value, int | float | complex | str | bytes) else None
     found = engine.call(Const(type), [value])
     return found.value if isinstance(found, Const) and isinstance(found.value, type) else None
-
-
-def namedtuple_getattr(engine: Engine, value: Tuple, name: str) -> Abstract | None:
-    """`value.name` for an instance of a NamedTuple class; None if the class does not have it."""
-    engine.externals.note_class(value.cls)
-    fields = getattr(value.cls, "_fields", ())
-    if name in fields:
-        return value.items[fields.index(name)]
-    if name == "_fields":
-        return Const(fields)
-    if name == "_replace":
-
-        def replace(ctx: Any, **changes: Abstract) -> Abstract:
-            return Tuple(tuple([changes.get(n, v) for n, v in zip(fields, value.items)]), value.cls)
-
-        return Meaning("_replace", replace)
-    if name == "_asdict":
-        return Meaning("_asdict", lambda ctx: engine.new_dict(dict(zip(fields, value.items))))
-    if name == "__class__":
-        return Const(value.cls)
-    raw = lookup_class(value.cls, name)
-    if found(raw) and isinstance(raw, property):
-        return engine.call(class_member(engine, value.cls, name, raw.fget), [value])
-    if found(raw) and isinstance(raw, types.FunctionType | classmethod | staticmethod):
-        return bind_member(engine, value.cls, name, raw, value)
-    return None
 
 
 def no_attribute(engine: Engine, value: Abstract, name: str) -> DiagnosticError:

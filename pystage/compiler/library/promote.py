@@ -98,7 +98,8 @@ def kinds_of(operand: Operand) -> tuple[Kind, ...]:
     value = operand.value
     if isinstance(value, np.generic):
         return (Kind(value.dtype, Form.SCALAR),)
-    return (Kind(PYTHON_DTYPES[type(value)], Form.PYTHON),)
+    number = next(cls for cls in type(value).__mro__ if cls in PYTHON_DTYPES)
+    return (Kind(PYTHON_DTYPES[number], Form.PYTHON),)
 
 
 def shape_of(operand: Operand) -> tuple[int, ...]:
@@ -134,7 +135,7 @@ def resolve(ctx: Context, operation: str, operands: Sequence[Operand], rule: Rul
     the alternatives. Every combination must give the same result types and form, unless the result is one
     number: then its kind depends on the path too.
     """
-    choices = [kinds_of(o) for o in operands]
+    choices = _beside_numpy(operands, [kinds_of(o) for o in operands])
     if all(len(c) == 1 for c in choices):
         loop = rule(tuple([c[0] for c in choices]))
         if loop is None:
@@ -158,6 +159,21 @@ def resolve(ctx: Context, operation: str, operands: Sequence[Operand], rule: Rul
         ctx.fail(PathDependentType(span=ctx.span, operation=operation, kinds="; ".join(texts)))
     assert best is not None
     return _staged(ctx, operation, best)
+
+
+def _beside_numpy(operands: Sequence[Operand], choices: list[tuple[Kind, ...]]) -> list[tuple[Kind, ...]]:
+    """The operands' kinds, where a number of a subclass (`IntEnum`) beside NumPy's is one of NumPy's, not weak."""
+    inherits = [
+        isinstance(o, Const) and not isinstance(o.value, np.generic) and type(o.value) not in PYTHON_DTYPES
+        for o in operands
+    ]
+    forms = {kind.form for kinds in choices for kind in kinds}
+    if not any(inherits) or forms == {Form.PYTHON} or Form.JAX in forms:
+        return choices
+    return [
+        tuple([k._replace(form=Form.SCALAR) for k in kinds]) if inherited else kinds
+        for inherited, kinds in zip(inherits, choices)
+    ]
 
 
 def _one_number(operands: Sequence[Operand], loop: Loop, found: Iterable[tuple[Any, ...]]) -> bool:
