@@ -151,6 +151,21 @@ def test_a_number_that_is_int_or_float_by_path_is_a_float():
     assert type(found) is float and found == 1.0
     assert staged(either, -1.0) == 2.5
 
+    def shown(x):
+        return f"{either(x):.2f}"
+
+    assert staged(shown, 1.0) == shown(1.0) == "1.00"
+    for told in (
+        str,
+        repr,
+        lambda y: f"{y}",
+        lambda y: "%s" % y,
+        lambda y: str([y]),
+        lambda y: np.zeros(3)[y],
+    ):
+        with pytest.raises(pystage.StagingError, match="PS208"):
+            staged(lambda x, told=told: told(either(x)), 1.0)
+
 
 def test_a_float_that_is_numpys_by_path_is_numpys():
     def either(x):

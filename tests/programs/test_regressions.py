@@ -73,6 +73,26 @@ def a_function_counts_a_global(n):
 # ---------------------------------------------------------------- branches
 
 
+@cases.each((1, X), (8, X))
+def a_selection_is_handed_on_where_nothing_raises(a, b):
+    i = 0
+    while i < 3 and a > 7:
+        i += 1
+        if a + a > a:
+            c = a
+        try:
+            if a > a:
+                raise ValueError("no")
+        except ValueError:
+            d = a
+        else:
+            e = a
+        finally:
+            f = a
+            b[b > 1] += 1
+    return a, b
+
+
 @cases.each((X, 3))
 def an_array_is_made_in_the_first_arm_only(x, n):
     while True:
@@ -450,6 +470,15 @@ def a_store_into_read_only_memory(x, form):
             y.sort()
         case _:
             np.put(y, 0, 1.0)
+
+
+@cases.each((2, X, 1), (2, X, -1))
+@cases.each((3, X, 1), (3, X, -1), raises=IndexError)
+def a_store_by_index_after_a_raise(i, x, n):
+    t = x if n > 0 else x * 2
+    y = t[i]
+    t[[1, 0, 1]] = 7
+    return t, y
 
 
 # ---------------------------------------------------------------- numbers and names

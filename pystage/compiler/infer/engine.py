@@ -79,7 +79,7 @@ from .invoke import call, closure_variable, is_opaque
 from .iteration import elements
 from .loop import Active, Loop
 from .loops import infer_loop
-from .merged import RIVAL, Mergeable, sources_of
+from .merged import RIVAL, Mergeable, possible, sources_of
 from .stacking import stack
 
 LIBRARY_MODULES = ("numpy", "jax", "jaxlib", "scipy", "ml_dtypes", "optax", "equinox", "flax")
@@ -276,7 +276,8 @@ class Engine(Context):
         infer_if(self, condition, NO_FRAME, change, lambda: None)
 
     def store_mask(self, cell: int) -> Value | None:
-        return raising.is_running(self) if raising.is_observable(self, cell) else None
+        seen = [raising.is_observable(self, c) for c in possible(self.state.slots.get, cell)]
+        return raising.is_running(self) if any(seen) else None
 
     def draw(self, action: Action, operands: Sequence[Value], type: ArrayType | None) -> Value | None:
         self.drawn = True

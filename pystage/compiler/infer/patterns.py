@@ -33,7 +33,6 @@ from ..values.lattice import (
 from ..values.state import MISSING, Content
 from ..values.traverse import values_of
 from ..values.views import View, Window, path_type, read_path
-from .structure import structure_parts
 
 _NOWHERE = Region()
 
@@ -122,13 +121,25 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
             for position, option in enumerate(options):
                 fill(b, option, content if position == side else Undef(), into)
         case Abstract():
-            parts = structure_parts(pattern)
-            others_ = structure_parts(cast(Abstract, content))
-            if parts is not None and others_ is not None:
-                for part, other in zip(parts, others_, strict=True):
-                    fill(b, part, other, into)
+            _fill_parts(b, pattern, cast(Abstract, content), into)
     if isinstance(getattr(pattern, "which", None), Hole):
         into.append(which_value(b, cast("int | Value", getattr(content, "which"))))  # noqa: B009 (any cell)
+
+
+def _fill_parts(b: Builder, pattern: Abstract, content: Abstract, into: list[Value]) -> None:
+    """The parts of a structure that has no cells of its own, in the order of its fields."""
+    if type(pattern) is not type(content):
+        return
+    for name in getattr(pattern, "__dataclass_fields__", ()):
+        part, other = getattr(pattern, name), getattr(content, name)
+        pairs = zip(part, other) if isinstance(part, tuple) else ((part, other),)
+        for x, y in pairs:
+            if isinstance(x, tuple) and len(x) == 2:  # a name and a part
+                x, y = x[1], y[1]
+            if isinstance(x, Hole):
+                into.append(y)
+            elif isinstance(x, Abstract):
+                fill(b, x, y, into)
 
 
 def _is_same(a: Abstract, b: Abstract) -> bool:

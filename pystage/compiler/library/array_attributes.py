@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from ..diagnostics.codes_calls import NoSuchAttribute
-from ..diagnostics.codes_types import PathDependentType
 from ..hlo.types import DType, is_complex
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Method, Ref, Tuple
 from ..values.views import Part, Permuted
 from .array_methods import JAX_METHODS, NUMPY_METHODS
 from .at import At, AtIndex, at_attribute
+from .by_path import refuse_by_path
 from .context import Context, Raw
 from .flat import flat_assign, new_flat
 from .jax_random import key_attribute
@@ -183,7 +183,7 @@ def _uncertain_attribute(ctx: Context, value: Array, name: str) -> Abstract | No
         if form is not Form.NDARRAY
     ]
     if len(found) != len(value.kinds) or any(f is None for f in found):
-        _fail_by_path(ctx, value, name)
+        refuse_by_path(ctx, f".{name}", value)
     first = found[0]
     match first:
         case Const(value=known):
@@ -197,16 +197,11 @@ def _uncertain_attribute(ctx: Context, value: Array, name: str) -> Abstract | No
                 return first
         case Method() if len({form for _, form in value.kinds}) == 1:
             return Method(first.function, value)
-    _fail_by_path(ctx, value, name)
+    refuse_by_path(ctx, f".{name}", value)
 
 
 def _equal(a: object, b: object) -> bool:
     return type(a) is type(b) and bool(a == b)
-
-
-def _fail_by_path(ctx: Context, value: Array, name: str) -> NoReturn:
-    kinds = " or ".join(f"{form.value} {dtype}" for dtype, form in value.kinds)
-    ctx.fail(PathDependentType(span=ctx.span, operation=f".{name}", kinds=kinds))
 
 
 def _method(methods: dict[str, Callable[..., Abstract]], receiver: Abstract, name: str) -> Abstract | None:

@@ -140,7 +140,7 @@ class Context(abc.ABC):
     def store_mask(self, cell: int) -> Value | None:
         """Whether a store into an array happens, as a scalar bool; None if it certainly does.
 
-        After a raise, what the caller has stays as it is.
+        After a raise, what the caller has stays as it is, and what may be another name of that.
         """
 
     @abc.abstractmethod

@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..diagnostics.codes_types import BadAxis, DTypeNotStaged, NotNumeric, PathDependentType, ShapeMismatch
+from ..diagnostics.codes_types import BadAxis, DTypeNotStaged, NotNumeric, ShapeMismatch
 from ..diagnostics.span import Span
 from ..hlo.ir import Value
 from ..hlo.op import HloOp
@@ -34,6 +34,7 @@ from ..hlo.types import (
 )
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Tuple
+from .by_path import refuse_by_path
 from .context import Context, Raw
 
 _NARROW: dict[DType, DType] = {INT64: INT32, UINT64: UINT32, FLOAT64: FLOAT32, COMPLEX128: COMPLEX64}
@@ -111,8 +112,7 @@ def _settled(ctx: Context, array: Array, what: str) -> Array:
         (canonical(dtype, ctx.x64), form is Form.PYTHON and dtype != BOOL) for dtype, form in array.kinds
     }
     if len(wanted) != 1:
-        kinds = " or ".join(f"{form.value} {dtype}" for dtype, form in array.kinds)
-        ctx.fail(PathDependentType(span=ctx.span, operation=what, kinds=kinds))
+        refuse_by_path(ctx, what, array)
     ((dtype, weak),) = wanted
     return ctx.jax(ctx.convert(array.value, dtype), weak)
 

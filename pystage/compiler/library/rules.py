@@ -20,7 +20,6 @@ from ..diagnostics.codes_types import (
     DTypeNotStaged,
     NoCast,
     NoSuchOperation,
-    PathDependentType,
     ShapeMismatch,
 )
 from ..hlo.ir import Value
@@ -35,6 +34,7 @@ from ..hlo.types import (
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Ref, Tuple
 from ..values.views import View, read_path
+from .by_path import refuse_by_path
 from .context import Context, Raw
 from .jaxvalues import AxisProblem, canonical, index_dtype, is_none, jax_array, known_dtype
 from .masks import Masked, refuse
@@ -143,8 +143,7 @@ class NumpyRules(Rules):
         if read.kinds:
             types = {dtype for dtype, _ in read.kinds}
             if len(types) != 1:
-                kinds = " or ".join(f"{form.value} {dtype}" for dtype, form in read.kinds)
-                ctx.fail(PathDependentType(span=ctx.span, operation=function, kinds=kinds))
+                refuse_by_path(ctx, function, read)
             return ArrayArgument(ctx.convert(read.value, types.pop()), False, read.form)
         return ArrayArgument(read.value, False, read.form)
 

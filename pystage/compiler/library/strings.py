@@ -31,6 +31,7 @@ from ..values.lattice import (
     Tuple,
 )
 from ..values.text import Verbatim, formatted, joined
+from .by_path import refuse_by_path
 from .classes import is_generated
 from .context import Context, Raw
 from .registry import meaning
@@ -114,6 +115,9 @@ def snapshot(ctx: Context, value: Raw) -> Abstract:
         return Exc(value.cls, tuple([snapshot(ctx, a) for a in value.args]), kwargs)
     if isinstance(value, Tuple) and not makes_own_string(ctx, value):
         return Tuple(tuple([snapshot(ctx, i) for i in value.items]), value.cls)
+    if isinstance(value, Array) and value.kinds:
+        ctx.tell_kind()
+        refuse_by_path(ctx, "a number in a string", value)
     if isinstance(value, Array):
         return value
     cell = ctx.cell(value) if isinstance(value, Ref) else None
@@ -150,7 +154,16 @@ def format_(ctx: Context, value: Raw, conversion: str, spec: Raw) -> Abstract:
         value, conversion = own, ""
     if isinstance(value, Text) and conversion in ("", "s") and known_object(ctx, spec) == "":
         return value
+    if isinstance(value, Array) and _is_shown_alike(value, conversion, known_object(ctx, spec)):
+        value = dataclasses.replace(value, kinds=())
     return text(ctx, formatted, value, Const(conversion), spec)
+
+
+def _is_shown_alike(value: Array, conversion: str, spec: Any) -> bool:
+    """True for a number whose string is the same whichever of its kinds it is of."""
+    if len({dtype for dtype, _ in value.kinds}) == 1:
+        return conversion in ("", "s")
+    return conversion == "" and isinstance(spec, str) and spec[-1:] in tuple("eEfFgG%")
 
 
 def makes_own_string(ctx: Context, value: Raw) -> bool:
