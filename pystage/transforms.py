@@ -18,6 +18,7 @@ import jax
 
 from .compiler.infer import (
     equinox_modules,  # noqa: F401  (declares its meanings)
+    flax_modules,  # noqa: F401  (declares its meanings)
     jaxtransforms,  # noqa: F401  (declares its meanings)
     transforms,
 )

@@ -103,7 +103,27 @@ def made(network: Any, x: Any, y: Any) -> Any:
     return fresh(x[0]), fresh
 
 
-PROGRAMS = [called, lost, gradients, trained, filtered, made]
+def with_aux(network: Any, x: Any, y: Any) -> Any:
+    def own(network: Any) -> Any:
+        return jnp.mean((jax.vmap(network)(x) - y) ** 2), {"first": network(x[0])}
+
+    (value, aux), slope = eqx.filter_value_and_grad(own, has_aux=True)(network)
+    return value, aux, slope, jax.eval_shape(own, network)[1]["first"].shape
+
+
+def replaced(network: Any, x: Any, y: Any) -> Any:
+    frozen = eqx.tree_at(lambda n: n.layers[-1].weight, jax.tree.map(lambda _: False, network), replace=True)
+    moving, rest = eqx.partition(network, frozen)
+    slope = eqx.filter_grad(lambda moving: loss(eqx.combine(moving, rest), x, y))(moving)
+    several = eqx.tree_at(lambda n: (n.layers[0].bias, n.bias), network, replace_fn=lambda a: a * 2)
+    turned = eqx.tree_at(lambda n: n.layers, network, network.layers[::-1])
+    tree = {"a": (x, (y, 2.0)), "b": None}
+    whole = eqx.tree_at(lambda t: t["a"][1], tree, {"c": 1})
+    none = eqx.tree_at(lambda t: (t["a"][1][1], t["b"]), tree, (x[0], 3), is_leaf=lambda t: t is None)
+    return slope.layers[-1].weight, several(x[0]), turned.layers[1].weight, whole, none
+
+
+PROGRAMS = [called, lost, gradients, trained, filtered, made, with_aux, replaced]
 
 
 @pytest.fixture(autouse=True)
@@ -148,6 +168,27 @@ def test_what_jax_would_trace_sees_the_world_change(monkeypatch: Any) -> None:
     assert program(NETWORK, X)[0] == 2.0 * len(X)
     monkeypatch.setitem(globals(), "SCALE", 3.0)
     assert program(NETWORK, X)[0] == 3.0 * len(X)
+
+
+@pytest.mark.parametrize(
+    ("where", "replace"),
+    [(lambda n: 3, 1), (lambda n: (n.bias, 3), (1, 2)), (lambda n: (n.bias,), (1, 2))],
+)
+def test_tree_at_refuses_what_equinox_refuses(where: Any, replace: Any) -> None:
+    def program(network: Any) -> Any:
+        return eqx.tree_at(where, network, replace)
+
+    with pytest.raises((ValueError, TypeError)) as error:
+        program(NETWORK)
+    with pytest.raises(error.type):
+        pystage.compile(program)(NETWORK)
+
+
+def test_what_asks_for_the_tracers_of_jax_is_refused() -> None:
+    with pytest.raises(pystage.StagingError, match="PS606.*filter_jvp"):
+        pystage.compile(lambda n, x: eqx.filter_jvp(n, (x,), (x,)))(NETWORK, X[0])
+    with pytest.raises(pystage.StagingError, match="PS606.*where"):
+        pystage.compile(lambda n: eqx.tree_at(lambda n: n.bias if n.bias else n.power, n, 1))(NETWORK)
 
 
 def test_a_module_takes_no_attributes_once_it_is_made() -> None:

@@ -37,3 +37,16 @@ def test_a_training_loop(optimiser: Any) -> None:
     weights = {"b": jnp.zeros(()), "w": jnp.zeros(3)}  # in the order that JAX gives the keys of a dict
     with jax.enable_x64(False):
         check(train, weights, X, Y, 4, tolerance=1e-5, interpreted=False)
+
+
+def test_an_optimiser_made_of_numbers_of_the_program() -> None:
+    def train(weights: Any, x: Any, y: Any, rate: Any) -> Any:
+        optimiser = optax.chain(optax.clip(1.0), optax.sgd(rate, momentum=0.5))
+        state = optimiser.init(weights)
+        for _ in range(3):
+            updates, state = optimiser.update(jax.grad(loss)(weights, x, y), state, weights)
+            weights = optax.apply_updates(weights, updates)
+        return weights
+
+    with jax.enable_x64(False):
+        check(train, {"b": jnp.zeros(()), "w": jnp.zeros(3)}, X, Y, 0.1, tolerance=1e-5, interpreted=False)

@@ -86,3 +86,16 @@ class NotTraceable(Diagnostic):
     help = "give `size=…` where the function takes it, or a Python number; or move the call out of the staged function"
 
     function: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotForJax(Diagnostic):
+    """A call that JAX traces, and that changes its argument, or gives an object that keeps arrays."""
+
+    code = "PS657"
+    title = "{function} {what}"
+    label = "JAX would trace this call, and nobody would see that"
+    help = "call it outside of the staged function, or write out what it computes"
+
+    function: str
+    what: str

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from typing import cast
+from collections.abc import Callable
+from typing import NoReturn, cast
 
-from ..diagnostics.codes_calls import UnsupportedClass
+from ..diagnostics.codes_calls import NotServed, UnsupportedClass
 from ..diagnostics.diagnostic import DiagnosticError
 from ..library.carrying import array_leaf
 from ..library.context import Context, Raw
@@ -20,7 +21,15 @@ from ..values.boundary import Form
 from ..values.lattice import NONE, Abstract, Array, Meaning, ObjectCell, Ref
 from . import objects
 from .engine import Engine
+from .equinox_trees import tree_at
 from .meanings import object_getattribute
+
+_FOR_TRACERS = {
+    "filter_jvp": "use `pystage.jvp`, or `jax.jvp` of the arrays that `equinox.partition` gives",
+    "filter_closure_convert": "call the function itself",
+    "filter_make_jaxpr": "call it outside of the staged function",
+}
+"""Functions of Equinox that look at JAX's own tracers, and what does the same."""
 
 
 @late_meanings("equinox")
@@ -31,8 +40,21 @@ def declare(equinox: types.ModuleType) -> None:
     meaning(module.__getattribute__)(object_getattribute)
     meaning(module.__setattr__)(set_attribute)
     meaning(equinox.module_update_wrapper)(lambda ctx, wrapper: wrapper)
+    meaning(equinox.tree_at)(tree_at)
+    for name, instead in _FOR_TRACERS.items():
+        meaning(getattr(equinox, name))(_refused(name, instead))
     meaning(equinox.filter_jit)(filter_jit)
     meaning(type(equinox.filter_jit(len)).__call__)(call_jitted)
+
+
+def _refused(name: str, instead: str) -> Callable[..., NoReturn]:
+    """The meaning of a function that cannot be served: PS606."""
+
+    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> NoReturn:
+        why = "it looks at the tracers of JAX, which staged source has none of"
+        ctx.fail(NotServed(span=ctx.span, name=f"equinox.{name}", why=why, instead=instead))
+
+    return call
 
 
 def construct(ctx: Context, cls: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:

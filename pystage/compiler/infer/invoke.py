@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 from ..diagnostics.codes_calls import UnknownCallable, WrongArguments
+from ..diagnostics.codes_jax import NotForJax
 from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..frontend import FrontendError, stage_function
 from ..library.classes import is_generated
@@ -130,7 +131,11 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         named = {k: read(path.attribute("keywords").item(k), a) for k, a in value.keywords.items()}
         return call(engine, inner, [*first, *args], {**named, **kwargs})
     if is_jax_callable(value) and not _from_source(engine, value, args, kwargs):
-        return jax_call(engine, value, list(args), dict(kwargs))
+        try:
+            return jax_call(engine, value, list(args), dict(kwargs))
+        except DiagnosticError as error:
+            if not isinstance(error.diagnostic, NotForJax) or not _has_source(value):
+                raise
     if is_made_by_jax(value):
         return call(engine, _transformed_by_jax(engine, value), args, kwargs)
     if isinstance(value, types.FunctionType):
@@ -154,10 +159,15 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
 
 def _from_source(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> bool:
     """True for a function of a package built on JAX that is given what JAX cannot take: functions, objects that are made."""
-    if not isinstance(value, types.FunctionType) or package_of(value) in ("jax", "jaxlib"):
+    if not _has_source(value):
         return False
     made = any(isinstance(a, Ref) and a.cell in engine.constructing for a in args)
     return made or not takes_as_pytrees(engine, args, kwargs)
+
+
+def _has_source(value: Any) -> bool:
+    """True for a function of a package built on JAX, which is staged like the program's own where JAX cannot take it."""
+    return isinstance(value, types.FunctionType) and package_of(value) not in ("jax", "jaxlib")
 
 
 def _transformed_by_jax(engine: Engine, value: types.FunctionType) -> Abstract:

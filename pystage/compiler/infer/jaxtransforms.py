@@ -11,12 +11,14 @@ from typing import Any, NoReturn, cast
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.tree_util import PyTreeDef, tree_leaves, tree_map, tree_unflatten
 
+from ..ad.calculus import Calculus
 from ..diagnostics.codes_calls import NotServed
 from ..diagnostics.codes_jax import RefusedByJax
 from ..diagnostics.diagnostic import DiagnosticError
-from ..hlo.types import is_complex, is_floating
+from ..hlo.types import ArrayType, is_complex, is_floating
 from ..library.carrying import array_leaf
 from ..library.context import Context, Raw
 from ..library.jaxjit import jitted
@@ -24,7 +26,8 @@ from ..library.jaxvalues import ints
 from ..library.lax_control import as_arrays
 from ..library.pytrees import flatten, unflatten
 from ..library.registry import meaning
-from ..values.lattice import FALSE, NONE, Abstract, Array, Const, Meaning, Ref, Tuple
+from ..values.boundary import Form
+from ..values.lattice import FALSE, NONE, Abstract, Array, Const, DictCell, Meaning, Ref, Tuple
 from .calls import transformed
 from .derivatives import directional, value_and_gradients
 from .engine import Engine
@@ -281,6 +284,37 @@ def _result_of(
 ) -> Abstract:
     """What a call would give, in its own terms; nothing is done."""
     return transformed(engine, function, args, kwargs)[0].result
+
+
+@meaning(jax.eval_shape)
+def eval_shape(ctx: Context, fun: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
+    """The shapes and types of what a call would give, as `jax.ShapeDtypeStruct`s; nothing is computed."""
+    engine, name = cast(Engine, ctx), "jax.eval_shape"
+    positional, named = Tuple(tuple(args)), Ref(ctx.state.new_cell(DictCell(dict(kwargs))))
+    leaves, tree = flatten(engine, Tuple((positional, named)))
+    whole = unflatten(engine, tree, [_described(engine, leaf) for leaf in leaves])
+
+    def call(inner: Context, both: Abstract) -> Abstract:
+        positional, named = cast(Tuple, both).items
+        entries = cast(DictCell, cast(Engine, inner).cell(cast(Ref, named))).entries
+        return cast(Engine, inner).call(fun, cast(Tuple, positional).items, entries)
+
+    flat = _Flat(name, Meaning(name, call))
+    replay, _ = transformed(engine, flat.meaning, [flat.given(engine, 0, whole)], {})
+    if not isinstance(replay.result, Tuple) or flat.result_tree is None:
+        _misuse(engine, "the function given to jax.eval_shape raises an exception")
+    found = [cast(Array, x) for x in replay.result.items]
+    shapes = [Const(jax.ShapeDtypeStruct(x.shape, x.dtype, weak_type=x.weak)) for x in found]
+    return unflatten(engine, flat.result_tree, shapes)
+
+
+def _described(engine: Engine, leaf: Abstract) -> Abstract:
+    """An array of the shape and type that a leaf says."""
+    if isinstance(leaf, Const) and isinstance(leaf.value, jax.ShapeDtypeStruct):
+        struct = leaf.value
+        zeros = Calculus(engine.b).zeros(ArrayType(np.dtype(struct.dtype), struct.shape))
+        return Array(zeros, Form.JAX, struct.weak_type)
+    return leaf
 
 
 @meaning(jax.jacfwd)

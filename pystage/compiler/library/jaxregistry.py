@@ -68,6 +68,14 @@ def _inner(function: Any) -> Any:
     return getattr(function, "func", function)
 
 
+def is_flattened_by_library(cls: type) -> bool:
+    """True for a class that a library has registered for its subclasses, with functions of its own, as NNX does."""
+    entry = _REGISTRY.get(cls)
+    functions = () if entry is None else (entry.to_iter, entry.from_iter)
+    packages = JAX_PACKAGES - {"jax", "jaxlib"}
+    return bool(functions) and all(package_of(_inner(f)) in packages for f in functions)
+
+
 def is_registered(cls: type) -> bool:
     """True for a class whose instances are nodes to JAX."""
     return bool(jax.tree_util.is_tree_node(cls))

@@ -16,10 +16,11 @@ import jax
 import numpy as np
 from jax.tree_util import tree_map, tree_unflatten
 
-from ..diagnostics.codes_jax import NotTraceable, RefusedByJax, UserFunctionToJax
+from ..diagnostics.codes_jax import NotForJax, NotTraceable, RefusedByJax, UserFunctionToJax
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.types import BOOL, ArrayType
-from ..ops.jaxcall import ArrayLeaf, JaxCall, JaxCallError, JaxSettings, Leaf, Static
+from ..ops.jaxcall import ArrayLeaf, JaxCall, JaxCallError, JaxSettings, Leaf, NotOfArrays, Static
+from ..ops.jaxheld import in_order
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Closure, Const, Meaning, Method, Partial, Ref, Slice, Super
 from .context import Context, Raw
@@ -63,10 +64,18 @@ def jax_call(
     """`function(*args, **kwargs)`, traced and lowered by JAX.
 
     Python scalars that JAX needs to know (a shape, an axis) are demanded as constants. PS650 for functions of
-    the program among the arguments, PS651 where JAX refuses the call, as the plain run does.
+    the program among the arguments, PS651 where JAX refuses the call, as the plain run does, PS657 where it does more
+    than give arrays.
     """
     name = name_of(function)
     given = tree_map(lambda leaf: _operand(ctx, leaf, name), exposed_arguments(ctx, args, kwargs))
+    try:
+        return _served(ctx, function, name, given)
+    except NotOfArrays as error:
+        ctx.fail(NotForJax(span=ctx.span, function=name, what=str(error)))
+
+
+def _served(ctx: Context, function: Callable[..., Any], name: str, given: Any) -> Abstract:
     try:
         return _bind(ctx, function, given)
     except JaxCallError as error:
@@ -125,7 +134,7 @@ def _bind(ctx: Context, function: Callable[..., Any], given: Any) -> Abstract:
         return _evaluate(ctx, function, args, kwargs)
     results = iter(ctx.b.ops(call, *[operand.value for operand in operands]) if trace.types else ())
     leaves = [_result(leaf, results) for leaf in trace.leaves]
-    return lifted(ctx, tree_unflatten(trace.tree, leaves))
+    return lifted(ctx, in_order(tree_unflatten(trace.tree, leaves), trace.keys))
 
 
 def settings(ctx: Context) -> JaxSettings:

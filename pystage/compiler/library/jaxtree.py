@@ -22,7 +22,7 @@ from .registry import meaning
 IsLeaf = Callable[[Any], bool] | None
 
 
-def _leaf_test(ctx: Context, is_leaf: Raw) -> IsLeaf:
+def leaf_test(ctx: Context, is_leaf: Raw) -> IsLeaf:
     """The program's `is_leaf` as a test of Python structures."""
     if is_none(is_leaf):
         return None
@@ -34,7 +34,7 @@ def _leaf_test(ctx: Context, is_leaf: Raw) -> IsLeaf:
 
 
 def _flatten(ctx: Context, tree: Raw, is_leaf: Raw) -> tuple[list[Abstract], Any]:
-    leaves, structure = tree_util.tree_flatten(exposed(ctx, tree), _leaf_test(ctx, is_leaf))
+    leaves, structure = tree_util.tree_flatten(exposed(ctx, tree), leaf_test(ctx, is_leaf))
     return [lifted(ctx, leaf) for leaf in leaves], structure
 
 
@@ -101,7 +101,7 @@ def tree_unflatten(ctx: Context, treedef: Raw, leaves: Raw) -> Abstract:
 
 
 def _paths(ctx: Context, tree: Raw, is_leaf: Raw) -> tuple[list[tuple[Any, Abstract]], Any]:
-    found, structure = tree_util.tree_flatten_with_path(exposed(ctx, tree), _leaf_test(ctx, is_leaf))
+    found, structure = tree_util.tree_flatten_with_path(exposed(ctx, tree), leaf_test(ctx, is_leaf))
     return [(path, lifted(ctx, leaf)) for path, leaf in found], structure
 
 

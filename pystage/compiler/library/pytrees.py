@@ -28,7 +28,7 @@ from ..diagnostics.codes_calls import UnsupportedClass
 from ..diagnostics.diagnostic import DiagnosticError
 from ..values.lattice import Abstract, Array, Const, DictCell, ListCell, ObjectCell, Ref, Tuple, Unknown
 from .context import Context, Raw
-from .jaxregistry import Registered, is_registered, registered, renamed
+from .jaxregistry import Registered, is_flattened_by_library, is_registered, registered, renamed
 from .packages import JAX_PACKAGES, package_of
 
 
@@ -94,7 +94,7 @@ def _exposed_cell(ctx: Context, ref: Ref, cell: Any, nodes: bool) -> Any:
             return _flattened(ctx, ref, cls, how) if nodes else ref
         case ObjectCell(cls=cls) if is_node_class(cls):
             made: Any = object.__new__(cls)
-            parts = {name: exposed(ctx, own, nodes) for name, own in _fields(cls, cell).items()}
+            parts = {name: _part(ctx, exposed(ctx, own, nodes)) for name, own in _fields(cls, cell).items()}
             for name, part in parts.items():
                 object.__setattr__(made, name, part)
             return _with_known_data(ctx, made, parts)
@@ -103,6 +103,25 @@ def _exposed_cell(ctx: Context, ref: Ref, cell: Any, nodes: bool) -> Any:
             ctx.fail(UnsupportedClass(span=ctx.span, name=cls.__qualname__, why=why))
         case _:
             return ref
+
+
+def _part(ctx: Context, part: Any) -> Any:
+    """An attribute of an instance; what a library keeps there for itself, and JAX knows nothing of, as it is."""
+    if isinstance(part, Const):
+        return part.value if _is_own(type(part.value)) else part
+    cell = ctx.state.get(part.cell) if isinstance(part, Ref) and not ctx.is_ndarray(part) else None
+    if not isinstance(cell, ObjectCell) or not _is_own(cell.cls):
+        return part
+    made: Any = object.__new__(cell.cls)
+    for name, own in _fields(cell.cls, cell).items():
+        known = tree_map(lambda leaf: ctx.known(leaf, "what a library keeps"), exposed(ctx, own))
+        object.__setattr__(made, name, known)
+    return made
+
+
+def _is_own(cls: type) -> bool:
+    """True for a class of a package built on JAX whose instances are no nodes to JAX."""
+    return package_of(cls) in JAX_PACKAGES - {"jax", "jaxlib"} and not is_registered(cls)
 
 
 def _with_known_data(ctx: Context, made: Any, parts: Mapping[str, Any]) -> Any:
@@ -166,7 +185,7 @@ def _fields(cls: type, cell: ObjectCell) -> dict[str, Abstract]:
 
 def is_node_class(cls: type) -> bool:
     """True for a class that JAX flattens without running code of the program."""
-    trusted = dataclasses.is_dataclass(cls) or package_of(cls) in JAX_PACKAGES
+    trusted = dataclasses.is_dataclass(cls) or package_of(cls) in JAX_PACKAGES or is_flattened_by_library(cls)
     return trusted and is_registered(cls)
 
 
@@ -190,10 +209,17 @@ def lifted(ctx: Context, thing: Any) -> Abstract:
     if type(thing) is dict:
         entries = {key: lifted(ctx, item) for key, item in thing.items()}
         return Ref(ctx.state.new_cell(DictCell(entries)))
-    if is_node_class(type(thing)) and hasattr(thing, "__dict__"):
-        fields = {name: lifted(ctx, item) for name, item in vars(thing).items()}
+    if is_node_class(type(thing)) and (own := _attributes(thing)):
+        fields = {name: lifted(ctx, item) for name, item in own.items()}
         return Ref(ctx.state.new_cell(ObjectCell(type(thing), fields)))
     return Const(thing)
+
+
+def _attributes(thing: Any) -> dict[str, Any]:
+    """What an instance holds, in its dict and in its slots."""
+    slots = [name for cls in type(thing).__mro__ for name in getattr(cls, "__slots__", ())]
+    found = {name: getattr(thing, name) for name in slots if hasattr(thing, name)}
+    return {**found, **getattr(thing, "__dict__", {})}
 
 
 def flatten(

@@ -29,6 +29,7 @@ from ..hlo.ir import Op, Value
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import FLOAT32, FLOAT64, INT32, UINT32, ArrayType, ShapeError
+from .jaxheld import changeable, keeps_arrays, order_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,18 +105,23 @@ class JaxCallError(ShapeError):
         self.needs_constant = needs_constant
 
 
+class NotOfArrays(ShapeError):
+    """The call does more than give arrays: it changes an argument, or gives an object that keeps arrays of JAX's trace."""
+
+
 @dataclass(frozen=True)
 class Trace:
     """What JAX's trace of a call says: its program, and the structure and leaves of its result.
 
-    `tree` with its `leaves` put in is the result; those that are `ArrayLeaf`s are the results of the
-    operation, in this order. `effects` are JAX's effects other than those that stay inside.
+    `tree` with its `leaves` put in is the result (its dicts in the order `keys`); those that are `ArrayLeaf`s are the
+    results of the operation, in this order. `effects` are JAX's effects other than those that stay inside.
     """
 
     jaxpr: ClosedJaxpr
     tree: PyTreeDef
     leaves: tuple[Leaf, ...]
     effects: frozenset[Any]
+    keys: Any
 
     @property
     def types(self) -> tuple[ArrayType, ...]:
@@ -248,10 +254,15 @@ class JaxCall(HloOp):
 
     def rebuilt(self, arrays: Sequence[Any]) -> Any:
         """The callable's result for these arrays as operands; inside a trace of JAX's, or outside."""
+        args, kwargs = self.arguments(arrays)
+        return self.function.value(*args, **kwargs)
+
+    def arguments(self, arrays: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What the callable gets for these arrays as operands: `(args, kwargs)`, of new objects."""
         following = iter(arrays)
         leaves = [_argument(leaf, following) for leaf in self.leaves]
         args, kwargs = tree_unflatten(self.tree, leaves)
-        return self.function.value(*args, **kwargs)
+        return args, kwargs
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -308,11 +319,17 @@ _NEEDS = ("concrete value", "Non-hashable static arguments")
 @lru_cache(maxsize=1024)
 def _trace(call: JaxCall) -> Trace:
     """JAX's trace of the call under its settings."""
-    found: list[tuple[PyTreeDef, tuple[Any, ...]]] = []
+    found: list[tuple[PyTreeDef, tuple[Any, ...], Any]] = []
 
     def flat(*arrays: Any) -> list[Any]:
-        leaves, tree = tree_flatten(call.rebuilt(arrays))
-        found.append((tree, tuple([_result_leaf(leaf) for leaf in leaves])))
+        given = call.arguments(arrays)
+        before = tree_flatten(given)
+        result = call.function.value(*given[0], **given[1])
+        leaves, tree = tree_flatten(result)
+        _require_same(before, tree_flatten(given))
+        _require_new(call.function.value, given, result)
+        _require_arrays(leaves)
+        found.append((tree, tuple([_result_leaf(leaf) for leaf in leaves]), order_of(result)))
         return [jax.random.key_data(x) if _is_key(x) else x for x in leaves if isinstance(x, jax.Array)]
 
     with call.settings.active():
@@ -325,18 +342,41 @@ def _trace(call: JaxCall) -> Trace:
         ]
         try:
             jaxpr = jax.make_jaxpr(flat)(*arguments)
+        except NotOfArrays:
+            raise
         except Exception as error:
             needs = isinstance(error, _CONCRETE) or any(text in str(error) for text in _NEEDS)
             raise JaxCallError(f"{call.name}: {error}", needs) from error
     effects = frozenset(jaxpr.effects) - _internal_effects()
     if not effects <= _unordered_effects():
         raise JaxCallError(f"{call.name}: it has effects that must happen in order, which cannot be staged")
-    ((tree, leaves),) = found
+    ((tree, leaves, keys),) = found
     outputs = iter(jaxpr.out_avals)
     described = [
         leaf if isinstance(leaf, Static) else _described_result(leaf, next(outputs)) for leaf in leaves
     ]
-    return Trace(jaxpr, tree, tuple(described), effects)
+    return Trace(jaxpr, tree, tuple(described), effects, keys)
+
+
+def _require_same(before: tuple[list[Any], PyTreeDef], after: tuple[list[Any], PyTreeDef]) -> None:
+    """`NotOfArrays` if a callable has changed what it was given, whose new contents nobody would see."""
+    if before[1] != after[1] or any(a is not b for a, b in zip(before[0], after[0], strict=True)):
+        raise NotOfArrays("changes its argument")
+
+
+def _require_new(function: Callable[..., Any], given: Any, result: Any) -> None:
+    """`NotOfArrays` for a library's function that gives back an object of the program, of which JAX's is a copy."""
+    if (getattr(function, "__module__", None) or "").partition(".")[0] not in ("jax", "jaxlib"):
+        own = {id(node) for node in changeable(given)}
+        if any(id(node) in own for node in changeable(result)):
+            raise NotOfArrays("gives back an object that it is given")
+
+
+def _require_arrays(leaves: Sequence[Any]) -> None:
+    """`NotOfArrays` for results that are no arrays and keep arrays of the trace."""
+    for leaf in leaves:
+        if not isinstance(leaf, jax.Array) and keeps_arrays(leaf):
+            raise NotOfArrays(f"gives a {type(leaf).__name__} that keeps arrays of the program")
 
 
 @dataclass(frozen=True)
