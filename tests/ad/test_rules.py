@@ -33,7 +33,7 @@ from .test_functions import typed
 CONTROL = {"If", "Case", "While", "Call", "ReduceWith", "JaxCall", "StopGradient"}
 """Operations that hold programs, or stand for one: they are checked in whole functions."""
 KINDS = [kind for kind in ops.concrete() if kind.__name__ not in CONTROL]
-NO_RULE = {"BitcastConvert", "CustomCall", "Digamma", "NextAfter", "Sign"}
+NO_RULE = {"BitcastConvert", "CustomCall", "NextAfter", "Sign"}
 """Operations of floating-point numbers that have no derivative here."""
 MOST_ELEMENTS = 1000
 WIDE = (np.dtype(np.float64), np.dtype(np.complex128))

@@ -184,6 +184,54 @@ def test_jacobians():
     assert pystage.jacobian(lambda x: x * x)(3.0) == 6.0
 
 
+def test_a_jacobian_runs_the_function_once(capfd):
+    def stored(x, y, log):
+        y[0] = y[0] * 2.0 + x[0]
+        log.append(x[1])
+        print("once")
+        return np.outer(x * y[0], y)
+
+    x, y, log = X[:2].copy(), X[:3].copy(), []
+    found = pystage.jacobian(stored, (0, 1))(x, y, log)
+    assert capfd.readouterr().out == "once\n"
+    after, kept = X[:3].copy(), []
+    stored(X[:2].copy(), after, kept)
+    np.testing.assert_allclose(y, after)
+    assert log == kept
+    for position, wanted in enumerate(found):
+        start = [X[:2], X[:3]]
+        for i, step in enumerate(1e-6 * np.eye(len(start[position]))):
+            ends = []
+            for sign in (1, -1):
+                moved = [a.copy() for a in start]
+                moved[position] += sign * step
+                ends.append(stored(*moved, []))
+            np.testing.assert_allclose(wanted[..., i], (ends[0] - ends[1]) / 2e-6, atol=1e-7)
+
+
+def test_jacobians_of_what_is_no_array_are_refused():
+    for function in (lambda x: [x, x], lambda x: x[1:]):
+        with pytest.raises(pystage.StagingError, match=r"PS606.*Jacobian"):
+            pystage.jacobian(function)(X)
+    with pytest.raises(pystage.StagingError, match=r"PS606.*Jacobian"):
+        pystage.jacobian(lambda x: x["a"] * 2.0)({"a": X})
+    np.testing.assert_array_equal(pystage.jacobian(lambda x: np.ones(2))(X), np.zeros((2, 4)))
+
+
+def test_jacobians_of_the_argument_itself():
+    def itself(x):
+        return x
+
+    def changed(x):
+        x[1] = x[0] * 3.0
+        return x
+
+    np.testing.assert_array_equal(pystage.jacobian(itself)(X.copy()), np.eye(4))
+    np.testing.assert_array_equal(pystage.jacobian(itself)(jnp.ones(3)), np.eye(3))
+    np.testing.assert_array_equal(pystage.jacobian(changed)(X.copy())[1], [3.0, 0.0, 0.0, 0.0])
+    assert pystage.jacobian(itself)(2.0) == 1.0
+
+
 def test_directional_derivatives():
     def parts(p, k):
         return {"sum": p[0] + p[1], "product": p[0] * p[1] * k, "count": 3}

@@ -67,7 +67,9 @@ def jacobians(weights: Any, x: Any) -> Any:
         jax.jacrev(vector, argnums=1)(x, y),
         jax.jacrev(loss, 1)(weights, x),
     )
-    return found, jax.hessian(vector)(x, y), jax.jacfwd(scalar)(x[1])
+    both = lambda w, x: (loss(w, x), {"x": x + 1.0})  # noqa: E731
+    beside = [jac(both, 1, has_aux=True)(weights, x) for jac in (jax.jacfwd, jax.jacrev, jax.hessian)]
+    return found, jax.hessian(vector)(x, y), jax.jacfwd(scalar)(x[1]), beside
 
 
 def directions(weights: Any, x: Any) -> Any:
@@ -149,7 +151,7 @@ OPTIONS: list[Callable[[Any], Any]] = [
     lambda x: jax.grad(scalar, allow_int=True)(x[0]),
     lambda x: jax.vmap(scalar, axis_name="lanes")(x),
     lambda x: jax.vmap(lambda v: 1.0, out_axes=None)(x),
-    lambda x: jax.jacfwd(with_aux, has_aux=True)(x),
+    lambda x: jax.jacfwd(scalar, holomorphic=True)(x),
     lambda x: jax.jvp(with_aux, (x,), (x,), has_aux=True),
     lambda x: jax.jacfwd(lambda w: w["w"])({"w": x}),
     lambda x: jax.jacfwd(lambda v: jnp.argsort(v))(x),

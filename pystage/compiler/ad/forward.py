@@ -3,6 +3,7 @@
 In: a function, and which of its parameters have tangents. Out: a function of its parameters and then those
 tangents, whose results are followed by the tangents of those that vary. Branches and loops compute tangents
 beside what they compute; a function that is called becomes one such function for each set of parameters that vary.
+Where a call has a rule whose way back is the transpose of a rule for tangents, that is transposed once more.
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..diagnostics.codes_differentiation import NoForwardRule
-from ..diagnostics.diagnostic import DiagnosticError
+from ..diagnostics.codes_differentiation import NoForwardRule, OutsideOfRule
+from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..diagnostics.span import Span
 from ..hlo.builder import Builder
 from ..hlo.calculus import NotDifferentiable
 from ..hlo.ir import Function, Op, Region, Value
-from ..ops import Call, Case, If, While
+from ..ops import Call, Case, If, Rule, Ways, While
 from .activity import Activity, Mask
 from .calculus import Calculus, differentiable
+from .reverse import Reverse
 from .rules import tangents
 
 
@@ -28,6 +30,7 @@ class Forward:
     def __init__(self) -> None:
         self._activity = Activity()
         self._made: dict[tuple[Function, Mask], Function] = {}
+        self._pushed: dict[Function, Function] = {}
 
     def results(self, function: Function, params: Mask) -> Mask:
         """Which results have tangents."""
@@ -40,6 +43,15 @@ class Forward:
         if key not in self._made:
             self._made[key] = _Function(self, self._activity, old, params).made
         return self._made[key]
+
+    def pushed(self, ways: Ways) -> Function:
+        """The way back of a rule with the cotangents of its cotangents, which are the tangents of the results."""
+        back, count = ways.backward, len(ways.seeds)
+        if back not in self._pushed:
+            own = len(back.body.params) - count
+            mask = (*[False] * own, *[True] * count)
+            self._pushed[back] = Reverse().function(back, mask, (True,) * len(ways.wrt))
+        return self._pushed[back]
 
 
 class _Function:
@@ -180,9 +192,31 @@ class _Function:
             return
         assert isinstance(op.kind, Call)
         if op.kind.rule is not None:
-            raise DiagnosticError(NoForwardRule(span=op.span, name=op.kind.rule.name))
+            self._ruled(op, op.kind.rule)
+            return
         results = self._owner.results(function, params)
         made = self._owner.function(function, params)
         given = self._tangents([v for v, p in zip(op.operands, params) if p])
         call = self._b.apply(replace(op.kind, function=made), (*self._primals(op.operands), *given))
         self._define(op, call, [i for i, r in enumerate(results) if r])
+
+    def _ruled(self, op: Op, rule: Rule) -> None:
+        ways = rule.ways
+        if isinstance(ways, Diagnostic):
+            raise DiagnosticError(ways)
+        if ways is None or not ways.is_transpose:
+            raise DiagnosticError(NoForwardRule(span=op.span, name=rule.name))
+        if any(op.operands[i] in self._varied for i in ways.others):
+            raise DiagnosticError(OutsideOfRule(span=op.span, name=rule.name))
+        operands, count = self._primals(op.operands), len(op.results)
+        there = self._b.apply(Call(ways.forward), operands).results
+        self._primal.update(zip(op.results, there[:count], strict=True))
+        seeds = [self._c.zeros(op.results[i].type) for i in ways.seeds]
+        given = self._tangents([op.operands[i] for i in ways.wrt])
+        back = self._owner.pushed(ways)
+        found = self._b.apply(Call(back), (*operands, *there[count:], *seeds, *given)).results
+        for i, tangent in zip(ways.seeds, found[len(ways.wrt) :], strict=True):
+            self._tangent[op.results[i]] = tangent
+        error = NotDifferentiable(f"`{rule.name}` (it gives a number that it does not give on all paths)")
+        without = [r for i, r in enumerate(op.results) if i not in ways.seeds and differentiable(r.type)]
+        self._refused.update((r, (error, op.span)) for r in without)

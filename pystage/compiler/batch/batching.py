@@ -58,10 +58,14 @@ class _Key:
 
 
 class Batch:
-    """Functions for a number of lanes; each is made once for each set of parameters with lanes."""
+    """Functions for a number of lanes; each is made once for each set of parameters with lanes.
 
-    def __init__(self, lanes: int) -> None:
+    `once`: what is the same in all lanes is done once, also where it is done for its effect.
+    """
+
+    def __init__(self, lanes: int, once: bool = False) -> None:
         self.lanes = lanes
+        self.once = once
         self.spread = Spread()
         self.rules: dict[tuple[Rule, Mask, bool], Rule] = {}
         """Rules for all lanes, by what they are made of."""
@@ -151,7 +155,7 @@ class _Function:
 
     def _plain(self, op: Op) -> None:
         inner = [v for region in op.regions for o in region.walk() for v in o.operands]
-        if not op.kind.pure and not isinstance(op.kind, JaxCall):
+        if not op.kind.pure and not isinstance(op.kind, JaxCall) and not self._owner.once:
             raise NotMapped(f"`{op.kind.opcode}`", op.span)
         if not any(v in self._spread for v in (*op.operands, *inner)):
             made = self._b.apply(op.kind, self._values(op.operands), [self._copy(r, {}) for r in op.regions])
@@ -237,7 +241,10 @@ class _Function:
 
     def _plain_call(self, op: Op) -> None:
         assert isinstance(op.kind, Call)
-        if any(not o.kind.pure and not isinstance(o.kind, JaxCall) for o in op.kind.function.body.walk()):
+        effects = [
+            o for o in op.kind.function.body.walk() if not o.kind.pure and not isinstance(o.kind, JaxCall)
+        ]
+        if effects and not self._owner.once:
             raise NotMapped(f"`{op.kind.function.name}`", op.span)
         self._define(op, self._b.apply(op.kind, self._values(op.operands)).results)
 

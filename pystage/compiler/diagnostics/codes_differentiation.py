@@ -56,7 +56,7 @@ class NoForwardRule(Diagnostic):
     """Forward mode through a function with a rule of its own (`pystage.custom_vjp`, or JAX's)."""
 
     code = "PS705"
-    title = "forward mode cannot go through `{name}`: rules of one's own serve reverse mode only"
+    title = "forward mode cannot go through `{name}`: its rule serves reverse mode only"
     label = "called here, on the way from the argument to the result"
     help = (
         "use pystage.grad or pystage.vjp (jvp, jacobian and the outer derivative of hessian are forward mode)"

@@ -55,6 +55,8 @@ class Custom:
     forward: Abstract
     backward: Abstract
     apart: frozenset[int]
+    is_transpose: bool
+    """The backward rule is the transpose of a rule for tangents."""
 
 
 def call_with_rule(
@@ -170,7 +172,7 @@ class _Making:
         finally:
             engine.guards = guards
         return Assembled(self._part, forward, backward).ways(
-            kept, cotangent.made, self._seeds, leaves, outside
+            kept, cotangent.made, self._seeds, leaves, outside, self._custom.is_transpose
         )
 
     def _outside(self, apart: Sequence[Abstract]) -> set[Value]:

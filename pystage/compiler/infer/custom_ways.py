@@ -56,6 +56,7 @@ class Assembled:
         seeds: Sequence[Value],
         leaves: Sequence[Value | None],
         outside: set[Value],
+        is_transpose: bool,
     ) -> Ways:
         """The ways. `kept` and `cotangents` say what the placeholders of the backward rule stand for."""
         part, function = self._part, self._part.function
@@ -79,6 +80,7 @@ class Assembled:
             tuple([results.index(v) for v in seeds]),
             tuple([part.actual.index(v) for v in wrt]),
             frozenset([i for i, v in enumerate(part.actual) if v in outside]),
+            is_transpose,
         )
 
     def _way_forward(

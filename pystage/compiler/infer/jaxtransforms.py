@@ -31,9 +31,10 @@ from ..values.lattice import FALSE, NONE, Abstract, Array, Const, DictCell, Mean
 from .calls import transformed
 from .derivatives import directional, value_and_gradients
 from .engine import Engine
+from .jacobians import jacobians
 from .mapping import mapped
 from .pullbacks import pulled_back, recomputed
-from .transforms import ZERO, counted, positions_of, square
+from .transforms import ZERO, counted, positions_of
 
 Axes = Any
 
@@ -244,39 +245,47 @@ def vjp(
     return Tuple((result, made)) if other is None else Tuple((result, made, other))
 
 
-def _of_arrays(function: Abstract, name: str) -> Meaning:
-    """A function whose result is made of arrays."""
+def _of_arrays(function: Abstract, name: str, has_aux: bool) -> Meaning:
+    """A function whose result, or the first part of it, is made of arrays."""
 
     def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        return as_arrays(ctx, cast(Engine, ctx).call(function, args, kwargs), name)
+        result = cast(Engine, ctx).call(function, args, kwargs)
+        if has_aux and isinstance(result, Tuple) and result.items:
+            return Tuple((as_arrays(ctx, result.items[0], name), *result.items[1:]))
+        return result if has_aux else as_arrays(ctx, result, name)
 
     return Meaning(name, call)
 
 
 def _derivative_of_array(
-    engine: Engine, fun: Abstract, argnums: Raw, name: str, options: dict[str, Raw]
+    engine: Engine, fun: Abstract, argnums: Raw, has_aux: Raw, name: str, options: dict[str, Raw]
 ) -> Meaning:
     _only(engine, name, **options)
     positions, several = positions_of(engine, argnums)
+    aux = bool(engine.known(has_aux, f"has_aux of {name}"))
 
     def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
         inner = cast(Engine, ctx)
         at = counted(positions, len(args))
         given = [as_arrays(ctx, a, name) if i in at else a for i, a in enumerate(args)]
-        function = _of_arrays(fun, name)
         for i in at:
             _require_inexact(inner, given[i], name)
-        result = _result_of(inner, function, given, kwargs)
-        if not isinstance(result, Array) or any(isinstance(given[i], Ref | Tuple) for i in at):
-            _refuse(
-                inner, name, "its argument or its result is no array here", "put the numbers into one array"
-            )
-        if not all(is_floating(x.dtype) for x in (result, *[given[i] for i in at]) if isinstance(x, Array)):
-            _refuse(inner, name, "its argument or its result is not real here", "differentiate real numbers")
-        found = [square(inner, function, given, kwargs, p) for p in at]
-        return as_arrays(inner, Tuple(tuple(found)) if several else found[0], name)
+        if any(isinstance(given[i], Ref | Tuple) for i in at):
+            _refuse(inner, name, "its argument is no array here", "put the numbers into one array")
+        result, found = jacobians(inner, _of_arrays(fun, name, aux), given, kwargs, at, aux)
+        for value in (_first(result, aux), *[given[i] for i in at]):
+            if isinstance(value, Array) and not is_floating(value.dtype):
+                why = "its argument or its result is not real here"
+                _refuse(inner, name, why, "differentiate real numbers")
+        made = as_arrays(inner, Tuple(tuple(found)) if several else found[0], name)
+        return Tuple((made, cast(Tuple, result).items[1])) if aux else made
 
     return Meaning(name, call)
+
+
+def _first(result: Abstract, has_aux: bool) -> Abstract:
+    """What is differentiated of a result."""
+    return result.items[0] if has_aux and isinstance(result, Tuple) and result.items else result
 
 
 def _result_of(
@@ -322,8 +331,8 @@ def jacfwd(
     ctx: Context, fun: Abstract, argnums: Raw = ZERO, has_aux: Raw = FALSE, holomorphic: Raw = FALSE
 ) -> Abstract:
     """The Jacobian of an array by an array."""
-    options = {"has_aux": has_aux, "holomorphic": holomorphic}
-    return _derivative_of_array(cast(Engine, ctx), fun, argnums, "jax.jacfwd", options)
+    options = {"holomorphic": holomorphic}
+    return _derivative_of_array(cast(Engine, ctx), fun, argnums, has_aux, "jax.jacfwd", options)
 
 
 @meaning(jax.jacrev)
@@ -337,13 +346,14 @@ def jacrev(
 ) -> Abstract:
     """The Jacobian; of a function that gives one number its gradient, in reverse."""
     engine = cast(Engine, ctx)
-    options = {"has_aux": has_aux, "holomorphic": holomorphic, "allow_int": allow_int}
-    forward = _derivative_of_array(engine, fun, argnums, "jax.jacrev", options)
-    reverse = _gradients(engine, fun, argnums, FALSE, {}, with_value=False)
+    options = {"holomorphic": holomorphic, "allow_int": allow_int}
+    forward = _derivative_of_array(engine, fun, argnums, has_aux, "jax.jacrev", options)
+    reverse = _gradients(engine, fun, argnums, has_aux, {}, with_value=False)
+    aux = bool(engine.known(has_aux, "has_aux of jax.jacrev"))
 
     def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
         inner = cast(Engine, ctx)
-        result = _result_of(inner, _of_arrays(fun, "jax.jacrev"), args, kwargs)
+        result = _first(_result_of(inner, _of_arrays(fun, "jax.jacrev", aux), args, kwargs), aux)
         one = isinstance(result, Array) and not result.shape
         return inner.call(reverse if one else forward, args, kwargs)
 
@@ -356,10 +366,10 @@ def hessian(
 ) -> Abstract:
     """The second derivative of an array by an array."""
     engine = cast(Engine, ctx)
-    _only(engine, "jax.hessian", has_aux=has_aux, holomorphic=holomorphic)
+    _only(engine, "jax.hessian", holomorphic=holomorphic)
     if isinstance(engine.known(argnums, "argnums of jax.hessian"), tuple | list):
         _refuse(engine, "argnums of jax.hessian", "pystage takes one of them", "give an int")
-    return jacfwd(ctx, jacrev(ctx, fun, argnums), argnums)
+    return jacfwd(ctx, jacrev(ctx, fun, argnums, has_aux), argnums, has_aux)
 
 
 def _axes_of(engine: Engine, axes: Axes, tree: PyTreeDef) -> list[Axes]:

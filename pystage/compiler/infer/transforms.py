@@ -16,7 +16,6 @@ from ..ad.calculus import Calculus, differentiable
 from ..diagnostics.codes_differentiation import NoRuleFor, RuleDoesNotFit
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
-from ..hlo.types import INT64
 from ..library.context import Context, Raw
 from ..library.jaxtail import is_jax_callable, jax_call
 from ..library.registry import instance_meaning, meaning
@@ -28,6 +27,7 @@ from .custom import Custom, call_with_rule
 from .derivatives import directional, value_and_gradients
 from .engine import Engine
 from .invoke import by_position, callable_text
+from .jacobians import jacobians
 from .mapping import mapped
 from .pullbacks import pulled_back, recomputed
 
@@ -88,7 +88,7 @@ def _jacobian(ctx: Context, fun: Abstract, argnums: Raw = 0) -> Abstract:
 
     def call(inner: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
         at = counted(positions, len(args))
-        found = [square(cast(Engine, inner), fun, args, kwargs, p) for p in at]
+        _, found = jacobians(cast(Engine, inner), fun, args, kwargs, at)
         return Tuple(tuple(found)) if several else found[0]
 
     return Meaning("the Jacobian", call)
@@ -96,42 +96,6 @@ def _jacobian(ctx: Context, fun: Abstract, argnums: Raw = 0) -> Abstract:
 
 def _hessian(ctx: Context, fun: Abstract, argnums: Raw = 0) -> Abstract:
     return _jacobian(ctx, _grad(ctx, fun, argnums), argnums)
-
-
-def square(
-    engine: Engine, fun: Abstract, args: Sequence[Abstract], kwargs: dict[str, Abstract], position: int
-) -> Abstract:
-    """The derivative by each element of one argument, in the last axes: forward mode in a rolled loop."""
-    primal = engine.read(args[position])
-    value = engine.b.op(Constant(np.asarray(primal.value))) if isinstance(primal, Const) else primal.value
-    shape, size = value.type.static_shape, value.type.size
-    form = primal.form if isinstance(primal, Array) else Form.PYTHON
-
-    def along(direction: Abstract, again: bool = False) -> Abstract:
-        def of_one(ctx: Context, x: Abstract) -> Abstract:
-            return engine.call(fun, [*args[:position], x, *args[position + 1 :]], kwargs)
-
-        one = Meaning("one argument", of_one)
-        return directional(engine, one, [args[position]], [direction], again)[1]
-
-    c = Calculus(engine.b)
-    if not shape:
-        return along(Array(c.filled(value.type, 1), form))
-    columns = c.reshape(c.iota(INT64, (size,), 0), shape)
-
-    def column(index: Array, again: bool) -> Abstract:
-        chosen = c.broadcast(index.value, shape, ())
-        one, zero = c.filled(value.type, 1), c.zeros(value.type)
-        direction = c.select(c.compare("EQ", columns, chosen), one, zero)
-        whole = engine.ndarray(direction) if form is Form.NDARRAY else Array(direction, form)
-        return along(whole, again)
-
-    rows = _stacked(engine, column, size)
-    moved = c.transpose(rows.value, [*range(1, rows.type.rank), 0])
-    whole = c.reshape(moved, (*rows.shape[1:], *shape))
-    if rows.form is Form.JAX or form is Form.JAX:
-        return Array(whole, Form.JAX)
-    return engine.ndarray(whole)
 
 
 def _vmap(ctx: Context, fun: Abstract, in_axes: Raw = ZERO, out_axes: Raw = ZERO) -> Abstract:
@@ -142,33 +106,6 @@ def _vmap(ctx: Context, fun: Abstract, in_axes: Raw = ZERO, out_axes: Raw = ZERO
         return mapped(cast(Engine, inner), fun, args, kwargs, *where)
 
     return Meaning("the mapped function", call)
-
-
-def _stacked(engine: Engine, row: Callable[[Array, bool], Abstract], count: int) -> Array:
-    """What `row` gives for 0, 1, …, one below the other; it is told where it runs again what has run before."""
-    b, c = engine.b, Calculus(engine.b)
-    zero, one = b.op(Constant(np.asarray(0, INT64))), b.op(Constant(np.asarray(1, INT64)))
-    first = engine.read(row(Array(zero, Form.PYTHON), False))  # for its type and what it prints
-    assert isinstance(first, Array)
-    shape = first.shape
-
-    def condition(state: Abstract) -> Abstract:
-        index = cast(Array, cast(Tuple, state).items[0])
-        limit = b.op(Constant(np.asarray(count, INT64)))
-        return Array(c.compare("LT", index.value, limit), Form.PYTHON)
-
-    def body(state: Abstract) -> Abstract:
-        index, buffer = cast(Tuple, state).items
-        assert isinstance(index, Array) and isinstance(buffer, Array)
-        made = engine.read(row(index, True))
-        assert isinstance(made, Array)
-        part = c.reshape(made.value, (1, *shape))
-        stored = c.update(buffer.value, part, [index.value, *[zero] * len(shape)])
-        return Tuple((Array(c.add(index.value, one), Form.PYTHON), Array(stored, Form.JAX)))
-
-    start = Array(c.zeros(first.type.with_shape((count, *shape))), Form.JAX)
-    final = engine.while_loop(condition, body, Tuple((Array(zero, Form.PYTHON), start)), count)
-    return Array(cast(Array, cast(Tuple, final).items[1]).value, first.form)
 
 
 def _vjp(ctx: Context, fun: Abstract, *primals: Abstract, has_aux: Raw = FALSE) -> Abstract:
@@ -237,7 +174,8 @@ def _call_of_jax_forward(ctx: Context, receiver: Any, *args: Abstract, **kwargs:
     if id(receiver) not in engine.pulled_rules:  # once, as a rule may call the function itself
         engine.keep.append(receiver)
         engine.pulled_rules[id(receiver)] = _pulled_rules(receiver, jvp, apart)
-    return _custom(engine, fun, *engine.pulled_rules[id(receiver)], apart, args, kwargs)
+    forward, backward = engine.pulled_rules[id(receiver)]
+    return _custom(engine, fun, forward, backward, apart, args, kwargs, is_transpose=True)
 
 
 def _pulled_rules(receiver: Any, jvp: Abstract, apart: tuple[int, ...]) -> tuple[Meaning, Meaning]:
@@ -298,12 +236,13 @@ def _custom(
     apart: Raw,
     args: Sequence[Abstract],
     kwargs: dict[str, Abstract],
+    is_transpose: bool = False,
 ) -> Abstract:
     name = callable_text(fun)
     if any(isinstance(rule, Const) and rule.value is None for rule in (fwd, bwd)):
         engine.raise_(AttributeError(f"No VJP defined for custom_vjp function {name} using defvjp."))
     numbers = frozenset(engine.known(apart, "nondiff_argnums of pystage.custom_vjp"))
-    custom = Custom(name, fun, fwd, bwd, numbers)
+    custom = Custom(name, fun, fwd, bwd, numbers, is_transpose)
     return call_with_rule(engine, custom, args, kwargs, by_position(engine, fun, args, kwargs))
 
 

@@ -54,6 +54,7 @@ from .special import (
     Erfc,
     ErfInv,
     Lgamma,
+    Polygamma,
     Sinh,
 )
 from .structure import Broadcast, Concatenate, Constant, Iota, Pad, Reshape, Reverse, Transpose
@@ -155,6 +156,7 @@ __all__ = [
     "OptimizationBarrier",
     "Or",
     "Pad",
+    "Polygamma",
     "PopulationCount",
     "Power",
     "Print",

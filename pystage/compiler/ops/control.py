@@ -238,6 +238,8 @@ class Ways:
     seeds: tuple[int, ...]
     wrt: tuple[int, ...]
     others: frozenset[int]
+    is_transpose: bool = False
+    """The way back is linear in the cotangents and the transpose of a rule for tangents: forward mode transposes it."""
 
 
 @dataclass(eq=False, repr=False)

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from jax.extend.mlir import ir as mlir_ir
 
 from ..hlo.calculus import Calculus, Partial, Reciprocal
 from ..hlo.ir import Op
+from ..hlo.mlir import Emitter
+from ..hlo.op import ErrorSample, Sample
+from ..hlo.types import FLOAT64, INT32, ArrayType
 from .elementwise import FloatUnary, RealUnary
+from .sampling import grid
 from .unary import Exponential, Rsqrt
 
 
@@ -118,6 +124,57 @@ class Digamma(WideUnary):
             1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132)))
         )
         return shift + math.log(x) - 0.5 / x - series
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return (c.op(Polygamma(1), op.operands[0]),)
+
+
+@dataclass(frozen=True)
+class Polygamma(RealUnary):
+    """The derivative of `digamma` of an order of at least 1, as XLA computes it. CHLO: polygamma."""
+
+    order: int
+
+    opcode = "chlo.polygamma"
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        (result,) = op.results
+        order = e.constant(np.full(result.type.static_shape, self.order, result.type.dtype))
+        return e.create(self.opcode, op.results, [order, *operands])
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        (x,) = operands
+        results = [_polygamma(self.order, float(v)) for v in x.flat]
+        return np.array(results, np.float64).reshape(x.shape).astype(x.dtype)
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return (c.op(Polygamma(self.order + 1), op.operands[0]),)
+
+    @classmethod
+    def samples(cls) -> Sequence[Sample]:
+        made = [Sample(cls(1), (grid(d, (2, 3), 0.2, 6.0),)) for d in sorted(cls.dtypes, key=str)]
+        return [*made, Sample(cls(3), (grid(FLOAT64, (5,), 0.5, 20.0),)), Sample(cls(2), (np.array(1.5),))]
+
+    @classmethod
+    def error_samples(cls) -> Sequence[ErrorSample]:
+        return [ErrorSample(cls(1), (ArrayType(INT32, (2,)),), f"{cls.name()} takes")]
+
+
+def _polygamma(order: int, x: float) -> float:
+    """By the recurrence up to an argument of 20, and the asymptotic series there (DLMF 5.15.8)."""
+    if not math.isfinite(x):
+        return 0.0 if x > 0 else math.nan
+    if x <= 0 and x == math.floor(x):
+        return math.inf if order % 2 else math.nan
+    factorial, total = math.factorial(order), 0.0
+    while x < 20:
+        total += factorial / x ** (order + 1)
+        x += 1
+    total += factorial / (order * x**order) + factorial / (2 * x ** (order + 1))
+    for k, bernoulli in enumerate((1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730), 1):
+        rising = math.factorial(2 * k + order - 1) / math.factorial(2 * k)
+        total += bernoulli * rising / x ** (2 * k + order)
+    return total if order % 2 else -total
 
 
 class Asin(FloatUnary):
