@@ -151,6 +151,26 @@ def test_objects_are_the_callers_after_they_were_swapped(times, first, second):
     assert pair.first is arrays[times % 2] and pair.second is arrays[(times + 1) % 2]
 
 
+def test_a_list_that_one_path_rotates():
+    def rotated(xs, n):
+        if n > 5:
+            return 0.0
+        if n > 2:
+            same = xs
+            same[0][0] += 1.0
+        else:
+            xs.append(xs.pop(0))
+        return 0.0
+
+    def total(xs, n):
+        rotated(xs, n)
+        return np.sum(xs[0]) + 2.0 * np.sum(xs[1])
+
+    for n, wanted in ((1, [0, 1, 2]), (3, [1, 2, 0]), (7, [1, 2, 0])):
+        gradient = pystage.grad(total)([np.ones(2), np.ones(2), np.ones(2)], n)
+        np.testing.assert_allclose(gradient, np.repeat(wanted, 2).reshape(3, 2))
+
+
 def test_a_place_does_not_vary():
     def largest(x):
         return x[np.argmax(x)] * x[0]

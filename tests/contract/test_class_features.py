@@ -256,10 +256,20 @@ class Holder:
 @cases.each((1.5,))
 def descriptors(x):
     h = Holder(x)
+    h.once = x
+    del h.once
     a = h.d, h.c, h.c, Holder.d
     del h.c
     del h.p
     return a, h.c, h
+
+
+@cases(Slots(1.5), Holder(2.0))
+def an_attribute_that_the_program_sets_and_deletes(s, h):
+    h.once = s.x
+    x = h.once
+    del h.once, s.kept
+    return x, hasattr(h, "once"), hasattr(s, "kept")
 
 
 class Declines:

@@ -257,7 +257,7 @@ def store(w: Writer) -> None:
 def _part(kind: Number, indices: list[str]) -> tuple[int, ...] | None:
     """The shape of what the indices select; None if there is nothing."""
     whole = np.zeros(kind.shape, bool)
-    known_indices = ", ".join(i if i[0] in ":.[" or ":" in i else "0" for i in indices)
+    known_indices = ", ".join(i if i[0] in ":.[" or i in INDEX_FORMS else "0" for i in indices)
     try:
         shape: tuple[int, ...] = eval(f"whole[{known_indices}]", {"whole": whole}).shape
     except IndexError:
@@ -396,7 +396,7 @@ def raising(w: Writer) -> None:
     elif form == 1:
         w.add(f"assert {condition(w)}, {exact(w, 0).text}")
     elif form == 2:
-        bind(w, fit(w, known(f"({integer(w)} // {integer(w)})", PYTHON_INT), PYTHON_INT), PYTHON_INT)
+        bind(w, f"int({integer(w)} // {integer(w)})", PYTHON_INT)
     else:
         arrays = w.arrays()
         if not arrays:

@@ -345,6 +345,15 @@ def a_broadcast_view_comes_back(x):
     return np.broadcast_to(x, (2, 3))
 
 
+@cases.each((np.array([1j, 2 - 1j, 2 + 1j]), 2))
+def complex_numbers_are_ordered_in_a_loop(c, n):
+    found = [c > c[::-1], np.clip(c, 1, 4)]
+    for i in range(n):
+        c[...] = np.maximum(c, 1) - np.minimum(c, c[::-1]) + c.max()
+        c[0] = np.maximum.accumulate(c)[1]
+    return c, found
+
+
 # ---------------------------------------------------------------- containers
 
 
@@ -604,3 +613,12 @@ def test_regression(function, args, options):
 
 def test_a_broadcast_array_is_read_like_any_other() -> None:
     check(lambda x: np.broadcast_to(x, (2, 3)) * 2 + x, X)
+
+
+def test_complex_numbers_that_are_nan_have_no_order() -> None:
+    def ordered(x):
+        y = x[::-1].copy()
+        return x > y, x <= y, np.maximum(x, y), np.minimum(x, y)
+
+    with np.errstate(all="ignore"):
+        check(ordered, np.array([complex("nan"), complex(1, np.nan), complex(np.nan, 2), 3 - 1j, 3 + 1j, 0]))

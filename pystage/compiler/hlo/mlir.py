@@ -106,14 +106,6 @@ class Emitter:
             results = [self.values[v] for v in region.results]
             ir.Operation.create(terminator, [], results, loc=self.location)
 
-    def emit_reducer(self, opcode: str, types: Sequence[ArrayType], into: ir.Region) -> None:
-        """Emits the region `(a, b) -> opcode(a, b)` on scalars, of a reduction with one operation."""
-        (type,) = types
-        block = into.blocks.append(self.type(type), self.type(type), arg_locs=None)
-        with ir.InsertionPoint(block):
-            made = self.create(opcode, [type], list(block.arguments))
-            ir.Operation.create("stablehlo.return", [], [made.results[0]], loc=self.location)
-
     def symbol(self, function: Function) -> ir.Attribute:
         """A reference to a private function of the module."""
         return ir.FlatSymbolRefAttr.get(self._symbol_of(function))

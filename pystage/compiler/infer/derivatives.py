@@ -123,10 +123,14 @@ class Leaves:
                 state.set(original, rebuild(state.get(number), self.number, self.owner))
 
     def hand_over(self, results: Sequence[Abstract]) -> None:
-        """Puts the caller's objects in place of the call's own in all that the results and the arguments reach."""
+        """Puts the caller's objects in place of the call's own in all that the results and the arguments reach.
+
+        So too in merged cells, which one of those may be.
+        """
         state = self.engine.state
         found = []
-        for cell in state.reachable([*results, *[Ref(original) for original in self.fresh.values()]]):
+        reached = state.reachable([*results, *[Ref(original) for original in self.fresh.values()]])
+        for cell in {**reached, **{c: None for c in state.merged if c in state.slots}}:
             content = state.get(cell)
             named = [*cells_of(content), *[s.cell for s in sources_of(content)]]
             if any(c in self.fresh for c in named) or any(v in self.actual for v in values_of(content)):

@@ -422,6 +422,8 @@ class Exit:
             if old is value or (old is not None and _same_items((old,), (value,))):
                 continue
             if isinstance(value, Undef):
+                if old is None:  # set and deleted by the program
+                    continue
                 found.append(Mutation(Write.DELETE_ATTRIBUTE, path, name, Known(None), None))
             else:
                 found.append(Mutation(Write.ATTRIBUTE, path, name, self.field(after, name, value), None))

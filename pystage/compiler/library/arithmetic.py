@@ -306,7 +306,10 @@ def right_shift(ctx: Context, form: Form, x: Value, y: Value) -> Value:
 
 
 def compare(direction: str) -> Kernel:
-    """The kernel of a comparison. Complex numbers are ordered by their real part, then the imaginary one."""
+    """The kernel of a comparison. Complex numbers are ordered by their real part, then the imaginary one.
+
+    NumPy's that are NaN in either part have no order.
+    """
 
     def kernel(ctx: Context, form: Form, x: Value, y: Value) -> Value:
         if x.type.dtype != y.type.dtype:
@@ -315,7 +318,11 @@ def compare(direction: str) -> Kernel:
             parts = [ctx.op(part, v) for part in (Real(), Imag()) for v in (x, y)]
             real = ctx.op(Compare(direction), parts[0], parts[1])
             imaginary = ctx.op(Compare(direction), parts[2], parts[3])
-            return select(ctx, ctx.op(Compare("EQ"), parts[0], parts[1]), imaginary, real)
+            ordered = select(ctx, ctx.op(Compare("EQ"), parts[0], parts[1]), imaginary, real)
+            if form is Form.JAX:
+                return ordered
+            numbers = [ctx.op(Compare("EQ"), v, v) for v in (x, y)]
+            return ctx.op(And(), ordered, ctx.op(And(), *numbers))
         return ctx.op(Compare(direction), x, y)
 
     return kernel

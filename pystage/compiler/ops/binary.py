@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
@@ -165,26 +165,55 @@ class Power(Binary):
         return c.mul(y, below), c.mul(c.op(Log(), base), op.results[0])
 
 
-class Maximum(Binary):
-    """The greater one, NaN if either is; complex numbers in lexicographic order. StableHLO: maximum."""
+class Extremum(Binary):
+    """One of two numbers, by their order; NaN if either is. Complex numbers are in lexicographic order.
+
+    XLA:CPU has no extremum of complex numbers (it ends the process where it simplifies one): they are compared part
+    by part.
+    """
+
+    dtypes = ALL
+    direction: ClassVar[str]
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        type = op.results[0].type
+        if type.dtype not in COMPLEXES:
+            return e.create(self.opcode, op.results, operands)
+        flags = [ArrayType(BOOL, type.shape)]
+        part_type = [ArrayType(FLOAT32 if type.dtype == COMPLEX64 else FLOAT64, type.shape)]
+
+        def compared(direction: str, x: mlir_ir.Value, y: mlir_ir.Value) -> mlir_ir.Value:
+            attribute = e.parse(f"#stablehlo<comparison_direction {direction}>")
+            return e.create("compare", flags, [x, y], {"comparison_direction": attribute}).results[0]
+
+        def both(opcode: str, x: mlir_ir.Value, y: mlir_ir.Value) -> mlir_ir.Value:
+            return e.create(opcode, flags, [x, y]).results[0]
+
+        parts = [[e.create(part, part_type, [v]).results[0] for v in operands] for part in ("real", "imag")]
+        by_part = [compared(self.direction, *part) for part in parts]
+        ordered = e.create("select", flags, [compared("EQ", *parts[0]), *reversed(by_part)]).results[0]
+        x, y = operands
+        kept = both("or", compared("NE", x, x), both("and", ordered, compared("EQ", y, y)))
+        return e.create("select", op.results, [kept, *operands])
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return _shares(c, op)
+
+
+class Maximum(Extremum):
+    """The greater one. StableHLO: maximum."""
 
     opcode = "maximum"
-    dtypes = ALL
     numpy = np.maximum
-
-    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
-        return _shares(c, op)
+    direction = "GE"
 
 
-class Minimum(Binary):
-    """The lesser one, NaN if either is; complex numbers in lexicographic order. StableHLO: minimum."""
+class Minimum(Extremum):
+    """The lesser one. StableHLO: minimum."""
 
     opcode = "minimum"
-    dtypes = ALL
     numpy = np.minimum
-
-    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
-        return _shares(c, op)
+    direction = "LE"
 
 
 class Atan2(Binary):

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..hlo.builder import Builder
 from ..hlo.calculus import (
     Calculus,
     Contribution,
@@ -20,7 +21,7 @@ from ..hlo.calculus import (
     Reciprocal,
     Tangents,
 )
-from ..hlo.ir import Op, Value
+from ..hlo.ir import Op, Region, Value
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import BOOL, FLOAT32, INT32, ArrayType, DType, is_complex
 from .lanes import elementwise
@@ -195,3 +196,10 @@ def _product(c: Calculus, x: Value, partial: Partial) -> Value | None:
         case -1:
             return c.neg(x)
     raise TypeError(f"{partial!r} is not a partial derivative")
+
+
+def combining(combine: HloOp, type: ArrayType) -> Region:
+    """A region that combines two scalars of a type with one operation, as reductions take it."""
+    region = Region((type, type))
+    region.results = (Builder(region).op(combine, *region.params),)
+    return region

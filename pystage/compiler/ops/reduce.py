@@ -16,7 +16,7 @@ from ..hlo.op import ErrorSample, HloOp, ResultTypes, RunRegion, Sample
 from ..hlo.types import BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT32, ArrayType, is_floating
 from .binary import Add, And, Maximum, Minimum, Multiply, Or, Xor
 from .compare import Compare, Select
-from .elementwise import Binary
+from .elementwise import Binary, combining
 from .lanes import later
 from .operands import (
     FLOATS,
@@ -64,7 +64,7 @@ class Reduce(HloOp):
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         made = e.create(self.opcode, op.results, operands, {"dimensions": e.i64s(self.axes)}, regions=1)
-        e.emit_reducer(self.combine.opcode, [op.operands[1].type], made.regions[0])
+        e.emit_region(combining(self.combine, op.operands[1].type), made.regions[0])
         return made
 
     def reference(self, *operands: np.ndarray) -> Any:
@@ -282,11 +282,7 @@ def _one(combine: HloOp) -> Any:
     """A region that applies one operation to scalars of the first operand's type."""
 
     def build(b: Builder, operands: Sequence[Value]) -> list[Region]:
-        scalar = operands[0].type.with_shape(())
-        region = Region((scalar, scalar))
-        with b.region(region):
-            region.results = (b.op(combine, *region.params),)
-        return [region]
+        return [combining(combine, operands[0].type.with_shape(()))]
 
     return build
 

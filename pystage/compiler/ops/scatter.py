@@ -16,6 +16,7 @@ from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import FLOAT32, INT32, ArrayType, ShapeError, Symbol, known_equal
 from .binary import Add, Maximum, Multiply
+from .elementwise import combining
 from .gather import Axes, Gather, IndexVectors, require_ascending
 from .lanes import later, of_all_lanes
 from .operands import require, require_axes, require_same_dtype, same_shape
@@ -105,7 +106,7 @@ class Scatter(HloOp):
         made = e.create(self.opcode, op.results, operands, attributes, regions=1)
         scalar = ArrayType(op.results[0].type.dtype)
         if self.combine is not None:
-            e.emit_reducer(self.combine.opcode, [scalar], made.regions[0])
+            e.emit_region(combining(self.combine, scalar), made.regions[0])
         else:
             block = made.regions[0].blocks.append(e.type(scalar), e.type(scalar), arg_locs=None)
             with mlir_ir.InsertionPoint(block):

@@ -28,6 +28,7 @@ from ..hlo.types import (
 from . import running
 from .binary import Add, Maximum, Minimum, Multiply, Power
 from .compare import Compare
+from .elementwise import combining
 from .lanes import of_all_lanes
 from .operands import require, require_per_axis, require_same_dtype, require_scalar, same_shape
 from .reduce import STANDARD
@@ -134,7 +135,7 @@ class ReduceWindow(HloOp):
         if self.window_dilation:
             attributes["window_dilations"] = e.i64s(self.window_dilation)
         made = e.create(self.opcode, op.results, operands, attributes, regions=1)
-        e.emit_reducer(self.combine.opcode, [ArrayType(op.results[0].type.dtype)], made.regions[0])
+        e.emit_region(combining(self.combine, ArrayType(op.results[0].type.dtype)), made.regions[0])
         return made
 
     def reference(self, *operands: np.ndarray) -> np.ndarray:
@@ -332,7 +333,7 @@ class SelectAndScatter(HloOp):
         selector = Region((scalar, scalar))
         selector.results = (Builder(selector).op(Compare(self.select), *selector.params),)
         e.emit_region(selector, made.regions[0])
-        e.emit_reducer(self.combine.opcode, [scalar], made.regions[1])
+        e.emit_region(combining(self.combine, scalar), made.regions[1])
         return made
 
     def reference(self, *operands: np.ndarray) -> np.ndarray:
