@@ -55,6 +55,14 @@ EDGES = {
     "remainder of a negative": (lambda np: lambda x: np.sum(3.0 % x), [0.7, -1.0, -2.0]),
     "fmod": (lambda np: lambda x: np.sum(np.fmod(x, 2.0)), [0.0, 0.5, -1.0]),
     "floor": (lambda np: lambda x: np.sum(np.floor(x) + np.round(x)), [0.0, 0.5]),
+    "interp": (
+        lambda np: lambda x: np.sum(np.interp(x, np.array([0.0, 1.0, 3.0]), np.array([1.0, 3.0, -1.0]))),
+        [-1.0, 0.0, 0.5, 1.0, 3.0, 4.0],
+    ),
+    "places of interp": (
+        lambda np: lambda x: np.sum(np.interp(np.array([0.0, 0.5, 3.0, 4.0]), x, np.array([1.0, 3.0, -1.0]))),
+        [0.0, 1.0, 3.0],
+    ),
     "sinc": (lambda np: lambda x: np.sum(np.sinc(x)), [0.0, 0.5]),
     "of no elements": (lambda np: lambda x: np.sum(x[2:]), [1.0, 2.0]),
 }

@@ -829,12 +829,49 @@ def test_jax_random_inside():
     check(program, jax.random.PRNGKey(0), jnp.ones(3))
 
 
-def test_draws_of_a_function_that_is_differentiated_are_refused():
-    def loss(w, rng):
-        return (w * rng.normal(size=3)).sum()
+def noisy_loss(w, rng):
+    kept = rng.random(3) > 0.3
+    total = 0.0
+    for i in range(3):
+        total += w[i] * w[i] * kept[i] * rng.normal()
+    return total
+
+
+def test_draws_of_a_function_that_is_differentiated():
+    w, rng, same = np.array([1.0, -2.0, 3.0]), generator(), generator()
+    gradient = pystage.grad(noisy_loss)(w, rng)
+    kept = same.random(3) > 0.3
+    np.testing.assert_allclose(gradient, 2.0 * w * kept * [same.normal() for _ in range(3)])
+    assert state_of(rng) == state_of(same)
+    pystage.hessian(noisy_loss)(w, rng)
+    noisy_loss(w, same)
+    assert state_of(rng) == state_of(same)
+
+
+def test_draws_in_a_loop_of_gradients():
+    def train(w, rng):
+        for _ in range(4):
+            value, slope = pystage.value_and_grad(noisy_loss)(w, rng)
+            w = w - 0.1 * slope * rng.uniform()
+        out, pull = pystage.vjp(noisy_loss, w, rng)
+        return w, value, out, pull(1.0)[0], rng.normal()
+
+    check(train, np.array([1.0, -2.0, 3.0]), generator(), tolerance=1e-12, interpreted=False)
+
+
+def test_draws_that_a_derivative_would_repeat_are_refused():
+    def again(w, rng):
+        return pystage.checkpoint(lambda w: (w * rng.normal(size=3)).sum())(w)
+
+    def by_lane(w, rng):
+        return pystage.vmap(lambda v: v * rng.normal())(w).sum()
+
+    def varied(w, rng):
+        return rng.normal(w[0]) * w[1]
 
     rng = generator()
     before = state_of(rng)
-    with pytest.raises(pystage.StagingError, match="PS606"):
-        pystage.grad(loss)(np.ones(3), rng)
+    for function in (again, by_lane, varied):
+        with pytest.raises(pystage.StagingError, match="PS606|PS701"):
+            pystage.grad(function)(np.ones(3), rng)
     assert state_of(rng) == before

@@ -19,7 +19,7 @@ from ..diagnostics.diagnostic import DiagnosticError
 from ..diagnostics.span import Span
 from ..hlo.ir import Function as HloFunction
 from ..hlo.ir import Region, Value
-from ..hlo.walk import functions
+from ..hlo.walk import callees, functions
 from ..ops import Call
 from ..ops.draw import Draw
 from ..stage import ir as stage
@@ -163,22 +163,28 @@ def call_transformed(
     args: Sequence[Abstract],
     kwargs: Mapping[str, Abstract],
     transform: Callable[[Replay, Sequence[Value]], Sequence[Value]],
+    may_draw: bool = False,
 ) -> Abstract:
     """Calls any callable value as an HLO function of its own, which `transform` puts into the program.
 
     `transform` gets what the callee did and the values of its function's parameters at this call, and gives
     values for the results of that function.
     """
-    replay, canonical = transformed(engine, function, args, kwargs)
+    replay, canonical = transformed(engine, function, args, kwargs, may_draw)
     return apply_transformed(engine, replay, canonical, transform)
 
 
 def transformed(
-    engine: Engine, function: Abstract, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
+    engine: Engine,
+    function: Abstract,
+    args: Sequence[Abstract],
+    kwargs: Mapping[str, Abstract],
+    may_draw: bool = False,
 ) -> tuple[Replay, Canonical]:
     """What a call of any callable value does, as an HLO function of its own, and what it is given; nothing is done yet.
 
-    The function must not draw: PS606, as the transformed program may run it again, or not at all.
+    The function must not draw (PS606), as the transformed program may run it again, or not at all; `may_draw`: it
+    may, and `require_drawn_once` holds of what is made of it.
     """
     activation = Activation("transformed", engine.b.span, lambda bound: _call_bound(engine, bound, len(args)))
     bound = {"": function, **{str(i): a for i, a in enumerate(args)}, **kwargs}
@@ -190,12 +196,28 @@ def transformed(
     canonical.describe_code(error_of(engine).code)
     canonical.describe_code(output_of(engine).token)
     replay, _ = _infer_callee(engine, activation, bound, canonical)
-    for op in [op for f in functions(replay.function) for op in f.body.walk()]:
-        if isinstance(op.kind, Draw):
-            name, why = op.kind.action.name, "the function that draws is transformed here"
-            instead = "draw outside of the function and pass the numbers in"
-            raise DiagnosticError(NotServed(span=op.span, name=name, why=why, instead=instead))
+    if not may_draw:
+        require_drawn_once(replay.function, ())
     return replay, canonical
+
+
+def require_drawn_once(old: HloFunction, made: Sequence[HloFunction]) -> None:
+    """PS606 unless what was made of a function draws what it does, no more often and no less."""
+    first = next((o for f in functions(old) for o in f.body.walk() if isinstance(o.kind, Draw)), None)
+    if first is not None and sum(_draws(f.body) for f in made) != _draws(old.body):
+        assert isinstance(first.kind, Draw)
+        name, why = first.kind.action.name, "the function that draws is transformed here"
+        instead = "draw outside of the function and pass the numbers in"
+        raise DiagnosticError(NotServed(span=first.span, name=name, why=why, instead=instead))
+
+
+def _draws(region: Region) -> int:
+    """How many draws a region holds, those of functions once for each call."""
+    found = 0
+    for op in region.walk():
+        found += isinstance(op.kind, Draw)
+        found += sum(_draws(f.body) for f in callees(op))
+    return found
 
 
 def apply_transformed(
@@ -211,7 +233,8 @@ def apply_transformed(
 def put_transformed(
     engine: Engine, replay: Replay, made: HloFunction, operands: Sequence[Value]
 ) -> Sequence[Value]:
-    """Puts what a callee's function was made into in its place: it must run each time if that must."""
+    """Puts what a callee's function was made into in its place: it must run each time if that must, and draws once."""
+    require_drawn_once(replay.function, (made,))
     if not replay.pure:
         engine.effectful.add(made)
     return engine.b.apply(Call(made), operands, pure=replay.pure).results

@@ -224,7 +224,7 @@ def call_lifted(engine: Engine, function: Abstract, call: Lifted, kwargs: Named,
     before = {cell: engine.state.get(cell) for cell in leaves.fresh.values()}
     names = (engine.current.id, f".lifted{id(leaves)}")
     engine.state.set(names, Tuple(tuple(map(Ref, leaves.fresh))))  # the caller's own names for them
-    result = call_transformed(engine, function, call.args, kwargs, transform)
+    result = call_transformed(engine, function, call.args, kwargs, transform, may_draw=True)
     engine.state.set(names, Undef())
     others = [a for a in (*call.args, *kwargs.values()) if not any(a is c for c in call.chosen)]
     leaves.write_back([function, *others], before)

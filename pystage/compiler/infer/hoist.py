@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ad.trips import exact_trips
 from ..diagnostics.codes_calls import NotServed
 from ..diagnostics.diagnostic import Diagnostic, DiagnosticError, Note
 from ..diagnostics.errors import StagingError
@@ -231,7 +232,7 @@ class Hoist:
 
     def _loop(self, op: Op, level: _Level) -> list[_Step]:
         cond, body = op.regions
-        trips = self._origins.exact.get(body)
+        trips = self._origins.exact.get(body) or exact_trips(op)  # a derivative's copies are read
         if trips is None and self._may_be_known(body):
             return []
         if trips is None or any(self._draws(inner) for inner in cond.ops):

@@ -29,7 +29,7 @@ from ..values.lattice import (
     Ref,
     Tuple,
 )
-from .calls import Replay, call_transformed, put_transformed
+from .calls import Replay, call_transformed, put_transformed, require_drawn_once
 from .derivatives import Lifted, Shape, call_lifted, lifted
 from .engine import Engine
 from .objects import completed
@@ -113,6 +113,7 @@ def pulled_back(
             [old in wanted and new in linear.varied for old, new in zip(body.results, linear.body.results)]
         )
         back = reverse.backward(linear, flags, mask)
+        require_drawn_once(replay.function, (linear.made, back.made))
         results = put_transformed(engine, replay, linear.made, actual)
         inputs = dict(zip(linear.body.params, actual, strict=True))
         outputs = dict(zip(linear.body.results, results, strict=True))

@@ -9,7 +9,7 @@ import numpy as np
 from ..diagnostics.codes_types import ArgumentNotStaged
 from ..hlo.ir import Value
 from ..hlo.types import FLOAT64, INT64
-from ..ops import Add, Compare, Divide, Maximum, Minimum, Multiply, Select, Subtract
+from ..ops import Add, Compare, Divide, IsFinite, Maximum, Minimum, Multiply, Select, Subtract
 from ..values.lattice import Abstract
 from .composed import composed
 from .context import Context, Raw
@@ -37,11 +37,15 @@ def interp(
     shape = at.type.static_shape
     if size == 0:
         ctx.raise_(ValueError("array of sample points is empty"))
-    result = _between(ctx, at, places, values)
+    result, slope = _between(ctx, at, places, values)
     for edge, outside, direction in ((0, left, "LT"), (size - 1, right, "GT")):
         bound = ctx.broadcast(ctx.reshape(part(ctx, places, 0, edge, edge + 1), ()), shape)
         own = ctx.reshape(part(ctx, values, 0, edge, edge + 1), ())
-        result = ctx.op(Select(), ctx.op(Compare("EQ"), at, bound), ctx.broadcast(own, shape), result)
+        # The value of the point itself, with the slope of the line that ends there.
+        exact = ctx.broadcast(own, shape)
+        on_line = ctx.op(Add(), exact, ctx.op(Multiply(), slope, ctx.op(Subtract(), at, bound)))
+        exact = ctx.op(Select(), ctx.op(IsFinite(), slope), on_line, exact)
+        result = ctx.op(Select(), ctx.op(Compare("EQ"), at, bound), exact, result)
         beyond = (
             own if is_none(outside) else ctx.convert(nested(ctx, NUMPY, outside, "interp").value, FLOAT64)
         )
@@ -50,8 +54,8 @@ def interp(
     return ctx.new(result)
 
 
-def _between(ctx: Context, at: Value, places: Value, values: Value) -> Value:
-    """The line through the two points around each place."""
+def _between(ctx: Context, at: Value, places: Value, values: Value) -> tuple[Value, Value]:
+    """The line through the two points around each place, and its slope."""
     (size,) = places.type.static_shape
     shape = at.type.static_shape
     one = filled(ctx, 1, shape, INT64)
@@ -65,7 +69,7 @@ def _between(ctx: Context, at: Value, places: Value, values: Value) -> Value:
         for i in (low, high)
     ]
     slope = ctx.op(Divide(), ctx.op(Subtract(), y1, y0), ctx.op(Subtract(), x1, x0))
-    return ctx.op(Add(), ctx.op(Multiply(), slope, ctx.op(Subtract(), at, x0)), y0)
+    return ctx.op(Add(), ctx.op(Multiply(), slope, ctx.op(Subtract(), at, x0)), y0), slope
 
 
 @composed(np.trapezoid)
