@@ -14,6 +14,7 @@ from ..compiler.emit.stablehlo import emit_module, stands_alone
 from ..compiler.pipeline import Staged
 from ..compiler.values.boundary import Leaf, Spec, Static, Structure
 from .abstract import abstract_form, stand_in
+from .collector import waiting
 from .dispatch import Described, Dispatcher
 from .entries import Entry
 from .hlo_text import InstructionCounts, instruction_counts
@@ -33,7 +34,12 @@ class Lowered:
     ) -> None:
         self._dispatcher = dispatcher
         self._canonical = canonical
-        args, kwargs = canonical(args, kwargs)
+        self._module: ir.Module | None = None
+        with waiting:
+            self._lower(*canonical(args, kwargs))
+
+    def _lower(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        dispatcher = self._dispatcher
         dispatcher.calling.check(args, kwargs)
         described = dispatcher.describe(args, kwargs, abstract_form)
         context = dispatcher.context(described, traced=False)
@@ -41,7 +47,6 @@ class Lowered:
         self._specialisation, self._hidden = dispatcher.specialise(context, described, args, kwargs, {})
         self._entry = Entry(context, (), tuple(described.description.paths))
         function = for_platform(self.staged.function, jax.default_backend())
-        self._module: ir.Module | None = None
         if stands_alone(function):
             self._module = emit_module(function, self.staged.name)
         else:

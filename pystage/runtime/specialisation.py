@@ -19,6 +19,7 @@ from ..compiler.hlo.types import ArrayType
 from ..compiler.pipeline import Infer, Request, Staged, build
 from ..compiler.values.boundary import Form, Leaf, Spec, Structure
 from ..compiler.values.demand import no_value
+from .collector import waiting
 from .draws import same_steps
 from .inputs import TypeKey, is_key, key_data_type, trace_key, type_key
 from .leaves import dtype_problem
@@ -71,7 +72,7 @@ class Variant:
 
 def stage(context: Context, request: Request, static: Mapping[int, Any], x64: bool) -> Staged:
     """Stages a program under the user's own settings, whatever JAX is tracing around us."""
-    with jax.enable_x64(x64), jax.core.eval_context():
+    with waiting, jax.enable_x64(x64), jax.core.eval_context():
         return build(context.infer, request, static)
 
 

@@ -133,7 +133,7 @@ class _Rewriter:
         whole = callee in self._opaque
         operands = [v for p, v in zip(callee.body.params, op.operands) if whole or p in self._live.values]
         kept = [i for i, r in enumerate(callee.body.results) if self._used(r)]
-        self._add(op, replace(kind, function=made), operands, kept, [], into)
+        self._add(op, Call(made, kind.recompute, kind.rule), operands, kept, [], into)
 
     def _with_functions(self, kind: HloOp) -> HloOp:
         """The same operation, with the rewritten forms of the functions among its static operands."""

@@ -6,8 +6,7 @@ built; a pure operation that was already applied to the same values where it is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from ..diagnostics.span import Span
 from .ir import Op, Region, Value
@@ -17,40 +16,51 @@ from .types import ArrayType
 _Key = tuple[HloOp, tuple[Value, ...]]
 
 
+class Building:
+    """The time during which a builder builds into a region, and sees what is in those that are open."""
+
+    __slots__ = ("_builder", "_open", "_outer", "_region")
+
+    def __init__(self, builder: Builder, region: Region, open: list[tuple[Region, dict[_Key, Op]]]) -> None:
+        self._builder = builder
+        self._region = region
+        self._open = open
+
+    def __enter__(self) -> Region:
+        self._outer, self._builder.open = self._builder.open, self._open
+        self._open.append((self._region, {}))
+        return self._region
+
+    def __exit__(self, *exception: object) -> None:
+        self._open.pop()
+        self._builder.open = self._outer
+
+
 class Builder:
     """Builds into a stack of open regions; `span` is the source of what is being built."""
 
     def __init__(self, body: Region) -> None:
-        self._open: list[tuple[Region, dict[_Key, Op]]] = [(body, {})]
+        self.open: list[tuple[Region, dict[_Key, Op]]] = [(body, {})]
+        """The open regions, each with the operations in it that may be shared."""
         self.span: Span | None = None
 
     @property
     def current(self) -> Region:
         """The innermost open region."""
-        return self._open[-1][0]
+        return self.open[-1][0]
 
     @property
     def depth(self) -> int:
         """How many regions are open."""
-        return len(self._open)
+        return len(self.open)
 
-    @contextmanager
-    def region(self, region: Region) -> Iterator[Region]:
+    def region(self, region: Region) -> Building:
         """Builds into `region` for the time of the `with` block."""
-        self._open.append((region, {}))
-        try:
-            yield region
-        finally:
-            self._open.pop()
+        return Building(self, region, self.open)
 
-    @contextmanager
-    def isolated(self, body: Region) -> Iterator[Region]:
+    def isolated(self, body: Region) -> Building:
         """Builds a function of its own: nothing built outside is shared with it."""
-        outer, self._open = self._open, [(body, {})]
-        try:
-            yield body
-        finally:
-            self._open = outer
+        return Building(self, body, [])
 
     def op(self, kind: HloOp, *operands: Value) -> Value:
         """Applies `kind`, which has one result and no regions, and returns the result."""
@@ -71,7 +81,7 @@ class Builder:
         shareable = kind.pure and pure and not regions
         if shareable:
             key = (kind, operands)
-            for _, known in self._open:
+            for _, known in self.open:
                 found = known.get(key)
                 if found is not None:
                     return found
@@ -79,7 +89,7 @@ class Builder:
         inferred = kind.infer_regions(types, regions) if regions else kind.infer(*types)
         results = (inferred,) if isinstance(inferred, ArrayType) else tuple(inferred)
         op = Op(kind, operands, results, tuple(regions), self.span)
-        region, known = self._open[-1]
+        region, known = self.open[-1]
         region.ops.append(op)
         if shareable:
             known[key] = op

@@ -11,6 +11,7 @@ from jax.interpreters import mlir as jax_mlir
 
 from ..diagnostics.span import Span
 from .ir import Function, Op, Region, Value
+from .op import HloOp
 from .types import ArrayType, DType
 
 
@@ -29,6 +30,7 @@ class Emitter:
         self._quick: dict[int, tuple[Any, Any]] = {}
         """By identity of a type or a span, which lives as long as this: what is made of it."""
         self._elements: dict[DType, ir.Type] = {}
+        self._attributes: dict[HloOp, dict[str, ir.Attribute]] = {}
         self._locations: dict[Span | None, ir.Location] = {None: location}
         self.values: dict[Value, ir.Value] = {}
         self.location = location
@@ -83,6 +85,15 @@ class Emitter:
         return ir.Operation.create(
             name, types, operands, attributes=attributes, regions=regions, loc=self.location
         )
+
+    def attributes(
+        self, kind: HloOp, make: Callable[[Emitter], dict[str, ir.Attribute]]
+    ) -> dict[str, ir.Attribute]:
+        """The attributes of an operation, which `make` gives; made once for equal static operands."""
+        found = self._attributes.get(kind)
+        if found is None:
+            found = self._attributes[kind] = make(self)
+        return found
 
     def emit_op(self, op: Op) -> None:
         """Emits one operation and remembers its results."""

@@ -8,6 +8,8 @@ from functools import cache
 import ml_dtypes
 import numpy as np
 
+from .immutable import immutable_value
+
 DType = np.dtype[np.generic]
 
 BOOL: DType = np.dtype(np.bool_)
@@ -87,7 +89,7 @@ def is_unsigned(dtype: DType) -> bool:
     return dtype.kind == "u"
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class ArrayType:
     """The type of a value: `dtype` and `shape`, as `f32[3,4]`."""
 

@@ -21,7 +21,8 @@ def _function_fields(cls: type[Any]) -> tuple[str, ...]:
 def function_operands(kind: HloOp) -> dict[str, Function]:
     """The functions among the static operands of an operation, by name."""
     cls: Any = type(kind)
-    return {n: v for n in _function_fields(cls) if isinstance(v := getattr(kind, n), Function)}
+    names = _function_fields(cls)
+    return {n: v for n in names if isinstance(v := getattr(kind, n), Function)} if names else {}
 
 
 def callees(op: Op) -> tuple[Function, ...]:

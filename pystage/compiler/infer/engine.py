@@ -91,15 +91,23 @@ _NOT_IN_NAMES = re.compile(r"\W")
 
 @dataclass(slots=True)
 class Scope:
-    """A callee being inferred.
+    """A callee being inferred; `open` are all those that are.
 
     `crossed`: it used what it knows of this very call, so no other may share it. `observed`: of the cells that
     it changes, whether somebody sees them after a raise.
     """
 
     body: Region
+    open: list[Scope]
     crossed: bool = False
     observed: dict[Slot, bool] = field(default_factory=dict)
+
+    def __enter__(self) -> Scope:
+        self.open.append(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.open.pop()
 
 
 @dataclass(slots=True, eq=False)
@@ -154,7 +162,6 @@ class Engine(Context):
         self.python_callees: dict[int, tuple[Callee, dict[str, Abstract]]] = {}  # by id of the function
         self.library_attributes: dict[tuple[int, str], Abstract] = {}  # by id of the module, and the name
         self.keep: list[Any] = []  # objects whose identity is part of a key
-        self.depth = 0
         self.body_passes: dict[stage.Instr, int] = {}
         self.kinds_told = 0
         """How often the program tells of which type a number is."""
@@ -162,7 +169,7 @@ class Engine(Context):
         """Loops of which a variable has another type after the first trip than before it."""
         self.active_loops: list[Active] = []
         self._names: dict[str, int] = {}
-        self._scopes: list[Scope] = []
+        self.scopes: list[Scope] = []
         self._namespaces: dict[int, int] = {}
         self.global_names: dict[int, dict[str, Any]] = {}
         self.closure_cells: dict[int, tuple[int, Any]] = {}
@@ -315,7 +322,7 @@ class Engine(Context):
 
     def note_observed(self, slot: Slot, seen: bool) -> None:
         """Notes for the callees being inferred what they depend on."""
-        for scope in self._scopes:
+        for scope in self.scopes:
             scope.observed.setdefault(slot, seen)
 
     # -- scopes
@@ -340,17 +347,14 @@ class Engine(Context):
         finally:
             self.b.span, self.frame = span, frame
 
-    @contextmanager
-    def inside_callee(self, body: Region) -> Iterator[Scope]:
-        """Inferring the function whose body is `body`."""
-        scope = Scope(body)
-        self._scopes.append(scope)
-        self.depth += 1
-        try:
-            yield scope
-        finally:
-            self.depth -= 1
-            self._scopes.pop()
+    def inside_callee(self, body: Region) -> Scope:
+        """Inferring the function whose body is `body`, in a `with` block."""
+        return Scope(body, self.scopes)
+
+    @property
+    def depth(self) -> int:
+        """How many callees are being inferred."""
+        return len(self.scopes)
 
     def fresh_name(self, name: str) -> str:
         """A name for a private function."""
@@ -431,7 +435,9 @@ class Engine(Context):
     def held(self, temp: stage.Temp) -> Abstract:
         """The value of a temporary of the current frame; it may be None on some paths."""
         value = self.state.slots.get((self.frame.id, temp))  # type: ignore[union-attr]
-        return self.narrowed(value) if type(value) is Optional else self.get(temp)
+        if value is None or type(value) is Unknown:
+            raise DiagnosticError(self.errors.found[-1] if value is None else value.reason)
+        return self.narrowed(value) if type(value) is Optional else value  # type: ignore[return-value]
 
     def narrowed(self, value: Abstract) -> Abstract:
         """What may be None, where it is known here whether it is."""
@@ -632,7 +638,7 @@ class Engine(Context):
         before = self.origins.crossings
         result = known(self.state, self.origins, value, what, self.b.span)
         if self.origins.crossings != before:
-            for scope in self._scopes:
+            for scope in self.scopes:
                 scope.crossed = True
         return result
 

@@ -19,6 +19,7 @@ from ..values.lattice import (
     DictCell,
     ListCell,
     MaybeUndef,
+    Optional,
     Ref,
     SetCell,
     Slice,
@@ -61,7 +62,7 @@ def _load(e: Engine, i: stage.Load) -> None:
         raise DiagnosticError(NotAssigned(span=i.span, name=i.name))
     if isinstance(value, MaybeUndef):
         value = value.value if i.certain else objects.assigned(e, value, f"the variable {i.name!r}")
-    e.put(i.dst, e.narrowed(value))
+    e.put(i.dst, e.narrowed(value) if type(value) is Optional else value)
 
 
 def _global(e: Engine, frame: Frame, name: str) -> Abstract | None:

@@ -32,6 +32,7 @@ from ..values.lattice import (
     Meaning,
     Method,
     ObjectCell,
+    Optional,
     Partial,
     Ref,
     Tuple,
@@ -85,8 +86,8 @@ def call_meaning(
         if isinstance(value, Unknown):
             raise DiagnosticError(value.reason)
     if name != "bool":
-        args = [engine.certain(a) for a in args]
-        kwargs = {name: engine.certain(a) for name, a in kwargs.items()}
+        args = [engine.certain(a) if type(a) is Optional else a for a in args]
+        kwargs = {name: engine.certain(a) if type(a) is Optional else a for name, a in kwargs.items()}
     if not accepts(meaning, len(args), kwargs):
         try:
             bound = signature_of(meaning).bind(*args, **kwargs)

@@ -123,6 +123,9 @@ class Convolution(HloOp):
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         """One `stablehlo.convolution`."""
+        return e.create(self.opcode, op.results, operands, e.attributes(self, self._attributes))
+
+    def _attributes(self, e: Emitter) -> dict[str, mlir_ir.Attribute]:
         (n, f, *spatial), (o, i, *kernel), (on, of, *out) = self.lhs_spec, self.rhs_spec, self.out_spec
         attributes = {
             "dimension_numbers": stablehlo.ConvDimensionNumbers.get(n, f, spatial, i, o, kernel, on, of, out),
@@ -139,7 +142,7 @@ class Convolution(HloOp):
             attributes["rhs_dilation"] = e.i64s(self.rhs_dilation)
         if self.window_reversal:
             attributes["window_reversal"] = mlir_ir.DenseBoolArrayAttr.get(list(self.window_reversal))
-        return e.create(self.opcode, op.results, operands, attributes)
+        return attributes
 
     def reference(self, *operands: np.ndarray) -> np.ndarray:
         """For each place of the window and each of its elements, one product of matrices."""

@@ -129,14 +129,17 @@ class ReduceWindow(HloOp):
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         """One `stablehlo.reduce_window`."""
+        made = e.create(self.opcode, op.results, operands, e.attributes(self, self._attributes), regions=1)
+        e.emit_region(combining(self.combine, ArrayType(op.results[0].type.dtype)), made.regions[0])
+        return made
+
+    def _attributes(self, e: Emitter) -> dict[str, mlir_ir.Attribute]:
         attributes = _window_attributes(e, self.window, self.strides, self.padding)
         if self.base_dilation:
             attributes["base_dilations"] = e.i64s(self.base_dilation)
         if self.window_dilation:
             attributes["window_dilations"] = e.i64s(self.window_dilation)
-        made = e.create(self.opcode, op.results, operands, attributes, regions=1)
-        e.emit_region(combining(self.combine, ArrayType(op.results[0].type.dtype)), made.regions[0])
-        return made
+        return attributes
 
     def reference(self, *operands: np.ndarray) -> np.ndarray:
         """Goes through every window, element by element."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..diagnostics.span import Span
+from ..hlo.immutable import immutable, immutable_value
 from ..hlo.ir import Function
 from ..hlo.types import ArrayType
 from ..ops.draw import Action
@@ -34,7 +34,7 @@ class Form(enum.Enum):
 # ---------------------------------------------------------------- going in
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class Leaf:
     """A dynamic leaf of the arguments: the `index`-th. `weak` is JAX's weak type (False for others).
 
@@ -49,14 +49,14 @@ class Leaf:
     key_impl: str | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Static:
     """An argument known while compiling: str, None, bool, dtype, function, module, type, Ellipsis, enum …"""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Structure:
     """A container or an object. `identity` is equal for two occurrences of one object, else different.
 
@@ -84,14 +84,14 @@ class Step(enum.Enum):
     MEMBER = "member"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Argument:
     """Root of a path: a parameter of the staged function, by position in the signature's order of names."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Global:
     """Root of a path: the variable `name` of the module whose dictionary is `namespace`, else the builtin."""
 
@@ -99,7 +99,7 @@ class Global:
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class CellVariable:
     """Root of a path: the contents of a closure cell."""
 
@@ -107,7 +107,7 @@ class CellVariable:
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Owned:
     """Root of a path: an object that belongs to the staged callable itself (a default, a bound `self`)."""
 
@@ -118,7 +118,7 @@ class Owned:
 Root = Argument | Global | CellVariable | Owned
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Path:
     """A root and the steps from it: `model.layers[0].weight`."""
 
@@ -158,7 +158,7 @@ PathKey = tuple[Any, ...]
 """Names a place of the world (`Path.key`)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class HiddenInput:
     """An array, float or other number that the program reads from the world at each call."""
 
@@ -181,7 +181,7 @@ class GuardKind(enum.Enum):
     NAMES = "names"  # a class: it has so many names of its own, and this method resolution order
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Guard:
     """A fact of the world that the program was specialised on."""
 
@@ -194,14 +194,14 @@ class Guard:
 # ---------------------------------------------------------------- what the host draws
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class Slot:
     """A generator, by its number: first those at `Draws.generators`, then those that actions make."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class Taken:
     """An input of the program that an action takes: a leaf of the arguments, or a hidden input, by its index."""
 
@@ -209,7 +209,7 @@ class Taken:
     hidden: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Perform:
     """One action. Its operands, and where its result goes: the number of a draw, or of a generator's slot."""
 
@@ -219,7 +219,7 @@ class Perform:
     span: Span | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Repeat:
     """Steps that a loop of the program repeats."""
 
@@ -227,7 +227,7 @@ class Repeat:
     steps: tuple[Perform | Repeat, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Draws:
     """What the host does with generators before the program runs, in order, and what the program gets of it.
 
@@ -246,7 +246,7 @@ class Draws:
 # ---------------------------------------------------------------- coming out
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Output:
     """The `index`-th result of the program, as a Python object of `form`.
 
@@ -260,21 +260,21 @@ class Output:
     weak: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Known:
     """An object known while compiling."""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Same:
     """The very object that stands at `path`: an argument or a captured object that is handed back."""
 
     path: Path
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Container:
     """A new tuple, list, dict, NamedTuple or object.
 
@@ -288,7 +288,7 @@ class Container:
     identity: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class View:
     """A new ndarray that is a view of another result or of an argument's memory (`x[1:]` of the argument `x`).
 
@@ -307,7 +307,7 @@ def view_outputs(view: View) -> list[Output]:
     return [start for each in starts for start in each if isinstance(start, Output)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Choice:
     """One of several objects, chosen by the paths that the program took: `options[selector]`."""
 
@@ -315,7 +315,7 @@ class Choice:
     options: tuple[Template, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Made:
     """What a call of `function` gives after the run: a string from its parts, an exception from its arguments.
 
@@ -328,7 +328,7 @@ class Made:
     identity: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Generator:
     """A generator of random numbers that the program made, by the result that holds its number (`Slot`)."""
 
@@ -350,7 +350,7 @@ class Write(enum.Enum):
     CELL = "cell"  # cell_contents = value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Mutation:
     """A change that the caller sees after the run; mutations are applied in order.
 
@@ -367,7 +367,7 @@ class Mutation:
     unless: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Site:
     """A place of the program that may raise `cls`.
 
@@ -384,7 +384,7 @@ class Site:
     fallback: BaseException | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Failure:
     """How a program says that it has raised.
 
@@ -399,7 +399,7 @@ class Failure:
     first: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Demand:
     """A number that had to be known while compiling: where it stands, its value, and who asked for it.
 
@@ -413,7 +413,7 @@ class Demand:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Program:
     """A staged program: HLO, and how it meets the world.
 

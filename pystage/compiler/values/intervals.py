@@ -29,6 +29,25 @@ _NESTED = 3
 Layer = dict[Value, Interval]
 
 
+class Knowing:
+    """The time during which facts hold; what is found in it is forgotten with them."""
+
+    __slots__ = ("_facts", "_layers", "_new")
+
+    def __init__(self, facts: list[Layer], layers: list[Layer], new: Layer) -> None:
+        self._facts = facts
+        self._layers = layers
+        self._new = new
+
+    def __enter__(self) -> None:
+        self._facts.append(self._new)
+        self._layers.append({})
+
+    def __exit__(self, *exception: object) -> None:
+        self._facts.pop()
+        self._layers.pop()
+
+
 class Intervals:
     """What is known of the values of one program."""
 
@@ -160,16 +179,9 @@ class Intervals:
         for value, fact in facts.items():
             known[value] = meet(known[value], fact) if value in known else fact
 
-    @contextmanager
-    def knowing(self, facts: Mapping[Value, Interval]) -> Iterator[None]:
+    def knowing(self, facts: Mapping[Value, Interval]) -> Knowing:
         """What is asked in the `with` block is asked where these values are in these intervals."""
-        self._facts.append(dict(facts))
-        self._layers.append({})
-        try:
-            yield
-        finally:
-            self._facts.pop()
-            self._layers.pop()
+        return Knowing(self._facts, self._layers, dict(facts))
 
     def _assume(self, facts: Layer, condition: Value, truth: bool, depth: int) -> None:
         """Adds what follows from `condition` being `truth`."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import Field, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, dataclass_transform
+from dataclasses import Field, field
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
 from ..diagnostics.diagnostic import Diagnostic
 from ..diagnostics.span import Span
+from ..hlo.immutable import immutable
 from ..hlo.ir import Value
 from ..hlo.types import ArrayType, DType
 from .boundary import Form
@@ -24,19 +25,6 @@ if TYPE_CHECKING:
     from ..stage.ir import Function as StageFunction
     from .remade import Remake
     from .views import View
-
-
-T = TypeVar("T")
-
-
-@dataclass_transform(eq_default=False, frozen_default=True, field_specifiers=(field,))
-def immutable(cls: type[T]) -> type[T]:
-    """A dataclass with slots, equal to itself only, that is never changed once it is made.
-
-    The type checker sees to the last: a frozen dataclass takes three times as long to make, and inference makes
-    more of these than of anything else.
-    """
-    return dataclass(slots=True, eq=False)(cls)
 
 
 class Abstract:

@@ -8,8 +8,7 @@ Forking costs what was changed, not what exists.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any
 
 from .lattice import Abstract, Cell, ErrorCell, OutputCell, Slot, Undef
@@ -48,6 +47,36 @@ class Changes(dict[Slot, Content]):
 def is_temporary(slot: Slot) -> bool:
     """True for a temporary of stage IR, which is written before it is read on every path."""
     return isinstance(slot, tuple) and slot[1].startswith("%")
+
+
+class Fork:
+    """The time between two states of a store: what `State.fork` gives."""
+
+    __slots__ = ("_changes", "_journal", "_journals", "_slots")
+
+    def __init__(self, slots: dict[Slot, Content], journals: list[dict[Slot, Any]]) -> None:
+        self._slots = slots
+        self._journals = journals
+        self._journal: dict[Slot, Any] = {}
+        self._changes = Changes()
+
+    def __enter__(self) -> Changes:
+        self._journals.append(self._journal)
+        return self._changes
+
+    def __exit__(self, *exception: object) -> None:
+        assert self._journals.pop() is self._journal
+        slots, changes = self._slots, self._changes
+        for slot, old in self._journal.items():
+            if old is MISSING:
+                new = slots.pop(slot, MISSING)
+                if new is not MISSING:
+                    changes[slot] = new
+                continue
+            new = slots.get(slot, MISSING)
+            if new is not MISSING and (new is not old or is_temporary(slot)):
+                changes[slot] = new
+            slots[slot] = old
 
 
 class State:
@@ -127,24 +156,9 @@ class State:
         """How many forks are open."""
         return len(self._journals)
 
-    @contextmanager
-    def fork(self) -> Iterator[Changes]:
+    def fork(self) -> Fork:
         """Runs the `with` block on a fork; afterwards the store is as before and `Changes` holds the ends."""
-        changes = Changes()
-        journal: dict[Slot, Any] = {}
-        self._journals.append(journal)
-        try:
-            yield changes
-        finally:
-            assert self._journals.pop() is journal
-            slots = self.slots
-            for slot, old in journal.items():
-                if slot in slots and (slots[slot] is not old or is_temporary(slot)):
-                    changes[slot] = slots[slot]
-                if old is MISSING:
-                    slots.pop(slot, None)
-                else:
-                    slots[slot] = old
+        return Fork(self.slots, self._journals)
 
     def is_new(self, slot: Slot) -> bool:
         """True if a slot is not there without the innermost fork."""

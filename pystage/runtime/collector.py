@@ -1,0 +1,36 @@
+"""Python's cyclic garbage collector, which waits while a program is made.
+
+What a compilation makes it keeps to its end, or frees by count: there is nothing to find for a collector that looks
+through all of it every few hundred objects, each time with a call into XLA.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+
+class _Waiting:
+    """A `with` block during which the collector does not run; blocks of several threads may overlap."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open = 0
+        self._was_enabled = False
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._open:
+                self._was_enabled = gc.isenabled()
+                gc.disable()
+            self._open += 1
+
+    def __exit__(self, *exception: object) -> None:
+        with self._lock:
+            self._open -= 1
+            if not self._open and self._was_enabled:
+                gc.enable()
+
+
+waiting = _Waiting()
+"""The one that all compilations share. A collector that the user has switched off stays off."""
