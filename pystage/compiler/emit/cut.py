@@ -10,7 +10,7 @@ stores.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter
@@ -36,9 +36,8 @@ CHEAP = (*ENDS, Broadcast, Call, Constant, Iota)
 
 def cut(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
-    if all(len(_ends(region)) < MANY for f in functions(function) for region in _regions(f.body)):
-        return function
-    return _Cutting().function(function)
+    plans = {region: _plan(region) for f in functions(function) for region in _regions(f.body)}
+    return _Cutting(plans).function(function) if any(plans.values()) else function
 
 
 def _regions(region: Region) -> Iterator[Region]:
@@ -58,34 +57,46 @@ def _ends(region: Region) -> list[int]:
     ]
 
 
+def _plan(region: Region) -> dict[int, list[Value]]:
+    """After which operations a region is cut: every few that end a fusion, where they leave something to keep."""
+    ends = _ends(region)
+    if len(ends) < MANY:
+        return {}
+    plan: dict[int, list[Value]] = {}
+    last = _last_uses(region)
+    start = 0
+    for end in ends[SEGMENT - 1 : -1 : SEGMENT]:
+        ops = [op for op in region.ops[start : end + 1] if not isinstance(op.kind, CHEAP)]
+        live = [r for op in ops for r in op.results if r.type.size <= SMALL and last.get(r, -1) > end]
+        if live:
+            plan[end] = live
+        start = end + 1
+    return plan
+
+
 class _Cutting(Rewriter):
-    def __init__(self) -> None:
+    """`plans`: of each region, after which operations it is cut, and the values that are kept there."""
+
+    def __init__(self, plans: Mapping[Region, Mapping[int, list[Value]]]) -> None:
         super().__init__()
+        self._plans = plans
         self._fences: dict[tuple[ArrayType, ...], Function] = {}
 
     def ops(self, old: Region) -> None:
-        """The operations, with a cut after every few that end a fusion."""
-        ends = _ends(old)
-        if len(ends) < MANY:
+        """The operations, with the cuts of the plan."""
+        plan = self._plans[old]
+        if not plan:
             super().ops(old)
             return
-        cuts = set(ends[SEGMENT - 1 : -1 : SEGMENT])
-        last = _last_uses(old)
-        segment: list[Value] = []
         for i, op in enumerate(old.ops):
             self.b.span = op.span
             self.op(op)
-            if not isinstance(op.kind, CHEAP):
-                segment.extend([r for r in op.results if r.type.size <= SMALL])
-            if i in cuts:
-                self._cut([v for v in segment if last.get(v, -1) > i])
-                segment = []
+            if i in plan:
+                self._cut(plan[i])
 
     def _cut(self, live: list[Value]) -> None:
         """What comes after here uses the results of a call in place of the values in `live`."""
         values = tuple(dict.fromkeys(self.new_all(live)))
-        if not values:
-            return
         types = tuple([v.type for v in values])
         fence = self._fences.get(types)
         if fence is None:

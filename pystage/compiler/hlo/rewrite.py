@@ -8,11 +8,12 @@ when the operation that holds them is copied.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from .builder import Builder
 from .ir import Function, Op, Region, Value
 from .op import HloOp
+from .walk import function_operands
 
 
 class Rewriter:
@@ -89,5 +90,5 @@ class Rewriter:
 
     def with_functions(self, kind: HloOp) -> HloOp:
         """The same operation, with the rewritten forms of the functions among its static operands."""
-        found = {f.name: v for f in fields(kind) if isinstance(v := getattr(kind, f.name), Function)}
+        found = function_operands(kind)
         return replace(kind, **{n: self.function(v) for n, v in found.items()}) if found else kind
