@@ -1,4 +1,4 @@
-"""Which parameters of the widest tests run: every fourth, or all with `PYSTAGE_ALL_TESTS=1` (`make test-all`).
+"""Which parameters of the widest tests run: a quarter, or all with `PYSTAGE_ALL_TESTS=1` (`make test-all`).
 
 Those tests run each function of JAX for every element type, form and setting, each sample of an operation with every
 choice of operands that have lanes, or programs that other tests run too; JAX compiles each of the calls by itself.
@@ -7,7 +7,7 @@ choice of operands that have lanes, or programs that other tests run too; JAX co
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,11 @@ KEPT = 4
 """One of so many parameters is kept."""
 
 WIDE = {
+    "ad/test_custom.py": {"test_under_transformations_of_jax"},
+    "ad/test_edges.py": {"test_edges_are_those_of_jax"},
+    "ad/test_functions.py": {"test_second_order"},
+    "ad/test_printing.py": {"test_printed_once"},
+    "ad/test_transforms.py": {"test_grad_outside"},
     "batch/test_rules.py": {"test_all_lanes_at_once"},
     "library/test_array_attributes.py": {"test_data"},
     "library/test_elementwise.py": {"test_unary_jax", "test_binary_jax"},
@@ -40,15 +45,27 @@ WIDE = {
 
 
 def sampled(items: list[Any]) -> tuple[list[Any], list[Any]]:
-    """The tests that run, and those that are left out, by their place among the parameters of their test."""
-    seen: Counter[tuple[str, str]] = Counter()
+    """The tests that run, and those that are left out.
+
+    By the sum of the places of a test's parameters, each among those of its `parametrize`: so every parameter is
+    used, with some of the others.
+    """
     kept: list[Any] = []
     left_out: list[Any] = []
+    places: defaultdict[tuple[Any, str], dict[int, int]] = defaultdict(dict)
     for item in items:
         path = Path(item.path)
         module, name = f"{path.parent.name}/{path.name}", getattr(item, "originalname", item.name)
-        place = seen[module, name]
-        seen[module, name] += 1
+        place = 0
+        for argument in _first_arguments(item):
+            seen = places[item.function, argument]
+            place += seen.setdefault(id(item.callspec.params[argument]), len(seen))
         wide = name in WIDE.get(module, ())
         (left_out if wide and place % KEPT and not ALL else kept).append(item)
     return kept, left_out
+
+
+def _first_arguments(item: Any) -> list[str]:
+    """Of each `parametrize` of a test, the first of the arguments that it gives."""
+    names = [mark.args[0] for mark in item.iter_markers("parametrize")]
+    return [each.partition(",")[0].strip() if isinstance(each, str) else each[0] for each in names]
