@@ -107,9 +107,9 @@ class ArrayType:
     @property
     def static_shape(self) -> tuple[int, ...]:
         """The shape, all of whose extents must be known integers."""
-        for extent in self.shape:
-            if not isinstance(extent, int):
-                raise ShapeError(f"the extent {extent} is not known while compiling")
+        if Symbol in map(type, self.shape):
+            symbols = ", ".join([str(n) for n in self.shape if isinstance(n, Symbol)])
+            raise ShapeError(f"the extent {symbols} is not known while compiling")
         return self.shape  # type: ignore[return-value]
 
     @property

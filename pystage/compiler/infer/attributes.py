@@ -93,6 +93,12 @@ def is_array(engine: Engine, value: Abstract) -> bool:
 def getattr_(engine: Engine, value: Abstract, name: str) -> Abstract:
     """`value.name`."""
     found: Abstract | None = None
+    if type(value) is Ref:  # an object, mostly
+        cell = engine.cell(value)
+        if isinstance(cell, ObjectCell):
+            if cell.cls in GENERATORS:
+                return _generator_attribute(engine, value, cell.cls, name)
+            return objects.instance_getattr(engine, value, cell, name)
     match value:
         case Unknown(reason):
             raise DiagnosticError(reason)
@@ -112,12 +118,6 @@ def getattr_(engine: Engine, value: Abstract, name: str) -> Abstract:
             return objects.super_getattr(engine, value, name)
         case Tuple() if value.cls is not tuple:
             found = namedtuples.getattr_(engine, value, name)
-        case Ref():
-            cell = engine.cell(value)
-            if isinstance(cell, ObjectCell) and cell.cls in GENERATORS:
-                return _generator_attribute(engine, value, cell.cls, name)
-            if isinstance(cell, ObjectCell):
-                return objects.instance_getattr(engine, value, cell, name)
     if found is None and is_array(engine, value):
         found = array_attribute(engine, value, name)
     elif found is None:

@@ -344,11 +344,12 @@ def _infer_callee(
 def _outer(engine: Engine, changes: Mapping[Slot, Content], canonical: Canonical) -> dict[Slot, Content]:
     """What the callee changed of the world that its arguments do not reach, globals included."""
     found: dict[Slot, Content] = {}
+    initial = engine.externals.initial
     for slot, content in changes.items():
-        if isinstance(slot, int):
-            if slot in engine.externals.initial and slot not in canonical.cells:
+        if type(slot) is tuple:
+            if slot[0] < 0:
                 found[slot] = content
-        elif slot[0] < 0:
+        elif slot in initial and slot not in canonical.cells:
             found[slot] = content
     return found
 

@@ -318,7 +318,7 @@ class Engine(Context):
 
     def note_caught(self) -> None:
         """Notes for the function being inferred that it goes on after what has been raised."""
-        self.catching.add(self._scopes[-1].body if self._scopes else self.root)
+        self.catching.add(self.scopes[-1].body if self.scopes else self.root)
 
     def note_observed(self, slot: Slot, seen: bool) -> None:
         """Notes for the callees being inferred what they depend on."""

@@ -72,9 +72,10 @@ def _declare_late() -> None:
 
 def meaning_of(callable_: object) -> Callable[..., Abstract] | None:
     """What a call to `callable_` means, or None where the library does not say."""
-    if _LATE:
-        _declare_late()
     found = _MEANINGS.get(id(callable_))
+    if found is None and _LATE:
+        _declare_late()
+        found = _MEANINGS.get(id(callable_))
     if found is not None:
         return found[1]
     if isinstance(callable_, types.BuiltinMethodType | types.MethodType):

@@ -79,6 +79,8 @@ Spec = Leaf | Static | Structure
 class Step(enum.Enum):
     """How a path goes on. `MEMBER`: what stands under a name in a class's own dictionary."""
 
+    __hash__ = object.__hash__  # as that of `Form`
+
     ATTRIBUTE = "attribute"
     ITEM = "item"
     MEMBER = "member"
@@ -171,6 +173,8 @@ class HiddenInput:
 
 class GuardKind(enum.Enum):
     """What a guard compares."""
+
+    __hash__ = object.__hash__  # as that of `Form`
 
     IS = "is"  # the object at the path is this very object
     EQUAL = "equal"  # it has the same type and is equal (ints, strings, tuples of them, enums)
