@@ -6,6 +6,7 @@ types it takes where its family does not say so; the rest stands here.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -198,6 +199,7 @@ def _product(c: Calculus, x: Value, partial: Partial) -> Value | None:
     raise TypeError(f"{partial!r} is not a partial derivative")
 
 
+@functools.cache
 def combining(combine: HloOp, type: ArrayType) -> Region:
     """A region that combines two scalars of a type with one operation, as reductions take it."""
     region = Region((type, type))
