@@ -105,6 +105,21 @@ def test_arrays_of_numbers_out_of_range_saturate():
     np.testing.assert_array_equal(found, np.array([255, 0, 3, 0], np.uint8))
 
 
+def test_the_checks_of_scipy_linalg_are_those_of_np_linalg():
+    linalg = pytest.importorskip("scipy.linalg")
+
+    def inverse(a):
+        return linalg.inv(a)
+
+    with pytest.raises(np.linalg.LinAlgError):
+        inverse(np.zeros((2, 2)))
+    with pytest.raises(np.linalg.LinAlgError, match="^Singular matrix$"):
+        staged(inverse, np.zeros((2, 2)))
+    with pytest.raises(ValueError):
+        inverse(np.full((2, 2), np.nan))
+    assert np.isnan(staged(inverse, np.full((2, 2), np.nan))).all()
+
+
 # ---------------------------------------------------------------- types
 
 

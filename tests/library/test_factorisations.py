@@ -129,8 +129,38 @@ def test_factorisations(function: Any, args: tuple[Any, ...], options: dict[str,
     check(function, *args, **options)
 
 
-def test_what_is_not_positive_definite_gives_nan() -> None:
-    def factor(a: Any) -> Any:
-        return np.linalg.cholesky(a)
+SINGULAR = np.array([[1.0, 2.0], [2.0, 4.0]])
+REGULAR = np.array([[4.0, 1.0], [1.0, 3.0]])
+UNKNOWN = np.array([[1.0, np.nan], [np.nan, 4.0]])
 
-    assert np.isnan(pystage.compile(factor)(-X @ X.T)).all()
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        np.linalg.inv,
+        lambda m: np.trace(np.linalg.cholesky(m)),
+        np.linalg.svdvals,
+        lambda m: np.linalg.solve(m, np.array([[1.0], [2.0]])),
+        lambda m: np.linalg.eigvals(m + 0j).real.max(),
+        lambda m: (np.linalg.cond(m, 1), np.linalg.det(m)),
+    ],
+)
+def test_what_has_no_solution_raises_what_numpy_raises(function: Any) -> None:
+    def attempted(m: Any) -> Any:
+        try:
+            found = function(m)
+            failed = ""
+        except np.linalg.LinAlgError as error:
+            found = function(np.eye(2))
+            failed = str(error)
+        return failed, found
+
+    staged = pystage.compile(attempted, fallback="error")
+    for m in (SINGULAR, REGULAR, UNKNOWN, np.zeros((2, 2))):
+        with np.errstate(all="ignore"):
+            check(attempted, m, staged=staged, runs=1, tolerance=1e-9)
+
+
+@cases(np.stack([REGULAR, SINGULAR]), raises=np.linalg.LinAlgError)
+def one_of_several_is_singular(a: Any) -> Any:
+    return np.linalg.inv(a)

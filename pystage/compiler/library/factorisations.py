@@ -3,7 +3,7 @@
 In: matrices `(…, m, n)` of any real or complex type; integers and booleans count as float64. Out: arrays of the
 element types of NumPy, in its named tuples. HLO factorises by Cholesky itself; the rest are LAPACK's routines
 through JAX, as NumPy's are. Where NumPy finds while running that a matrix is singular or not positive-definite
-and raises LinAlgError, the program computes on: infinities or NaN stand in the result.
+the program raises its LinAlgError: a zero among the pivots tells what is singular.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ..diagnostics.codes_calls import WrongArguments
 from ..diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
 from ..hlo.ir import Value
-from ..hlo.types import BFLOAT16, FLOAT16, FLOAT64, INT32, DType, is_complex, is_floating
-from ..ops import Cholesky
+from ..hlo.types import BFLOAT16, BOOL, FLOAT16, FLOAT64, INT32, DType, is_complex, is_floating
+from ..ops import And, Cholesky, Compare, Imag, IsFinite, Not, Or, Real, Reduce
 from ..values.lattice import Abstract, Tuple, Unknown
+from .arithmetic import any_of, is_nan, like
 from .composed import composed
 from .context import Context, Raw
 from .nesting import nested
@@ -58,6 +60,51 @@ def _named(ctx: Context, cls: type, values: list[Value]) -> Tuple:
     return Tuple(tuple([ctx.new(v) for v in values]), cls)
 
 
+def _refuse(text: str) -> None:
+    raise np.linalg.LinAlgError(text)
+
+
+def refuse_if(ctx: Context, flags: Value, text: str) -> None:
+    """The program raises LinAlgError here if any of the flags is true."""
+    ctx.check(any_of(ctx, flags), np.linalg.LinAlgError(text), _refuse, [text])
+
+
+def _converged(ctx: Context, values: Value, text: str) -> None:
+    """Singular values that are NaN were not found."""
+    refuse_if(ctx, is_nan(ctx, values), text)
+
+
+def require_positive(ctx: Context, matrices: Value, factors: Value, text: str) -> None:
+    """LinAlgError in the program where the diagonal of Cholesky's factor is not positive, unless a number is NaN."""
+    shape = factors.type.static_shape
+    of_matrix = Reduce(Or(), (len(shape) - 2, len(shape) - 1))
+    real = ctx.op(Real(), factors) if is_complex(factors.type.dtype) else factors
+    outside = ctx.broadcast(ctx.constant(~np.eye(shape[-1], dtype=bool), BOOL), shape)
+    positive = ctx.op(Or(), ctx.op(Compare("GT"), real, like(ctx, real, 0)), outside)
+    failed, unknown = [
+        ctx.op(of_matrix, flags, ctx.constant(False, BOOL))
+        for flags in (ctx.op(Not(), positive), is_nan(ctx, matrices))
+    ]
+    refuse_if(ctx, ctx.op(And(), failed, ctx.op(Not(), unknown)), text)
+
+
+def _is_singular(a: jax.Array) -> jax.Array:
+    """Whether elimination finds a pivot that is zero; XLA shares the elimination with that of the solution."""
+    factors = jax.lax.linalg.lu(jax.lax.stop_gradient(a))[0]
+    return jnp.any(jnp.diagonal(factors, axis1=-2, axis2=-1) == 0)
+
+
+def _solved(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
+    return jnp.linalg.solve(a, b), _is_singular(a)
+
+
+def _inverse(a: jax.Array) -> tuple[jax.Array, jax.Array]:
+    return jnp.linalg.inv(a), _is_singular(a)
+
+
+_SINGULAR = "Singular matrix"
+
+
 # ---------------------------------------------------------------- systems
 
 
@@ -82,14 +129,17 @@ def solve(ctx: Context, a: Raw, b: Raw) -> Abstract:
     matrices = ctx.broadcast(ctx.convert(matrices, dtype), (*batch, count, count))
     columns = (count, 1) if vector else right.shape[-2:]
     values = ctx.reshape(ctx.convert(right.value, dtype), (*other, *columns))
-    (x,) = twin(ctx, jnp.linalg.solve, matrices, ctx.broadcast(values, (*batch, *columns)))
+    x, singular = twin(ctx, _solved, matrices, ctx.broadcast(values, (*batch, *columns)))
+    refuse_if(ctx, singular, _SINGULAR)
     return ctx.ndarray(ctx.reshape(x, (*batch, count)) if vector else x)
 
 
 @meaning(np.linalg.inv)
 def inv(ctx: Context, a: Raw) -> Abstract:
     """The inverse of square matrices."""
-    return ctx.ndarray(*twin(ctx, jnp.linalg.inv, _matrices(ctx, a, "inv", square=True)))
+    inverse, singular = twin(ctx, _inverse, _matrices(ctx, a, "inv", square=True))
+    refuse_if(ctx, singular, _SINGULAR)
+    return ctx.ndarray(inverse)
 
 
 @meaning(np.linalg.det)
@@ -133,6 +183,7 @@ def lstsq(ctx: Context, a: Raw, b: Raw, rcond: Raw = None) -> Abstract:
         rewrite = "compute them with `((a @ x - b) ** 2).sum(0)`"
         why = SizeDependsOnValues(span=ctx.span, what="the residuals of np.linalg.lstsq", rewrite=rewrite)
         residuals = Unknown(why)
+    _converged(ctx, singular, "SVD did not converge in Linear Least Squares")
     number = ctx.new(ctx.convert(rank, INT32))
     return Tuple((ctx.ndarray(x), residuals, number, ctx.ndarray(singular)))
 
@@ -142,9 +193,12 @@ def lstsq(ctx: Context, a: Raw, b: Raw, rcond: Raw = None) -> Abstract:
 
 @meaning(np.linalg.cholesky)
 def cholesky(ctx: Context, a: Raw, /, *, upper: Raw = False) -> Abstract:
-    """The triangular factor of positive-definite matrices; NaN where one is not."""
+    """The triangular factor of positive-definite matrices."""
     lower = not ctx.known(upper, "upper of np.linalg.cholesky")
-    return ctx.ndarray(ctx.op(Cholesky(lower), _matrices(ctx, a, "cholesky", square=True)))
+    matrices = _matrices(ctx, a, "cholesky", square=True)
+    factor = ctx.op(Cholesky(lower), matrices)
+    require_positive(ctx, matrices, factor, "Matrix is not positive definite")
+    return ctx.ndarray(factor)
 
 
 @meaning(np.linalg.qr)
@@ -171,6 +225,7 @@ def svd(
         "compute_uv": bool(ctx.known(compute_uv, "compute_uv of np.linalg.svd")),
     }
     made = twin(ctx, jnp.linalg.svd, _matrices(ctx, a, "svd"), **options)
+    _converged(ctx, made[1] if options["compute_uv"] else made[0], "SVD did not converge")
     return _named(ctx, _SVD, made) if options["compute_uv"] else ctx.ndarray(made[0])
 
 
@@ -210,6 +265,9 @@ def _general(ctx: Context, function: Callable[..., Any], a: Raw, name: str) -> l
     if not is_complex(matrices.type.dtype):
         why = "of a real matrix it is real or complex, which the values decide; convert it to complex first"
         ctx.fail(WrongArguments(span=ctx.span, name=f"np.linalg.{name}", why=why))
+    for part in (Real(), Imag()):
+        infinite = ctx.op(Not(), ctx.op(IsFinite(), ctx.op(part, matrices)))
+        refuse_if(ctx, infinite, "Array must not contain infs or NaNs")
     return twin(ctx, function, matrices)
 
 
@@ -263,6 +321,16 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: Any = False, *, rtol: Any = 
     return np.count_nonzero(values > limit, axis=-1)
 
 
+def _inverse_or_nan(a: Any) -> Any:
+    return np.linalg.inv(a)
+
+
+@meaning(_inverse_or_nan)
+def inverse_or_nan(ctx: Context, a: Raw) -> Abstract:
+    """The inverse, NaN where a matrix has none."""
+    return ctx.ndarray(*twin(ctx, jnp.linalg.inv, _matrices(ctx, a, "cond", square=True)))
+
+
 @composed(np.linalg.cond)
 def cond(x: Any, p: Any = None) -> Any:
     """How much the solution of a system may change with its right-hand side, in the norm `p`."""
@@ -270,7 +338,8 @@ def cond(x: Any, p: Any = None) -> Any:
     if p is None or p == 2 or p == -2:
         values = np.linalg.svd(a, compute_uv=False)
         return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
-    return np.linalg.norm(a, p, axis=(-2, -1)) * np.linalg.norm(np.linalg.inv(a), p, axis=(-2, -1))
+    found = np.linalg.norm(a, p, axis=(-2, -1)) * np.linalg.norm(_inverse_or_nan(a), p, axis=(-2, -1))
+    return np.where(np.isnan(found) & ~np.isnan(a).any(axis=(-2, -1)), np.inf, found)[()]
 
 
 @composed(np.linalg.tensorsolve)

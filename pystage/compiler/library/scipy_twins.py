@@ -24,6 +24,7 @@ from ..values.boundary import Form
 from ..values.lattice import Abstract, Const, Tuple
 from .context import Context, Raw
 from .elementwise import Elementwise, call_numpy
+from .factorisations import refuse_if, require_positive
 from .jaxvalues import is_none
 from .nesting import nested
 from .numpy_twins import twin
@@ -222,7 +223,12 @@ def cho_factor(ctx: Context, a: Raw, lower: Raw = False) -> Abstract:
     name = "scipy.linalg.cho_factor"
     is_lower = bool(ctx.known(lower, f"lower of {name}"))
     value = _square(ctx, a, name)
-    return Tuple((ctx.ndarray(twin(ctx, _CHOLESKY[is_lower], value)[0]), Const(is_lower)))
+    (factor,) = twin(ctx, _CHOLESKY[is_lower], value)
+    require_positive(ctx, value, factor, _NOT_POSITIVE)
+    return Tuple((ctx.ndarray(factor), Const(is_lower)))
+
+
+_NOT_POSITIVE = "Matrix is not positive definite"
 
 
 def _factor_beside(is_lower: bool, a: jax.Array) -> jax.Array:
@@ -257,9 +263,13 @@ def _norm(ctx: Context, a: Raw, ord: Raw = None, axis: Raw = None, keepdims: Raw
 
 
 def cholesky(ctx: Context, a: Raw, lower: Raw = False) -> Abstract:
-    """`scipy.linalg.cholesky`: the upper factor by default; NaN where a matrix is not positive-definite."""
+    """`scipy.linalg.cholesky`: the upper factor by default."""
     upper = Const(not ctx.known(lower, "lower of scipy.linalg.cholesky"))
     return ctx.call(Const(np.linalg.cholesky), [abstract(a)], {"upper": upper})
+
+
+def _has_zero_diagonal(a: jax.Array) -> jax.Array:
+    return jnp.any(jnp.diagonal(jax.lax.stop_gradient(a)) == 0)
 
 
 def solve_triangular(
@@ -274,6 +284,8 @@ def solve_triangular(
     if values[0].type.rank != 2:
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="stack of matrices"))
     operands = [ctx.convert(v, dtype) for v in values]
+    if not known["unit_diagonal"]:
+        refuse_if(ctx, twin(ctx, _has_zero_diagonal, operands[0])[0], "singular matrix")
     return ctx.ndarray(twin(ctx, jax_linalg.solve_triangular, *operands, **known)[0])
 
 
