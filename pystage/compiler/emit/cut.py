@@ -59,7 +59,7 @@ def _ends(region: Region) -> list[int]:
 
 def _plan(region: Region) -> dict[int, list[Value]]:
     """After which operations a region is cut: every few that end a fusion, where they leave something to keep."""
-    ends = _ends(region)
+    ends = _ends(region) if len(region.ops) >= MANY else []
     if len(ends) < MANY:
         return {}
     plan: dict[int, list[Value]] = {}

@@ -57,7 +57,7 @@ class Origins:
     arguments, `given` holds those that were asked for, `demands` says why.
     """
 
-    names: dict[Value, str] = field(default_factory=dict)
+    names: dict[Value, Path] = field(default_factory=dict)
     places: dict[Value, int | Path] = field(default_factory=dict)
     world: dict[Value, Any] = field(default_factory=dict)
     operands: dict[Value, Value] = field(default_factory=dict)

@@ -281,7 +281,7 @@ class _Entry:
         value = self.leaves.get(spec.index)
         if value is None:
             value = self.leaves[spec.index] = engine.root.add_param(spec.type)
-            engine.origins.names[value] = str(path)
+            engine.origins.names[value] = path
             if spec.form in (Form.PYTHON, Form.SCALAR):
                 engine.origins.places[value] = spec.index
         if spec.form is not Form.NDARRAY:

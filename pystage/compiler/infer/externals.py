@@ -233,7 +233,7 @@ class Externals:
             )
         type_ = ArrayType(dtype, tuple(shape))
         value = self._engine.root.add_param(type_)
-        self._engine.origins.names[value] = str(path)
+        self._engine.origins.names[value] = path
         self.hidden.append((HiddenInput(path, type_, form, weak, self._engine.b.span), value))
         if form in (Form.PYTHON, Form.SCALAR):
             self._engine.origins.places[value] = path
