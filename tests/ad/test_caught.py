@@ -147,6 +147,22 @@ def test_second_order(function) -> None:
     np.testing.assert_allclose(twice, expected @ np.arange(4.0), rtol=1e-5, atol=1e-6)
 
 
+def rooted(v):
+    if v > 0.0:
+        w = np.sqrt(v) * np.log(v)
+    else:
+        w = v * v
+    while w < 0.0:
+        w = 1.0 / (w * (w + 1.0)) + 2.0
+    return w
+
+
+def test_lanes_in_other_branches() -> None:
+    lanes = np.array([0.0, 4.0, -1.0, 0.0, 0.9])
+    found = pystage.grad(lambda x: np.sum(pystage.vmap(rooted)(x)))(lanes)
+    np.testing.assert_allclose(found, [pystage.grad(rooted)(float(v)) for v in lanes])
+
+
 def test_mapped() -> None:
     xs = np.stack([X, 2 * X])
     found = pystage.grad(lambda xs: np.sum(pystage.vmap(lambda x: divided(x, D))(xs)))(xs)

@@ -8,9 +8,9 @@ from the end and builds, for each operation, what its rule says. What the way ba
 a callee leaves it as a further result (`residuals.py`): a branch gives it from the arm that ran, a loop of known
 length stacks it. A loop of unknown length is run again from checkpoints (`checkpoints.py`).
 
-A function that catches goes on after a raise with values that mean nothing, infinities among them: nobody uses these, so
-that their cotangents are zero, and a cotangent of zero must come to nothing, not to NaN. So it is (`strict`) in such
-functions and in all that they call.
+A function that catches goes on after a raise (and one of many lanes in those that took another branch) with values that
+mean nothing, infinities among them: nobody uses these, so that their cotangents are zero, and a cotangent of zero must
+come to nothing, not to NaN. So it is (`strict`) in such functions and in all that they call.
 """
 
 from __future__ import annotations

@@ -91,6 +91,8 @@ class _Function:
         self._lanes = owner.lanes
         self._spread = owner.spread.of(old.body, [v for v, p in zip(old.body.params, params) if p])
         self._new: dict[Value, Value] = {}
+        self._in_vain = False
+        """Whether something is computed for lanes that do not use it."""
         types = [self._type(v, p) for v, p in zip(old.body.params, params)]
         body = Region((*types, *([ArrayType(BOOL, (self._lanes,))] if masked else [])))
         self._active: Value | None = body.params[-1] if masked else None
@@ -100,6 +102,7 @@ class _Function:
         self._ops(old.body)
         body.results = self._values(old.body.results)
         self.made = old.rewritten(body, "_lanes")
+        self.made.catches |= self._in_vain
 
     # -- values
 
@@ -265,6 +268,7 @@ class _Function:
 
     def _both(self, op: Op, selector: Value) -> None:
         """Every arm for the lanes that take it, and a selection."""
+        self._in_vain = True
         found: list[Value] | None = None
         for arm, taken in reversed(list(enumerate(self._taken(op, selector)))):
             results = self._arm(op.regions[arm], taken)
@@ -334,7 +338,7 @@ class _Function:
     def _uneven(self, op: Op) -> None:
         """A loop that lanes leave at different trips: which are going on is carried with the rest."""
         condition, body = op.regions
-        outer = self._active
+        self._in_vain, outer = True, self._active
         operands = [self._full(v) for v in op.operands]
 
         def going(state: Sequence[Value], before: Value | None) -> Value:

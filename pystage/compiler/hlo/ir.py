@@ -76,7 +76,7 @@ class Function:
     """A function: a region that uses no outer values, a name, and where it was defined.
 
     `fence`: its calls stay calls down to the machine code, so that XLA fuses nothing across them. `catches`: it goes
-    on after what it or a callee raises, so that what it computes may be meant for nobody.
+    on after what it or a callee raises, or for lanes that have left, so that what it computes may be meant for nobody.
     """
 
     __slots__ = ("body", "catches", "fence", "name", "span")
