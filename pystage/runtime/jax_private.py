@@ -37,3 +37,13 @@ def run_with_x64(run: Callable[..., Any], inputs: Sequence[Any]) -> Any:
         return run(*inputs)
     finally:
         restore_x64(previous)
+
+
+def runs_alone(module: Any) -> bool:
+    """True if what is lowered into JAX's module (`ModuleContext`) certainly runs on one device.
+
+    JAX keeps the number of devices with what it knows of their axes. What it exports may be part of a program for
+    several later.
+    """
+    exported = getattr(getattr(module, "lowering_parameters", None), "for_export", True)
+    return not exported and getattr(module.axis_context, "num_devices", None) == 1

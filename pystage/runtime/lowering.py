@@ -46,7 +46,7 @@ class Lowered:
         self._described = described
         self._specialisation, self._hidden = dispatcher.specialise(context, described, args, kwargs, {})
         self._entry = Entry(context, (), tuple(described.description.paths))
-        function = for_platform(self.staged.function, jax.default_backend())
+        function = for_platform(self.staged.function, jax.default_backend(), alone=True)
         if stands_alone(function):
             self._module = emit_module(function, self.staged.name)
         else:

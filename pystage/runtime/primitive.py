@@ -19,12 +19,14 @@ from jax.interpreters import ad, batching, mlir
 from ..compiler.emit.channels_last import channels_last
 from ..compiler.emit.cut import cut
 from ..compiler.emit.fence import fence_loads
+from ..compiler.emit.kernels import kernels
 from ..compiler.emit.stablehlo import emit_inline
 from ..compiler.hlo.ir import Function
 from ..compiler.hlo.walk import functions
 from ..compiler.ops import While
 from ..compiler.ops.jaxcall import output_effects
 from ..compiler.pipeline import Staged
+from .jax_private import runs_alone
 from .transforming import (
     batch_rule,
     jvp_rule,
@@ -68,18 +70,22 @@ def _tangents(*operands: Any, staged: Staged, varied: tuple[bool, ...]) -> tuple
     return [jax.core.ShapedArray(t.static_shape, t.dtype) for t in types], frozenset()
 
 
-def for_platform(function: Function, *platforms: str) -> Function:
-    """The program as it is emitted for these platforms: on CPUs with loads kept apart from stores, in segments,
-    and the convolutions of loops with channels last."""
+def for_platform(function: Function, *platforms: str, alone: bool) -> Function:
+    """The program as it is emitted for these platforms: on CPUs with loads kept apart from stores, in segments, the
+    convolutions of loops with channels last; and small loops as kernels, where it runs `alone`, on one device: among
+    several XLA would put the exchange of parts into them."""
     if "cpu" not in platforms:
         return function
     if any(isinstance(op.kind, While) for f in functions(function) for op in f.body.walk()):
         function = fence_loads(channels_last(function))
-    return cut(function)
+    function = cut(function)
+    return kernels(function) if alone and len(platforms) == 1 else function
 
 
 def _lower(context: Any, *operands: ir.Value, staged: Staged) -> list[ir.Value]:
-    return emit_inline(context, for_platform(staged.function, *context.module_context.platforms), operands)
+    module = context.module_context
+    function = for_platform(staged.function, *module.platforms, alone=runs_alone(module))
+    return emit_inline(context, function, operands)
 
 
 def _linear(rule: Callable[..., Any]) -> Callable[..., Any]:

@@ -19,6 +19,7 @@ from jax.interpreters import mlir
 from pystage.compiler.emit.cut import cut
 from pystage.compiler.emit.fence import fence_loads
 from pystage.compiler.emit.inplace import in_place
+from pystage.compiler.emit.kernels import kernels
 from pystage.compiler.emit.simplify import Simplified, simplify
 from pystage.compiler.emit.stablehlo import emit_inline
 from pystage.compiler.hlo.builder import Builder
@@ -157,9 +158,9 @@ def emitted(function: Function) -> Simplified:
     """The program as it is emitted for a CPU, checked by the verifier, and the parameters that it still has."""
     simplified = in_place(simplify(function))
     verify(simplified.function)
-    fenced = cut(fence_loads(simplified.function))
-    verify(fenced)
-    return Simplified(fenced, simplified.kept)
+    made = kernels(cut(fence_loads(simplified.function)))
+    verify(made)
+    return Simplified(made, simplified.kept)
 
 
 def passes(function: Function) -> Function:
@@ -171,14 +172,16 @@ def passes(function: Function) -> Function:
 
 def kinds(function: Function) -> Counter[type[HloOp]]:
     """How many operations of which kind there are, in all functions that are called; fences are not looked into."""
-    reached = [f for f in functions(function) if not f.fence]
+    reached = [f for f in functions(function) if not f.fence or f.kernel]
     return Counter(type(op.kind) for f in reached for op in f.body.walk())
 
 
 def fences(function: Function) -> list[str]:
-    """The names of the fenced functions that are called, once for each call."""
-    kinds = [op.kind for f in functions(function) for op in f.body.walk()]
-    return sorted(k.function.name for k in kinds if isinstance(k, Call) and k.function.fence)
+    """The names of the fenced functions that are called, once for each call; kernels are none of them."""
+    called = [
+        op.kind.function for f in functions(function) for op in f.body.walk() if isinstance(op.kind, Call)
+    ]
+    return sorted(f.name for f in called if f.fence and not f.kernel)
 
 
 _emitted = Primitive("pystage_emitted")

@@ -3,9 +3,13 @@
 In: a function of HLO IR. Out: the same function for CPUs, where a load from an array that the same trip of a
 loop also stores into is a call of a function that XLA does not inline. XLA:CPU would fuse the load into what
 uses its value, also into what stands after a store; the array from before the store is then still wanted, and
-the whole array is copied, at every trip. The call returns the array too, for later loads and stores to use, so
-that there is one order for all of them. What only reads the array but is no load (a loop, a branch, a call)
-is followed by a call that takes its results and returns the array.
+the whole array is copied, at every trip. A second call takes what was loaded and the array, and returns the array,
+for later loads and stores to use, so that there is one order for all of them. What only reads the array but is no
+load (a loop, a branch, a call) is followed by such a call too.
+
+Where all that is loaded between two stores flows into the second one, and nowhere else, the loads stay as they are:
+XLA makes one operation of them and that store. They are kept apart from the first store by a call that takes and
+returns the array. A call with one result costs nothing; each of several costs a store of its address.
 
 A loop with one store, to which all that was loaded flows, is in place as it is and stays so. Nothing outside
 of loops is touched.
@@ -42,11 +46,13 @@ def fence_loads(function: Function) -> Function:
 class _Trip:
     """A region that runs over and over, and those of its parameters that are arrays to be kept in place.
 
-    `states`: which of them a value is; `stores`: how many operations that store into it are still to come.
+    `states`: which of them a value is; `stores`: how many operations that store into it are still to come; `fused`:
+    the states from which all that is loaded flows into the next store alone.
     """
 
     states: dict[Value, Value] = field(default_factory=dict)
     stores: dict[Value, int] = field(default_factory=dict)
+    fused: set[Value] = field(default_factory=set)
 
     def viewed(self, value: Value) -> tuple[Value, list[HloOp]]:
         """The state that `value` is a view of, and the views that lead to it."""
@@ -137,16 +143,30 @@ class _Fencing(Rewriter):
         return made
 
     def _load(self, op: Op) -> None:
-        """A load as a call that gives what is loaded, and the array for what comes after it."""
+        """A load that comes after the store before it, and before the store after it."""
         state, views = self._trip.viewed(op.operands[0])
         array, *rest = self.values[state], *self.new_all(op.operands[1:])
+        if state in self._trip.fused:
+            if isinstance(array.owner, Op) and isinstance(array.owner.kind, DynamicUpdateSlice | Scatter):
+                self.values[state] = self._after(1, [array])[0]
+            self._plain(op)
+            return
         types = (array.type, *[v.type for v in rest])
         key = (*views, op.kind, types)
         fence = self._fences.get(key)
         if fence is None:
             fence = self._fences[key] = _load_function(views, op.kind, types)
-        loaded, self.values[state] = self.b.ops(Call(fence), array, *rest)
+        loaded = self.b.op(Call(fence), array, *rest)
+        (self.values[state],) = self._after(1, [array, loaded])
         self.values[op.results[0]] = loaded
+
+    def _after(self, kept: int, values: Sequence[Value]) -> tuple[Value, ...]:
+        """The first `kept` of `values`, once there are the others."""
+        types = tuple([v.type for v in values])
+        fence = self._fences.get((kept, types))
+        if fence is None:
+            fence = self._fences[kept, types] = _order_function(kept, types)
+        return self.b.ops(Call(fence), *values)
 
     def _follow(self, op: Op, read: Sequence[Value]) -> None:
         """Makes later stores into the states `read` wait for `op`, which reads them."""
@@ -157,11 +177,7 @@ class _Fencing(Rewriter):
         # All results, as XLA may know some of them (a counter) without running `op`.
         kept = [*{trip.viewed(v)[0]: v for v in waiting}, *[r for r in op.results if r in trip.states]]
         values = [*[self.values[v] for v in kept], *[self.values[r] for r in op.results if r not in kept]]
-        types = tuple([v.type for v in values])
-        fence = self._fences.get((len(kept), types))
-        if fence is None:
-            fence = self._fences[len(kept), types] = _order_function(len(kept), types)
-        self.values.update(zip(kept, self.b.ops(Call(fence), *values), strict=True))
+        self.values.update(zip(kept, self._after(len(kept), values), strict=True))
 
 
 def _is_load(op: Op) -> bool:
@@ -172,14 +188,14 @@ def _is_load(op: Op) -> bool:
 
 
 def _load_function(views: Sequence[HloOp], load: HloOp, types: tuple[ArrayType, ...]) -> Function:
-    """`load` of a view of the first argument: the value, and the argument."""
+    """`load` of a view of the first argument."""
     body = Region(types)
     b = Builder(body)
     array, *rest = body.params
     viewed = array
     for view in views:
         viewed = b.op(view, viewed)
-    body.results = (b.op(load, viewed, *rest), array)
+    body.results = (b.op(load, viewed, *rest),)
     return Function("load", body, fence=True)
 
 
@@ -207,7 +223,27 @@ def _trip_of(region: Region, origins: Origins) -> _Trip:
     kept = {
         a: len(s) for a, s in stores.items() if len(s) > 1 or not _in_place(region, s[0], a, states, users)
     }
-    return _Trip({v: a for v, a in states.items() if a in kept}, kept)
+    states = {v: a for v, a in states.items() if a in kept}
+    results = set(region.results)
+    return _Trip(states, kept, {v for v in states if _is_fused(v, results, users)})
+
+
+def _is_fused(array: Value, results: set[Value], users: dict[Value, list[Op]]) -> bool:
+    """True if all that is loaded from `array` flows into the one store that replaces it, or if none does."""
+    loads: list[Value] = []
+    stores: list[Op] = []
+    for user in users.get(array, ()):
+        if array in user.operands[1:] or user.regions or isinstance(user.kind, Call):
+            return False
+        if isinstance(user.kind, DynamicUpdateSlice):
+            stores.append(user)
+        elif _is_load(user):
+            loads += user.results
+        else:
+            return False
+    if not stores:
+        return array in results
+    return len(stores) == 1 and array not in results and _flows_into(stores[0], loads, results, users)
 
 
 def _in_place(

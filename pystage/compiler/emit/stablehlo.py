@@ -41,6 +41,8 @@ class _Callees:
     def _emit(self, function: Function) -> str:
         e = self.emitter
         params = [e.type(t) for t in function.param_types]
+        if function.kernel:
+            params = [e.packed(params)]
         results = [e.type(t) for t in function.result_types]
         made = func.FuncOp(
             function.name,
@@ -53,7 +55,7 @@ class _Callees:
         symbol: str = ir.StringAttr(self._symbol_table.insert(made)).value
         self._symbols[function] = symbol
         outer = e.location
-        e.emit_region(function.body, made.regions[0], "func.return")
+        e.emit_region(function.body, made.regions[0], "func.return", packed=function.kernel)
         e.location = outer
         return symbol
 

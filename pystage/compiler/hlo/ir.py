@@ -77,9 +77,10 @@ class Function:
 
     `fence`: its calls stay calls down to the machine code, so that XLA fuses nothing across them. `catches`: it goes
     on after what it or a callee raises, or for lanes that have left, so that what it computes may be meant for nobody.
+    `kernel`: XLA:CPU compiles it into one machine function, instead of one for each operation.
     """
 
-    __slots__ = ("body", "catches", "fence", "name", "span")
+    __slots__ = ("body", "catches", "fence", "kernel", "name", "span")
 
     def __init__(
         self,
@@ -88,12 +89,14 @@ class Function:
         span: Span | None = None,
         fence: bool = False,
         catches: bool = False,
+        kernel: bool = False,
     ) -> None:
         self.name = name
         self.body = body
         self.span = span
         self.fence = fence
         self.catches = catches
+        self.kernel = kernel
 
     def rewritten(self, body: Region, suffix: str = "") -> Function:
         """What a pass has made of the function: another body, and a name that says so."""

@@ -106,16 +106,37 @@ class Emitter:
             values[value] = result
         self.location = outer
 
-    def emit_region(self, region: Region, into: ir.Region, terminator: str = "stablehlo.return") -> None:
-        """Emits `region` as the one block of `into`."""
-        block = into.blocks.append(*[self.type(p.type) for p in region.params], arg_locs=None)
-        for param, argument in zip(region.params, block.arguments, strict=True):
-            self.values[param] = argument
+    def emit_region(
+        self, region: Region, into: ir.Region, terminator: str = "stablehlo.return", packed: bool = False
+    ) -> None:
+        """Emits `region` as the one block of `into`; `packed`: its parameters come in one tuple."""
+        types = [self.type(p.type) for p in region.params]
+        block = into.blocks.append(*[self.packed(types)] if packed else types, arg_locs=None)
+        arguments = list(block.arguments)
         with ir.InsertionPoint(block):
+            if packed:
+                arguments = [self._element(arguments[0], i, type) for i, type in enumerate(types)]
+            self.values.update(zip(region.params, arguments, strict=True))
             for op in region.ops:
                 self.emit_op(op)
             results = [self.values[v] for v in region.results]
             ir.Operation.create(terminator, [], results, loc=self.location)
+
+    def pack(self, values: Sequence[ir.Value]) -> ir.Value:
+        """Values as one tuple."""
+        type = self.packed([v.type for v in values])
+        return ir.Operation.create("stablehlo.tuple", [type], values, loc=self.location).results[0]
+
+    def _element(self, packed: ir.Value, index: int, type: ir.Type) -> ir.Value:
+        attributes = {"index": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), index)}
+        made = ir.Operation.create(
+            "stablehlo.get_tuple_element", [type], [packed], attributes=attributes, loc=self.location
+        )
+        return made.results[0]
+
+    def packed(self, types: Sequence[ir.Type]) -> ir.Type:
+        """The type of a tuple of values of these types."""
+        return ir.TupleType.get_tuple(list(types))
 
     def symbol(self, function: Function) -> ir.Attribute:
         """A reference to a private function of the module."""

@@ -282,7 +282,12 @@ class Call(HloOp):
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         attributes = {"callee": e.symbol(self.function)}
-        if self.function.fence:
+        if self.function.kernel:
+            attributes["mhlo.frontend_attributes"] = e.parse(
+                '{inlineable = "false", xla_cpu_small_call = "true"}'
+            )
+            operands = (e.pack(operands),)
+        elif self.function.fence:
             attributes["mhlo.frontend_attributes"] = e.parse('{inlineable = "false"}')
         return e.create(self.opcode, op.results, operands, attributes)
 

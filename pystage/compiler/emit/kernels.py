@@ -1,0 +1,202 @@
+"""Loops that XLA:CPU compiles into one machine function.
+
+In: a program for CPUs. Out: the same program, in which the outermost loops whose operations are all small are calls
+of kernels. XLA:CPU runs a program operation by operation, each a function that its runtime looks up and calls; it
+compiles a loop into one function only if a trip touches less than 1,024 bytes, the loops in it counted once. A loop
+around such a loop, or one over short rows, then spends more time between its operations than in them. A kernel is
+called with the frontend attribute by which XLA marks the loops that it chose itself.
+
+What XLA divides among threads, and what is no code of its own (library calls, sorts, scatters), is in no kernel. A
+kernel has one parameter, a tuple, and gives something of it back: XLA has no buffer for a parameter of such a
+function that nothing uses any more, and would end the process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..hlo.ir import Function, Op, Region, Value
+from ..hlo.rewrite import Rewriter
+from ..hlo.walk import functions
+from ..ops import (
+    BitcastConvert,
+    Broadcast,
+    Call,
+    Case,
+    Clamp,
+    Compare,
+    Concatenate,
+    Constant,
+    Convert,
+    DotGeneral,
+    DynamicSlice,
+    DynamicUpdateSlice,
+    Gather,
+    If,
+    Iota,
+    OptimizationBarrier,
+    Pad,
+    Reduce,
+    ReduceWith,
+    Reshape,
+    Reverse,
+    Select,
+    Slice,
+    StopGradient,
+    Transpose,
+    While,
+)
+from ..ops.elementwise import Elementwise
+
+LARGEST = 32_768
+"""Bytes that an operation of a kernel reads and writes at most: XLA divides larger ones among threads."""
+
+LEAST = 1_024
+"""A loop whose trips touch fewer bytes is one that XLA chooses itself."""
+
+_HOLDERS = (Call, Case, If, While)
+_PARTS = (DynamicSlice, Gather, Slice)
+_CODE = (
+    *(
+        BitcastConvert,
+        Broadcast,
+        Clamp,
+        Compare,
+        Concatenate,
+        Constant,
+        Convert,
+        DotGeneral,
+        DynamicUpdateSlice,
+    ),
+    *(
+        Elementwise,
+        Iota,
+        OptimizationBarrier,
+        Pad,
+        Reduce,
+        ReduceWith,
+        Reshape,
+        Reverse,
+        Select,
+        StopGradient,
+    ),
+    *(Transpose, *_HOLDERS, *_PARTS),
+)
+"""What XLA:CPU makes code of, whatever the operands."""
+
+
+def kernels(function: Function) -> Function:
+    """Rewrites `function` and all that it calls."""
+    if not any(isinstance(op.kind, While) for f in functions(function) for op in f.body.walk()):
+        return function
+    return _Kernels().function(function)
+
+
+class _Kernels(Rewriter):
+    def __init__(self) -> None:
+        super().__init__()
+        self._bytes: dict[Function, int | None] = {}
+        self._inside = False
+
+    def rewritten(self, old: Function) -> Function:
+        outer, self._inside = self._inside, False
+        try:
+            return super().rewritten(old)
+        finally:
+            self._inside = outer
+
+    def op(self, op: Op) -> None:
+        if self._inside or not isinstance(op.kind, While) or not self._chosen(op):
+            self.copy(op)
+            return
+        self._inside = True
+        try:
+            self._outline(op)
+        finally:
+            self._inside = False
+
+    def _chosen(self, op: Op) -> bool:
+        condition, body = op.regions
+        touched = self._touched([*condition.ops, *body.ops])
+        return touched is not None and touched >= LEAST
+
+    def _touched(self, ops: list[Op]) -> int | None:
+        """Bytes that operations touch, those of inner loops once; None if one of them is for no kernel."""
+        total = 0
+        for op in ops:
+            if not isinstance(op.kind, _CODE) or _is_library_call(op):
+                return None
+            inner: list[int | None] = [self._touched(region.ops) for region in op.regions]
+            if isinstance(op.kind, Call):
+                inner.append(self._of_function(op.kind.function))
+            elif not op.regions:
+                inner.append(_bytes(op))
+            for each in inner:
+                if each is None:
+                    return None
+                total += each
+        return total
+
+    def _of_function(self, function: Function) -> int | None:
+        if function not in self._bytes:
+            self._bytes[function] = self._touched(function.body.ops)
+        return self._bytes[function]
+
+    def _outline(self, op: Op) -> None:
+        """The loop as a call of a kernel, which takes what the loop carries and what it uses from outside."""
+        used = dict.fromkeys(_captured(op))
+        constants = [v for v in used if isinstance(v.owner, Op) and isinstance(v.owner.kind, Constant)]
+        captured = [v for v in used if v not in constants]
+        operands = self.new_all([*op.operands, *captured])
+        count = len(op.operands)
+        kept = next((i for i, v in enumerate(operands) if i >= count or not v.type.shape), None)
+        if kept is None:  # nothing to give back but arrays, which the loop may change in place
+            self.copy(op)
+            return
+        body = Region(tuple([v.type for v in operands]))
+        outer, self.values = self.values, dict(zip(captured, body.params[count:], strict=True))
+        with self.b.isolated(body):
+            for value in constants:
+                self.values[value] = self.b.op(value.owner.kind)  # type: ignore[union-attr]
+            regions = tuple([self.region(r) for r in op.regions])
+            made = self.append(op, op.kind, tuple(body.params[:count]), regions)
+        self.values = outer
+        body.results = (*made.results, body.params[kept])
+        results = self.b.ops(Call(Function("loop", body, op.span, fence=True, kernel=True)), *operands)
+        self.values.update(zip(op.results, results, strict=False))
+
+
+def _is_library_call(op: Op) -> bool:
+    """True for a product for which XLA:CPU may have a library: all but inner products of 64-bit numbers."""
+    return isinstance(op.kind, DotGeneral) and any(
+        len(v.type.shape) > 1 or v.type.dtype.itemsize < 8 for v in op.operands
+    )
+
+
+def _captured(op: Op) -> Iterator[Value]:
+    """What the regions of `op` use of what stands outside of it."""
+    inside: set[Value] = set()
+    for region in op.regions:
+        inside.update(region.params)
+        for each in region.walk():
+            inside.update(each.results)
+            for inner in each.regions:
+                inside.update(inner.params)
+    for region in op.regions:
+        used = [v for each in region.walk() for v in each.operands]
+        used += [v for each in region.walk() for inner in each.regions for v in inner.results]
+        yield from [v for v in (*used, *region.results) if v not in inside]
+
+
+def _bytes(op: Op) -> int | None:
+    """Bytes that an operation reads and writes; None if XLA may divide it among threads."""
+    if isinstance(op.kind, _PARTS):
+        touched = [*op.results, *op.results, *op.operands[1:]]
+    elif isinstance(op.kind, DynamicUpdateSlice):
+        touched = [*op.operands[1:], op.operands[1]]
+    elif isinstance(op.kind, Reshape | Constant):
+        touched = []
+    else:
+        touched = [*op.results, *op.operands]
+    total = sum(v.type.size * v.type.dtype.itemsize for v in touched)
+    return total if total <= LARGEST else None
