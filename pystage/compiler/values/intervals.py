@@ -24,7 +24,7 @@ _SWAPPED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "EQ": "EQ", "NE": "N
 _DEEP = 400
 """So many operations are followed from one question."""
 _NESTED = 3
-"""So many nested loops are looked through twice."""
+"""So many nested loops are looked through twice, and so many choices after each other with what their conditions say."""
 
 Layer = dict[Value, Interval]
 
@@ -56,6 +56,7 @@ class Intervals:
         self._facts: list[Layer] = [{}]
         self._depth = 0
         self._nested = 0
+        self._choices = 0
 
     # -- questions
 
@@ -134,8 +135,22 @@ class Intervals:
         return known[index] if meet(found, known[index]) == found else full(op.results[index].type.dtype)
 
     def _in_arm(self, op: Op, value: Value, taken: bool) -> Interval:
-        with self.under(op.operands[0], taken):
+        with self._choosing(op.operands[0], taken):
             return self(value)
+
+    @contextmanager
+    def _choosing(self, condition: Value, taken: bool) -> Iterator[None]:
+        """Where a choice is looked at that gave a value. What was found out there is forgotten, so that to look at
+        each choice that led to this one in two ways again would take twice as long with every one."""
+        if self._choices >= _NESTED:
+            yield
+            return
+        self._choices += 1
+        try:
+            with self.under(condition, taken):
+                yield
+        finally:
+            self._choices -= 1
 
     def _select(self, op: Op) -> Interval:
         condition, *choices = op.operands
@@ -144,7 +159,7 @@ class Intervals:
             return self(choices[0] if decided else choices[1])
         found = []
         for choice, taken in zip(choices, (True, False), strict=True):
-            with self.under(condition, taken):
+            with self._choosing(condition, taken):
                 inner = choice.owner
                 known = self(choice)
                 if isinstance(inner, Op) and isinstance(inner.kind, Add | Subtract):  # `i + n` where `i < 0`
