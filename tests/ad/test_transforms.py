@@ -171,6 +171,22 @@ def test_a_list_that_one_path_rotates():
         np.testing.assert_allclose(gradient, np.repeat(wanted, 2).reshape(3, 2))
 
 
+def test_complex_numbers_made_real_in_a_loop():
+    def total(a, b):
+        def spread():
+            _ = b * 1
+            a[0] = -0.25
+            return np.broadcast_to(a, (2, 3)).astype(np.complex128)
+
+        for _ in range(3):
+            b = spread()
+        return np.sum(a)
+
+    by_a, by_b = pystage.grad(total, (0, 1))(np.ones(3), np.full((2, 3), 1j))
+    np.testing.assert_array_equal(by_a, [0.0, 1.0, 1.0])
+    np.testing.assert_array_equal(by_b, np.zeros((2, 3)))
+
+
 def test_a_place_does_not_vary():
     def largest(x):
         return x[np.argmax(x)] * x[0]

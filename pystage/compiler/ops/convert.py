@@ -55,8 +55,14 @@ class Convert(HloOp):
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         (given,) = op.operands
-        if self.dtype != BOOL or not is_complex(given.type.dtype):
+        if not is_complex(given.type.dtype) or is_complex(self.dtype):
             return e.create(self.opcode, op.results, operands)
+        if (
+            self.dtype != BOOL
+        ):  # XLA ends the process where it folds a conversion of complex numbers to real ones
+            part = given.type.with_dtype(FLOAT32 if given.type.dtype == COMPLEX64 else FLOAT64)
+            (real,) = e.create("real", [part], operands).results
+            return e.create(self.opcode, op.results, [real])
         zero = e.constant(
             np.zeros(given.type.static_shape, given.type.dtype)
         )  # XLA looks at the real part only
