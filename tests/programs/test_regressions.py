@@ -440,6 +440,11 @@ def a_name_is_bound_again_where_it_may_raise(a, b):
     return a, b
 
 
+@cases.each((float("nan"),), (1.0,))
+def one_object_is_equal_to_itself_in_containers(x):
+    return (x, 1) < (x, 2), (x, 1) >= (x, 2), [x].count(x), x in [x], [x] == [x], (None, x) < (None, 2.0)
+
+
 # ---------------------------------------------------------------- stores
 
 

@@ -128,7 +128,8 @@ def count(ctx: Context, self: Raw, value: Raw, /) -> Abstract:
     """`list.count` and `tuple.count`."""
     total: Abstract = Const(0)
     for item in _items(ctx, self):
-        total = binary(ctx, "+", total, ctx.truth(compare(ctx, "==", item, value)))
+        same = Const(True) if item is value else ctx.truth(compare(ctx, "==", item, value))
+        total = binary(ctx, "+", total, same)
     return total
 
 

@@ -173,14 +173,14 @@ def compare(ctx: Context, op: str, left: Abstract, right: Abstract, element: Com
 def _lexicographic(
     ctx: Context, op: str, first: Sequence[Abstract], second: Sequence[Abstract], element: Compare
 ) -> Abstract:
-    """Python's order of sequences: that of the first elements that differ."""
+    """Python's order of sequences: that of the first elements that are neither one object nor equal."""
     if not first or not second:
         return Const(_decides(op, len(first), len(second)))
+    same = TRUE if first[0] is second[0] else _truth(ctx, element("==", first[0], second[0]))
+    if isinstance(same, Const) and same.value:
+        return _lexicographic(ctx, op, first[1:], second[1:], element)
     head = _truth(ctx, element(op[0], first[0], second[0]))
-    if isinstance(head, Const) and head.value:
-        return TRUE
-    same = _truth(ctx, element("==", first[0], second[0]))
-    if isinstance(same, Const) and not same.value:
+    if isinstance(same, Const) or (isinstance(head, Const) and head.value):
         return head
     return both(
         ctx, head, both(ctx, same, _lexicographic(ctx, op, first[1:], second[1:], element)), either=True
