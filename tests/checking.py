@@ -10,6 +10,7 @@ was printed, or in what is the same object.
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import io
 import traceback
@@ -59,7 +60,7 @@ def check(
     in the reference interpreter too, which takes long for what loops much.
     """
     keywords = dict(kwargs or {})
-    staged = staged or pystage.compile(function, fallback="error")
+    staged = staged or _compiled(function)
     if refused is not None:
         _check_refused(staged, args, keywords, refused)
         return
@@ -77,6 +78,12 @@ def check(
             run = _run(staged, args, keywords)
         assert programs, "nothing was interpreted"
         _compare_runs(plain, run, Comparison(tolerance, weak_types=False), "interpreted", file)
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """One compiled function for all checks of a plain one, as users have it: it serves all kinds of arguments."""
+    return pystage.compile(function, fallback="error")
 
 
 @contextmanager

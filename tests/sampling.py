@@ -1,4 +1,4 @@
-"""Which parameters of the widest tests run: a quarter, or all with `PYSTAGE_ALL_TESTS=1` (`make test-all`).
+"""Which parameters of the widest tests run: an eighth, or all with `PYSTAGE_ALL_TESTS=1` (`make test-all`).
 
 Those tests run each function of JAX for every element type, form and setting, each sample of an operation with every
 choice of operands that have lanes, or programs that other tests run too; JAX compiles each of the calls by itself.
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ALL = bool(os.environ.get("PYSTAGE_ALL_TESTS"))
-KEPT = 4
+KEPT = 8
 """One of so many parameters is kept."""
 
 WIDE = {
@@ -22,7 +22,9 @@ WIDE = {
     "ad/test_printing.py": {"test_printed_once"},
     "ad/test_transforms.py": {"test_grad_outside"},
     "batch/test_rules.py": {"test_all_lanes_at_once"},
+    "contract/test_draws.py": {"test_every_method_draws_in_loops_what_it_draws_trip_by_trip"},
     "library/test_array_attributes.py": {"test_data"},
+    "library/test_exact.py": {"test_exact"},
     "library/test_elementwise.py": {"test_unary_jax", "test_binary_jax"},
     "library/test_indexing.py": {"test_at", "test_at_a_mask", "test_stores_cast"},
     "library/test_jaxtail.py": {"test_calls"},
@@ -33,7 +35,9 @@ WIDE = {
         "test_named_reductions",
         "test_operands_of_other_kinds",
         "test_shapes",
+        "test_what_goes_to_jax_as_a_whole",
     },
+    "library/test_lax_control.py": {"test_scan", "test_while_loop", "test_fori_loop"},
     "library/test_manipulation.py": {"test_joins"},
     "library/test_nn.py": {"test_along_axes", "test_activations", "test_parameters_of_activations"},
     "library/test_operators.py": {"test_jax", "test_jax_with_python_scalars", "test_numpy_arrays"},
