@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from pystage.compiler.emit.cut import MANY, SEGMENT, cut
+from pystage.compiler.emit.cut import LONG, MANY, SEGMENT, cut
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Value
 from pystage.compiler.hlo.verify import verify
@@ -50,6 +50,28 @@ def in_loop(count: int) -> Function:
         return [x, c.add(a, b)]
 
     return c.done(*c.for_(3, [x, c.value(0, x.type.dtype)], body))
+
+
+def without_stores(count: int) -> Function:
+    """A chain of numbers that no store, sum or branch ends: three operations for each of `count`."""
+    c = Code(array(8), INDEX)
+    x, i = c.params
+    a = first = c.load(x, i)
+    for k in range(count):
+        a = c.add(c.mul(a, 0.5), c.mul(first, k))
+    return c.done(a)
+
+
+def test_long_code_without_stores_is_cut_too() -> None:
+    function = without_stores(LONG)
+    made = cut(function)
+    verify(made)
+    assert 2 <= len(fences(made)) <= 1 + len(function.body.ops) // LONG
+    arguments = [np.arange(8.0) / 4, np.asarray(2)]
+    for found in (interpret(made, arguments), run(made, arguments)):
+        np.testing.assert_allclose(found[0], interpret(function, arguments)[0], rtol=1e-12)
+    short = without_stores(LONG // 8)
+    assert cut(short) is short
 
 
 @pytest.mark.parametrize("program", [straight, in_arm, in_loop])

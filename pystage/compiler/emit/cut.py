@@ -5,11 +5,12 @@ every few times, a function that XLA does not inline; it gives back what it take
 it leaves for the code after it. XLA:CPU makes one operation of each store (sum, branch, result) and of all that
 leads to its operands, as long as that is elementwise: numbers that go from one store to the next are computed again
 for every one of them, so that the program, and the time to compile it, would grow with the square of the number of
-stores.
+stores. Code without any of these is cut too, where it is long: XLA makes one piece of code of it.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 
 from ..hlo.ir import Function, Op, Region, Value
@@ -23,6 +24,9 @@ MANY = 16
 
 SEGMENT = 8
 """How many of them a segment has."""
+
+LONG = 512
+"""So many operations are a segment in any case: LLVM's time for one piece of code grows faster than the code."""
 
 SMALL = 64
 """Larger arrays are not kept: to compute them as part of what uses them may be worth the while."""
@@ -57,15 +61,25 @@ def _ends(region: Region) -> list[int]:
     ]
 
 
+def _places(region: Region) -> list[int]:
+    """After which operations a region may be cut: every few that end a fusion, and after `LONG` operations."""
+    count = len(region.ops)
+    ends = _ends(region) if count >= MANY else []
+    places = ends[SEGMENT - 1 : -1 : SEGMENT] if len(ends) >= MANY else []
+    bounds = [-1, *places, count - 1]
+    long = [at for start, end in itertools.pairwise(bounds) for at in range(start + LONG, end, LONG)]
+    return sorted([*places, *long])
+
+
 def _plan(region: Region) -> dict[int, list[Value]]:
-    """After which operations a region is cut: every few that end a fusion, where they leave something to keep."""
-    ends = _ends(region) if len(region.ops) >= MANY else []
-    if len(ends) < MANY:
+    """After which operations a region is cut, and the values that are kept there: none where there is none to keep."""
+    places = _places(region)
+    if not places:
         return {}
     plan: dict[int, list[Value]] = {}
     last = _last_uses(region)
     start = 0
-    for end in ends[SEGMENT - 1 : -1 : SEGMENT]:
+    for end in places:
         ops = [op for op in region.ops[start : end + 1] if not isinstance(op.kind, CHEAP)]
         live = [r for op in ops for r in op.results if r.type.size <= SMALL and last.get(r, -1) > end]
         if live:
