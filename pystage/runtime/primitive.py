@@ -76,10 +76,11 @@ def for_platform(function: Function, *platforms: str, alone: bool) -> Function:
     several XLA would put the exchange of parts into them."""
     if "cpu" not in platforms:
         return function
-    if any(isinstance(op.kind, While) for f in functions(function) for op in f.body.walk()):
+    loops = any(isinstance(op.kind, While) for f in functions(function) for op in f.body.walk())
+    if loops:
         function = fence_loads(channels_last(function))
     function = cut(function)
-    return kernels(function) if alone and len(platforms) == 1 else function
+    return kernels(function) if loops and alone and len(platforms) == 1 else function
 
 
 def _lower(context: Any, *operands: ir.Value, staged: Staged) -> list[ir.Value]:

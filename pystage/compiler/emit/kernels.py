@@ -17,7 +17,6 @@ from collections.abc import Iterator
 
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter
-from ..hlo.walk import functions
 from ..ops import (
     BitcastConvert,
     Broadcast,
@@ -85,8 +84,6 @@ _CODE = (
 
 def kernels(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
-    if not any(isinstance(op.kind, While) for f in functions(function) for op in f.body.walk()):
-        return function
     return _Kernels().function(function)
 
 
