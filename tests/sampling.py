@@ -1,7 +1,7 @@
 """Which parameters of the widest tests run: an eighth, or all with `PYSTAGE_ALL_TESTS=1` (`make test-all`).
 
-Those tests run each function of JAX for every element type, form and setting, each sample of an operation with every
-choice of operands that have lanes, or programs that other tests run too; JAX compiles each of the calls by itself.
+Those tests run each function of JAX for every element type, form and setting, or programs that other tests run too; JAX
+compiles each of the calls by itself.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ WIDE = {
     "ad/test_functions.py": {"test_second_order"},
     "ad/test_printing.py": {"test_printed_once"},
     "ad/test_transforms.py": {"test_grad_outside"},
-    "batch/test_rules.py": {"test_all_lanes_at_once"},
     "contract/test_draws.py": {"test_every_method_draws_in_loops_what_it_draws_trip_by_trip"},
     "library/test_array_attributes.py": {"test_data"},
     "library/test_exact.py": {"test_exact"},

@@ -12,18 +12,9 @@ import pytest
 
 import pystage
 
+from .test_custom import steep
+
 X, Y = np.array([0.3, -1.2, 0.7]), np.array([2.0, 0.5, -1.0])
-
-
-@jax.custom_jvp
-def steep(x: Any, y: Any) -> Any:
-    return jnp.sin(x) * y
-
-
-@steep.defjvp
-def _(primals: Any, tangents: Any) -> Any:
-    (x, y), (dx, dy) = primals, tangents
-    return steep(x, y), 5.0 * jnp.cos(x) * y * dx + 7.0 * dy * x
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Callable
-from typing import NoReturn, cast
+from typing import cast
 
-from ..diagnostics.codes_calls import NotServed, UnsupportedClass
+from ..diagnostics.codes_calls import UnsupportedClass
 from ..diagnostics.diagnostic import DiagnosticError
 from ..library.carrying import array_leaf
 from ..library.context import Context, Raw
 from ..library.pytrees import flatten, unflatten
+from ..library.refusing import refused
 from ..library.registry import late_meanings, meaning
 from ..values.boundary import Form
 from ..values.lattice import NONE, Abstract, Array, Meaning, ObjectCell, Ref
@@ -42,19 +42,10 @@ def declare(equinox: types.ModuleType) -> None:
     meaning(equinox.module_update_wrapper)(lambda ctx, wrapper: wrapper)
     meaning(equinox.tree_at)(tree_at)
     for name, instead in _FOR_TRACERS.items():
-        meaning(getattr(equinox, name))(_refused(name, instead))
+        why = "it looks at the tracers of JAX, which staged source has none of"
+        meaning(getattr(equinox, name))(refused(f"equinox.{name}", why, instead))
     meaning(equinox.filter_jit)(filter_jit)
     meaning(type(equinox.filter_jit(len)).__call__)(call_jitted)
-
-
-def _refused(name: str, instead: str) -> Callable[..., NoReturn]:
-    """The meaning of a function that cannot be served: PS606."""
-
-    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> NoReturn:
-        why = "it looks at the tracers of JAX, which staged source has none of"
-        ctx.fail(NotServed(span=ctx.span, name=f"equinox.{name}", why=why, instead=instead))
-
-    return call
 
 
 def construct(ctx: Context, cls: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:

@@ -12,12 +12,13 @@ import dataclasses
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 from ..diagnostics.codes_calls import NotServed
 from ..library.context import Context, Raw
 from ..library.jaxtail import is_jax_callable, jax_call
 from ..library.packages import package_of
+from ..library.refusing import refused
 from ..library.registry import late_meanings, meaning
 from ..values.boundary import Form, Path
 from ..values.lattice import NONE, Abstract, Array, Const, Ref
@@ -39,6 +40,7 @@ _NNX = {
     "scan": "write a loop",
 }
 """Functions of NNX that take modules apart by their memory, and what does the same."""
+_BY_MEMORY = "it takes modules apart by their places in memory"
 
 
 @late_meanings("flax.linen")
@@ -52,7 +54,7 @@ def declare_linen(linen: types.ModuleType) -> None:
 def declare_nnx(nnx: types.ModuleType) -> None:
     """Declares which functions of NNX are refused."""
     for name, instead in _NNX.items():
-        meaning(getattr(nnx, name))(_refused(f"flax.nnx.{name}", instead))
+        meaning(getattr(nnx, name))(refused(f"flax.nnx.{name}", _BY_MEMORY, instead))
     variable = nnx.Variable
     meaning(variable.get_value)(get_value)
     meaning(variable.set_value)(set_value)
@@ -60,15 +62,7 @@ def declare_nnx(nnx: types.ModuleType) -> None:
     meaning(variable.__setitem__)(lambda ctx, target, key, value: set_value(ctx, target, value, index=key))
     meaning(variable.__setattr__)(object_setattr)
     update = "use Optax itself: its `init`, `update` and `apply_updates` take the module for weights"
-    meaning(nnx.Optimizer.update)(_refused("flax.nnx.Optimizer.update", update))
-
-
-def _refused(name: str, instead: str) -> Callable[..., NoReturn]:
-    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> NoReturn:
-        why = "it takes modules apart by their places in memory"
-        ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
-
-    return call
+    meaning(nnx.Optimizer.update)(refused("flax.nnx.Optimizer.update", _BY_MEMORY, update))
 
 
 def get_value(ctx: Context, target: Abstract, *, index: Raw = None) -> Abstract:

@@ -57,15 +57,13 @@ class Convert(HloOp):
         (given,) = op.operands
         if not is_complex(given.type.dtype) or is_complex(self.dtype):
             return e.create(self.opcode, op.results, operands)
-        if (
-            self.dtype != BOOL
-        ):  # XLA ends the process where it folds a conversion of complex numbers to real ones
+        if self.dtype != BOOL:
+            # XLA ends the process where it folds a conversion of complex numbers to real ones.
             part = given.type.with_dtype(FLOAT32 if given.type.dtype == COMPLEX64 else FLOAT64)
             (real,) = e.create("real", [part], operands).results
             return e.create(self.opcode, op.results, [real])
-        zero = e.constant(
-            np.zeros(given.type.static_shape, given.type.dtype)
-        )  # XLA looks at the real part only
+        # To a boolean XLA would convert the real part only.
+        zero = e.constant(np.zeros(given.type.static_shape, given.type.dtype))
         direction = {"comparison_direction": e.parse("#stablehlo<comparison_direction NE>")}
         return e.create("compare", op.results, [*operands, zero], direction)
 
