@@ -145,18 +145,18 @@ HUNDREDS = (10, 100, 1000)
 
 SERIES: tuple[tuple[Callable[[int], Program], tuple[int, ...], int], ...] = (
     (statements, HUNDREDS, 1000),
-    (branches, HUNDREDS, 100),
-    (loops, HUNDREDS, 100),
+    (branches, HUNDREDS, 1000),
+    (loops, HUNDREDS, 1000),
     (chain, (10, 100, 900), 900),
-    (fan, HUNDREDS, 100),
-    (calls, HUNDREDS, 100),
+    (fan, HUNDREDS, 1000),
+    (calls, HUNDREDS, 1000),
     (nested, (1, 2, 3, 4, 5, 6), 6),
     (guards, HUNDREDS, 1000),
     (inputs, HUNDREDS, 1000),
     (indices, HUNDREDS, 1000),
-    (stores, HUNDREDS, 100),
+    (stores, HUNDREDS, 1000),
 )
-"""The series, their sizes, and up to which of them XLA compiles too (it takes minutes for the others)."""
+"""The series, their sizes, and up to which of them XLA compiles too."""
 
 
 def seconds(run: Callable[[], Any]) -> tuple[float, Any]:

@@ -1,14 +1,14 @@
-"""How often interval analysis looks at the choices of a program that stand one after the other."""
+"""How often interval analysis looks at the values of a program whose choices stand one after the other."""
 
 from __future__ import annotations
 
 import pytest
 
 from pystage.compiler.hlo.ir import Function, Value
-from pystage.compiler.hlo.types import INT64, ArrayType
+from pystage.compiler.hlo.types import FLOAT64, INT64, ArrayType, DType
 from pystage.compiler.ops import If, Select
 from pystage.compiler.values.intervals import Intervals
-from pystage.compiler.values.transfer import Interval
+from pystage.compiler.values.transfer import Interval, full
 from tests.emit.programs import Code
 
 
@@ -46,3 +46,36 @@ def test_the_number_of_looks_is_proportional_to_the_number_of_choices(kind: type
         intervals(function.body.results[0])
         counts.append(intervals.count)
     assert counts[1] < 2.5 * counts[0]
+
+
+def _looks_while_it_is_built(n: int, dtype: DType) -> int:
+    """`n` times: `a = a - b if a > i else a`, and `b = b + 1` in the other arm. What each arm uses is asked there."""
+    c = Code(ArrayType(dtype), ArrayType(dtype))
+    a, b = c.params
+    intervals = _Counting()
+    for i in range(n):
+        more = c.compare("GT", a, i)
+        for taken in (True, False):
+            with intervals.under(more, taken):
+                intervals(a if taken else b)
+        a, b = c.if_(more, lambda a=a, b=b: [c.sub(a, b), b], lambda a=a, b=b: [a, c.add(b, 1)])  # type: ignore[misc]
+    return intervals.count
+
+
+@pytest.mark.parametrize("dtype", [INT64, FLOAT64])
+def test_what_one_choice_needs_is_found_out_once_for_all_that_follow(dtype: DType) -> None:
+    assert _looks_while_it_is_built(64, dtype) < 2.2 * _looks_while_it_is_built(32, dtype)
+
+
+def test_facts_near_a_value_say_more_of_it_than_is_remembered() -> None:
+    c = Code(ArrayType(INT64), ArrayType(INT64))
+    a, b = c.params
+    place = c.add(a, 3)
+    intervals = Intervals()
+    with intervals.under(c.compare("LT", b, 0), True):
+        assert intervals(place) == full(INT64)
+    with intervals.under(c.compare("LT", a, 5), True), intervals.under(c.compare("GE", a, 0), True):
+        assert intervals(place) == (3, 7)
+    with intervals.under(c.compare("GE", a, 1), True):
+        assert intervals(c.sub(b, a)) == full(INT64)
+    assert intervals(place) == full(INT64)

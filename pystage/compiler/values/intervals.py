@@ -1,19 +1,20 @@
 """Interval analysis: the least and the greatest value that a value of the program can have.
 
 In: a value, and what is known where it is asked for (`under` a condition, in the body of a loop). Out: an
-interval. Each value is looked at once; facts that hold in a region open a layer of what is remembered, which is
-forgotten with the region. It proves checks away: of indices, of divisors, of the range of integers.
+interval. Facts that hold in a region open a layer. What is found out is remembered in the layer of the innermost fact that
+it needed, so that it outlives the layers of all others: each value is looked at once, and once more near facts that say
+more of it. It proves checks away: of indices, of divisors, of the range of integers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ..hlo.ir import Op, Region, Value
 from ..hlo.types import is_floating, is_integer
-from ..ops import Add, And, Case, Compare, Convert, If, Not, Or, ReduceWith, Select, Subtract, While
+from ..ops import Add, And, Case, Compare, Constant, Convert, If, Not, Or, ReduceWith, Select, Subtract, While
 from .transfer import BY_POSITION, FALSE, TRUE, Interval, full, hull, meet, transfer, within
 
 TRIPS = 1 << 50
@@ -25,35 +26,48 @@ _DEEP = 400
 """So many operations are followed from one question."""
 _NESTED = 3
 """So many nested loops are looked through twice, and so many choices after each other with what their conditions say."""
+_NEAR = 24
+"""So many values before a value are looked at for facts that may say more of it than what is remembered."""
 
-Layer = dict[Value, Interval]
+Facts = dict[Value, Interval]
+
+
+Found = tuple[Interval, int, int, int]
+"""The interval of a value as it was found out; the layers whose facts it was found with, a bit for each; and, if limits cut
+it short, how many choices and loops were open: where as many are, there is no more to find out."""
 
 
 class Knowing:
-    """The time during which facts hold; what is found in it is forgotten with them."""
+    """The time during which facts hold; what needs them is forgotten with them."""
 
-    __slots__ = ("_facts", "_layers", "_new")
+    __slots__ = ("_intervals", "_new")
 
-    def __init__(self, facts: list[Layer], layers: list[Layer], new: Layer) -> None:
-        self._facts = facts
-        self._layers = layers
+    def __init__(self, intervals: Intervals, new: Facts) -> None:
+        self._intervals = intervals
         self._new = new
 
     def __enter__(self) -> None:
-        self._facts.append(self._new)
-        self._layers.append({})
+        self._intervals.facts.append(self._new)
+        self._intervals.layers.append({})
 
     def __exit__(self, *exception: object) -> None:
-        self._facts.pop()
-        self._layers.pop()
+        known = self._intervals
+        known.facts.pop()
+        known.layers.pop()
+        known.needs &= (1 << len(known.layers)) - 1
 
 
 class Intervals:
     """What is known of the values of one program."""
 
     def __init__(self) -> None:
-        self._layers: list[Layer] = [{}]
-        self._facts: list[Layer] = [{}]
+        self.facts: list[Facts] = [{}]
+        """What holds, innermost last."""
+        self.layers: list[dict[Value, Found]] = [{}]
+        """What was found out with these facts, and with none of the layers further in."""
+        self.needs = 0
+        """The layers whose facts what is being found out needs so far."""
+        self._cut = False  # a limit has cut short what is being found out
         self._depth = 0
         self._nested = 0
         self._choices = 0
@@ -63,10 +77,10 @@ class Intervals:
     def __call__(self, value: Value) -> Interval:
         """The interval of a value, as far as it is known here."""
         found = self._find(value)
-        for facts in self._facts:
-            fact = facts.get(value)
-            if fact is not None:
-                found = meet(found, fact)
+        for level, facts in enumerate(self.facts):
+            if value in facts:
+                found = meet(found, facts[value])
+                self.needs |= 1 << level
         return found
 
     def bounds(self, value: Value) -> tuple[int | None, int | None]:
@@ -84,18 +98,49 @@ class Intervals:
         return bool(low) if low == high else None
 
     def _find(self, value: Value) -> Interval:
-        for layer in reversed(self._layers):
-            found = layer.get(value)
-            if found is not None:
-                return found
+        known = self.layers[-1].get(value)
+        if known is None or known[2] > self._choices or known[3] > self._nested:
+            known = self._look(value)
+        interval, needs, choices, nested = known
+        self.needs |= needs
+        if choices or nested:
+            self._cut = True
+        return interval
+
+    def _look(self, value: Value) -> Found:
+        """What is remembered of a value with fewer facts, where the newer ones say no more of it; else what they say."""
+        level = len(self.layers) - 1
+        known = None
+        while level >= 0 and (known := self.layers[level].get(value)) is None:
+            level -= 1
         if self._depth > _DEEP:
-            return full(value.type.dtype)
+            return known or (full(value.type.dtype), 1 << len(self.layers) - 1, 0, 0)
+        if known is None or known[2] > self._choices or known[3] > self._nested:
+            return self._found_out(value, known)
+        newer = [facts for facts in self.facts[level + 1 :] if facts]
+        if newer and _concerned(value, newer):
+            return self._found_out(value, known)
+        self.layers[-1][value] = known
+        return known
+
+    def _found_out(self, value: Value, known: Found | None) -> Found:
+        """Looks at a value, and remembers what it finds as far out as that holds; `known` says less or the same."""
+        before, cut_before = self.needs, self._cut
+        self.needs, self._cut = 0, False
         self._depth += 1
         try:
-            found = self._compute(value)
+            interval = self._compute(value)
         finally:
             self._depth -= 1
-        self._layers[-1][value] = found
+        needs, cut = self.needs, self._cut
+        self.needs, self._cut = before, cut_before
+        if known is not None:
+            interval = meet(interval, known[0])
+            needs |= known[1]
+        found = (interval, needs, self._choices, self._nested) if cut else (interval, needs, 0, 0)
+        self.layers[-1][value] = found
+        if known is None or known[2] or known[3] or not cut:
+            self.layers[needs.bit_length() - 1 if needs else 0][value] = found
         return found
 
     def _compute(self, value: Value) -> Interval:
@@ -143,6 +188,7 @@ class Intervals:
         """Where a choice is looked at that gave a value. What was found out there is forgotten, so that to look at
         each choice that led to this one in two ways again would take twice as long with every one."""
         if self._choices >= _NESTED:
+            self._cut = True
             yield
             return
         self._choices += 1
@@ -160,11 +206,7 @@ class Intervals:
         found = []
         for choice, taken in zip(choices, (True, False), strict=True):
             with self._choosing(condition, taken):
-                inner = choice.owner
-                known = self(choice)
-                if isinstance(inner, Op) and isinstance(inner.kind, Add | Subtract):  # `i + n` where `i < 0`
-                    known = meet(known, self._compute(choice))
-                found.append(known)
+                found.append(self(choice))
         return hull(*found)
 
     # -- facts
@@ -172,33 +214,33 @@ class Intervals:
     @contextmanager
     def under(self, condition: Value, truth: bool) -> Iterator[None]:
         """What is asked in the `with` block is asked where `condition` is `truth`."""
-        facts: Layer = {}
+        facts: Facts = {}
         self._assume(facts, condition, truth, 8)
         with self.knowing(facts):
             yield
 
     def assume(self, condition: Value, truth: bool) -> None:
         """What is asked from here on, up to the end of the `with` block at hand, is asked where this holds."""
-        facts: Layer = {}
+        facts: Facts = {}
         self._assume(facts, condition, truth, 8)
         self._learn(facts)
 
     def learn(self, value: Value, low: int, high: int) -> None:
         """What is asked from here on, up to the end of the `with` block at hand, is asked where `value` is between."""
-        facts: Layer = {}
+        facts: Facts = {}
         self._refine(facts, value, within((low, high), value.type.dtype), 8)
         self._learn(facts)
 
-    def _learn(self, facts: Layer) -> None:
-        known = self._facts[-1]
+    def _learn(self, facts: Facts) -> None:
+        known = self.facts[-1]
         for value, fact in facts.items():
             known[value] = meet(known[value], fact) if value in known else fact
 
     def knowing(self, facts: Mapping[Value, Interval]) -> Knowing:
         """What is asked in the `with` block is asked where these values are in these intervals."""
-        return Knowing(self._facts, self._layers, dict(facts))
+        return Knowing(self, dict(facts))
 
-    def _assume(self, facts: Layer, condition: Value, truth: bool, depth: int) -> None:
+    def _assume(self, facts: Facts, condition: Value, truth: bool, depth: int) -> None:
         """Adds what follows from `condition` being `truth`."""
         op = condition.owner
         facts[condition] = TRUE if truth else FALSE
@@ -223,11 +265,13 @@ class Intervals:
                     self._assume(facts, operands[0], bool(side), depth - 1)
                     self._assume(facts, other, truth, depth - 1)
 
-    def _refine(self, facts: Layer, value: Value, interval: Interval, depth: int) -> None:
+    def _refine(self, facts: Facts, value: Value, interval: Interval, depth: int) -> None:
         """Adds that `value` is in `interval`, and what follows for what it was computed from."""
+        op = value.owner
+        if isinstance(op, Op) and isinstance(op.kind, Constant):
+            return
         known = facts.get(value, self(value))
         facts[value] = meet(known, interval)
-        op = value.owner
         if not isinstance(op, Op) or not depth or not is_integer(value.type.dtype):
             return
         low, high = facts[value]
@@ -259,6 +303,7 @@ class Intervals:
         if drift is not None:
             return within(drift.after(start, _trips(op)), param.type.dtype)
         if self._nested >= _NESTED:
+            self._cut = True
             return full(param.type.dtype)
         with self._in_body(op):
             end = self(body.results[index])
@@ -274,10 +319,10 @@ class Intervals:
         finally:
             self._nested -= 1
 
-    def _of_condition(self, op: Op) -> Layer:
+    def _of_condition(self, op: Op) -> Facts:
         """What the condition says of the parameters of the body."""
         condition, body = op.regions
-        facts: Layer = {}
+        facts: Facts = {}
         with self.knowing({}):
             self._assume(facts, condition.results[0], True, 8)
         renamed = dict(zip(condition.params, body.params, strict=True))
@@ -319,7 +364,31 @@ class Intervals:
             last = {i: self(r) for i, r in enumerate(body.results) if body.params[i] in facts}
         for i, end in last.items():
             result = op.results[i]
-            self._layers[-1][result] = meet(hull(self(op.operands[i]), end), self(result))
+            interval = meet(hull(self(op.operands[i]), end), self(result))
+            self.layers[-1][result] = interval, 1 << len(self.layers) - 1, 0, 0
+
+
+def _concerned(value: Value, facts: list[Facts]) -> bool:
+    """True if facts are of values near, from which `value` was computed."""
+    pending = list(_sources(value))
+    for source in pending:
+        if any(source in known for known in facts):
+            return True
+        if len(pending) < _NEAR:
+            pending += _sources(source)
+    return False
+
+
+def _sources(value: Value) -> Sequence[Value]:
+    """What a value was computed from."""
+    op = value.owner
+    if isinstance(op, Region):
+        return ()
+    if isinstance(op.kind, While):
+        return op.operands[value.index], op.regions[1].results[value.index]
+    if isinstance(op.kind, If | Case):
+        return op.operands[0], *[region.results[value.index] for region in op.regions]
+    return op.operands
 
 
 def _within(direction: str, value: Value, other: Interval) -> Interval:
