@@ -11,7 +11,7 @@ import pytest
 import pystage
 from benchmarks.scaling import SERIES, Program
 
-SERIES_OF_LENGTHS = [series for series, sizes, _ in SERIES if sizes[-1] > 100]
+SERIES_OF_LENGTHS = [series for series, sizes in SERIES if sizes[-1] > 100]
 
 
 def _calls(program: Program) -> int:
