@@ -20,6 +20,7 @@ from .compiler.infer import (
     equinox_modules,  # noqa: F401  (declares its meanings)
     flax_modules,  # noqa: F401  (declares its meanings)
     jaxtransforms,  # noqa: F401  (declares its meanings)
+    linen_modules,  # noqa: F401  (declares its meanings)
     transforms,
 )
 from .runtime.function import CompiledFunction

@@ -1,4 +1,4 @@
-"""Modules of Flax, NNX and Linen, in staged source: the real package, plain and staged."""
+"""Modules of Flax NNX in staged source: the real package, plain and staged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import optax
 import pystage
 import pytest
 from checking import check
-from flax import linen, nnx
+from flax import nnx
 
 X = jnp.asarray(np.random.default_rng(0).standard_normal((5, 3)), jnp.float32)
 Y = jnp.asarray(np.random.default_rng(1).standard_normal((5, 1)), jnp.float32)
@@ -136,34 +136,9 @@ def test_training(program: Any) -> None:
     [
         lambda n, x, y: nnx.grad(loss)(n, x, y),
         lambda n, x, y: nnx.merge(*nnx.split(n))(x),
-        lambda n, x, y: OWN.apply(WEIGHTS, x),
     ],
-    ids=["grad", "split", "linen"],
+    ids=["grad", "split"],
 )
 def test_what_flax_does_in_its_own_way_is_refused(program: Any) -> None:
     with pytest.raises(pystage.StagingError, match="PS606.*flax"):
         pystage.compile(program)(NETWORK, X, Y)
-
-
-class Own(linen.Module):
-    """A module of the program."""
-
-    @linen.compact
-    def __call__(self, x: Any) -> Any:
-        return linen.Dense(4)(x)
-
-
-OWN = Own()
-LINEN = linen.Sequential([linen.Dense(4), linen.relu, linen.Dense(1)])
-with jax.enable_x64(False):
-    WEIGHTS = LINEN.init(jax.random.key(0), X)
-
-
-def test_modules_of_linen() -> None:
-    def program(weights: Any, x: Any, y: Any) -> Any:
-        def own_loss(weights: Any) -> Any:
-            return jnp.mean((LINEN.apply(weights, x) - y) ** 2)
-
-        return jax.value_and_grad(own_loss)(weights), LINEN.init(jax.random.key(1), x)
-
-    check(program, WEIGHTS, X, Y, tolerance=1e-5, interpreted=False)

@@ -226,8 +226,10 @@ def getitem(engine: Engine, obj: Abstract, index: Abstract) -> Abstract:
         return engine.call(method, [index])
     if is_array(engine, obj) or (isinstance(obj, Const) and hasattr(obj.value, "dtype")):
         return array_getitem(engine, obj, index)
-    if isinstance(obj, Const) and isinstance(obj.value, type | types.GenericAlias):
-        return Const(obj.value[engine.known(index, "a type argument")])  # type: ignore[index]
+    if isinstance(obj, Const) and (
+        isinstance(obj.value, type | types.GenericAlias) or type(obj.value).__module__ == "typing"
+    ):
+        return Const(obj.value[engine.known(index, "a type argument")])
     flat = flat_of(engine, obj)
     if flat is not None:
         return flat_getitem(engine, flat, index)

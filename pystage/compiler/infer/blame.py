@@ -19,6 +19,8 @@ from .frame import Frame
 
 _LIBRARY = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 2)) + os.sep
 """Where the programs are that pystage itself is written in."""
+_BOOKKEEPING = (os.path.join("flax", "linen", "module.py"), os.path.join("flax", "core", "scope.py"))
+"""Where Flax does what stands around the methods of a module; staged, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def _parameters(function: stage.Function) -> tuple[str, ...]:
 
 def is_library(span: Span | None) -> bool:
     """True for a place in pystage's own programs, as those that stand for functions of NumPy (`library/composed.py`)."""
-    return span is not None and span.file.startswith(_LIBRARY)
+    return span is not None and (span.file.startswith(_LIBRARY) or span.file.endswith(_BOOKKEEPING))
 
 
 def outside(diagnostic: Diagnostic, frame: Frame | None, current: Span | None) -> Diagnostic:

@@ -123,6 +123,8 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
         canonical.describe(value)
     for cell in callee.cells.values():
         canonical.describe(Ref(cell))
+    if engine.modules is not None:
+        canonical.describe(Ref(engine.modules))
     for variable in engine.written_globals():
         canonical.describe(cast(Abstract, engine.state.slots[variable]))
     canonical.describe_code(error_of(engine).code)
@@ -191,6 +193,8 @@ def transformed(
     canonical = Canonical(engine)
     for value in bound.values():
         canonical.describe(value)
+    if engine.modules is not None:
+        canonical.describe(Ref(engine.modules))
     for variable in engine.written_globals():
         canonical.describe(cast(Abstract, engine.state.slots[variable]))
     canonical.describe_code(error_of(engine).code)

@@ -178,6 +178,8 @@ class Engine(Context):
         """By id of a `jax.custom_jvp` object of the program: the rules for reverse mode that its rule comes to."""
         self.constructing: set[int] = set()
         """Cells of objects that take attributes only until they are made."""
+        self.modules: int | None = None
+        """The cell of the Linen modules at work, outermost first; None before any was."""
         self.rules: dict[object, Rule] = {}
         """Rules of `pystage.custom_vjp` that are being made, by what tells calls apart."""
         self.effectful: set[Function] = set()
@@ -215,9 +217,13 @@ class Engine(Context):
         """The calls that led here, innermost first; those inside the library's programs are left out."""
         frame = self.frame
         notes: list[Note] = []
+        name = ""  # of a function of the program that the library's calls
         while frame is not None and frame.caller is not None and len(notes) < 12:
             if not is_library(frame.function.span):
-                notes.append(Note(f"{frame.function.name} is called here", frame.call))
+                name = frame.function.name
+            if name and not is_library(frame.call):
+                notes.append(Note(f"{name} is called here", frame.call))
+                name = ""
             frame = frame.caller
         return notes
 

@@ -325,7 +325,7 @@ def closure_variable(engine: Engine, name: str, cell: Any) -> VariableCell:
 
 _OPAQUE_PACKAGES = (
     "jax", "jaxlib", "numpy", "functools", "operator", "itertools", "contextlib", "ml_dtypes",
-    "warnings", "_thread", "threading", "logging", "re", "random", "time", "scipy", "optax", "abc",
+    "warnings", "_thread", "threading", "logging", "re", "random", "time", "scipy", "optax", "abc", "typing",
 )  # fmt: skip
 
 

@@ -83,3 +83,15 @@ def object_init(ctx: Context, target: Abstract) -> Abstract:
 def wraps(ctx: Context, wrapped: Abstract, assigned: Raw = None, updated: Raw = None) -> Abstract:
     """`functools.wraps(wrapped)`: names and documentation, which no array program computes with."""
     return Meaning("functools.wraps", lambda inner, function: function)
+
+
+@meaning(property.__get__)
+def property_get(ctx: Context, target: Abstract, instance: Abstract, owner: Raw = None) -> Abstract:
+    """`property.__get__(target, instance)`, as what wraps a descriptor calls it."""
+    engine = cast(Engine, ctx)
+    cell = target.cell if isinstance(target, Ref) else None
+    held = [(path, made) for number, path, made in engine.externals.cells.values() if number == cell]
+    if not held or isinstance(instance, Const):
+        raise objects.no_attribute(engine, target, "__get__")
+    path, made = held[0]
+    return engine.call(engine.externals.value(path.attribute("fget"), made.fget), [instance])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -370,6 +371,8 @@ def shape_(ctx: Context, rules: Rules, a: Raw) -> Abstract:
     """The shape: a tuple of known integers."""
     if isinstance(a, Masked):
         return masked_attribute(ctx, a, "shape") or Const(None)
+    if isinstance(a, Const) and isinstance(a.value, jax.ShapeDtypeStruct):
+        return Tuple(tuple([Const(n) for n in a.value.shape]))
     made = nested(ctx, rules, a, "shape") if is_sequence(ctx, a) and not rules.is_jax else None
     return Tuple(tuple([Const(n) for n in (made.shape if made else shape_known(ctx, rules, a, "shape"))]))
 
