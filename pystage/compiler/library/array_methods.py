@@ -19,6 +19,7 @@ from ..ops import BitcastConvert, Transpose
 from ..values.boundary import Form
 from ..values.lattice import NONE, Abstract, Array, Const, Ref, Tuple
 from ..values.views import Reshaped
+from .casting import assigned_value
 from .context import Context, Raw
 from .indexing import array_getitem
 from .jaxvalues import is_none
@@ -26,7 +27,7 @@ from .layout import keep_order
 from .manipulation import order_of
 from .promote import python_type
 from .rules import JAX, NUMPY, Rules
-from .stores import cast, dtype_of, shape_of, store_through, stored_value
+from .stores import cast, dtype_of, shape_of, store_through
 from .structures import new_list, sequence_items
 
 _LISTED = 256
@@ -183,7 +184,7 @@ def _fill(ctx: Context, self: Raw, value: Raw) -> Abstract:
     """All elements are `value`; a NumPy scalar stays what it is, as in NumPy."""
     if not ctx.is_ndarray(self):
         return NONE
-    new = stored_value(ctx, value, dtype_of(ctx, self), "the filling value")
+    new = assigned_value(ctx, value, dtype_of(ctx, self), "the filling value")
     return _stored(ctx, self, new)
 
 

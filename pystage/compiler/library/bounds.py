@@ -42,22 +42,34 @@ def bounds(ctx: Context, x: Array | Const) -> Bounds:
 
 def check_fits(ctx: Context, operand: Array, dtype: DType) -> None:
     """A Python integer that meets, or is stored into, NumPy integers of a smaller type: OverflowError."""
-    if operand.form is not Form.PYTHON or operand.dtype != INT64 or operand.kinds or not is_integer(dtype):
+    if operand.form is Form.PYTHON and operand.dtype == INT64:
+        check_element(ctx, operand, dtype)
+
+
+def check_element(ctx: Context, operand: Array, dtype: DType) -> None:
+    """An integer, Python's or NumPy's, as an element of a list that becomes an array of a smaller type: OverflowError."""
+    if not is_integer(operand.dtype) or operand.kinds or not is_integer(dtype):
         return
     low, high = bounds(ctx, operand)
-    least, most = int(np.iinfo(dtype.name).min), int(np.iinfo(dtype.name).max)
+    least, most = ends_of(dtype)
+    own_least, own_most = ends_of(operand.dtype)
     conditions = []
-    if low is None or low < least:
-        conditions += [("LT", least)] if least > -(2**63) else []
-    if high is None or high > most:
-        conditions += [("GT", most)] if most < 2**63 - 1 else []
+    if (own_least if low is None else low) < least:
+        conditions.append(("LT", least))
+    if (own_most if high is None else high) > most:
+        conditions.append(("GT", most))
     bad: Value | None = None
     for direction, end in conditions:
-        outside = ctx.op(Compare(direction), operand.value, ctx.constant(end, INT64))
+        outside = ctx.op(Compare(direction), operand.value, ctx.constant(end, operand.dtype))
         bad = outside if bad is None else ctx.op(Or(), bad, outside)
 
-    def store(value: int) -> None:
-        np.zeros((), dtype)[()] = value
+    def store(value: object) -> None:
+        np.array([value], dtype)
 
     if bad is not None:
         ctx.check(bad, OverflowError("Python integer out of bounds"), store, [operand])
+
+
+def ends_of(dtype: DType) -> tuple[int, int]:
+    """The least and the greatest number of an integer type."""
+    return int(np.iinfo(dtype.name).min), int(np.iinfo(dtype.name).max)

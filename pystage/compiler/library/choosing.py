@@ -15,13 +15,15 @@ import numpy as np
 
 from ..diagnostics.codes_types import ArgumentNotStaged, ShapeMismatch
 from ..hlo.ir import Value
-from ..hlo.types import BOOL, DType, is_complex, is_floating, is_integer
+from ..hlo.types import BOOL, INT64, DType, is_complex, is_floating, is_integer
 from ..ops import Compare, Complex, Imag, Maximum, Minimum, Real
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const
 from . import arithmetic as a
 from . import ufuncs as u
+from .bounds import ends_of
 from .builtins import listed
+from .casting import cast_number
 from .context import Context, Raw
 from .elementwise import apply_jax, jax_operands, store_result
 from .jaxvalues import canonical
@@ -72,7 +74,10 @@ def common_loop(ctx: Context, operation: str, operands: Sequence[Operand], jax: 
 def choose(
     ctx: Context, operation: str, conditions: Sequence[Raw], choices: Sequence[Raw], default: Raw, jax: bool
 ) -> tuple[Value, Loop]:
-    """The first choice whose condition holds, else the default, element by element."""
+    """The first choice whose condition holds, else the default, element by element.
+
+    NumPy makes arrays of Python's numbers first, so that integers wrap around in the common type.
+    """
     if jax:
         flags = jax_operands(ctx, operation, conditions)
         operands = jax_operands(ctx, operation, [*choices, default])
@@ -80,7 +85,9 @@ def choose(
         flags, operands = [ctx.read(c) for c in conditions], [ctx.read(c) for c in (*choices, default)]
     loop = common_loop(ctx, operation, operands, jax)
     shape = broadcast_shape(ctx, operation, *[shape_of(o) for o in (*flags, *operands)])
-    *values, chosen = [ctx.broadcast(value_of(ctx, o, loop.outputs[0], loop.form), shape) for o in operands]
+    dtype = loop.outputs[0]
+    numbers = [value_of(ctx, o, dtype, loop.form) if jax else cast_number(ctx, o, dtype) for o in operands]
+    *values, chosen = [ctx.broadcast(number, shape) for number in numbers]
     for flag, value in list(zip(flags, values, strict=True))[::-1]:
         condition = ctx.broadcast(value_of(ctx, flag, BOOL), shape)
         chosen = a.select(ctx, condition, value, chosen)
@@ -113,9 +120,21 @@ def _select(jax: bool) -> Callable[..., Abstract]:
             text = f"select takes as many choices as conditions, not {len(choices)} and {len(conditions)}"
             ctx.fail(ShapeMismatch(span=ctx.span, text=text))
         value, loop = choose(ctx, "select", conditions, choices, default, jax)
+        if not jax:
+            _check_choices(ctx, [ctx.read(x) for x in (*choices, default)], loop.outputs[0])
         return ctx.jax(value, loop.weak) if jax else ctx.ndarray(value)
 
     return select
+
+
+def _check_choices(ctx: Context, operands: Sequence[Operand], dtype: DType) -> None:
+    """NumPy's TypeError for a choice that it does not store into the result, as 300 into uint8."""
+    kind = "array data" if any(shape_of(o) for o in operands) else "scalar"
+    for choice in operands[:-1]:
+        source = choice.dtype if isinstance(choice, Array) else np.asarray(choice.value).dtype
+        if not np.can_cast(source, dtype, "same_kind"):
+            pair = f"from {source!r} to {dtype!r} according to the rule 'same_kind'"
+            ctx.raise_(TypeError(f"Cannot cast {kind} {pair}"))
 
 
 meaning(np.select)(_select(False))
@@ -140,7 +159,7 @@ def np_clip(
     high = max if is_none(a_max) else a_max
     operand = ctx.read(a)
     limits = [None if is_none(x) else ctx.read(x) for x in (low, high)]
-    limits = [_within(operand, limit, i) for i, limit in enumerate(limits)]
+    limits = [_within(ctx, operand, limit, i) for i, limit in enumerate(limits)]
     given: list[Operand] = [operand, *[limit for limit in limits if limit is not None]]
     loop = common_loop(ctx, "np.clip", given, False)
     shape = broadcast_shape(ctx, "np.clip", *[shape_of(o) for o in given])
@@ -157,11 +176,21 @@ def np_clip(
     return abstract(out)
 
 
-def _within(operand: Operand, limit: Operand | None, side: int) -> Operand | None:
-    """The limit, unless it is a known Python integer beyond what the integers of `operand` reach."""
+def _within(ctx: Context, operand: Operand, limit: Operand | None, side: int) -> Operand | None:
+    """The limit, unless it is a Python integer beyond what the integers of `operand` reach: that limits nothing."""
     dtype = kinds_of(operand)[0].dtype
     array = isinstance(operand, Array) and operand.form is not Form.PYTHON
-    if not array or not isinstance(limit, Const) or type(limit.value) is not int or not is_integer(dtype):
+    if not array or limit is None or not is_integer(dtype):
+        return limit
+    if isinstance(limit, Array):
+        if limit.form is not Form.PYTHON or limit.dtype != INT64 or limit.kinds:
+            return limit
+        end = ends_of(dtype)[side]
+        if not fits(end, INT64):
+            return limit
+        kind = Minimum() if side else Maximum()
+        return Array(ctx.op(kind, limit.value, ctx.constant(end, INT64)), Form.PYTHON)
+    if type(limit.value) is not int:
         return limit
     beyond = not fits(limit.value, dtype)
     below = limit.value < 0

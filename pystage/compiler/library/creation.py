@@ -19,6 +19,7 @@ from ..hlo.types import SHORT_NAMES, ArrayType, DType, is_complex
 from ..ops import Add, Concatenate, Divide, Floor, Iota, Multiply, Slice, Subtract, Transpose
 from ..values.lattice import Abstract, Const, Tuple
 from ..values.views import Reshaped
+from .casting import array_value, filling_value
 from .context import Context, Raw
 from .flat import flat_of
 from .jaxvalues import axis_of, canonical, integer, is_none
@@ -110,10 +111,12 @@ def _filled_with(
 ) -> Abstract:
     value = fill.value
     if value.type.dtype != dtype:
-        scalar = isinstance(raw, Const) or not is_sequence(ctx, raw)
-        value = (
-            stored_value(ctx, raw, dtype, "fill_value", rules.is_jax) if scalar else cast(ctx, value, dtype)
-        )
+        if is_sequence(ctx, raw):
+            value = cast(ctx, value, dtype)
+        elif rules.is_jax:
+            value = stored_value(ctx, raw, dtype, "fill_value", jax=True)
+        else:
+            value = filling_value(ctx, ctx.read(raw), dtype, "fill_value")
     own = value.type.static_shape
     if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(own[::-1], shape[::-1])):
         texts = [str(s).replace(", ", ",") for s in (own, shape)]
@@ -221,9 +224,11 @@ def converted(ctx: Context, rules: Rules, raw: Raw, dtype: Raw, function: str) -
         given = nested(ctx, rules, raw, function)
         return given.value, given.weak and not is_sequence(ctx, raw)
     wanted = rules.dtype(ctx, dtype, function)
+    if not rules.is_jax:
+        return array_value(ctx, raw, wanted, function), False
     read = raw if is_sequence(ctx, raw) else ctx.read(raw)
     if isinstance(read, Const):
-        return stored_value(ctx, read, wanted, function, rules.is_jax), False
+        return stored_value(ctx, read, wanted, function, jax=True), False
     return cast(ctx, nested(ctx, rules, raw, function).value, wanted), False
 
 

@@ -12,7 +12,6 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from ..diagnostics.codes_calls import NotServed
-from ..hlo.types import INT64
 from ..values.boundary import Form
 from ..values.lattice import (
     Abstract,
@@ -27,11 +26,12 @@ from ..values.lattice import (
     through,
 )
 from ..values.views import Reshaped
+from .casting import array_value
 from .context import Context, Raw
 from .indexing import array_getitem, array_setitem
 from .indices import from_front, is_index
 from .inside import check_inside
-from .nesting import nested
+from .nesting import elements, nested
 from .rules import NUMPY
 from .stores import dtype_of, shape_of
 from .structures import abstract
@@ -147,10 +147,7 @@ def _single(ctx: Context, flat: Flat, raw: Raw) -> Abstract:
     if read.shape:
         ctx.raise_(_SINGLE)
     source = read.value.type.dtype
-    fits = np.can_cast(source, dtype, "same_kind") and (
-        dtype.kind not in "iu" or source.itemsize <= dtype.itemsize
-    )
-    if not (fits or source == INT64 == dtype):
+    if not np.can_cast(source, dtype, "safe" if dtype.kind in "iu" else "same_kind"):
         _refuse(
             ctx, f"a store of {source} into x.flat[i] of {dtype}", "store into x itself, or convert it before"
         )
@@ -170,7 +167,9 @@ def _given(ctx: Context, flat: Flat, raw: Raw) -> Abstract | None:
                 ctx, "a store of an array into its own memory by x.flat", "store a copy: x.flat[…] = y.copy()"
             )
     if not read.shape:
-        return value
+        return Array(array_value(ctx, value, dtype_of(ctx, flat.array), "a store into x.flat"), Form.SCALAR)
+    if elements(ctx, value) is not None:
+        return ctx.ndarray(array_value(ctx, value, dtype_of(ctx, flat.array), "a store into x.flat"))
     line: Abstract = ctx.call(Const(np.ravel), [value])
     return line
 

@@ -17,13 +17,14 @@ from ..values.lattice import Abstract, Array, Const, Ref
 from ..values.views import entire, read_path
 from .arithmetic import like
 from .at import At, AtIndex
+from .casting import array_value, assigned_value
 from .context import Context, Raw
 from .gathering import Fancy, basic_views, fancy, gather, scatter
 from .indices import Indices, parse
 from .jax_random import is_key, key_item
 from .masks import Masked, masked_choice, only_mask, refuse
 from .rules import numpy_constant
-from .stores import dtype_of, fit, shape_of, store_through, stored_value
+from .stores import dtype_of, fit, shape_of, store_through
 from .structures import known_object
 
 _IMMUTABLE = (
@@ -76,7 +77,7 @@ def array_setitem(ctx: Context, obj: Abstract, index: Raw, value: Raw) -> None:
     else:
         at = fancy(ctx, indices)
         whole = ctx.contents(target)
-        new = stored_value(ctx, value, dtype_of(ctx, obj), "the stored value")
+        new = array_value(ctx, value, dtype_of(ctx, obj), "the stored value")
         new = _fit_fancy(ctx, new, at.result_shape(whole.type.static_shape))
         at = unless_raised(ctx, target, at, whole)
         store_through(ctx, target, scatter(ctx, whole, at, new), masked=False)
@@ -131,7 +132,7 @@ def _masked(ctx: Context, whole: Ref | Array, indices: Indices) -> Masked:
 
 def _store_basic(ctx: Context, target: Ref, value: Raw, element: bool) -> None:
     """A store into a view; into one element only a number may be stored."""
-    new = stored_value(ctx, value, dtype_of(ctx, target), "the stored value")
+    new = assigned_value(ctx, value, dtype_of(ctx, target), "the stored value")
     if element and new.type.rank:
         ctx.raise_(ValueError("setting an array element with a sequence."))
     store_through(ctx, target, new)

@@ -198,7 +198,7 @@ def _is_list(ctx: Context, raw: Raw) -> bool:
 
 def known_sequence(ctx: Context, raw: Raw) -> np.ndarray | None:
     """A list or tuple (of lists …) of numbers that are all known now, as an array; else None."""
-    value = _plain_sequence(ctx, raw)
+    value = plain_sequence(ctx, raw)
     if value is None:
         return None
     try:
@@ -208,7 +208,8 @@ def known_sequence(ctx: Context, raw: Raw) -> np.ndarray | None:
     return array if array.dtype.kind in "biufc" else None
 
 
-def _plain_sequence(ctx: Context, raw: Raw) -> list[Any] | None:
+def plain_sequence(ctx: Context, raw: Raw) -> list[Any] | None:
+    """A list or tuple (of lists …) of numbers that are all known now; else None."""
     if isinstance(raw, Const) and isinstance(raw.value, tuple):
         return list(raw.value)
     if isinstance(raw, Tuple) and raw.cls is tuple:
@@ -222,7 +223,7 @@ def _plain_sequence(ctx: Context, raw: Raw) -> list[Any] | None:
         if isinstance(item, Const) and isinstance(item.value, bool | int | float | complex | np.generic):
             parts.append(item.value)
         else:
-            inner = _plain_sequence(ctx, item)
+            inner = plain_sequence(ctx, item)
             if inner is None:
                 return None
             parts.append(inner)

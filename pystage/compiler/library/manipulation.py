@@ -20,6 +20,7 @@ from ..ops import Select
 from ..values.boundary import Form
 from ..values.lattice import Abstract, ArrayCell, Const, ListCell, Ref, Tuple, through
 from ..values.views import Flipped, Permuted, Repeated, Reshaped, View, read_path
+from .casting import filling_value
 from .context import Context, Raw
 from .jaxvalues import axes_of, axis_of, integer, ints, is_none
 from .layout import is_contiguous, keeps_order, note_copy, reshapes_as_view
@@ -404,7 +405,8 @@ def copyto(ctx: Context, dst: Raw, src: Raw, casting: Raw = "same_kind", where: 
     if not np.can_cast(source, target, rule):
         ctx.fail(NoCast(span=ctx.span, operation="np.copyto", source=str(given.dtype), target=str(target)))
     shape = shape_of(ctx, dst)
-    value = fit(ctx, cast(ctx, given.value, target), shape)
+    number = given.value if is_sequence(ctx, src) else filling_value(ctx, ctx.read(src), target, "np.copyto")
+    value = fit(ctx, cast(ctx, number, target), shape)
     if where is not True and not (isinstance(where, Const) and where.value is True):
         mask = fit(ctx, ctx.convert(nested(ctx, NUMPY, where, "copyto").value, BOOL), shape)
         value = ctx.op(Select(), mask, value, ctx.contents(dst))

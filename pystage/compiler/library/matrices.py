@@ -14,6 +14,7 @@ from ..hlo.types import BOOL, INT64, ArrayType, DType
 from ..ops import Add, Broadcast, Compare, Concatenate, Iota, Multiply, Select
 from ..values.lattice import Abstract, ListCell, Ref, Tuple
 from ..values.views import Permuted, Reshaped, Strided, View, read_path, write_path
+from .casting import array_value
 from .context import Context, Raw
 from .creation import check_order, filled, type_argument
 from .jaxvalues import axis_of, integer, is_none
@@ -22,7 +23,7 @@ from .reducing import Source, total
 from .reductions import accumulator
 from .registry import meaning
 from .rules import NUMPY, Rules, lifted, twins, with_views
-from .stores import cast, dtype_of, fit, shape_of, store_through, stored_value
+from .stores import cast, dtype_of, fit, shape_of, store_through
 
 _SMALL = 1024
 
@@ -212,7 +213,7 @@ def fill_diagonal(ctx: Context, a: Raw, val: Raw, wrap: Raw = False) -> Abstract
     limit = (size - 1) * step + 1 if size else 0
     views = (Reshaped((math.prod(shape),)), Strided((0,), (limit,), (step,)))
     target = Ref(a.cell, (*a.path, *views))
-    new = stored_value(ctx, val, dtype_of(ctx, a), "the stored value")
+    new = array_value(ctx, val, dtype_of(ctx, a), "the stored value")
     if new.type.rank:
         new = _recycled(ctx, ctx.reshape(new, (new.type.size,)), size)
     store_through(ctx, target, fit(ctx, new, (size,)), memory="underlying array")

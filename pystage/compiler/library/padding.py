@@ -8,15 +8,16 @@ from ..diagnostics.codes_types import ArgumentNotStaged
 from ..hlo.ir import Value
 from ..hlo.types import INT64, DType
 from ..ops import Pad, Reverse
-from ..values.lattice import Abstract
+from ..values.boundary import Form
+from ..values.lattice import Abstract, Array
+from .casting import element_value
 from .context import Context, Raw
 from .contraction import Labelled, product
 from .gathering import Fancy, gather
 from .joining import part, taken
-from .nesting import elements, nested
+from .nesting import nested
 from .registry import meaning
 from .rules import NUMPY
-from .stores import cast, stored_value
 
 Widths = list[tuple[int, int]]
 
@@ -54,13 +55,14 @@ def _with_constants(ctx: Context, value: Value, widths: Widths, constants: Raw) 
 
 def _sides(ctx: Context, constants: Raw, rank: int, dtype: DType) -> list[tuple[Value, Value]]:
     """The number before and after each axis."""
-    listed = elements(ctx, constants)
-    if listed is None:
-        one = ctx.reshape(stored_value(ctx, constants, dtype, "constant_values"), ())
+    given = nested(ctx, NUMPY, constants, "pad").value
+    form = Form.SCALAR if given.type.size <= 2 else Form.PYTHON  # as NumPy goes over them
+    if given.type.size == 1:
+        one = element_value(ctx, Array(ctx.reshape(given, ()), form), dtype, "constant_values")
         return [(one, one)] * rank
-    value = ctx.broadcast(cast(ctx, nested(ctx, NUMPY, constants, "pad").value, dtype), (rank, 2))
-    flat = ctx.reshape(value, (2 * rank,))
-    numbers = [ctx.reshape(part(ctx, flat, 0, i, i + 1), ()) for i in range(2 * rank)]
+    flat = ctx.reshape(ctx.broadcast(given, (rank, 2)), (2 * rank,))
+    parts = [Array(ctx.reshape(part(ctx, flat, 0, i, i + 1), ()), form) for i in range(2 * rank)]
+    numbers = [element_value(ctx, each, dtype, "constant_values") for each in parts]
     return [(numbers[2 * i], numbers[2 * i + 1]) for i in range(rank)]
 
 

@@ -11,28 +11,30 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..hlo.ir import Value
-from ..hlo.types import BOOL, DType, is_complex, is_floating, is_integer, is_unsigned
+from ..hlo.types import BOOL, DType, is_complex, is_floating, is_integer
 from ..ops import Compare
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const
 from . import arithmetic as a
 from . import ufuncs as u
+from .bounds import check_fits
 from .context import Context, Raw
 from .elementwise import apply_jax, apply_loop, apply_numpy, call_numpy, jax_operands
 from .jaxvalues import canonical
-from .promote import Loop, Operand, kinds_of, numeric, shape_of, value_of
+from .promote import Loop, Operand, fits, kinds_of, numeric, shape_of, value_of
 from .registry import meaning
 
 
 def check_power(ctx: Context, operands: Sequence[Operand]) -> None:
     """NumPy's error for integers to a known negative integer power."""
     left, right = operands
+    dtype = kinds_of(left)[0].dtype
     if isinstance(right, Array) and not right.kinds and not (isinstance(left, Array) and left.kinds):
-        check_exponents(ctx, kinds_of(left)[0].dtype, right.value)
+        check_fits(ctx, right, dtype)
+        check_exponents(ctx, dtype, right.value)
     if not isinstance(right, Const) or isinstance(right.value, float | complex | np.inexact):
         return
-    dtype = kinds_of(left)[0].dtype
-    if type(right.value) is int and is_unsigned(dtype):
+    if type(right.value) is int and is_integer(dtype) and not fits(right.value, dtype):
         return  # the conversion raises
     if int(right.value) < 0 and (is_integer(dtype) or dtype == BOOL):
         ctx.raise_(ValueError("Integers to negative integer powers are not allowed."))

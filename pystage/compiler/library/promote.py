@@ -346,11 +346,18 @@ def _known_array(ctx: Context, value: Any, dtype: DType, form: Form) -> np.ndarr
         elif form is Form.PYTHON and not fits(value, INT64) and dtype == INT64:
             ctx.fail(IntegerTooLarge(span=ctx.span, value=value))
         elif is_integer(dtype) and not fits(value, dtype):
-            ctx.raise_(OverflowError(f"Python integer {value} out of bounds for {dtype}"))
+            ctx.raise_(out_of_bounds(value, dtype))
         if not fits(value, INT64):
             return _unlimited(ctx, value, dtype)
     with np.errstate(all="ignore"):
         return np.asarray(value).astype(dtype)
+
+
+def out_of_bounds(value: int, dtype: DType) -> OverflowError:
+    """NumPy's exception for a Python integer that an integer type does not hold."""
+    if not fits(value, INT64):
+        return OverflowError("Python int too large to convert to C long")
+    return OverflowError(f"Python integer {value} out of bounds for {dtype}")
 
 
 def _unlimited(ctx: Context, value: int, dtype: DType) -> np.ndarray:

@@ -31,6 +31,7 @@ from ..ops import (
     Subtract,
 )
 from ..values.lattice import Abstract, Tuple
+from .casting import assigned_value
 from .context import Context, Raw
 from .jaxvalues import canonical, is_none
 from .reducing import (
@@ -71,7 +72,9 @@ def initial_value(ctx: Context, rules: Rules, initial: Raw, dtype: DType, name: 
     """The `initial` argument as a scalar of the reduction's type."""
     if is_none(initial):
         return None
-    return cast(ctx, rules.operand(ctx, initial, name).value, dtype)
+    if rules.is_jax:
+        return cast(ctx, rules.operand(ctx, initial, name).value, dtype)
+    return assigned_value(ctx, initial, dtype, name)
 
 
 @twins(np.sum, jnp.sum, fold=True, accumulates=True)

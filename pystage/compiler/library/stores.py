@@ -13,12 +13,12 @@ import numpy as np
 
 from ..diagnostics.codes_types import NoCast, NotNumeric, PathDependentType
 from ..hlo.ir import Value
-from ..hlo.types import BOOL, FLOAT64, INT64, SHORT_NAMES, DType, is_complex, is_integer
+from ..hlo.types import BOOL, FLOAT64, SHORT_NAMES, DType, is_complex, is_integer
 from ..ops import And, Compare, Constant, Not, Real, Select
 from ..values.boundary import Form
 from ..values.lattice import Array, ArrayCell, Const, Ref
 from ..values.views import Flipped, Permuted, Repeated, Reshaped, path_type, read_path, write_path
-from .bounds import check_fits
+from .bounds import check_fits, ends_of
 from .context import Case, Context, Raw
 from .layout import check_layout
 
@@ -137,11 +137,10 @@ def stored_value(ctx: Context, raw: Raw, dtype: DType, what: str, jax: bool = Fa
 
 
 def check_float(ctx: Context, read: Array, dtype: DType) -> None:
-    """A float stored into integers is made a Python int first, unless it is NumPy's: NaN and what does not fit."""
-    python = read.form is Form.PYTHON or (read.form is Form.SCALAR and dtype == INT64)
-    if read.dtype != FLOAT64 or read.kinds or read.rank or not python or not is_integer(dtype):
+    """A Python float stored into integers is made a Python int first: NaN and what does not fit raise."""
+    if read.dtype != FLOAT64 or read.kinds or read.form is not Form.PYTHON or not is_integer(dtype):
         return
-    least, most = int(np.iinfo(dtype.name).min), int(np.iinfo(dtype.name).max)
+    least, most = ends_of(dtype)
     above = ctx.op(Compare("GT"), read.value, ctx.constant(least - 1, FLOAT64))
     if float(least - 1) == least:
         above = ctx.op(Compare("GE"), read.value, ctx.constant(least, FLOAT64))
@@ -167,7 +166,7 @@ def _cast_known(ctx: Context, value: object, dtype: DType, what: str, jax: bool)
         ctx.fail(NotNumeric(span=ctx.span, what=what, kind=type(value).__name__))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        if jax:
+        if jax or isinstance(value, np.generic):
             return source.astype(dtype)
         target = np.zeros(source.shape, dtype)
         try:

@@ -19,6 +19,7 @@ from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Ref, Slice, Tuple
 from ..values.views import Reshaped
 from .arithmetic import select
+from .casting import array_value
 from .context import Context, Raw
 from .creation import filled
 from .gathering import Fancy, gather, scatter
@@ -29,9 +30,10 @@ from .joining import joined, part, taken
 from .manipulation import as_array
 from .masks import Masked
 from .nesting import elements, nested
+from .promote import Kind, numpy_common
 from .registry import meaning
 from .rules import NUMPY, ArrayArgument, lifted
-from .stores import dtype_of, known_array, shape_of, store_through, stored_value
+from .stores import dtype_of, known_array, shape_of, store_through
 
 
 def places_of(
@@ -153,7 +155,7 @@ def put_along_axis(ctx: Context, arr: Raw, indices: Raw, values: Raw, axis: Raw)
     else:
         at = axis_of(ctx, axis, len(shape), "put_along_axis")
     _, places = _along(ctx, value, indices, at, "put_along_axis")
-    new = stored_value(ctx, values, value.type.dtype, "the stored value")
+    new = array_value(ctx, values, value.type.dtype, "the stored value")
     new = _broadcast(ctx, new, places.batch)
     store_through(ctx, target, ctx.reshape(scatter(ctx, value, places, new), shape))
     return Const(None)
@@ -180,7 +182,7 @@ def put(ctx: Context, a: Raw, ind: Raw, v: Raw, mode: Raw = "raise") -> Abstract
     if checked:
         places = until_outside(ctx, places, value.type.size)
     (count,) = places.type.static_shape
-    new = stored_value(ctx, v, value.type.dtype, "the stored value")
+    new = array_value(ctx, v, value.type.dtype, "the stored value")
     new = ctx.reshape(new, (new.type.size,))
     if new.type.size not in (1, count) and count:
         if new.type.size == 0:
@@ -208,7 +210,7 @@ def putmask(ctx: Context, a: Raw, mask: Raw, values: Raw) -> Abstract:
     where = ctx.convert(nested(ctx, NUMPY, mask, "putmask").value, BOOL)
     if where.type.size != int(np.prod(shape)):
         ctx.raise_(ValueError("putmask: mask and data must be the same size"))
-    new = stored_value(ctx, values, dtype_of(ctx, target), "the stored value")
+    new = array_value(ctx, values, dtype_of(ctx, target), "the stored value")
     if new.type.size not in (1, where.type.size):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.putmask", argument="values of another size"))
     new = (
@@ -231,7 +233,8 @@ def choose(ctx: Context, a: Raw, choices: Raw, out: Raw = None, mode: Raw = "rai
     if not listed:
         ctx.raise_(ValueError("choices must not be empty"))
     given: list[ArrayArgument] = [nested(ctx, NUMPY, c, "choose") for c in listed]
-    values, _ = NUMPY.common(ctx, given)
+    dtype = numpy_common(tuple([Kind(each.dtype, each.form) for each in given]))
+    values = [ctx.convert(each.value, dtype) for each in given]
 
     def outside(index: Any) -> None:
         np.choose(index, [np.int8(0)] * len(values))
@@ -296,7 +299,7 @@ def insert(ctx: Context, arr: Raw, obj: Raw, values: Raw, axis: Raw = None) -> A
         text = f"index {which} is out of bounds for axis {at} with size {extent}"
         ctx.raise_(IndexError(text))
     where = int(which) + (extent if which < 0 else 0)
-    new = stored_value(ctx, values, value.type.dtype, "the inserted value")
+    new = array_value(ctx, values, value.type.dtype, "the inserted value")
     own = new.type.static_shape
     if (len(own) == 1 and len(shape) > 1) or not own:
         new = ctx.reshape(new, own if own else (*own, *([1] * (len(shape) - at - 1))))

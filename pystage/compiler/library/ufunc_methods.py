@@ -13,9 +13,11 @@ import numpy as np
 from ..diagnostics.codes_calls import WrongArguments
 from ..diagnostics.codes_types import ArgumentNotStaged
 from ..hlo.op import HloOp
-from ..hlo.types import BOOL, DType
+from ..hlo.types import BOOL, INT64, DType, is_integer
 from ..ops import Add, And, Maximum, Minimum, Multiply, Negate, Or, Reduce, Xor
-from ..values.lattice import Abstract, Const, Ref
+from ..values.boundary import Form
+from ..values.lattice import Abstract, Array, Const, Ref
+from .casting import cast_number
 from .composed import run_program
 from .context import Context, Raw
 from .gathering import basic_views, fancy, scatter
@@ -23,7 +25,7 @@ from .indexing import array_setitem
 from .indices import parse
 from .jaxvalues import is_none
 from .masks import Masked
-from .nesting import nested
+from .nesting import is_sequence, nested
 from .reducing import reduced_shape, source
 from .registry import method_meaning
 from .rules import NUMPY
@@ -209,6 +211,7 @@ def at(ctx: Context, ufunc: np.ufunc, a: Raw, indices: Raw, b: Raw = MISSING, /)
         ctx.raise_(TypeError("first operand must be array"))
     if (b is MISSING) != (ufunc.nin == 1) or ufunc.nout != 1:
         ctx.raise_(ValueError("second operand needed for ufunc" if b is MISSING else "too many operands"))
+    b = b if b is MISSING else _in_type(ctx, b, dtype_of(ctx, a))
     shape = shape_of(ctx, a)
     places = parse(ctx, indices, shape, jax=False)
     if places.is_basic or places.masks:
@@ -229,6 +232,19 @@ def at(ctx: Context, ufunc: np.ufunc, a: Raw, indices: Raw, b: Raw = MISSING, /)
     return Const(None)
 
 
+def _in_type(ctx: Context, b: Raw, dtype: DType) -> Raw:
+    """The second operand of `at`: a Python integer is one of the array's, cast."""
+    if is_sequence(ctx, b) or not is_integer(dtype):
+        return b
+    read = ctx.read(b)
+    python = (
+        type(read.value) is int
+        if isinstance(read, Const)
+        else read.form is Form.PYTHON and read.dtype == INT64
+    )
+    return Array(cast_number(ctx, read, dtype), Form.SCALAR) if python else b
+
+
 def _combines(ufunc: np.ufunc, dtype: DType, other: DType) -> bool:
     """True if elements of `dtype` stay what they are when those of `other` are combined with them."""
     if ufunc in (np.maximum, np.minimum) and dtype.kind == "c":
@@ -243,7 +259,8 @@ def _once(ctx: Context, ufunc: np.ufunc, a: Ref, indices: Raw, b: Raw) -> Abstra
     """An index that names no element twice."""
     operands: list[Abstract] = [run_program(ctx, item, [a, indices])]
     operands += [] if b is MISSING else [abstract(b)]
-    array_setitem(ctx, a, indices, ctx.call(Const(ufunc), operands))
+    made = ctx.call(Const(ufunc), operands)
+    array_setitem(ctx, a, indices, ctx.ndarray(made.value) if isinstance(made, Array) else made)
     return Const(None)
 
 
@@ -273,7 +290,7 @@ def changed_each(ufunc: Any, a: Any, indices: Any) -> None:
     flat = [np.ravel(p) for p in places]
     for i in range(len(flat[0])):
         place = tuple([p[i] for p in flat])
-        a[place] = ufunc(a[place])
+        a[place] = np.asarray(ufunc(a[place]))
 
 
 def changed(ufunc: Any, a: Any, indices: Any, b: Any) -> None:
@@ -284,4 +301,4 @@ def changed(ufunc: Any, a: Any, indices: Any, b: Any) -> None:
     flat = [np.ravel(p) for p in places]
     for i in range(len(flat[0])):
         place = tuple([p[i] for p in flat])
-        a[place] = ufunc(a[place], values[i])
+        a[place] = np.asarray(ufunc(a[place], values[i]))

@@ -1,0 +1,166 @@
+"""Numbers that the element type of an array does not hold: what NumPy raises, and what it casts.
+
+Python's integers must fit, except where NumPy makes an array of them first (`where`, `select`, `choose`, `ufunc.at`); of
+NumPy's own scalars those must that become signed integers by a basic index or in a list.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from checking import check
+
+NAN = float("nan")
+
+
+def _store(a, v, key):
+    a[key] = v
+    return a
+
+
+def _store_flat(a, v, key):
+    a.flat[key] = v
+    return a
+
+
+def _copyto(a, v):
+    np.copyto(a, v, casting="unsafe")
+    return a
+
+
+def _in_place(a, v, function):
+    function(a, v)
+    return a
+
+
+STORES = {
+    "element": lambda a, v: _store(a, v, 0),
+    "slice": lambda a, v: _store(a, v, slice(1, None)),
+    "fancy": lambda a, v: _store(a, v, [0, 2]),
+    "mask": lambda a, v: _store(a, v, a == 4),
+    "list": lambda a, v: _store(a, [v, v, v], slice(None)),
+    "tuple": lambda a, v: _store(a, (v, 1), slice(2)),
+    "array": lambda a, v: _store(a, np.array([v, 1]), slice(2)),
+    "flat": lambda a, v: _store_flat(a, v, slice(None)),
+    "fill": lambda a, v: _in_place(a, v, lambda a, v: a.fill(v)),
+    "put": lambda a, v: _in_place(a, v, lambda a, v: np.put(a, 0, v)),
+    "put a list": lambda a, v: _in_place(a, v, lambda a, v: np.put(a, [0], [v])),
+    "putmask": lambda a, v: _in_place(a, v, lambda a, v: np.putmask(a, a == 4, v)),
+    "copyto": _copyto,
+    "add.at": lambda a, v: _in_place(a, v, lambda a, v: np.add.at(a, [0, 0], v)),
+}
+
+FUNCTIONS = {
+    "array of a list": lambda a, v: np.array([v, 1], a.dtype),
+    "array of lists": lambda a, v: np.array([[v, 1], [1, v]], a.dtype),
+    "array": lambda a, v: np.array(v, a.dtype),
+    "full": lambda a, v: np.full(2, v, a.dtype),
+    "full_like": lambda a, v: np.full_like(a, v),
+    "full of a list": lambda a, v: np.full(2, [v, 1], a.dtype),
+    "pad": lambda a, v: np.pad(a, 1, constant_values=v),
+    "pad by sides": lambda a, v: np.pad(a, 1, constant_values=(v, 1)),
+    "where": lambda a, v: np.where(a > 3, a, v),
+    "select": lambda a, v: np.select([a > 3], [v], a),
+    "default of select": lambda a, v: np.select([a > 3], [a], v),
+    "choose": lambda a, v: np.choose([0, 1, 0], [a, v]),
+    "clip from below": lambda a, v: np.clip(a, v, None),
+    "clip from above": lambda a, v: a.clip(None, v),
+    "maximum": lambda a, v: np.maximum(a, v),
+    "initial": lambda a, v: np.max(a, initial=v),
+    "power": lambda a, v: np.power(a, v),
+    "insert": lambda a, v: np.insert(a, 0, v),
+    "sum": lambda a, v: a + v,
+    "compared": lambda a, v: (a < v, a == v),
+}
+
+INTEGERS = [300, -1, -300, np.int64(300), np.int64(-1), np.uint8(200)]
+
+
+def _same(function, a, v):
+    try:
+        function(a.copy(), v)
+        error = None
+    except Exception as raised:
+        error = type(raised)
+    check(function, a, v, raises=error, interpreted=False, runs=1)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8], ids=["int8", "uint8"])
+@pytest.mark.parametrize("name", [*STORES, *FUNCTIONS])
+def test_integers_of_the_program(name, dtype):
+    for v in INTEGERS:
+        _same({**STORES, **FUNCTIONS}[name], np.array([3, 4, 100], dtype), v)
+
+
+@pytest.mark.parametrize("name", ["element", "list", "fill", "array of a list", "array", "pad by sides"])
+def test_floats_that_become_python_integers(name):
+    for v in (300.5, NAN, np.float64(NAN), np.float32(1e10)):
+        if isinstance(v, float) and not isinstance(v, np.generic) or name in ("element", "list", "fill"):
+            _same({**STORES, **FUNCTIONS}[name], np.array([3, 4, 100], np.int16), v)
+
+
+def known_numbers_in_a_list(a):
+    return np.array([a[0], 300], a.dtype)
+
+
+def known_numbers(a):
+    return (
+        np.where(a > 3, a, 300),
+        np.where(a > 3, a, -1),
+        np.where(a > 3, 2**63, a),
+        np.select([a > 3], [a], -300),
+    )
+
+
+def known_limits(a):
+    return np.clip(a, -300, 300), np.clip(a, None, 2**70), np.clip(a, -(2**70), 5)
+
+
+def beyond_64_bits(a):
+    return a + 2**63
+
+
+def negative_beyond_64_bits(a):
+    return np.maximum(a, -(2**63) - 1)
+
+
+def a_large_power(a):
+    return a ** -(2**70)
+
+
+def a_known_list(a):
+    return np.array([300, 1], a.dtype)
+
+
+def a_known_nan(a):
+    return np.array([1.5, NAN], a.dtype)
+
+
+def a_known_scalar(a):
+    a[a == 4] = np.int64(300)
+    return np.array(np.int64(300), a.dtype), np.full(2, np.int64(300), a.dtype), a
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64], ids=["int8", "uint8", "int64"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        known_numbers,
+        known_numbers_in_a_list,
+        known_limits,
+        beyond_64_bits,
+        negative_beyond_64_bits,
+        a_large_power,
+        a_known_list,
+        a_known_nan,
+        a_known_scalar,
+    ],
+)
+def test_known_numbers(function, dtype):
+    a = np.array([3, 4, 100], dtype)
+    try:
+        function(a.copy())
+        error = None
+    except Exception as raised:
+        error = type(raised)
+    check(function, a, raises=error)
