@@ -18,6 +18,7 @@ import jax
 import numpy as np
 
 from ..compiler.hlo.types import SHORT_NAMES
+from ..compiler.library.jaxregistry import is_static_node
 from ..compiler.values.generators import GENERATORS
 
 Opened = tuple[tuple[Any, ...], Sequence[Any]]
@@ -95,6 +96,8 @@ def rule_of(value: Any, static_types: tuple[type, ...]) -> Rule:
     if opener is not None:
         return opener
     if cls.__module__.partition(".")[0] in ("jax", "jaxlib"):
+        return Kind.STATIC
+    if is_static_node(value):
         return Kind.STATIC
     if is_plain(cls):
         return _object_opener(cls)

@@ -13,6 +13,7 @@ import pystage
 import pytest
 from checking import check
 from flax import nnx
+from test_no_trace import watching
 
 X = jnp.asarray(np.random.default_rng(0).standard_normal((5, 3)), jnp.float32)
 Y = jnp.asarray(np.random.default_rng(1).standard_normal((5, 1)), jnp.float32)
@@ -131,13 +132,121 @@ def test_training(program: Any) -> None:
     jax.tree.map(functools.partial(np.testing.assert_allclose, rtol=1e-4, atol=1e-6), ours, theirs)
 
 
+def with_result(network: Any, x: Any, y: Any) -> Any:
+    result = network(x)
+    return jnp.mean((result - y) ** 2), result
+
+
+def functional(network: Any, x: Any, y: Any) -> Any:
+    """A step on the parts of a module, put together again in the function that is differentiated."""
+    graph, params, rest = nnx.split(network, nnx.Param, ...)
+    slopes = jax.grad(lambda params: loss(nnx.merge(graph, params, rest), x, y))(params)
+    nnx.update(network, jax.tree.map(lambda p, s: p - 0.1 * s, params, slopes))
+    return loss(network, x, y), slopes
+
+
+GRAPH = nnx.split(NETWORK)[0]
+
+
 @pytest.mark.parametrize(
     "program",
     [
         lambda n, x, y: nnx.grad(loss)(n, x, y),
+        lambda n, x, y: nnx.value_and_grad(with_result, has_aux=True)(n, x, y),
+        lambda n, x, y: nnx.grad(with_result, has_aux=True)(n, x, y),
+        lambda n, x, y: nnx.grad(loss, argnums=(0, 1))(n, x, y),
+        lambda n, x, y: nnx.grad(loss, argnums=nnx.DiffState(0, nnx.PathContains("first")))(n, x, y),
+        lambda n, x, y: nnx.split(n, nnx.Param, ...),
         lambda n, x, y: nnx.merge(*nnx.split(n))(x),
+        lambda n, x, y: nnx.merge(GRAPH, nnx.state(n))(x),
+        lambda n, x, y: nnx.to_pure_dict(nnx.state(n, nnx.Param)),
+        lambda n, x, y: nnx.state(n, nnx.BatchStat, nnx.Param),
+        functional,
     ],
-    ids=["grad", "split"],
+)
+def test_modules_taken_apart(program: Any) -> None:
+    ours, theirs = Network(nnx.Rngs(0)), Network(nnx.Rngs(0))
+    found, wanted = pystage.compile(program)(ours, X, Y), program(theirs, X, Y)
+    assert jax.tree.structure(found) == jax.tree.structure(wanted)
+    jax.tree.map(functools.partial(np.testing.assert_allclose, rtol=1e-4, atol=1e-6), found, wanted)
+    jax.tree.map(functools.partial(np.testing.assert_allclose, rtol=1e-4, atol=1e-6), ours, theirs)
+
+
+def test_what_a_function_that_is_differentiated_changes() -> None:
+    def program(network: Any, x: Any) -> Any:
+        return nnx.value_and_grad(lambda n: jnp.sum(n(x) ** 2))(network)
+
+    ours, theirs = Noisy(nnx.Rngs(0)), Noisy(nnx.Rngs(0))
+    found, wanted = pystage.compile(program)(ours, X), program(theirs, X)
+    jax.tree.map(functools.partial(np.testing.assert_allclose, rtol=1e-4, atol=1e-5), found, wanted)
+    jax.tree.map(
+        functools.partial(np.testing.assert_allclose, rtol=1e-4, atol=1e-6), state(ours), state(theirs)
+    )
+
+
+def test_the_graph_of_a_module_as_an_argument() -> None:
+    graph, parts = nnx.split(NETWORK)
+    program = pystage.compile(lambda graph, parts, x: nnx.merge(graph, parts)(x))
+    np.testing.assert_allclose(program(graph, parts, X), NETWORK(X), rtol=1e-5, atol=1e-6)
+
+
+def step(network: Any, optimizer: Any, x: Any, y: Any) -> Any:
+    value, slopes = nnx.value_and_grad(loss)(network, x, y)
+    optimizer.update(network, slopes)
+    return value
+
+
+JITTED = nnx.jit(step)
+
+
+def loop(network: Any, optimizer: Any, x: Any, y: Any) -> Any:
+    for _ in range(4):
+        value = step(network, optimizer, x, y)
+    return value
+
+
+def jitted_loop(network: Any, optimizer: Any, x: Any, y: Any) -> Any:
+    for _ in range(4):
+        value = JITTED(network, optimizer, x, y)
+    return value
+
+
+@pytest.mark.parametrize("program", [loop, jitted_loop])
+@pytest.mark.parametrize(
+    "tx",
+    [
+        optax.adam(0.1),
+        optax.chain(
+            optax.clip_by_global_norm(1.0), optax.sgd(optax.cosine_decay_schedule(0.1, 10), momentum=0.9)
+        ),
+    ],
+    ids=["adam", "momentum"],
+)
+def test_a_whole_training_with_the_optimizer_of_nnx(program: Any, tx: Any) -> None:
+    pair = []
+    for run in (pystage.compile(program), program):
+        network = Network(nnx.Rngs(0))
+        optimizer = nnx.Optimizer(network, tx, wrt=nnx.Param)
+        pair.append((run(network, optimizer, X, Y), state(network), state(optimizer)))
+    jax.tree.map(functools.partial(np.testing.assert_allclose, rtol=1e-4, atol=1e-5), *pair)
+
+
+def test_no_code_of_the_program_runs() -> None:
+    network = Network(nnx.Rngs(0))
+    optimizer = nnx.Optimizer(network, ADAM, wrt=nnx.Param)
+    staged = pystage.compile(lambda n, o, x, y: (loop(n, o, x, y), functional(n, x, y)))
+    with watching({__name__}) as entered:
+        staged(network, optimizer, X, Y)
+    assert not entered
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda n, x, y: nnx.state(n, lambda path, variable: True),
+        lambda n, x, y: nnx.clone(n)(x),
+    ],
+    ids=["filter", "clone"],
 )
 def test_what_flax_does_in_its_own_way_is_refused(program: Any) -> None:
     with pytest.raises(pystage.StagingError, match="PS606.*flax"):

@@ -76,6 +76,14 @@ def is_flattened_by_library(cls: type) -> bool:
     return bool(functions) and all(package_of(_inner(f)) in packages for f in functions)
 
 
+def is_static_node(thing: object) -> bool:
+    """True for an object of a package built on JAX that JAX was told is a constant (`register_static`)."""
+    if package_of(type(thing)) not in JAX_PACKAGES or not is_registered(type(thing)):
+        return False
+    data = jax.tree_util.tree_structure(thing).node_data()
+    return data is not None and data[1] is thing
+
+
 def is_registered(cls: type) -> bool:
     """True for a class whose instances are nodes to JAX."""
     return bool(jax.tree_util.is_tree_node(cls))

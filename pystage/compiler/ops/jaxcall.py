@@ -345,6 +345,8 @@ def _trace(call: JaxCall) -> Trace:
         except NotOfArrays:
             raise
         except Exception as error:
+            if type(error).__name__ == "TraceContextError":  # Flax's, which need not be installed
+                raise NotOfArrays("it changes an object that it is given") from error
             needs = isinstance(error, _CONCRETE) or any(text in str(error) for text in _NEEDS)
             raise JaxCallError(f"{call.name}: {error}", needs) from error
     effects = frozenset(jaxpr.effects) - _internal_effects()
