@@ -12,7 +12,8 @@ class Config:
 
     `residual_bytes`: how much memory the way back through one loop of known length may take for what it keeps of
     every trip (a gibibyte); past it the loop keeps its state at a few places and runs again from these, as loops
-    of unknown length do. TypeError for a value that is not an int, ValueError below 0.
+    of unknown length do. A Jacobian takes as many directions at once as fit into it. TypeError for a value that
+    is not an int, ValueError below 0.
     """
 
     def __init__(self) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import pystage
+from pystage.config import config
 
 from .programs import PROGRAMS, X
 from .test_functions import IDS, differences, directions_for
@@ -243,6 +244,46 @@ def test_a_jacobian_runs_the_function_once(capfd):
                 moved[position] += sign * step
                 ends.append(stored(*moved, []))
             np.testing.assert_allclose(wanted[..., i], (ends[0] - ends[1]) / 2e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("budget", [0, 64, 200, 1 << 20])
+def test_a_jacobian_in_blocks(budget, monkeypatch, capfd):
+    def stored(x, y, log):
+        log[0] = x[1] * 2.0
+        print("once", x[0])
+        h = np.outer(np.sin(x), y)
+        for _ in range(2):
+            h = h * np.cos(h)
+        while h[0, 0] > 1e-3:
+            h = h * 0.5
+        return np.sum(h, axis=1) * y[0]
+
+    x, y = np.linspace(0.3, 1, 5), np.linspace(1, 2, 3)
+    log = np.zeros(1)
+    wanted = pystage.jacobian(stored, (0, 1))(x, y, log)
+    capfd.readouterr()
+    monkeypatch.setattr(config, "_residual_bytes", budget)
+    blocks, again = pystage.jacobian(lambda x, y, log: stored(x, y, log), (0, 1)), np.zeros(1)
+    for found, whole in zip(blocks(x, y, again), wanted, strict=True):
+        np.testing.assert_allclose(found, whole, rtol=1e-12)
+    assert again == log
+    assert capfd.readouterr().out == "once 0.3\n"
+    assert ("8x5x3" in blocks.lower(x, y, log).as_text()) == (budget == 1 << 20)
+
+
+def test_a_jacobian_in_blocks_that_raises(monkeypatch):
+    monkeypatch.setattr(config, "_residual_bytes", 64)
+
+    def raising(x):
+        if x[0] > 2:
+            raise ValueError("too great")
+        return np.outer(x, x)[0].copy()
+
+    np.testing.assert_allclose(pystage.jacobian(raising)(np.ones(4))[:, 1:], np.eye(4)[:, 1:])
+    with pytest.raises(ValueError, match="too great"):
+        pystage.jacobian(raising)(np.full(4, 3.0))
+    found = jax.jit(pystage.jacobian(lambda x: jnp.outer(x, x)[1]))(jnp.arange(4.0))
+    np.testing.assert_allclose(found, jax.jacobian(lambda x: jnp.outer(x, x)[1])(jnp.arange(4.0)))
 
 
 def test_jacobians_of_what_is_no_array_are_refused():

@@ -1,4 +1,4 @@
-"""Jacobians: one call of the function, pushed forward along all directions at once.
+"""Jacobians: one call of the function, pushed forward along all directions at once, or in blocks within the budget.
 
 In: a callable value, its arguments, and which of them are differentiated by. Out: the callee's result and effects as
 of a plain call, and for each of these arguments the derivative of the result by it, in the last axes.
@@ -10,17 +10,22 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ...config import config
 from ..ad.calculus import Calculus
+from ..ad.checkpoints import integer, while_loop
 from ..ad.forward import Forward
+from ..ad.silent import silent
 from ..batch.batching import Batch, NotMapped
 from ..diagnostics.codes_calls import NotServed
 from ..diagnostics.diagnostic import DiagnosticError
-from ..hlo.ir import Value
+from ..hlo.ir import Function, Value
 from ..hlo.types import INT64, ArrayType
+from ..hlo.walk import functions
+from ..ops import Call
 from ..ops.lanes import of_all_lanes
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, ArrayCell, Const, Ref, Tuple
-from .calls import Replay, put_transformed
+from .calls import Replay, put_transformed, require_drawn_once
 from .derivatives import Lifted, call_lifted, lifted
 from .engine import Engine
 
@@ -53,30 +58,86 @@ def jacobians(
         forward, mask = Forward(), tuple([p in leaf_of for p in body.params])
         moved = forward.function(replay.function, mask)
         directions = [_directions(c, wanted, leaf_of[p], lanes) for p in body.params if p in leaf_of]
-        flags = (*[False] * len(actual), *[True] * len(directions))
-        batch = Batch(lanes, once=True)
-        try:
-            made = batch.function(moved, flags)
-        except NotMapped as problem:
-            why, instead = f"{problem} cannot run for all directions at once", "use `pystage.jvp` in a loop"
-            span = problem.span or engine.b.span
-            raise DiagnosticError(
-                NotServed(span=span, name="the Jacobian", why=why, instead=instead)
-            ) from None
-        results = put_transformed(engine, replay, made, [*actual, *directions])
         count = len(body.results)
         varied = [r for r, v in zip(body.results, forward.results(replay.function, mask), strict=True) if v]
-        if output in varied:
-            place = count + varied.index(output)
-            has_lanes = batch.results(moved, flags)[place]
+        place = count + varied.index(output) if output in varied else None
+        block = _at_once(moved, lanes)
+        if block < lanes:
+            require_drawn_once(replay.function, (replay.function, moved))
+            if place is not None:
+                found = _Blocks(engine, silent(moved), [p in leaf_of for p in body.params], block, place)
+                chosen = [leaf_of[p] for p in body.params if p in leaf_of]
+                columns.append(found.all(actual, wanted, chosen, output.type))
+            return put_transformed(engine, replay, replay.function, actual)
+        directions = [_directions(c, wanted, leaf_of[p], lanes) for p in body.params if p in leaf_of]
+        made, has_lanes = _mapped(engine, moved, len(actual), len(directions), lanes)
+        results = put_transformed(engine, replay, made, [*actual, *directions])
+        if place is not None:
             shape = output.type.static_shape
-            columns.append(of_all_lanes(c, results[place], has_lanes, lanes, shape))
+            columns.append(of_all_lanes(c, results[place], has_lanes[place], lanes, shape))
         return results[:count]
 
     result = call_lifted(engine, function, call, kwargs, put)
     first = result.items[0] if has_aux and isinstance(result, Tuple) else result
     out = engine.read(first)
     return result, _split(engine, out, wanted, call, columns)
+
+
+def _mapped(
+    engine: Engine, moved: Function, given: int, directions: int, lanes: int
+) -> tuple[Function, Sequence[bool]]:
+    """The function of many directions, and which of its results are one for each."""
+    flags = (*[False] * given, *[True] * directions)
+    batch = Batch(lanes, once=True)
+    try:
+        return batch.function(moved, flags), batch.results(moved, flags)
+    except NotMapped as problem:
+        why, instead = f"{problem} cannot run for all directions at once", "use `pystage.jvp` in a loop"
+        span = problem.span or engine.b.span
+        raise DiagnosticError(NotServed(span=span, name="the Jacobian", why=why, instead=instead)) from None
+
+
+def _at_once(moved: Function, lanes: int) -> int:
+    """Along how many directions a function is pushed at once: as many of its largest value as the budget holds."""
+    values = [v for f in functions(moved) for op in f.body.walk() for v in op.results]
+    largest = max([v.type.size * v.type.dtype.itemsize for v in values], default=0)
+    return lanes if largest * lanes <= config.residual_bytes else max(1, config.residual_bytes // largest)
+
+
+class _Blocks:
+    """A function pushed along its directions block by block, in a loop that prints nothing."""
+
+    def __init__(
+        self, engine: Engine, moved: Function, is_moved: Sequence[bool], block: int, place: int
+    ) -> None:
+        self._engine = engine
+        self._block = block
+        self._place = place
+        self._made, self._has_lanes = _mapped(engine, moved, len(is_moved), sum(is_moved), block)
+
+    def all(
+        self, actual: Sequence[Value], wanted: Sequence[Value], chosen: Sequence[Value], out: ArrayType
+    ) -> Value:
+        """The derivatives along the directions of all of `wanted`, one after another in the first axis."""
+        b, c, block, shape = self._engine.b, Calculus(self._engine.b), self._block, out.static_shape
+        lanes = sum(leaf.type.size for leaf in wanted)
+        count = -(-lanes // block)
+        zeros = [integer(b, 0)] * len(shape)
+
+        def step(carried: Sequence[Value]) -> Sequence[Value]:
+            i, found = carried
+            start = c.mul(i, integer(b, block))
+            directions = [_directions(c, wanted, leaf, block, start) for leaf in chosen]
+            results = b.apply(Call(self._made), [*actual, *directions]).results
+            has_lanes = self._has_lanes[self._place]
+            part = of_all_lanes(c, results[self._place], has_lanes, block, shape)
+            return c.add(i, integer(b, 1)), c.update(found, part, [start, *zeros])
+
+        empty = c.zeros(ArrayType(out.dtype, (count * block, *shape)))
+        found = while_loop(
+            b, [integer(b, 0), empty], lambda carried: c.compare("LT", carried[0], integer(b, count)), step
+        )[1]
+        return c.slice(found, [0] * (1 + len(shape)), [lanes, *shape])
 
 
 def _leaf_of(engine: Engine, call: Lifted, chosen: Abstract) -> Value:
@@ -122,12 +183,16 @@ def _output(engine: Engine, replay: Replay, has_aux: bool, entry: Mapping[int, V
     engine.fail(NotServed(span=engine.b.span, name="the Jacobian", why=why, instead=instead))
 
 
-def _directions(c: Calculus, wanted: Sequence[Value], leaf: Value, lanes: int) -> Value:
-    """Along all elements of all arguments, one after another: how this one moves."""
+def _directions(
+    c: Calculus, wanted: Sequence[Value], leaf: Value, lanes: int, start: Value | None = None
+) -> Value:
+    """Along all elements of all arguments, one after another, from the one at `start`: how this one moves."""
     before = sum(other.type.size for other in wanted[: wanted.index(leaf)])
     type, size = leaf.type, leaf.type.size
     whole = ArrayType(INT64, (lanes, size))
     lane, column = c.iota(INT64, (lanes, size), 0), c.iota(INT64, (lanes, size), 1)
+    if start is not None:
+        lane = c.add(lane, c.broadcast(start, (lanes, size), ()))
     equal = c.compare("EQ", lane, c.add(column, c.filled(whole, before)))
     return c.reshape(c.convert(equal, type.dtype), (lanes, *type.static_shape))
 

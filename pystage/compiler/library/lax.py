@@ -466,14 +466,14 @@ def convert_element_type(ctx: Context, operand: Raw, new_dtype: Raw) -> Abstract
 
 @meaning(lax.bitcast_convert_type)
 def bitcast_convert_type(ctx: Context, operand: Raw, new_dtype: Raw) -> Abstract:
-    """The same bits in another element type; a narrower one adds an axis, a wider one takes one away."""
+    """The same bits in another element type: a narrower one adds an axis, a wider one takes one away. It has no slope."""
     array = jax_array(ctx, operand, "lax.bitcast_convert_type")
     dtype = known_dtype(ctx, new_dtype, "the dtype of lax.bitcast_convert_type")
     if BOOL in (array.dtype, dtype) and array.dtype != dtype:
         types = f"{array.type} to {dtype}"
         ctx.fail(NoSuchOperation(span=ctx.span, operation="lax.bitcast_convert_type", types=types))
     if dtype == array.dtype:
-        return ctx.jax(array.value)
+        return ctx.jax(ctx.op(StopGradient(), array.value))
     return ctx.jax(checked(ctx, BitcastConvert(dtype), array.value))
 
 
