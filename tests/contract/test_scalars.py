@@ -182,3 +182,12 @@ def types_of_numpy_scalars(a, b, c):
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)
+
+
+def test_hash():
+    def of_known_numbers(x):
+        return hash(3) + x, hash((1, 2.5, True)), {hash(np.float64(2.5)): x}
+
+    check(of_known_numbers, 1.5)
+    for function in (lambda x: hash(x), lambda x: hash("a") + x, lambda x: hash(float("nan")) + x):
+        check(function, 1.5, refused="PS604")

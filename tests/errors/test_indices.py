@@ -12,6 +12,7 @@ import pystage
 cases = Cases()
 
 X, M = np.arange(4.0), np.arange(12.0).reshape(3, 4)
+TABLE, LARGE = np.arange(6.0).reshape(2, 3), np.uint64(2**63 + 1)
 BAD = {"raises": IndexError}
 
 
@@ -27,6 +28,24 @@ for _i in (0, 3, -4, -1):
 for _i in (4, -5, 2**62, -(2**62), np.int8(-5), np.int32(4)):
     cases(X, _i, **BAD)(load)
 cases(X, np.uint64(2**63 + 1), raises=OverflowError)(load)
+
+
+@cases(TABLE, 5, LARGE, raises=OverflowError)
+@cases(TABLE, LARGE, 5, raises=OverflowError)
+@cases(TABLE, np.uint64(1), LARGE, raises=OverflowError)
+@cases(TABLE, np.uint64(5), 7, raises=IndexError)
+def load_of_two_beyond_64_bits(x, i, j):
+    return x[i, j]
+
+
+@cases(TABLE, 5, LARGE, raises=OverflowError)
+def store_of_two(x, i, j):
+    x[i, j] = 1.0
+
+
+@cases(TABLE, 5, raises=OverflowError)
+def a_known_number_beyond_64_bits(x, i):
+    return x[i, 2**63]
 
 
 @cases(M, 2, -4)

@@ -173,10 +173,14 @@ class Join:
         if isinstance(a, Undef) or isinstance(b, Undef):
             value, lookup = (b, self.b) if isinstance(a, Undef) else (a, self.a)
             inner = value.value if isinstance(value, MaybeUndef) else value
-            return MaybeUndef(self.alone(inner, lookup), self.span)
+            return MaybeUndef(self.alone(inner, lookup), self.span, missing=self._missing())
         inner_a = a.value if isinstance(a, MaybeUndef) else a
         inner_b = b.value if isinstance(b, MaybeUndef) else b
-        return MaybeUndef(self.join(inner_a, inner_b), self.span)
+        return MaybeUndef(self.join(inner_a, inner_b), self.span, missing=self._missing())
+
+    def _missing(self) -> Value | None:
+        """Whether a variable may not be assigned; after a loop, that is not told."""
+        return None if self.loop else Hole(ArrayType(BOOL))
 
     def _none_or(self, a: Abstract, b: Abstract) -> Abstract:
         """None on one path, or on some of those that lead to one side."""

@@ -127,6 +127,8 @@ def assigned(engine: Engine, value: MaybeUndef, what: str) -> Abstract:
 
     Where a loop assigns it, the number of its trips is demanded; PS303 where that does not help.
     """
+    if value.missing is not None and engine.intervals.decides(value.missing) is False:
+        return value.value
     if value.runs is not None:
         engine.known(value.runs, f"whether the loop assigns {what}")
     note = Note("only some of the paths through this assign it", value.span)

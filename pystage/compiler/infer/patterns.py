@@ -58,16 +58,13 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
     """
     if pattern is content or isinstance(pattern, Unknown):
         return
+    if isinstance(pattern, MaybeUndef):
+        _fill_maybe(b, pattern, content, into)
+        return
     if content is MISSING or isinstance(content, Undef | Unknown):
         for value in values_of(pattern):
             if isinstance(value, Hole):
                 into.append(zeros(b, value.type))
-        return
-    if isinstance(pattern, MaybeUndef):
-        fill(b, pattern.value, content.value if isinstance(content, MaybeUndef) else content, into)
-        if pattern.runs is not None:
-            runs = content.runs if isinstance(content, MaybeUndef) else None
-            fill(b, pattern.runs, runs or Undef(), into)
         return
     if isinstance(content, MaybeUndef):
         content = content.value
@@ -154,6 +151,20 @@ def _fill_error(b: Builder, pattern: ErrorCell, content: ErrorCell, into: list[V
         if isinstance(value, Hole):
             found = content.payload.get(key)
             into.append(zeros(b, value.type) if found is None else found)
+
+
+def _fill_maybe(b: Builder, pattern: MaybeUndef, content: Content, into: list[Value]) -> None:
+    """The value, zeros where it is not assigned, and whether it may not be."""
+    missing: bool | Value = content is MISSING or isinstance(content, Undef | Unknown)
+    held, runs = content, None
+    if isinstance(content, MaybeUndef):
+        held, runs = content.value, content.runs
+        missing = True if content.missing is None else content.missing
+    fill(b, pattern.value, held, into)
+    if pattern.runs is not None:
+        fill(b, pattern.runs, runs or Undef(), into)
+    if isinstance(pattern.missing, Hole):
+        into.append(b.op(Constant(np.asarray(missing))) if isinstance(missing, bool) else missing)
 
 
 def _fill_optional(b: Builder, pattern: Optional, content: Content, into: list[Value]) -> None:

@@ -244,10 +244,31 @@ for _builtin in (ord, chr, hex, bin, oct, ascii):
     meaning(_builtin)(_known_only(_builtin))
 
 
-@meaning(hash, id)
+@meaning(hash)
+def hash_(ctx: Context, obj: Raw, /) -> Abstract:
+    """`hash(x)` of known numbers and of tuples of them; that of a string is another one in every process."""
+    value = known_object(ctx, obj)
+    if _is_hashed_alike(value):
+        return Const(hash(value))
+    why = "it depends on the values, or on the process" if isinstance(obj, Array | Const) else _OF_MEMORY
+    ctx.fail(WrongArguments(span=ctx.span, name="hash()", why=why))
+
+
+def _is_hashed_alike(value: object) -> bool:
+    """True for what has one hash in every process."""
+    if type(value) is tuple:
+        return all(map(_is_hashed_alike, value))
+    number = type(value) in (bool, int, float, complex) or isinstance(value, np.number | np.bool_)
+    return number and value == value  # that of NaN is the object's
+
+
+_OF_MEMORY = "it is about the object in memory"
+
+
+@meaning(id)
 def identity_(ctx: Context, x: Raw, /) -> Abstract:
-    """`hash(x)` and `id(x)`: no value of the program."""
-    ctx.fail(WrongArguments(span=ctx.span, name="hash() or id()", why="it is about the object in memory"))
+    """`id(x)`: no value of the program."""
+    ctx.fail(WrongArguments(span=ctx.span, name="id()", why=_OF_MEMORY))
 
 
 # ---------------------------------------------------------------- truth

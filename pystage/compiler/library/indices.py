@@ -23,7 +23,8 @@ from ..values.views import Index
 from .bounds import bounds
 from .by_path import refuse_by_path
 from .context import Context, Raw
-from .inside import TOO_LARGE, check_inside, outside_of_axis
+from .inside import TOO_LARGE, check_inside, check_representable, outside_of_axis
+from .promote import fits
 from .slices import Part, part_of
 from .stores import known_array
 
@@ -110,6 +111,8 @@ def parse(ctx: Context, index: Raw, shape: tuple[int, ...], jax: bool) -> Indice
     entries = [_entry(ctx, raw, jax) for raw in _listed(ctx, index, jax)]
     if sum([e is _ELLIPSIS for e in entries]) > 1:
         ctx.raise_(IndexError("an index can only have a single ellipsis ('...')"))
+    if not jax:
+        _check_representable(ctx, entries)
     used = sum([_axes_used(e) for e in entries])
     if used > len(shape):
         _too_many(ctx, len(shape), used, jax)
@@ -127,6 +130,15 @@ def parse(ctx: Context, index: Raw, shape: tuple[int, ...], jax: bool) -> Indice
             axis += _axes_used(entry)
     items += [Part(0, n, 1) for n in shape[axis:]]
     return Indices(tuple(items), elements, separated)
+
+
+def _check_representable(ctx: Context, entries: Sequence[_Entry]) -> None:
+    """NumPy's OverflowError for an integer that 64 bits with a sign do not hold, before any index is looked up."""
+    for entry in entries:
+        if isinstance(entry, Const) and not fits(int(entry.value), INT64):
+            ctx.raise_(OverflowError(*TOO_LARGE.args))
+        if isinstance(entry, Array) and not entry.rank and entry.dtype == UINT64 and len(entries) > 1:
+            check_representable(ctx, entry)
 
 
 def _listed(ctx: Context, index: Raw, jax: bool) -> Sequence[Raw]:

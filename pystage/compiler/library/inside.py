@@ -76,6 +76,14 @@ def check_inside(
     ctx.intervals.learn(given.value, 0 if given.dtype.kind == "u" else -extent, extent - 1)
 
 
+def check_representable(ctx: Context, index: Array) -> None:
+    """The program raises OverflowError where an integer of uint64 is one that int64 does not hold."""
+    if ctx.checks_bounds():
+        number = ctx.convert(index.value, INT64)
+        negative = ctx.op(Compare("LT"), number, like(ctx, number, 0))
+        ctx.check(negative, TOO_LARGE, outside_of_axis(0, 1), [Array(index.value, Form.SCALAR)])
+
+
 def until_outside(ctx: Context, places: Value, extent: int) -> Value:
     """A vector of places in which, from the first on that is outside, all are outside."""
     bad = _bad(ctx, places, extent)

@@ -297,14 +297,16 @@ class Undef(Abstract):
 
 @immutable
 class MaybeUndef(Abstract):
-    """A variable that some paths assign and others do not; an error only where it is read.
+    """A variable that some paths assign and others do not; an error only where it is read and may not be assigned.
 
-    `runs`: where it is a loop that may assign nothing, whether that runs at all depends on this number.
+    `runs`: where it is a loop that may assign nothing, whether that runs at all depends on this number. Where `missing`,
+    a bool of the program, is false, it is assigned; None where there is none.
     """
 
     value: Abstract
     span: Span | None = None
     runs: Abstract | None = None
+    missing: Value | None = None
 
 
 @immutable
