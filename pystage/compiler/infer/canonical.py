@@ -17,6 +17,7 @@ from ..values.lattice import (
     Array,
     ArrayCell,
     Cell,
+    Closure,
     Const,
     ListCell,
     ObjectCell,
@@ -95,11 +96,6 @@ class Canonical:
             part = getattr(x, name)
             if name == "cell":
                 self._cell(part)
-            elif name == "cells":
-                self.tokens.append(len(part))
-                for variable, cell in part:
-                    self.tokens.append(variable)
-                    self._cell(cell)
             elif name == "sources":
                 self._sources(part)
             else:
@@ -169,6 +165,17 @@ class Canonical:
         self._shape(x.value)
         self._value(x.missing)
 
+    def closure(self, x: Closure) -> None:
+        """A function made by staged code: by what it was made of, and what it shares."""
+        self.tokens += (Closure, x.module, len(x.cells))
+        self._constant(x.function)
+        self._constant(x.namespace)
+        self._shape(x.defaults)
+        self._shape(x.kw_defaults)
+        for variable, cell in x.cells:
+            self.tokens.append(variable)
+            self._cell(cell)
+
     def tuple(self, x: Tuple) -> None:
         """A tuple, by its items."""
         self.tokens += (Tuple, x.cls, len(x.items))
@@ -209,6 +216,7 @@ _RULES: dict[type, Callable[[Canonical, Any], None]] = {
     Ref: Canonical.ref,
     Tuple: Canonical.tuple,
     Optional: Canonical.optional,
+    Closure: Canonical.closure,
     ArrayCell: Canonical.array_cell,
     ListCell: Canonical.list_cell,
     ObjectCell: Canonical.object_cell,
