@@ -19,7 +19,7 @@ from jax.interpreters import mlir as jax_mlir
 
 from ..hlo.ir import Function
 from ..hlo.mlir import Emitter
-from ..hlo.walk import functions
+from ..hlo.walk import kinds
 
 
 class _Callees:
@@ -81,7 +81,7 @@ def emit_inline(lowering: Any, function: Function, operands: Sequence[ir.Value])
 
 def stands_alone(function: Function) -> bool:
     """True if `emit_module` can emit the program: nothing in it is lowered by JAX."""
-    return not any(op.kind.lowered_by_jax for f in functions(function) for op in f.body.walk())
+    return not any(kind.lowered_by_jax for kind in kinds(function))
 
 
 def emit_module(function: Function, name: str) -> ir.Module:

@@ -12,7 +12,7 @@ from jax.interpreters import mlir as jax_mlir
 from ..diagnostics.span import Span
 from .ir import Function, Op, Region, Value
 from .op import HloOp
-from .types import ArrayType, DType
+from .types import ArrayType, DType, Shape
 
 
 class Emitter:
@@ -26,7 +26,7 @@ class Emitter:
         self, symbol_of: Callable[[Function], str], location: ir.Location, lowering: Any = None
     ) -> None:
         self._symbol_of = symbol_of
-        self._types: dict[ArrayType, ir.Type] = {}
+        self._types: dict[tuple[DType, Shape], ir.Type] = {}
         self._quick: dict[int, tuple[Any, Any]] = {}
         """By identity of a type or a span, which lives as long as this: what is made of it."""
         self._elements: dict[DType, ir.Type] = {}
@@ -49,10 +49,11 @@ class Emitter:
         quick = self._quick.get(id(type))
         if quick is not None:
             return quick[1]
-        found = self._types.get(type)
+        key = (type.dtype, type.shape)
+        found = self._types.get(key)
         if found is None:
             found = ir.RankedTensorType.get(type.static_shape, self.element(type.dtype), loc=self.location)
-            self._types[type] = found
+            self._types[key] = found
         self._quick[id(type)] = (type, found)
         return found
 

@@ -136,9 +136,7 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
         jax.config.jax_default_matmul_precision,
         *canonical.tokens,
     )
-    known = engine.callees.get(key)
-    if known is None:
-        known = engine.callees[key] = Known()
+    known = engine.callees[key]
     for replay in known.replays:
         if _serves(engine, replay, canonical):
             return _apply(engine, replay, canonical, first=False)

@@ -128,7 +128,8 @@ class Canonical:
         number = self.values.get(value)
         if number is None:
             number = self.values[value] = len(self.values)
-            self.tokens.append(value.type)
+            type_ = value.type
+            self.tokens += (type_.dtype, type_.shape)
         self.tokens.append(number)
 
     def _constant(self, value: object) -> None:
@@ -204,8 +205,11 @@ class Canonical:
         self._merged(x)
 
     def _merged(self, x: Any) -> None:
-        self._sources(x.sources)
-        self._shape(x.which)
+        if x.sources or type(x.which) is not int:
+            self._sources(x.sources)
+            self._shape(x.which)
+        else:
+            self.tokens += (0, int, x.which)
 
 
 _BY_VALUE = frozenset([type(None), bool, int, str, bytes, ArrayType])

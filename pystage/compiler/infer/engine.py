@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -158,8 +159,10 @@ class Engine(Context):
         self.instances: dict[int, raising.Instance] = {}
         """By number of the place: the exceptions that staged code has made."""
         self.frame: Frame | None = None
-        self.callees: dict[object, Known] = {}
+        self.callees: defaultdict[object, Known] = defaultdict(Known)
         self.python_callees: dict[int, tuple[Callee, dict[str, Abstract]]] = {}  # by id of the function
+        self.own_functions: set[int] = set()
+        """Ids of functions of the program: a call of one runs its source, whatever it is given."""
         self.library_attributes: dict[tuple[int, str], Abstract] = {}  # by id of the module, and the name
         self.keep: list[Any] = []  # objects whose identity is part of a key
         self.body_passes: dict[stage.Instr, int] = {}
