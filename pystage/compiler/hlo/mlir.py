@@ -14,6 +14,8 @@ from .ir import Function, Op, Region, Value
 from .op import HloOp
 from .types import ArrayType, DType, Shape
 
+_OPERATIONS = (ir.OpView, ir.Operation)
+
 
 class Emitter:
     """Emits HLO IR at an insertion point of an MLIR module.
@@ -102,9 +104,12 @@ class Emitter:
         self.location = self.location_of(op.span)
         values = self.values
         made = op.kind.emit(self, op, *[values[v] for v in op.operands])
-        results = made.results if isinstance(made, ir.OpView | ir.Operation) else made
-        for value, result in zip(op.results, results, strict=True):
-            values[value] = result
+        if not isinstance(made, _OPERATIONS):
+            values.update(zip(op.results, made, strict=True))
+        elif len(op.results) == 1:
+            values[op.results[0]] = made.result
+        else:
+            values.update(zip(op.results, made.results, strict=True))
         self.location = outer
 
     def emit_region(

@@ -8,6 +8,7 @@ control flow is joined; `entry.py` builds a whole program.
 from __future__ import annotations
 
 import enum
+import operator
 import re
 import sys
 from collections import defaultdict
@@ -87,6 +88,7 @@ LIBRARY_MODULES = ("numpy", "jax", "jaxlib", "scipy", "ml_dtypes", "optax", "equ
 """Packages whose module attributes are taken for constants."""
 
 
+_purity = operator.attrgetter("kind.pure")
 _NOT_IN_NAMES = re.compile(r"\W")
 
 
@@ -304,11 +306,10 @@ class Engine(Context):
 
     def has_effects(self, region: Region) -> bool:
         """True if something in a region must run even when its results are unused."""
+        if not all(map(_purity, region.walk())):
+            return True
         effectful = self.effectful
-        return any(
-            not op.kind.pure or (bool(effectful) and any(c in effectful for c in callees(op)))
-            for op in region.walk()
-        )
+        return bool(effectful) and any(not effectful.isdisjoint(callees(op)) for op in region.walk())
 
     def print(self, stream: Stream, text: Abstract, flush: bool) -> None:
         printing.write_text(self, stream, text, flush)
