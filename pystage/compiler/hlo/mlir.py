@@ -17,6 +17,18 @@ from .types import ArrayType, DType, Shape
 _OPERATIONS = (ir.OpView, ir.Operation)
 
 
+class Made:
+    """What was made in one MLIR context, which lives as long as that: modules in it may share this."""
+
+    __slots__ = ("attributes", "elements", "locations", "types")
+
+    def __init__(self) -> None:
+        self.types: dict[tuple[DType, Shape], ir.Type] = {}
+        self.elements: dict[DType, ir.Type] = {}
+        self.attributes: dict[HloOp, dict[str, ir.Attribute]] = {}
+        self.locations: dict[Span, ir.Location] = {}
+
+
 class Emitter:
     """Emits HLO IR at an insertion point of an MLIR module.
 
@@ -25,15 +37,16 @@ class Emitter:
     """
 
     def __init__(
-        self, symbol_of: Callable[[Function], str], location: ir.Location, lowering: Any = None
+        self,
+        symbol_of: Callable[[Function], str],
+        location: ir.Location,
+        lowering: Any = None,
+        made: Made | None = None,
     ) -> None:
         self._symbol_of = symbol_of
-        self._types: dict[tuple[DType, Shape], ir.Type] = {}
-        self._quick: dict[int, tuple[Any, Any]] = {}
+        self._made = made or Made()
+        self._quick: dict[int, tuple[Any, Any]] = {id(None): (None, location)}
         """By identity of a type or a span, which lives as long as this: what is made of it."""
-        self._elements: dict[DType, ir.Type] = {}
-        self._attributes: dict[HloOp, dict[str, ir.Attribute]] = {}
-        self._locations: dict[Span | None, ir.Location] = {None: location}
         self.values: dict[Value, ir.Value] = {}
         self.location = location
         self.lowering = lowering
@@ -41,9 +54,9 @@ class Emitter:
 
     def element(self, dtype: DType) -> ir.Type:
         """The MLIR element type of `dtype`."""
-        found = self._elements.get(dtype)
+        found = self._made.elements.get(dtype)
         if found is None:
-            found = self._elements[dtype] = jax_mlir.dtype_to_ir_type(dtype)
+            found = self._made.elements[dtype] = jax_mlir.dtype_to_ir_type(dtype)
         return found
 
     def type(self, type: ArrayType) -> ir.Type:
@@ -52,10 +65,10 @@ class Emitter:
         if quick is not None:
             return quick[1]
         key = (type.dtype, type.shape)
-        found = self._types.get(key)
+        found = self._made.types.get(key)
         if found is None:
             found = ir.RankedTensorType.get(type.static_shape, self.element(type.dtype), loc=self.location)
-            self._types[key] = found
+            self._made.types[key] = found
         self._quick[id(type)] = (type, found)
         return found
 
@@ -64,13 +77,13 @@ class Emitter:
         quick = self._quick.get(id(span))
         if quick is not None:
             return quick[1]
-        found = self._locations.get(span)
+        assert span is not None
+        found = self._made.locations.get(span)
         if found is None:
-            assert span is not None
             found = ir.Location.file(span.file, span.line, span.column + 1)
             if span.function:
                 found = ir.Location.name(span.function, found)
-            self._locations[span] = found
+            self._made.locations[span] = found
         self._quick[id(span)] = (span, found)
         return found
 
@@ -93,9 +106,9 @@ class Emitter:
         self, kind: HloOp, make: Callable[[Emitter], dict[str, ir.Attribute]]
     ) -> dict[str, ir.Attribute]:
         """The attributes of an operation, which `make` gives; made once for equal static operands."""
-        found = self._attributes.get(kind)
+        found = self._made.attributes.get(kind)
         if found is None:
-            found = self._attributes[kind] = make(self)
+            found = self._made.attributes[kind] = make(self)
         return found
 
     def emit_op(self, op: Op) -> None:
