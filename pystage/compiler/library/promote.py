@@ -168,8 +168,10 @@ def _beside_numpy(operands: Sequence[Operand], choices: list[tuple[Kind, ...]]) 
         isinstance(o, Const) and not isinstance(o.value, np.generic) and type(o.value) not in PYTHON_DTYPES
         for o in operands
     ]
+    if not any(inherits):
+        return choices
     forms = {kind.form for kinds in choices for kind in kinds}
-    if not any(inherits) or forms == {Form.PYTHON} or Form.JAX in forms:
+    if forms == {Form.PYTHON} or Form.JAX in forms:
         return choices
     return [
         tuple([k._replace(form=Form.SCALAR) for k in kinds]) if inherited else kinds
