@@ -14,8 +14,6 @@ from .op import HloOp
 from .types import ArrayType
 
 _Key = tuple[HloOp, tuple[Value, ...]]
-_Known = dict[_Key, list[Op]]
-"""Where the operation that may be shared stands, once there is one: a place is found and kept with one hash."""
 
 
 class Building:
@@ -23,7 +21,7 @@ class Building:
 
     __slots__ = ("_builder", "_open", "_outer", "_region")
 
-    def __init__(self, builder: Builder, region: Region, open: list[tuple[Region, _Known]]) -> None:
+    def __init__(self, builder: Builder, region: Region, open: list[tuple[Region, dict[_Key, Op]]]) -> None:
         self._builder = builder
         self._region = region
         self._open = open
@@ -42,7 +40,7 @@ class Builder:
     """Builds into a stack of open regions; `span` is the source of what is being built."""
 
     def __init__(self, body: Region) -> None:
-        self.open: list[tuple[Region, _Known]] = [(body, {})]
+        self.open: list[tuple[Region, dict[_Key, Op]]] = [(body, {})]
         """The open regions, each with the operations in it that may be shared."""
         self.span: Span | None = None
 
@@ -81,21 +79,18 @@ class Builder:
         """
         operands = tuple(operands)
         shareable = kind.pure and pure and not regions
-        region, known = self.open[-1]
         if shareable:
             key = (kind, operands)
-            for outer in range(len(self.open) - 1):
-                found = self.open[outer][1].get(key)
-                if found:
-                    return found[0]
-            place = known.setdefault(key, [])
-            if place:
-                return place[0]
+            for _, known in self.open:
+                found = known.get(key)
+                if found is not None:
+                    return found
         types: list[ArrayType] = [v.type for v in operands]
         inferred = kind.infer_regions(types, regions) if regions else kind.infer(*types)
         results = (inferred,) if isinstance(inferred, ArrayType) else tuple(inferred)
         op = Op(kind, operands, results, tuple(regions), self.span)
+        region, known = self.open[-1]
         region.ops.append(op)
         if shareable:
-            place.append(op)
+            known[key] = op
         return op

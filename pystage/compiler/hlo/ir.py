@@ -7,14 +7,11 @@ regions around it. Programs are made by `builder.Builder` and are not changed af
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from ..diagnostics.span import Span
 from .op import HloOp
 from .types import ArrayType
-
-_regions_of = operator.attrgetter("regions")
 
 
 class Value:
@@ -67,11 +64,8 @@ class Region:
         self.params.append(value)
         return value
 
-    def walk(self) -> Iterable[Op]:
+    def walk(self) -> Iterator[Op]:
         """Every operation, those of inner regions included, each before what its regions hold."""
-        return self._nested() if any(map(_regions_of, self.ops)) else self.ops
-
-    def _nested(self) -> Iterator[Op]:
         for op in self.ops:
             yield op
             for region in op.regions:

@@ -27,6 +27,7 @@ from ..values.lattice import (
     Undef,
     Unknown,
 )
+from . import made_exceptions
 from .appending import growing_lists, infer_appending
 from .blame import Parting
 from .branches import infer_if
@@ -240,7 +241,7 @@ def return_(e: Engine, i: stage.Return) -> None:
 def exception_of(e: Engine, value: Abstract) -> Abstract:
     """The exception that `raise value` raises."""
     if isinstance(value, Const) and isinstance(value.value, type) and issubclass(value.value, BaseException):
-        return Exc(value.value, ())
+        return made_exceptions.made(e, Exc(value.value, ()))
     if isinstance(value, Exc | Caught) or (
         isinstance(value, Const) and isinstance(value.value, BaseException)
     ):

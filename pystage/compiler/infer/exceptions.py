@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from ..diagnostics.codes_control import HandlerAtRunTime
 from ..diagnostics.diagnostic import DiagnosticError
 from ..library.strings import is_string, str_, text
-from ..values.lattice import Abstract, Caught, ClassOf, Const, Exc, Tuple
+from ..values.lattice import NONE, Abstract, Caught, ClassOf, Const, Exc, Tuple
+from . import made_exceptions
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -19,10 +20,23 @@ def exception_attribute(engine: Engine, value: Exc | Caught, name: str) -> Abstr
     if found is None and name == "__class__":
         classes = value.classes if isinstance(value, Caught) else {value.cls}
         found = Const(next(iter(classes))) if len(classes) == 1 else None
+    if found is None and name == "__cause__":
+        found = _cause_of(value)
+    made = value.exception if isinstance(value, Caught) else value
+    if found is None and isinstance(made, Exc):
+        found = made_exceptions.attribute(engine, made, name)
     if found is None:
         what = f"`{name}` of an exception that the program has raised"
         raise DiagnosticError(HandlerAtRunTime(span=engine.b.span, what=what))
     return found
+
+
+def _cause_of(value: Exc | Caught) -> Abstract | None:
+    """The `__cause__` of an exception that staged code has certainly made."""
+    made = value.exception if isinstance(value, Caught) else value
+    if not isinstance(made, Exc):
+        return None
+    return NONE if made.cause is None else made.cause
 
 
 def class_attribute(engine: Engine, value: ClassOf, name: str) -> Abstract:

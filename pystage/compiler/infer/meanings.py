@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 from typing import Any, cast
 
@@ -10,6 +11,13 @@ from ..library.registry import meaning
 from ..values.lattice import NONE, Abstract, Const, Meaning, ObjectCell, Ref, Super, Tuple
 from . import attributes, objects
 from .engine import Engine
+
+_EXCEPTION_INITS = {
+    vars(cls)["__init__"]: None
+    for cls in vars(builtins).values()
+    if isinstance(cls, type) and issubclass(cls, BaseException) and "__init__" in vars(cls)
+}
+"""What an `__init__` written in Python calls: that of the built-in exceptions."""
 
 
 @meaning(super)
@@ -32,7 +40,7 @@ def delattr_(ctx: Context, target: Abstract, name: Abstract) -> Abstract:
     return NONE
 
 
-@meaning(object.__setattr__)
+@meaning(object.__setattr__, BaseException.__setattr__)
 def object_setattr(ctx: Context, target: Abstract, name: Abstract, value: Abstract) -> Abstract:
     """`object.__setattr__(target, name, value)`: past the class's own `__setattr__`."""
     engine = cast(Engine, ctx)
@@ -43,7 +51,7 @@ def object_setattr(ctx: Context, target: Abstract, name: Abstract, value: Abstra
     return NONE
 
 
-@meaning(object.__delattr__)
+@meaning(object.__delattr__, BaseException.__delattr__)
 def object_delattr(ctx: Context, target: Abstract, name: Abstract) -> Abstract:
     """`object.__delattr__(target, name)`: past the class's own `__delattr__`."""
     engine = cast(Engine, ctx)
@@ -61,7 +69,7 @@ def tuple_new(ctx: Context, cls: Abstract, iterable: Abstract, /) -> Abstract:
     return Tuple(made.items, ctx.known(cls, "the class of a tuple"))
 
 
-@meaning(object.__getattribute__)
+@meaning(object.__getattribute__, BaseException.__getattribute__)
 def object_getattribute(ctx: Context, target: Abstract, name: Abstract) -> Abstract:
     """`object.__getattribute__(target, name)`: past the class's own `__getattribute__`."""
     engine = cast(Engine, ctx)
@@ -71,6 +79,12 @@ def object_getattribute(ctx: Context, target: Abstract, name: Abstract) -> Abstr
         return engine.getattr(target, key)
     found = objects.plain_getattr(engine, target, cell, key)
     return objects.no_such(engine, cell.cls, key) if found is None else found
+
+
+@meaning(*_EXCEPTION_INITS)
+def exception_init(ctx: Context, self: Raw, *args: Raw) -> Abstract:
+    """`BaseException.__init__(self, *args)`: the arguments are kept when the exception is made."""
+    return NONE
 
 
 @meaning(object.__init__)

@@ -106,6 +106,9 @@ def snapshot(ctx: Context, value: Raw) -> Abstract:
     found = known_object(ctx, value)
     if found is not MISSING:
         return Const(found)
+    made = known_exception(ctx, value)
+    if made is not None:
+        return Const(made)
     if isinstance(value, DictView):
         return text(ctx, _view, Const(value.kind), Ref(value.cell))
     if isinstance(value, Const | Text | Caught):
@@ -133,6 +136,25 @@ def snapshot(ctx: Context, value: Raw) -> Abstract:
     if ctx.is_ndarray(value):
         return ctx.read(value)
     return Const(ctx.known(value, "a part of a string"))
+
+
+def known_exception(ctx: Context, value: Abstract) -> BaseException | None:
+    """The exception that staged code has made of known arguments, unless its class has methods of its own for that."""
+    made = value.exception if isinstance(value, Caught) else value
+    if not isinstance(made, Exc) or made.kwargs or any(map(_in_python, _methods_of_instances(made.cls))):
+        return None
+    args = [known_object(ctx, a) for a in made.args]
+    return None if any(a is MISSING for a in args) else made.cls(*args)
+
+
+def _methods_of_instances(cls: type) -> list[object]:
+    """What makes an instance of an exception's class, and its strings."""
+    return [getattr(cls, name) for name in ("__new__", "__init__", "__str__", "__repr__", "__format__")]
+
+
+def _in_python(method: object) -> bool:
+    """True for a method that is written in Python."""
+    return isinstance(method, types.FunctionType)
 
 
 def _view(kind: str, entries: dict[Any, Any]) -> str:

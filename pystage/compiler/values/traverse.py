@@ -54,8 +54,7 @@ def rebuild(content: C, value: ValueMap, cell: CellMap = same_cell) -> C:
 
     What does not change comes back as the object that it is.
     """
-    rule = _RULES.get(type(content), _generic)
-    rebuilt: C = content if rule is None else rule(_Rebuilding(value, cell), content)
+    rebuilt: C = _Rebuilding(value, cell).go(content)
     return rebuilt
 
 
