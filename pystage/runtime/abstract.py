@@ -59,7 +59,10 @@ def abstract_form(value: Any) -> tuple[Any, Form]:
     """
     if isinstance(value, ArraySpec):
         return value, value.form
-    dtype = value.dtype if is_key(value.dtype) else jax.dtypes.canonicalize_dtype(value.dtype)
+    dtype = value.dtype
+    if is_key(dtype) or dtype.itemsize < 8:
+        return value, Form.JAX
+    dtype = jax.dtypes.canonicalize_dtype(dtype)
     if dtype == value.dtype:
         return value, Form.JAX
     return jax.ShapeDtypeStruct(value.shape, dtype, weak_type=value.weak_type), Form.JAX

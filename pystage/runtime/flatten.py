@@ -150,6 +150,7 @@ class Description:
         self._open: set[int] = set()
         self._identities: dict[int, int] = {}
         self._arrays: dict[int, int] = {}
+        self._staged: set[Any] = set()  # element types that a program can have
         self.leaves: list[Any] = []
         """The dynamic leaves, in the order in which `Flattener` gives them."""
         self.paths: list[str] = []
@@ -205,11 +206,13 @@ class Description:
         key = type_key(value, form)
         self.types.append(key)
         shape, dtype, weak = key
-        if is_key(dtype):
-            return Leaf(index, key_data_type(shape, dtype), form, False, str(jax.random.key_impl(value)))
-        problem = dtype_problem(dtype)
-        if problem is not None:
-            self._fail(UnsupportedElements(span=self._span, path=path, problem=problem))
+        if dtype not in self._staged:
+            if is_key(dtype):
+                return Leaf(index, key_data_type(shape, dtype), form, False, str(jax.random.key_impl(value)))
+            problem = dtype_problem(dtype)
+            if problem is not None:
+                self._fail(UnsupportedElements(span=self._span, path=path, problem=problem))
+            self._staged.add(dtype)
         return Leaf(index, ArrayType(dtype, shape), form, weak)
 
 

@@ -22,7 +22,7 @@ _NUMBERS: dict[type, TypeKey] = {
 
 def is_key(dtype: Any) -> bool:
     """True for the dtype of typed PRNG keys."""
-    return bool(jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key))
+    return not isinstance(dtype, np.dtype) and bool(jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key))
 
 
 def key_data_type(shape: tuple[int, ...], dtype: Any) -> ArrayType:

@@ -22,7 +22,7 @@ from ..compiler.emit.fence import fence_loads
 from ..compiler.emit.kernels import kernels
 from ..compiler.emit.stablehlo import emit_inline
 from ..compiler.hlo.ir import Function
-from ..compiler.hlo.walk import functions
+from ..compiler.hlo.walk import kinds
 from ..compiler.ops import While
 from ..compiler.ops.jaxcall import output_effects
 from ..compiler.pipeline import Staged
@@ -76,7 +76,7 @@ def for_platform(function: Function, *platforms: str, alone: bool) -> Function:
     several XLA would put the exchange of parts into them."""
     if "cpu" not in platforms:
         return function
-    loops = any(isinstance(op.kind, While) for f in functions(function) for op in f.body.walk())
+    loops = While in kinds(function)
     if loops:
         function = fence_loads(channels_last(function))
     function = cut(function)

@@ -7,6 +7,7 @@ tree. Programs for other types belong here as long as they read nothing else of 
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -100,7 +101,6 @@ class Specialisation:
         self.host = any(f is not Form.JAX for f in forms)
         self.memory = Form.NDARRAY in forms
         self._forms = forms
-        self._guards = {guard_key(g) for g in program.guards}
         self._inputs = {key: i for i, key in enumerate(program.input_keys)}
         self._variants: dict[tuple[Any, ...], Variant] = {}
         self._locks: dict[tuple[Any, ...], threading.Lock] = {}
@@ -112,6 +112,10 @@ class Specialisation:
         """How results are made of the bare arrays that `run` gives. Programs that do it otherwise give `Pending`."""
         self._jitted: Any = None
         self._lock = threading.Lock()
+
+    @functools.cached_property
+    def _guards(self) -> set[tuple[Any, ...]]:
+        return {guard_key(g) for g in self.staged.program.guards}
 
     @property
     def run(self) -> Any:

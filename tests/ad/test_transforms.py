@@ -445,3 +445,15 @@ def test_what_is_kept_is_kept_by_identity():
     one, two = Scale(1.0), Scale(3.0)
     assert [pystage.grad(f)(2.0) for f in (one.__call__, two.__call__)] == [4.0, 12.0]
     assert pystage.grad(one.__call__) is pystage.grad(one.__call__)
+
+
+def test_a_gradient_of_a_gradient_in_closures():
+    def nested(x, y):
+        def inner(z):
+            return np.sum(pystage.grad(lambda w: np.sum(w**3 * y * z))(x) ** 2)
+
+        return np.sum(pystage.grad(inner)(y))
+
+    x, y = X[:3].copy(), X[1:4].copy()
+    np.testing.assert_allclose(pystage.compile(nested)(x, y), np.sum(18 * x**4 * y**3))
+    np.testing.assert_allclose(pystage.grad(nested)(x, y), 72 * x**3 * y**3)

@@ -19,6 +19,10 @@ cases = Cases()
 # ---------------------------------------------------------------- parameters
 
 
+def called(function, x):
+    return function(x)
+
+
 def affine(x, scale=2.0, *, shift=1.0):
     return x * scale + shift
 
@@ -93,6 +97,15 @@ def nested_function(x):
         return y * y
 
     return square(x) + square(x + 1)
+
+
+@cases(2.0)
+def closures_that_share_with_their_own(x):
+    def scaled(y):
+        z, zz = y * 2.0, y + 1.0
+        return (lambda w: w * z + zz)(x)
+
+    return called(scaled, x), called(scaled, 3.0), called(lambda y: called(lambda v: v * y, x), 2.0)
 
 
 @cases(2.0, 5.0)

@@ -103,6 +103,20 @@ def test_the_condition_sees_the_view_too() -> None:
     _same(function, carried)
 
 
+@pytest.mark.parametrize("crossed", [False, True])
+def test_arrays_that_each_trip_turns_round_stay(crossed: bool) -> None:
+    """`a, b = a[::-1], b[::-1]`, and `a, b = b[::-1], a[::-1]`."""
+    c = Code(array(ROWS, COLUMNS), INDEX)
+
+    def body(_: Value, *arrays: Value) -> Values:
+        turned = [c.b.op(FLIPPED[0], a) for a in arrays]
+        return turned[::-1] if crossed else turned
+
+    started = [c.params[0], c.add(c.params[0], c.params[0])]
+    function = simplify(c.done(*c.for_(c.params[1], started, body))).function
+    assert carry_views(function) is function
+
+
 def test_an_array_that_is_used_as_itself_too_stays() -> None:
     c = Code(array(ROWS, COLUMNS), INDEX)
 

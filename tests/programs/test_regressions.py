@@ -597,6 +597,14 @@ def zeros_of(values):
 RULE = Rule(zeros_of, lambda values, state: values["w"] + state["w"] + 1)
 
 
+@cases(np.array([1, -3, 2]), -3)
+def an_array_that_each_trip_turns_round(a, b):
+    a[1:] = b
+    for _ in range(3):
+        a[::-1] = a
+    return (a,)
+
+
 @cases({"w": np.ones(3)})
 def functions_in_a_named_tuple_of_the_world(values):
     return RULE.step(values, RULE.start(values)), RULE.index(RULE.start), RULE._fields

@@ -13,14 +13,14 @@ from dataclasses import replace
 
 from ..hlo.ir import Function, Op, Value
 from ..hlo.rewrite import Rewriter
-from ..hlo.walk import functions
+from ..hlo.walk import functions, kinds
 from ..ops import Call, Convolution, Reverse, Transpose, While
 
 
 def channels_last(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
-    kinds = {type(op.kind) for f in functions(function) for op in f.body.walk()}
-    if not {Convolution, While} <= kinds:
+    found = kinds(function)
+    if not {Convolution, While} <= found:
         return function
     return _ChannelsLast(_of_loops(function)).function(function)
 

@@ -57,7 +57,7 @@ def _ends(region: Region) -> list[int]:
     return [
         i
         for i, op in enumerate(region.ops)
-        if isinstance(op.kind, ENDS) or any(r in results for r in op.results)
+        if isinstance(op.kind, ENDS) or not results.isdisjoint(op.results)
     ]
 
 

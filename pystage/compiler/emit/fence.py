@@ -26,7 +26,7 @@ from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import HloOp
 from ..hlo.rewrite import Rewriter
 from ..hlo.types import ArrayType
-from ..hlo.walk import functions
+from ..hlo.walk import kinds
 from ..ops import Call, DynamicSlice, DynamicUpdateSlice, Gather, Scatter, Slice, While
 from .arrays import VIEWS, Origins
 
@@ -36,8 +36,8 @@ PART = 4
 
 def fence_loads(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
-    kinds = {type(op.kind) for f in functions(function) for op in f.body.walk()}
-    if While not in kinds or not kinds & {DynamicUpdateSlice, Scatter}:
+    found = kinds(function)
+    if While not in found or not found & {DynamicUpdateSlice, Scatter}:
         return function
     return _Fencing().function(function)
 

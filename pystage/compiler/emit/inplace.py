@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..hlo.ir import Function
-from ..hlo.walk import functions
+from ..hlo.walk import kinds
 from ..ops import DynamicUpdateSlice, If, Scatter, While
 from .forward import forward
 from .once import loop_once
@@ -21,7 +21,7 @@ from .views import carry_views
 
 def in_place(simplified: Simplified) -> Simplified:
     """Rewrites a program that `simplify` gave; it may lose parameters that nothing reads any more."""
-    found = {type(op.kind) for f in functions(simplified.function) for op in f.body.walk()}
+    found = kinds(simplified.function)
     passes: list[Callable[[Function], Function]] = []
     if If in found:
         passes.append(select)

@@ -8,8 +8,10 @@ linear in the size of the program.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..hlo.ir import Function, Op, Region, Value
-from ..hlo.walk import callees, functions
+from ..hlo.walk import callees, structured
 from ..ops import Call, Case, If, While
 
 
@@ -18,25 +20,40 @@ class Census:
 
     def __init__(self, entry: Function) -> None:
         self.entry = entry
-        self.functions = functions(entry)
-        self.holder: dict[Region, Op | Function] = {f.body: f for f in self.functions}
+        self.functions = [entry]
+        """`entry` and all that it calls, callers first."""
+        self.holder: dict[Region, Op | Function] = {}
         self.within: dict[Op, Region] = {}
-        self.sites: dict[Function, list[Op]] = {f: [] for f in self.functions}
+        self.sites: dict[Function, list[Op]] = {entry: []}
         self.opaque: set[Function] = {entry}
         """Functions whose parameters and results all stay: what is not called by a `Call`, or has a rule."""
-        for function in self.functions:
+        self.impure: list[Op] = []
+        self.structured: set[Op] = set()
+        """The operations that hold regions or functions: what all others need are their operands."""
+        self.structure: dict[Region, list[Op]] = {}
+        """The same, by the region in which they stand."""
+        for function in self.functions:  # which grows
+            self.holder[function.body] = function
             self._region(function.body)
         self.inlined = {
             f for f, sites in self.sites.items() if len(sites) == 1 and f not in self.opaque and not f.fence
         }
 
     def _region(self, region: Region) -> None:
-        for op in region.ops:
-            self.within[op] = region
+        self.impure += [op for op in region.ops if not op.kind.pure]
+        self.within.update(dict.fromkeys(region.ops, region))
+        structure = self.structure[region] = structured(region.ops)
+        self.structured.update(structure)
+        for op in structure:
+            found = callees(op)
+            for callee in found:
+                if callee not in self.sites:
+                    self.sites[callee] = []
+                    self.functions.append(callee)
             if isinstance(op.kind, Call):
                 self.sites[op.kind.function].append(op)
             if not isinstance(op.kind, Call) or op.kind.rule is not None:
-                self.opaque.update(callees(op))
+                self.opaque.update(found)
             for inner in op.regions:
                 self.holder[inner] = op
                 self._region(inner)
@@ -50,6 +67,8 @@ class Aliases:
         # Callees first, as what they pass through may make a loop of the caller carry a value unchanged.
         for function in reversed(census.functions):
             self._region(function.body, census)
+        self.of = {name: self(name) for name in self._of}
+        """By name, the value that it is; that has no other name."""
 
     def __call__(self, value: Value) -> Value:
         """The value that `value` is another name of; itself if there is none."""
@@ -59,7 +78,7 @@ class Aliases:
         return value
 
     def _region(self, region: Region, census: Census) -> None:
-        for op in region.ops:
+        for op in census.structure[region]:
             for inner in op.regions:
                 self._region(inner, census)
             if isinstance(op.kind, While):
@@ -103,10 +122,8 @@ class Liveness:
             self._mark_all(function.body.results)
             if function is not census.entry:
                 self._mark_all(function.body.params)
-        for function in census.functions:
-            for op in function.body.walk():
-                if not op.kind.pure:
-                    self._must_run(op)
+        for op in census.impure:
+            self._must_run(op)
         while self._work:
             self._needed(self._work.pop())
 
@@ -115,14 +132,15 @@ class Liveness:
         return [i for i, p in enumerate(op.regions[1].params) if p in self.values]
 
     def _mark(self, value: Value) -> None:
-        value = self._aliases(value)
-        if value not in self.values:
-            self.values.add(value)
-            self._work.append(value)
+        self._mark_all((value,))
 
-    def _mark_all(self, values: tuple[Value, ...] | list[Value]) -> None:
+    def _mark_all(self, values: Iterable[Value]) -> None:
+        of, known = self._aliases.of, self.values
         for value in values:
-            self._mark(value)
+            value = of.get(value, value)
+            if value not in known:
+                known.add(value)
+                self._work.append(value)
 
     def _must_run(self, op: Op) -> None:
         """Marks an impure operation, and all that must run for it to run."""
@@ -142,7 +160,8 @@ class Liveness:
         owner = value.owner
         if isinstance(owner, Op):
             self._op(owner)
-            self._result(owner, value.index)
+            if owner in self._census.structured:
+                self._result(owner, value.index)
             return
         holder = self._census.holder[owner]
         if isinstance(holder, Function):
@@ -159,7 +178,9 @@ class Liveness:
             return
         self.ops.add(op)
         kind = op.kind
-        if isinstance(kind, While):
+        if op not in self._census.structured:
+            self._mark_all(op.operands)
+        elif isinstance(kind, While):
             self._mark_all(op.regions[0].results)
         elif isinstance(kind, If | Case):
             self._mark_all(op.operands)

@@ -9,7 +9,7 @@ came in is left as it is. Everything is linear in the size of the program.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..hlo.ir import Function, Op, Region, Value
@@ -55,9 +55,9 @@ class _Rewriter:
         self._live = live
         self._functions: dict[Function, Function] = {}
         self._values: dict[Value, Value] = {}
-        self._known: dict[_Key, Op] = {}
-        self._journal: list[_Key] = []
-        """The keys of `_known` in order of entry: leaving a region forgets what was computed in it."""
+        self._known: dict[_Key, list[Op]] = {}
+        self._journal: list[list[Op]] = []
+        """The places of `_known` in order of entry: leaving a region empties those of what was computed in it."""
         self._pure: dict[Function, bool] = {}
 
     def function(self, old: Function) -> Function:
@@ -79,10 +79,11 @@ class _Rewriter:
         return self._census.opaque - {self._census.entry}
 
     def _used(self, value: Value) -> bool:
-        return self._aliases(value) in self._live.values
+        return self._aliases.of.get(value, value) in self._live.values
 
-    def _new(self, old: Value) -> Value:
-        return self._values[self._aliases(old)]
+    def _new(self, old: Iterable[Value]) -> tuple[Value, ...]:
+        of, values = self._aliases.of, self._values
+        return tuple([values[of.get(v, v)] for v in old])
 
     def _region(self, old: Region, params: Sequence[Value], results: Sequence[Value]) -> Region:
         """A copy of `old` with only these of its parameters and results."""
@@ -91,17 +92,21 @@ class _Rewriter:
             self._values[param] = copy
         mark = len(self._journal)
         self._ops(old, made)
-        made.results = tuple([self._new(r) for r in results])
-        for key in self._journal[mark:]:
-            del self._known[key]
+        made.results = self._new(results)
+        for place in self._journal[mark:]:
+            place.clear()
         del self._journal[mark:]
         return made
 
     def _ops(self, old: Region, into: Region) -> None:
+        live, structured = self._live.ops, self._census.structured
         for op in old.ops:
-            if isinstance(op.kind, Call) and op.kind.function in self._census.inlined:
+            if op not in structured:
+                if op in live:
+                    self._add(op, op.kind, op.operands, op.results, (), into)
+            elif isinstance(op.kind, Call) and op.kind.function in self._census.inlined:
                 self._ops(op.kind.function.body, into)
-            elif op in self._live.ops:
+            elif op in live:
                 self._op(op, into)
 
     def _op(self, op: Op, into: Region) -> None:
@@ -111,12 +116,12 @@ class _Rewriter:
         elif isinstance(kind, If | Case):
             kept = [i for i, r in enumerate(op.results) if r in self._live.values]
             regions = [self._region(r, (), [r.results[i] for i in kept]) for r in op.regions]
-            self._add(op, kind, op.operands, kept, regions, into)
+            self._add(op, kind, op.operands, [op.results[i] for i in kept], regions, into)
         elif isinstance(kind, Call):
             self._call(op, kind, into)
         else:
             regions = [self._region(r, r.params, r.results) for r in op.regions]
-            self._add(op, self._with_functions(kind), op.operands, range(len(op.results)), regions, into)
+            self._add(op, self._with_functions(kind), op.operands, op.results, regions, into)
 
     def _loop(self, op: Op, into: Region) -> None:
         kept = self._live.carried(op)
@@ -125,15 +130,16 @@ class _Rewriter:
             self._region(condition, [condition.params[i] for i in kept], condition.results),
             self._region(body, [body.params[i] for i in kept], [body.results[i] for i in kept]),
         ]
-        self._add(op, op.kind, [op.operands[i] for i in kept], kept, regions, into)
+        operands, results = [op.operands[i] for i in kept], [op.results[i] for i in kept]
+        self._add(op, op.kind, operands, results, regions, into)
 
     def _call(self, op: Op, kind: Call, into: Region) -> None:
         callee = kind.function
         made = self.function(callee)
         whole = callee in self._opaque
         operands = [v for p, v in zip(callee.body.params, op.operands) if whole or p in self._live.values]
-        kept = [i for i, r in enumerate(callee.body.results) if self._used(r)]
-        self._add(op, Call(made, kind.recompute, kind.rule), operands, kept, [], into)
+        results = [mine for mine, r in zip(op.results, callee.body.results) if self._used(r)]
+        self._add(op, Call(made, kind.recompute, kind.rule), operands, results, (), into)
 
     def _with_functions(self, kind: HloOp) -> HloOp:
         """The same operation, with the rewritten forms of the functions among its static operands."""
@@ -155,20 +161,16 @@ class _Rewriter:
         op: Op,
         kind: HloOp,
         operands: Sequence[Value],
-        kept: Sequence[int],
+        results: Sequence[Value],
         regions: Sequence[Region],
         into: Region,
     ) -> None:
-        """Adds `op` in its new form, of whose results those in `kept` remain."""
-        key = (kind, tuple([self._new(v) for v in operands]))
-        shareable = not regions and self._is_pure(op, kind)
-        made = self._known.get(key) if shareable else None
-        if made is None:
-            types = tuple([op.results[i].type for i in kept])
-            made = Op(kind, key[1], types, tuple(regions), op.span)
-            into.ops.append(made)
-            if shareable:
-                self._known[key] = made
-                self._journal.append(key)
-        for i, result in zip(kept, made.results, strict=True):
-            self._values[op.results[i]] = result
+        """Adds `op` in its new form, of whose results these remain."""
+        new = self._new(operands)
+        place = self._known.setdefault((kind, new), []) if not regions and self._is_pure(op, kind) else []
+        if not place:
+            types = tuple([r.type for r in results])
+            place.append(Op(kind, new, types, tuple(regions), op.span))
+            into.ops.append(place[0])
+            self._journal.append(place)
+        self._values.update(zip(results, place[0].results, strict=True))

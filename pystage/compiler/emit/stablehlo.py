@@ -18,20 +18,25 @@ from jax.extend.mlir.dialects import func
 from jax.interpreters import mlir as jax_mlir
 
 from ..hlo.ir import Function
-from ..hlo.mlir import Emitter
-from ..hlo.walk import functions
+from ..hlo.mlir import Emitter, Made
+from ..hlo.walk import kinds
 
 
 class _Callees:
     """The private functions of one program in one module."""
 
     def __init__(
-        self, module: ir.Module, symbol_table: ir.SymbolTable, location: ir.Location, lowering: Any
+        self,
+        module: ir.Module,
+        symbol_table: ir.SymbolTable,
+        location: ir.Location,
+        lowering: Any = None,
+        made: Made | None = None,
     ) -> None:
         self._module = module
         self._symbol_table = symbol_table
         self._symbols: dict[Function, str] = {}
-        self.emitter = Emitter(self.symbol_of, location, lowering)
+        self.emitter = Emitter(self.symbol_of, location, lowering, made)
 
     def symbol_of(self, function: Function) -> str:
         """The symbol of `function`, which is emitted when it is first asked for."""
@@ -44,12 +49,17 @@ class _Callees:
         if function.kernel:
             params = [e.packed(params)]
         results = [e.type(t) for t in function.result_types]
-        made = func.FuncOp(
-            function.name,
-            ir.FunctionType.get(params, results),
-            visibility="private",
-            ip=ir.InsertionPoint(self._module.body),
+        attributes = {
+            "sym_name": ir.StringAttr.get(function.name),
+            "function_type": ir.TypeAttr.get(ir.FunctionType.get(params, results)),
+            "sym_visibility": ir.StringAttr.get("private"),
+        }
+        made = ir.Operation.create(
+            "func.func",
+            attributes=attributes,
+            regions=1,
             loc=e.location_of(function.span),
+            ip=ir.InsertionPoint(self._module.body),
         )
         # The symbol table renames the function if the module has one of that name.
         symbol: str = ir.StringAttr(self._symbol_table.insert(made)).value
@@ -81,7 +91,7 @@ def emit_inline(lowering: Any, function: Function, operands: Sequence[ir.Value])
 
 def stands_alone(function: Function) -> bool:
     """True if `emit_module` can emit the program: nothing in it is lowered by JAX."""
-    return not any(op.kind.lowered_by_jax for f in functions(function) for op in f.body.walk())
+    return not any(kind.lowered_by_jax for kind in kinds(function))
 
 
 def emit_module(function: Function, name: str) -> ir.Module:
@@ -90,11 +100,12 @@ def emit_module(function: Function, name: str) -> ir.Module:
     For a program that `stands_alone`. JAX's modules add what JAX knows of arguments and results (names,
     donation, sharding); the operations are the same.
     """
-    with _CONTEXTS.next(), ir.Location.unknown() as location:
+    context, made = _CONTEXTS.next()
+    with context, ir.Location.unknown() as location:
         module = ir.Module.create()
         module.operation.attributes["sym_name"] = ir.StringAttr.get(re.sub(r"\W", "_", f"jit_{name}"))
         table = ir.SymbolTable(module.operation)
-        e = _Callees(module, table, location, None).emitter
+        e = _Callees(module, table, location, made=made).emitter
         types = ir.FunctionType.get(
             [e.type(t) for t in function.param_types], [e.type(t) for t in function.result_types]
         )
@@ -115,13 +126,14 @@ class _Contexts(threading.local):
     def __init__(self) -> None:
         self._left = 0
         self._context: ir.Context | None = None
+        self._made = Made()
 
-    def next(self) -> ir.Context:
-        """The context for one more module."""
+    def next(self) -> tuple[ir.Context, Made]:
+        """The context for one more module, and what was made in it."""
         if self._context is None or not self._left:
-            self._context, self._left = jax_mlir.make_ir_context(), self.MODULES
+            self._context, self._left, self._made = jax_mlir.make_ir_context(), self.MODULES, Made()
         self._left -= 1
-        return self._context
+        return self._context, self._made
 
 
 _CONTEXTS = _Contexts()

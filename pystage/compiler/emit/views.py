@@ -56,6 +56,7 @@ def _view_of(loop: Op, index: int) -> HloOp | None:
         not param.type.shape
         or not isinstance(end, Op)
         or not isinstance(end.kind, Reshape | Transpose | Reverse)
+        or end.operands[0].owner is body  # what the loop carries itself, turned round in each trip
     ):
         return None
     users = [*_users(body, param), *_users(condition, condition.params[index])]

@@ -190,11 +190,22 @@ def display(kind: ir.Sequence) -> Callable[[Builder, Any], ir.Temp]:
 
     def build(b: Builder, node: Any) -> ir.Temp:
         items = tuple(ir.Item(b.expr(e.value), isinstance(e, cst.StarredElement)) for e in node.elements)
-        dst = b.temp()
-        b.emit(ir.Build(b.span(node), dst, kind, items))
-        return dst
+        return _sequence(b, node, kind, items)
 
     return build
+
+
+def _sequence(b: Builder, node: Any, kind: ir.Sequence, items: tuple[ir.Item, ...]) -> ir.Temp:
+    """A sequence of items; a tuple of literals, which were the last to be emitted, is a literal itself."""
+    dst, span = b.temp(), b.span(node)
+    first = len(b.block) - len(items)
+    literals = [i for i in b.block[first:] if isinstance(i, ir.Constant)]
+    if kind is ir.Sequence.TUPLE and [ir.Item(i.dst, False) for i in literals] == list(items):
+        del b.block[first:]
+        b.emit(ir.Constant(span, dst, tuple([i.value for i in literals])))
+    else:
+        b.emit(ir.Build(span, dst, kind, items))
+    return dst
 
 
 def dictionary(b: Builder, node: Any) -> ir.Temp:
@@ -225,9 +236,7 @@ def index(b: Builder, node: Any) -> ir.Temp:
     if alone and getattr(first.slice, "star", None) is None:
         return b.expr(first.slice)
     items = tuple(ir.Item(b.expr(e.slice), getattr(e.slice, "star", None) is not None) for e in elements)
-    dst = b.temp()
-    b.emit(ir.Build(b.span(node), dst, ir.Sequence.TUPLE, items))
-    return dst
+    return _sequence(b, node, ir.Sequence.TUPLE, items)
 
 
 def index_value(b: Builder, node: Any) -> ir.Temp:

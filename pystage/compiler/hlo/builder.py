@@ -14,6 +14,8 @@ from .op import HloOp
 from .types import ArrayType
 
 _Key = tuple[HloOp, tuple[Value, ...]]
+_Known = dict[_Key, list[Op]]
+"""Where the operation that may be shared stands, once there is one: a place is found and kept with one hash."""
 
 
 class Building:
@@ -21,7 +23,7 @@ class Building:
 
     __slots__ = ("_builder", "_open", "_outer", "_region")
 
-    def __init__(self, builder: Builder, region: Region, open: list[tuple[Region, dict[_Key, Op]]]) -> None:
+    def __init__(self, builder: Builder, region: Region, open: list[tuple[Region, _Known]]) -> None:
         self._builder = builder
         self._region = region
         self._open = open
@@ -40,7 +42,7 @@ class Builder:
     """Builds into a stack of open regions; `span` is the source of what is being built."""
 
     def __init__(self, body: Region) -> None:
-        self.open: list[tuple[Region, dict[_Key, Op]]] = [(body, {})]
+        self.open: list[tuple[Region, _Known]] = [(body, {})]
         """The open regions, each with the operations in it that may be shared."""
         self.span: Span | None = None
 
@@ -79,18 +81,21 @@ class Builder:
         """
         operands = tuple(operands)
         shareable = kind.pure and pure and not regions
+        region, known = self.open[-1]
         if shareable:
             key = (kind, operands)
-            for _, known in self.open:
-                found = known.get(key)
-                if found is not None:
-                    return found
+            for outer in range(len(self.open) - 1):
+                found = self.open[outer][1].get(key)
+                if found:
+                    return found[0]
+            place = known.setdefault(key, [])
+            if place:
+                return place[0]
         types: list[ArrayType] = [v.type for v in operands]
         inferred = kind.infer_regions(types, regions) if regions else kind.infer(*types)
         results = (inferred,) if isinstance(inferred, ArrayType) else tuple(inferred)
         op = Op(kind, operands, results, tuple(regions), self.span)
-        region, known = self.open[-1]
         region.ops.append(op)
         if shareable:
-            known[key] = op
+            place.append(op)
         return op

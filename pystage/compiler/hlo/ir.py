@@ -7,11 +7,14 @@ regions around it. Programs are made by `builder.Builder` and are not changed af
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Iterable, Iterator
 
 from ..diagnostics.span import Span
 from .op import HloOp
 from .types import ArrayType
+
+_regions_of = operator.attrgetter("regions")
 
 
 class Value:
@@ -64,8 +67,11 @@ class Region:
         self.params.append(value)
         return value
 
-    def walk(self) -> Iterator[Op]:
+    def walk(self) -> Iterable[Op]:
         """Every operation, those of inner regions included, each before what its regions hold."""
+        return self._nested() if any(map(_regions_of, self.ops)) else self.ops
+
+    def _nested(self) -> Iterator[Op]:
         for op in self.ops:
             yield op
             for region in op.regions:

@@ -12,7 +12,21 @@ from jax.interpreters import mlir as jax_mlir
 from ..diagnostics.span import Span
 from .ir import Function, Op, Region, Value
 from .op import HloOp
-from .types import ArrayType, DType
+from .types import ArrayType, DType, Shape
+
+_OPERATIONS = (ir.OpView, ir.Operation)
+
+
+class Made:
+    """What was made in one MLIR context, which lives as long as that: modules in it may share this."""
+
+    __slots__ = ("attributes", "elements", "locations", "types")
+
+    def __init__(self) -> None:
+        self.types: dict[tuple[DType, Shape], ir.Type] = {}
+        self.elements: dict[DType, ir.Type] = {}
+        self.attributes: dict[HloOp, dict[str, ir.Attribute]] = {}
+        self.locations: dict[Span, ir.Location] = {}
 
 
 class Emitter:
@@ -23,15 +37,16 @@ class Emitter:
     """
 
     def __init__(
-        self, symbol_of: Callable[[Function], str], location: ir.Location, lowering: Any = None
+        self,
+        symbol_of: Callable[[Function], str],
+        location: ir.Location,
+        lowering: Any = None,
+        made: Made | None = None,
     ) -> None:
         self._symbol_of = symbol_of
-        self._types: dict[ArrayType, ir.Type] = {}
-        self._quick: dict[int, tuple[Any, Any]] = {}
+        self._made = made or Made()
+        self._quick: dict[int, tuple[Any, Any]] = {id(None): (None, location)}
         """By identity of a type or a span, which lives as long as this: what is made of it."""
-        self._elements: dict[DType, ir.Type] = {}
-        self._attributes: dict[HloOp, dict[str, ir.Attribute]] = {}
-        self._locations: dict[Span | None, ir.Location] = {None: location}
         self.values: dict[Value, ir.Value] = {}
         self.location = location
         self.lowering = lowering
@@ -39,9 +54,9 @@ class Emitter:
 
     def element(self, dtype: DType) -> ir.Type:
         """The MLIR element type of `dtype`."""
-        found = self._elements.get(dtype)
+        found = self._made.elements.get(dtype)
         if found is None:
-            found = self._elements[dtype] = jax_mlir.dtype_to_ir_type(dtype)
+            found = self._made.elements[dtype] = jax_mlir.dtype_to_ir_type(dtype)
         return found
 
     def type(self, type: ArrayType) -> ir.Type:
@@ -49,10 +64,11 @@ class Emitter:
         quick = self._quick.get(id(type))
         if quick is not None:
             return quick[1]
-        found = self._types.get(type)
+        key = (type.dtype, type.shape)
+        found = self._made.types.get(key)
         if found is None:
             found = ir.RankedTensorType.get(type.static_shape, self.element(type.dtype), loc=self.location)
-            self._types[type] = found
+            self._made.types[key] = found
         self._quick[id(type)] = (type, found)
         return found
 
@@ -61,13 +77,13 @@ class Emitter:
         quick = self._quick.get(id(span))
         if quick is not None:
             return quick[1]
-        found = self._locations.get(span)
+        assert span is not None
+        found = self._made.locations.get(span)
         if found is None:
-            assert span is not None
             found = ir.Location.file(span.file, span.line, span.column + 1)
             if span.function:
                 found = ir.Location.name(span.function, found)
-            self._locations[span] = found
+            self._made.locations[span] = found
         self._quick[id(span)] = (span, found)
         return found
 
@@ -90,9 +106,9 @@ class Emitter:
         self, kind: HloOp, make: Callable[[Emitter], dict[str, ir.Attribute]]
     ) -> dict[str, ir.Attribute]:
         """The attributes of an operation, which `make` gives; made once for equal static operands."""
-        found = self._attributes.get(kind)
+        found = self._made.attributes.get(kind)
         if found is None:
-            found = self._attributes[kind] = make(self)
+            found = self._made.attributes[kind] = make(self)
         return found
 
     def emit_op(self, op: Op) -> None:
@@ -101,9 +117,12 @@ class Emitter:
         self.location = self.location_of(op.span)
         values = self.values
         made = op.kind.emit(self, op, *[values[v] for v in op.operands])
-        results = made.results if isinstance(made, ir.OpView | ir.Operation) else made
-        for value, result in zip(op.results, results, strict=True):
-            values[value] = result
+        if not isinstance(made, _OPERATIONS):
+            values.update(zip(op.results, made, strict=True))
+        elif len(op.results) == 1:
+            values[op.results[0]] = made.result
+        else:
+            values.update(zip(op.results, made.results, strict=True))
         self.location = outer
 
     def emit_region(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from typing import Any
 
@@ -12,24 +12,28 @@ from .ir import Function, Op
 from .op import HloOp
 
 
-@functools.cache
-def _function_fields(cls: type[Any]) -> tuple[str, ...]:
-    """The static operands that may be functions, by what their annotations say."""
+def _fields_of(cls: type[Any]) -> tuple[str, ...]:
     return tuple([f.name for f in fields(cls) if re.search(r"Function|Any|object", str(f.type))])
+
+
+_function_fields: Callable[..., tuple[str, ...]] = functools.cache(_fields_of)
+"""The static operands that may be functions, by what their annotations say."""
+
+
+def structured(ops: Iterable[Op]) -> list[Op]:
+    """Those of the operations that hold regions, or may have functions among their static operands."""
+    return [op for op in ops if op.regions or _function_fields(type(op.kind))]
 
 
 def function_operands(kind: HloOp) -> dict[str, Function]:
     """The functions among the static operands of an operation, by name."""
-    cls: Any = type(kind)
-    names = _function_fields(cls)
+    names = _function_fields(type(kind))
     return {n: v for n in names if isinstance(v := getattr(kind, n), Function)} if names else {}
 
 
 def callees(op: Op) -> tuple[Function, ...]:
     """The functions that stand among the static operands of an operation, as of a call."""
-    cls: Any = type(op.kind)
-    names = _function_fields(cls)
-    return tuple(function_operands(op.kind).values()) if names else ()
+    return tuple(function_operands(op.kind).values()) if _function_fields(type(op.kind)) else ()
 
 
 def functions(function: Function) -> list[Function]:
@@ -38,11 +42,19 @@ def functions(function: Function) -> list[Function]:
     seen = {function}
     for caller in found:
         for op in caller.body.walk():
-            cls: Any = type(op.kind)
-            for callee in callees(op) if _function_fields(cls) else ():
-                if callee not in seen:
-                    seen.add(callee)
-                    found.append(callee)
+            if _function_fields(type(op.kind)):
+                for callee in callees(op):
+                    if callee not in seen:
+                        seen.add(callee)
+                        found.append(callee)
+    return found
+
+
+def kinds(function: Function) -> set[type[HloOp]]:
+    """The classes of all operations of `function` and of all that it calls."""
+    found: set[type[HloOp]] = set()
+    for each in functions(function):
+        found.update([type(op.kind) for op in each.body.walk()])
     return found
 
 

@@ -136,9 +136,7 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
         jax.config.jax_default_matmul_precision,
         *canonical.tokens,
     )
-    known = engine.callees.get(key)
-    if known is None:
-        known = engine.callees[key] = Known()
+    known = engine.callees[key]
     for replay in known.replays:
         if _serves(engine, replay, canonical):
             return _apply(engine, replay, canonical, first=False)
@@ -274,7 +272,7 @@ def _infer_callee(
     errors, told = engine.mark_errors(), engine.kinds_told
     span = engine.b.span
     found: list[Abstract] = []
-    first_site = engine.sites.next
+    first_site, first_cell = engine.sites.next, state.next_cell
     raised = error_of(engine).code
 
     def param(value: Value) -> Value:
@@ -286,7 +284,8 @@ def _infer_callee(
         engine.intervals.knowing({}),
         engine.inside_callee(body) as scope,
     ):
-        note_stale(state, canonical.cells)
+        if state.merged:
+            note_stale(state, canonical.cells)
         token = output_of(engine).token
         state.set(OUTPUT, printed := OutputCell(param(token) if isinstance(token, Value) else token))
         state.set(ERROR, before := ErrorCell(param(raised) if isinstance(raised, Value) else raised))
@@ -295,7 +294,8 @@ def _infer_callee(
                 state.set(cell, rebuild(cast(Cell, state.slots[cell]), param))
         for variable in engine.written_globals():
             state.set(variable, rebuild(cast(Abstract, state.slots[variable]), param))
-        seal(state, canonical.cells)
+        if state.merged:
+            seal(state, canonical.cells)
         entry = {cell: state.slots.get(cell) for cell in canonical.cells}
         arguments = {name: rebuild(v, param) for name, v in bound.items()}
         raises = attempt(engine, lambda: found.append(activation.run(arguments)))
@@ -313,7 +313,7 @@ def _infer_callee(
     outer = _outer(engine, changes, canonical)
     kept: list[Content] = [result, *reached.values(), *outer.values(), *[v.content for v in error.versions]]
     output = cast(OutputCell, changes[OUTPUT])
-    made = _made(changes, kept, canonical)
+    made = _made(changes, kept, canonical) if state.next_cell > first_cell else {}
     free = _close(body)
     function = HloFunction(
         engine.fresh_name(activation.name), body, activation.span, catches=body in engine.catching
@@ -373,13 +373,11 @@ def _made(changes: Mapping[Slot, Content], roots: Sequence[Content], canonical: 
 
 def _close(body: Region) -> tuple[Value, ...]:
     """Turns the outer values that `body` uses into parameters; returns them."""
-    defined: set[Value] = set(body.params)
-    for op in body.walk():
-        defined.update(op.results)
-        for region in op.regions:
-            defined.update(region.params)
+    ops = list(body.walk())
+    defined = {*body.params, *[v for op in ops for v in op.results]}
+    defined.update([v for op in ops for region in op.regions for v in region.params])
     free: dict[Value, Value] = {}
-    for op in body.walk():
+    for op in ops:
         if not defined.issuperset(op.operands):
             op.operands = tuple([_lift(v, defined, free, body) for v in op.operands])
         for region in op.regions:
@@ -444,21 +442,12 @@ def _apply(
     def cell_of(c: int) -> int:
         return cells.get(c, c)
 
-    positions = list(canonical.cells)
-    for position, content in replay.reached.items():
-        state.set(positions[position], rebuild(content, value, cell_of))
-    for slot, outer in replay.outer.items():
-        state.set(slot, rebuild(outer, value, cell_of))
-    for cell, content in replay.made.items():
-        state.set(cells[cell], rebuild(content, value, cell_of))
-    state.merged.update({cells[c]: None for c, content in replay.made.items() if sources_of(content)})
-    seal(state, [*[cells[c] for c in replay.made], *[positions[p] for p in replay.reached]])
+    if replay.reached or replay.outer or replay.made:
+        _change(
+            engine, replay, list(canonical.cells), cells, lambda content: rebuild(content, value, cell_of)
+        )
     for position, when in replay.laid_out.items():
-        state.rely_on_layout([positions[position]], when)
-    written: list[Slot] = [*[positions[p] for p in replay.reached], *replay.outer]
-    for slot in written:
-        if is_observable(engine, slot):
-            expose(engine, slot, state.slots[slot])
+        state.rely_on_layout([list(canonical.cells)[position]], when)
     if replay.output is not None:
         refuse_under_jax(engine, engine.b.span)
         state.set(OUTPUT, rebuild(replay.output, value))
@@ -470,6 +459,29 @@ def _apply(
     if replay.raises is not None:
         raise PythonRaise(result if replay.raises.exception is not None else None, state.depth, before)
     return result
+
+
+def _change(
+    engine: Engine,
+    replay: Replay,
+    positions: Sequence[int],
+    cells: Mapping[int, int],
+    here: Callable[[Content], Content],
+) -> None:
+    """Changes the state as a callee did: `here` says what something in it is in this call, `cells` which its cells are."""
+    state = engine.state
+    for position, content in replay.reached.items():
+        state.set(positions[position], here(content))
+    for slot, outer in replay.outer.items():
+        state.set(slot, here(outer))
+    for cell, content in replay.made.items():
+        state.set(cells[cell], here(content))
+    state.merged.update({cells[c]: None for c, content in replay.made.items() if sources_of(content)})
+    seal(state, [*[cells[c] for c in replay.made], *[positions[p] for p in replay.reached]])
+    written: list[Slot] = [*[positions[p] for p in replay.reached], *replay.outer]
+    for slot in written:
+        if is_observable(engine, slot):
+            expose(engine, slot, state.slots[slot])
 
 
 def run_body(engine: Engine, callee: Callee, arguments: Mapping[str, Abstract]) -> Abstract:

@@ -17,6 +17,7 @@ from ..values.lattice import (
     Array,
     ArrayCell,
     Cell,
+    Closure,
     Const,
     ListCell,
     ObjectCell,
@@ -95,11 +96,6 @@ class Canonical:
             part = getattr(x, name)
             if name == "cell":
                 self._cell(part)
-            elif name == "cells":
-                self.tokens.append(len(part))
-                for variable, cell in part:
-                    self.tokens.append(variable)
-                    self._cell(cell)
             elif name == "sources":
                 self._sources(part)
             else:
@@ -132,7 +128,8 @@ class Canonical:
         number = self.values.get(value)
         if number is None:
             number = self.values[value] = len(self.values)
-            self.tokens.append(value.type)
+            type_ = value.type
+            self.tokens += (type_.dtype, type_.shape)
         self.tokens.append(number)
 
     def _constant(self, value: object) -> None:
@@ -169,6 +166,17 @@ class Canonical:
         self._shape(x.value)
         self._value(x.missing)
 
+    def closure(self, x: Closure) -> None:
+        """A function made by staged code: by what it was made of, and what it shares."""
+        self.tokens += (Closure, x.module, len(x.cells))
+        self._constant(x.function)
+        self._constant(x.namespace)
+        self._shape(x.defaults)
+        self._shape(x.kw_defaults)
+        for variable, cell in x.cells:
+            self.tokens.append(variable)
+            self._cell(cell)
+
     def tuple(self, x: Tuple) -> None:
         """A tuple, by its items."""
         self.tokens += (Tuple, x.cls, len(x.items))
@@ -197,8 +205,11 @@ class Canonical:
         self._merged(x)
 
     def _merged(self, x: Any) -> None:
-        self._sources(x.sources)
-        self._shape(x.which)
+        if x.sources or type(x.which) is not int:
+            self._sources(x.sources)
+            self._shape(x.which)
+        else:
+            self.tokens += (0, int, x.which)
 
 
 _BY_VALUE = frozenset([type(None), bool, int, str, bytes, ArrayType])
@@ -209,6 +220,7 @@ _RULES: dict[type, Callable[[Canonical, Any], None]] = {
     Ref: Canonical.ref,
     Tuple: Canonical.tuple,
     Optional: Canonical.optional,
+    Closure: Canonical.closure,
     ArrayCell: Canonical.array_cell,
     ListCell: Canonical.list_cell,
     ObjectCell: Canonical.object_cell,

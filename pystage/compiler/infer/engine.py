@@ -8,8 +8,10 @@ control flow is joined; `entry.py` builds a whole program.
 from __future__ import annotations
 
 import enum
+import operator
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -86,6 +88,7 @@ LIBRARY_MODULES = ("numpy", "jax", "jaxlib", "scipy", "ml_dtypes", "optax", "equ
 """Packages whose module attributes are taken for constants."""
 
 
+_purity = operator.attrgetter("kind.pure")
 _NOT_IN_NAMES = re.compile(r"\W")
 
 
@@ -158,8 +161,10 @@ class Engine(Context):
         self.instances: dict[int, raising.Instance] = {}
         """By number of the place: the exceptions that staged code has made."""
         self.frame: Frame | None = None
-        self.callees: dict[object, Known] = {}
+        self.callees: defaultdict[object, Known] = defaultdict(Known)
         self.python_callees: dict[int, tuple[Callee, dict[str, Abstract]]] = {}  # by id of the function
+        self.own_functions: set[int] = set()
+        """Ids of functions of the program: a call of one runs its source, whatever it is given."""
         self.library_attributes: dict[tuple[int, str], Abstract] = {}  # by id of the module, and the name
         self.keep: list[Any] = []  # objects whose identity is part of a key
         self.body_passes: dict[stage.Instr, int] = {}
@@ -301,11 +306,10 @@ class Engine(Context):
 
     def has_effects(self, region: Region) -> bool:
         """True if something in a region must run even when its results are unused."""
+        if not all(map(_purity, region.walk())):
+            return True
         effectful = self.effectful
-        return any(
-            not op.kind.pure or (bool(effectful) and any(c in effectful for c in callees(op)))
-            for op in region.walk()
-        )
+        return bool(effectful) and any(not effectful.isdisjoint(callees(op)) for op in region.walk())
 
     def print(self, stream: Stream, text: Abstract, flush: bool) -> None:
         printing.write_text(self, stream, text, flush)

@@ -37,7 +37,13 @@ from .iteration import check_iterable, elements
 
 
 def _constant(e: Engine, i: stage.Constant) -> None:
-    e.put(i.dst, Const(i.value))
+    if i.meaning is None:
+        i.meaning = _literal(i.value)
+    e.put(i.dst, i.meaning)
+
+
+def _literal(value: object) -> Abstract:
+    return Tuple(tuple([_literal(v) for v in value])) if type(value) is tuple else Const(value)
 
 
 def _copy(e: Engine, i: stage.Copy) -> None:
@@ -45,24 +51,36 @@ def _copy(e: Engine, i: stage.Copy) -> None:
 
 
 def _load(e: Engine, i: stage.Load) -> None:
-    frame = e.current
-    value: Abstract | None
-    match i.scope:
-        case stage.Scope.LOCAL:
-            value = cast("Abstract | None", e.state.slots.get((frame.id, i.name)))
-        case stage.Scope.CELL:
-            value = cast(VariableCell, e.state.get(frame.cells[i.name])).value
-        case stage.Scope.GLOBAL:
-            value = _global(e, frame, i.name)
-    if (value is None or isinstance(value, Undef)) and i.scope is stage.Scope.GLOBAL:
-        e.raise_(NameError(f"name {i.name!r} is not defined"))
+    frame: Any = e.frame
+    scope = i.scope
+    value: Any
+    if scope is _LOCAL:
+        value = e.state.slots.get((frame.id, i.name))
+    elif scope is _GLOBAL:
+        value = _global(e, frame, i.name)
+    else:
+        value = cast(VariableCell, e.state.get(frame.cells[i.name])).value
+    if type(value) in _SPECIAL:
+        value = _special(e, i, value)
+    e.put(i.dst, value)
+
+
+_LOCAL, _GLOBAL = stage.Scope.LOCAL, stage.Scope.GLOBAL
+_SPECIAL = frozenset([type(None), Undef, MaybeUndef, Optional])
+"""What a variable may hold that is not simply its value."""
+
+
+def _special(e: Engine, i: stage.Load, value: Abstract | None) -> Abstract:
+    """The value of a variable that may not have one, or may be None."""
     if value is None or isinstance(value, Undef):
+        if i.scope is _GLOBAL:
+            e.raise_(NameError(f"name {i.name!r} is not defined"))
         if i.name.startswith(".") and e.errors.found:  # of the compiler, and lost to what was refused before
             raise DiagnosticError(e.errors.found[-1])
         raise DiagnosticError(NotAssigned(span=i.span, name=i.name))
     if isinstance(value, MaybeUndef):
         value = value.value if i.certain else objects.assigned(e, value, f"the variable {i.name!r}")
-    e.put(i.dst, e.narrowed(value) if type(value) is Optional else value)
+    return e.narrowed(value)
 
 
 def _global(e: Engine, frame: Frame, name: str) -> Abstract | None:
@@ -99,7 +117,9 @@ def _delete(e: Engine, i: stage.Delete) -> None:
 
 
 def _get_attr(e: Engine, i: stage.GetAttr) -> None:
-    e.put(i.dst, e.getattr(e.get(i.obj), i.attr))
+    obj = e.get(i.obj)
+    found = e.library_attributes.get((id(obj.value), i.attr)) if type(obj) is Const else None
+    e.put(i.dst, attributes.getattr_(e, obj, i.attr) if found is None else found)
 
 
 def _set_attr(e: Engine, i: stage.SetAttr) -> None:

@@ -83,10 +83,11 @@ def call_meaning(
     engine: Engine, name: str, meaning: Callable[..., Abstract], args: Args, kwargs: Kwargs
 ) -> Abstract:
     """Calls a library function; an argument that it does not name is refused."""
-    for value in (*args, *kwargs.values()):
-        if isinstance(value, Unknown):
-            raise DiagnosticError(value.reason)
-    if name != "bool":
+    given = (*args, *kwargs.values())
+    classes = {*map(type, given)}
+    if Unknown in classes:
+        raise DiagnosticError(next(a.reason for a in given if isinstance(a, Unknown)))
+    if Optional in classes and name != "bool":
         args = [engine.certain(a) if type(a) is Optional else a for a in args]
         kwargs = {name: engine.certain(a) if type(a) is Optional else a for name, a in kwargs.items()}
     if not accepts(meaning, len(args), kwargs):
@@ -113,6 +114,8 @@ def callable_name(value: Any) -> str:
 
 
 def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Abstract:
+    if id(value) in engine.own_functions:
+        return _call_own(engine, value, args, kwargs)
     meaning = meaning_of(value)
     if meaning is not None:
         return call_meaning(engine, callable_name(value), meaning, args, kwargs)
@@ -133,7 +136,8 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         first = [read(path.attribute("args").item(i), a) for i, a in enumerate(value.args)]
         named = {k: read(path.attribute("keywords").item(k), a) for k, a in value.keywords.items()}
         return call(engine, inner, [*first, *args], {**named, **kwargs})
-    if is_jax_callable(value) and not _from_source(engine, value, args, kwargs):
+    of_jax = is_jax_callable(value)
+    if of_jax and not _from_source(engine, value, args, kwargs):
         try:
             return jax_call(engine, value, list(args), dict(kwargs))
         except DiagnosticError as error:
@@ -142,6 +146,9 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
     if is_made_by_jax(value):
         return call(engine, _transformed_by_jax(engine, value), args, kwargs)
     if isinstance(value, types.FunctionType):
+        if not (of_jax or is_generated(value) or is_library_function(value)):
+            engine.keep.append(value)
+            engine.own_functions.add(id(value))
         return _call_python(engine, value, args, kwargs)
     if isinstance(value, types.MethodType):
         return call(
@@ -218,6 +225,10 @@ def _call_python(engine: Engine, function: types.FunctionType, args: Args, kwarg
                 why="it is not among the functions that pystage stages",
             )
         )
+    return _call_own(engine, function, args, kwargs)
+
+
+def _call_own(engine: Engine, function: types.FunctionType, args: Args, kwargs: Kwargs) -> Abstract:
     callee, defaults = _python_callee(engine, function)
     bound = bind(callee.function.params, function.__qualname__, args, kwargs, defaults, engine)
     return call_function(engine, callee, bound)

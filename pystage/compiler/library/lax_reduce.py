@@ -6,6 +6,7 @@ any other is staged on scalars, into the region of the operation.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -74,6 +75,7 @@ MONOIDS: dict[Any, HloOp] = {
 """What lax recognises as a monoid, together with its neutral element."""
 
 
+@functools.cache
 def neutral(op: HloOp, dtype: DType) -> Any:
     """The element that `op` combines with any other to that other."""
     match op:

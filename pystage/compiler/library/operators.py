@@ -76,6 +76,8 @@ _UNARY: dict[str, tuple[Callable[[Any], Any], Elementwise]] = {
 
 def binary(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     """`left op right` for an arithmetic operator: `+ - * / // % ** @ << >> & | ^`."""
+    if type(left) is Array and type(right) is Array:
+        return _matmul(ctx, left, right) if op == "@" else numeric_binary(ctx, op, left, right)
     overloaded = ctx.overloaded(op, left, right)
     if overloaded is not None:
         return overloaded

@@ -83,6 +83,8 @@ def _matmul(ctx: Context, rules: Rules, left: Value, right: Value, precision: Pr
 def _batch_shape(
     ctx: Context, rules: Rules, ours: tuple[int, ...], theirs: tuple[int, ...]
 ) -> tuple[int, ...]:
+    if ours == theirs:
+        return ours
     try:
         return np.broadcast_shapes(ours, theirs)
     except ValueError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -34,7 +35,7 @@ from ..hlo.types import (
     is_integer,
     is_unsigned,
 )
-from ..ops import Compare, Convert
+from ..ops import Compare, Constant, Convert
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const
 from .bounds import check_fits
@@ -167,8 +168,10 @@ def _beside_numpy(operands: Sequence[Operand], choices: list[tuple[Kind, ...]]) 
         isinstance(o, Const) and not isinstance(o.value, np.generic) and type(o.value) not in PYTHON_DTYPES
         for o in operands
     ]
+    if not any(inherits):
+        return choices
     forms = {kind.form for kinds in choices for kind in kinds}
-    if not any(inherits) or forms == {Form.PYTHON} or Form.JAX in forms:
+    if forms == {Form.PYTHON} or Form.JAX in forms:
         return choices
     return [
         tuple([k._replace(form=Form.SCALAR) for k in kinds]) if inherited else kinds
@@ -321,12 +324,22 @@ def value_of(ctx: Context, operand: Operand, dtype: DType, form: Form = Form.NDA
     A Python integer that the type does not hold raises OverflowError, as in NumPy, a known one as in JAX.
     """
     if isinstance(operand, Const):
-        return ctx.constant(_known_array(ctx, operand.value, dtype, form), dtype)
+        number = operand.value
+        if type(number) is float:
+            return ctx.op(_float(number, math.copysign(1.0, number), dtype))
+        return ctx.constant(_known_array(ctx, number, dtype, form), dtype)
     if form is Form.JAX and operand.form is not Form.JAX:
         return convert(ctx, convert(ctx, operand.value, canonical(operand.dtype, ctx.x64)), dtype)
     if form is not Form.JAX:
         check_fits(ctx, operand, dtype)
     return convert(ctx, operand.value, dtype)
+
+
+@functools.lru_cache(maxsize=1024)
+def _float(number: float, sign: float, dtype: DType) -> Constant:
+    """A Python float as a constant of another type; its sign tells -0.0 from 0.0."""
+    with np.errstate(all="ignore"):
+        return Constant(np.asarray(number).astype(dtype))
 
 
 def convert(ctx: Context, value: Value, dtype: DType) -> Value:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..diagnostics.span import Span
 
@@ -39,10 +40,14 @@ class Instr:
 
 @dataclass(slots=True, eq=False)
 class Constant(Instr):
-    """`dst = value`, a literal: None, bool, int, float, complex, str, bytes, Ellipsis."""
+    """`dst = value`, a literal: None, bool, int, float, complex, str, bytes, Ellipsis, a tuple of such.
+
+    `meaning` is what inference has made of it, which is the same each time.
+    """
 
     dst: Temp
     value: object
+    meaning: Any = None
 
 
 @dataclass(slots=True, eq=False)

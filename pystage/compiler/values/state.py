@@ -106,7 +106,8 @@ class State:
         """
         self.stores = False
         """True once the program stores into an array."""
-        self._next_cell = 0
+        self.next_cell = 0
+        """How many cells were made."""
         self._next_frame = 0
 
     # -- slots
@@ -117,11 +118,12 @@ class State:
 
     def set(self, slot: Slot, content: Content) -> None:
         """Replaces the contents of a slot."""
+        slots = self.slots
         if self._journals:
             journal = self._journals[-1]
             if slot not in journal:
-                journal[slot] = self.slots.get(slot, MISSING)
-        self.slots[slot] = content
+                journal[slot] = slots.get(slot, MISSING)
+        slots[slot] = content
 
     def forget(self, slot: Slot) -> None:
         """Takes a slot away."""
@@ -140,8 +142,8 @@ class State:
 
     def cell_number(self) -> int:
         """A number for a heap cell that is not there yet."""
-        self._next_cell += 1
-        return self._next_cell
+        self.next_cell += 1
+        return self.next_cell
 
     def new_cell(self, content: Cell) -> int:
         """Allocates a heap cell."""

@@ -54,7 +54,8 @@ def rebuild(content: C, value: ValueMap, cell: CellMap = same_cell) -> C:
 
     What does not change comes back as the object that it is.
     """
-    rebuilt: C = _Rebuilding(value, cell).go(content)
+    rule = _RULES.get(type(content), _generic)
+    rebuilt: C = content if rule is None else rule(_Rebuilding(value, cell), content)
     return rebuilt
 
 
