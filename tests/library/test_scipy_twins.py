@@ -79,6 +79,37 @@ def factorisations(a: Any, b: Any) -> Any:
     )
 
 
+FINITE = {
+    "inv": lambda a: linalg.inv(a),
+    "det": lambda a: linalg.det(a),
+    "solve": lambda a: linalg.solve(np.eye(2), a),
+    "cholesky": lambda a: linalg.cholesky(a),
+    "svd": lambda a: linalg.svd(a)[1],
+    "eigh": lambda a: linalg.eigh(a)[0],
+    "lu": lambda a: linalg.lu(a)[2],
+    "lu_solve": lambda a: linalg.lu_solve(linalg.lu_factor(np.eye(2)), a),
+    "cho_factor": lambda a: np.triu(linalg.cho_factor(a)[0]),
+    "cho_solve": lambda a: linalg.cho_solve(linalg.cho_factor(np.eye(2)), a),
+    "solve_triangular": lambda a: linalg.solve_triangular(np.eye(2), a),
+    "norm": lambda a: linalg.norm(a),
+}
+
+
+@pytest.mark.parametrize("name", FINITE)
+def test_infinities_and_nan_are_refused_as_by_scipy(name: str) -> None:
+    for bad in (np.nan, np.inf):
+        check(FINITE[name], np.array([[4.0, 1.0], [1.0, bad]]), raises=ValueError)
+    check(FINITE[name], np.array([[4.0, 1.0], [1.0, 3.0]]))
+
+
+def unchecked(a: Any) -> Any:
+    return linalg.det(a, check_finite=False)
+
+
+def test_the_check_can_be_left_out() -> None:
+    check(unchecked, np.array([[4.0, 1.0], [1.0, np.nan]]))
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_scipy_twins(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
     check(function, *args, **options)

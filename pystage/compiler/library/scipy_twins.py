@@ -20,8 +20,10 @@ import numpy as np
 from ..diagnostics.codes_types import ArgumentNotStaged
 from ..hlo.ir import Value
 from ..hlo.types import FLOAT64, is_complex, is_floating
+from ..ops import Imag, IsFinite, Not, Real
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Const, Tuple
+from .arithmetic import any_of
 from .context import Context, Raw
 from .elementwise import Elementwise, call_numpy
 from .factorisations import refuse_if, require_positive
@@ -149,13 +151,37 @@ def declare_linalg(module: ModuleType) -> None:
     meaning(module.cho_solve)(cho_solve)
 
 
+def _require_finite(ctx: Context, check: Raw, *arrays: Raw) -> None:
+    """SciPy's ValueError in the program for infinities and NaN among the elements, unless `check_finite` is false."""
+    if not ctx.known(check, "check_finite"):
+        return
+    for array in arrays:
+        value = nested(ctx, NUMPY, array, "scipy.linalg").value
+        if is_complex(value.type.dtype):
+            parts = [ctx.op(part, value) for part in (Real(), Imag())]
+        else:
+            parts = [value] if is_floating(value.type.dtype) else []
+        for part in parts:
+            bad = any_of(ctx, ctx.op(Not(), ctx.op(IsFinite(), part)))
+            ctx.check(bad, ValueError(_NOT_FINITE), _refuse, [_NOT_FINITE])
+
+
+_NOT_FINITE = "array must not contain infs or NaNs"
+
+
+def _refuse(text: str) -> None:
+    raise ValueError(text)
+
+
 def _as_numpy(function: Any, count: int) -> Callable[..., Abstract]:
     """A function that `np.linalg` has too."""
 
-    def one(ctx: Context, a: Raw) -> Abstract:
+    def one(ctx: Context, a: Raw, *, check_finite: Raw = True) -> Abstract:
+        _require_finite(ctx, check_finite, a)
         return ctx.call(Const(function), [abstract(a)])
 
-    def two(ctx: Context, a: Raw, b: Raw) -> Abstract:
+    def two(ctx: Context, a: Raw, b: Raw, *, check_finite: Raw = True) -> Abstract:
+        _require_finite(ctx, check_finite, a, b)
         return ctx.call(Const(function), [abstract(a), abstract(b)])
 
     return one if count == 1 else two
@@ -164,7 +190,8 @@ def _as_numpy(function: Any, count: int) -> Callable[..., Abstract]:
 def _parts_of_numpy(function: Any) -> Callable[..., Abstract]:
     """A factorisation that `np.linalg` has too, and gives as a named tuple."""
 
-    def call(ctx: Context, a: Raw) -> Abstract:
+    def call(ctx: Context, a: Raw, *, check_finite: Raw = True) -> Abstract:
+        _require_finite(ctx, check_finite, a)
         return Tuple(cast(Tuple, ctx.call(Const(function), [abstract(a)])).items)
 
     return call
@@ -178,15 +205,17 @@ def _square(ctx: Context, a: Raw, name: str) -> Value:
     return value
 
 
-def lu(ctx: Context, a: Raw) -> Abstract:
+def lu(ctx: Context, a: Raw, *, check_finite: Raw = True) -> Abstract:
     """`scipy.linalg.lu`: permutation, lower and upper factor."""
+    _require_finite(ctx, check_finite, a)
     return Tuple(
         tuple([ctx.ndarray(v) for v in twin(ctx, jax_linalg.lu, _square(ctx, a, "scipy.linalg.lu"))])
     )
 
 
-def lu_factor(ctx: Context, a: Raw) -> Abstract:
+def lu_factor(ctx: Context, a: Raw, *, check_finite: Raw = True) -> Abstract:
     """`scipy.linalg.lu_factor`: both factors in one matrix, and the pivots."""
+    _require_finite(ctx, check_finite, a)
     found = twin(ctx, jax_linalg.lu_factor, _square(ctx, a, "scipy.linalg.lu_factor"))
     return Tuple(tuple([ctx.ndarray(v) for v in found]))
 
@@ -198,8 +227,9 @@ def _factored(ctx: Context, given: Raw, name: str) -> list[Abstract]:
     return pair
 
 
-def lu_solve(ctx: Context, lu_and_piv: Raw, b: Raw, trans: Raw = 0) -> Abstract:
+def lu_solve(ctx: Context, lu_and_piv: Raw, b: Raw, trans: Raw = 0, *, check_finite: Raw = True) -> Abstract:
     """`scipy.linalg.lu_solve`."""
+    _require_finite(ctx, check_finite, b)
     name = "scipy.linalg.lu_solve"
     factors, pivots = _factored(ctx, lu_and_piv, name)
     values = [_inexact(ctx, each, name) for each in (factors, b)]
@@ -218,8 +248,9 @@ def _lu_solve(trans: int, factors: jax.Array, pivots: jax.Array, b: jax.Array) -
 _LU_SOLVE = {trans: functools.partial(_lu_solve, trans) for trans in range(3)}
 
 
-def cho_factor(ctx: Context, a: Raw, lower: Raw = False) -> Abstract:
+def cho_factor(ctx: Context, a: Raw, lower: Raw = False, *, check_finite: Raw = True) -> Abstract:
     """`scipy.linalg.cho_factor`: a triangle and which one it is. SciPy leaves the other triangle as it was."""
+    _require_finite(ctx, check_finite, a)
     name = "scipy.linalg.cho_factor"
     is_lower = bool(ctx.known(lower, f"lower of {name}"))
     value = _square(ctx, a, name)
@@ -239,10 +270,11 @@ def _factor_beside(is_lower: bool, a: jax.Array) -> jax.Array:
 _CHOLESKY = {flag: functools.partial(_factor_beside, flag) for flag in (False, True)}
 
 
-def cho_solve(ctx: Context, c_and_lower: Raw, b: Raw) -> Abstract:
+def cho_solve(ctx: Context, c_and_lower: Raw, b: Raw, *, check_finite: Raw = True) -> Abstract:
     """`scipy.linalg.cho_solve`."""
     name = "scipy.linalg.cho_solve"
     factor, lower = _factored(ctx, c_and_lower, name)
+    _require_finite(ctx, check_finite, b, factor)
     values = [_inexact(ctx, each, name) for each in (factor, b)]
     dtype = np.result_type(*[v.type.dtype for v in values])
     solve = _CHO_SOLVE[bool(ctx.known(lower, f"lower of {name}"))]
@@ -256,14 +288,23 @@ def _cho_solve(is_lower: bool, factor: jax.Array, b: jax.Array) -> jax.Array:
 _CHO_SOLVE = {flag: functools.partial(_cho_solve, flag) for flag in (False, True)}
 
 
-def _norm(ctx: Context, a: Raw, ord: Raw = None, axis: Raw = None, keepdims: Raw = False) -> Abstract:
+def _norm(
+    ctx: Context,
+    a: Raw,
+    ord: Raw = None,
+    axis: Raw = None,
+    keepdims: Raw = False,
+    check_finite: Raw = True,
+) -> Abstract:
     """`scipy.linalg.norm`, which is NumPy's."""
+    _require_finite(ctx, check_finite, a)
     given = [abstract(each) for each in (a, ord, axis, keepdims)]
     return ctx.call(Const(np.linalg.norm), given)
 
 
-def cholesky(ctx: Context, a: Raw, lower: Raw = False) -> Abstract:
+def cholesky(ctx: Context, a: Raw, lower: Raw = False, *, check_finite: Raw = True) -> Abstract:
     """`scipy.linalg.cholesky`: the upper factor by default."""
+    _require_finite(ctx, check_finite, a)
     upper = Const(not ctx.known(lower, "lower of scipy.linalg.cholesky"))
     return ctx.call(Const(np.linalg.cholesky), [abstract(a)], {"upper": upper})
 
@@ -273,9 +314,17 @@ def _has_zero_diagonal(a: jax.Array) -> jax.Array:
 
 
 def solve_triangular(
-    ctx: Context, a: Raw, b: Raw, trans: Raw = 0, lower: Raw = False, unit_diagonal: Raw = False
+    ctx: Context,
+    a: Raw,
+    b: Raw,
+    trans: Raw = 0,
+    lower: Raw = False,
+    unit_diagonal: Raw = False,
+    *,
+    check_finite: Raw = True,
 ) -> Abstract:
     """`scipy.linalg.solve_triangular`."""
+    _require_finite(ctx, check_finite, a, b)
     name = "scipy.linalg.solve_triangular"
     values = [_inexact(ctx, each, name) for each in (a, b)]
     dtype = np.result_type(*[v.type.dtype for v in values])
