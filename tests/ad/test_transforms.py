@@ -287,12 +287,18 @@ def test_a_jacobian_in_blocks_that_raises(monkeypatch):
 
 
 def test_jacobians_of_what_is_no_array_are_refused():
-    for function in (lambda x: [x, x], lambda x: x[1:]):
+    for function in (lambda x: [x, x], lambda x: {"a": x}):
         with pytest.raises(pystage.StagingError, match=r"PS606.*Jacobian"):
             pystage.jacobian(function)(X)
     with pytest.raises(pystage.StagingError, match=r"PS606.*Jacobian"):
         pystage.jacobian(lambda x: x["a"] * 2.0)({"a": X})
     np.testing.assert_array_equal(pystage.jacobian(lambda x: np.ones(2))(X), np.zeros((2, 4)))
+
+
+def test_jacobians_of_parts_of_arrays():
+    wanted = jax.jacobian(lambda x: jnp.outer(x, x)[1])(jnp.asarray(X))
+    np.testing.assert_allclose(pystage.jacobian(lambda x: np.outer(x, x)[1])(X), wanted, rtol=1e-6)
+    np.testing.assert_array_equal(pystage.jacobian(lambda x: x[::2])(X), np.eye(4)[::2])
 
 
 def test_jacobians_of_the_argument_itself():

@@ -245,8 +245,11 @@ def test_no_code_of_the_program_runs() -> None:
     [
         lambda n, x, y: nnx.state(n, lambda path, variable: True),
         lambda n, x, y: nnx.clone(n)(x),
+        lambda n, x, y: nnx.Optimizer(n, ADAM, wrt=nnx.Param),
+        lambda n, x, y: nnx.Linear(3, 4, rngs=nnx.Rngs(0))(x),
+        lambda n, x, y: nnx.Param(x),
     ],
-    ids=["filter", "clone"],
+    ids=["filter", "clone", "optimizer", "module", "variable"],
 )
 def test_what_flax_does_in_its_own_way_is_refused(program: Any) -> None:
     with pytest.raises(pystage.StagingError, match="PS606.*flax"):

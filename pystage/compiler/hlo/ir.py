@@ -48,10 +48,7 @@ class Op:
         self.operands = operands
         self.regions = regions
         self.span = span
-        if len(types) == 1:
-            self.results: tuple[Value, ...] = (Value(types[0], self, 0),)
-        else:
-            self.results = tuple([Value(t, self, i) for i, t in enumerate(types)])
+        self.results = tuple([Value(t, self, i) for i, t in enumerate(types)])
 
 
 class Region:

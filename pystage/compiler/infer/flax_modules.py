@@ -66,6 +66,9 @@ def declare_nnx(nnx: types.ModuleType) -> None:
     meaning(nnx.jit)(_jit)
     meaning(type(nnx.jit(len)).__call__)(_call_jitted)
     variable = nnx.Variable
+    why, instead = "making one notes in which trace of JAX's it is made", "make it outside, and pass it in"
+    for cls, name in ((nnx.Pytree, "a module or an optimiser"), (variable, "a variable")):
+        meaning(type(cls).__call__)(refused(f"{name} of flax.nnx", why, instead))
     meaning(variable.get_value)(get_value)
     meaning(variable.set_value)(set_value)
     meaning(variable.__getitem__)(lambda ctx, target, key: get_value(ctx, target, index=key))

@@ -7,6 +7,7 @@ of a plain call, and for each of these arguments the derivative of the result by
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import numpy as np
 
@@ -21,10 +22,11 @@ from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Function, Value
 from ..hlo.types import INT64, ArrayType
 from ..hlo.walk import functions
+from ..library.context import Context
 from ..ops import Call
 from ..ops.lanes import of_all_lanes
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, ArrayCell, Const, Ref, Tuple
+from ..values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Ref, Tuple
 from .calls import Replay, put_transformed, require_drawn_once
 from .derivatives import Lifted, call_lifted, lifted
 from .engine import Engine
@@ -77,10 +79,27 @@ def jacobians(
             columns.append(of_all_lanes(c, results[place], has_lanes[place], lanes, shape))
         return results[:count]
 
-    result = call_lifted(engine, function, call, kwargs, put)
+    result = call_lifted(engine, _with_own_result(function, has_aux), call, kwargs, put)
     first = result.items[0] if has_aux and isinstance(result, Tuple) else result
     out = engine.read(first)
     return result, _split(engine, out, wanted, call, columns)
+
+
+def _with_own_result(function: Abstract, has_aux: bool) -> Meaning:
+    """The function, with a copy in place of a result that is a part of another array."""
+
+    def own(engine: Engine, value: Abstract) -> Abstract:
+        part = isinstance(value, Ref) and bool(value.path) and engine.is_ndarray(value)
+        return engine.ndarray(cast(Array, engine.read(value)).value) if part else value
+
+    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        engine = cast(Engine, ctx)
+        result = engine.call(function, args, kwargs)
+        if has_aux and isinstance(result, Tuple) and len(result.items) == 2:
+            return Tuple((own(engine, result.items[0]), result.items[1]))
+        return result if has_aux else own(engine, result)
+
+    return Meaning("the function of a Jacobian", call)
 
 
 def _mapped(
