@@ -48,7 +48,10 @@ class Op:
         self.operands = operands
         self.regions = regions
         self.span = span
-        self.results = tuple([Value(t, self, i) for i, t in enumerate(types)])
+        if len(types) == 1:
+            self.results: tuple[Value, ...] = (Value(types[0], self, 0),)
+        else:
+            self.results = tuple([Value(t, self, i) for i, t in enumerate(types)])
 
 
 class Region:

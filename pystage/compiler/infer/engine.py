@@ -165,6 +165,7 @@ class Engine(Context):
         self.python_callees: dict[int, tuple[Callee, dict[str, Abstract]]] = {}  # by id of the function
         self.own_functions: set[int] = set()
         """Ids of functions of the program: a call of one runs its source, whatever it is given."""
+        self.special_methods: dict[tuple[type, str], Abstract] = {}  # functions in classes of the program
         self.library_attributes: dict[tuple[int, str], Abstract] = {}  # by id of the module, and the name
         self.keep: list[Any] = []  # objects whose identity is part of a key
         self.body_passes: dict[stage.Instr, int] = {}

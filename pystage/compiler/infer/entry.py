@@ -320,19 +320,16 @@ class _Entry:
             return Tuple(tuple(items), spec.cls)
         if spec.identity in self.structures:
             return self.structures[spec.identity]
-        if issubclass(spec.cls, types.MethodType | functools.partial):
-            return self.bound(spec, path)
-        empty: Any
-        if spec.cls is list:
-            empty, step = ListCell(()), Step.ITEM
-        elif spec.cls is dict:
-            empty, step = DictCell({}), Step.ITEM
-        else:
-            empty, step = ObjectCell(spec.cls, {}), Step.ATTRIBUTE
+        step = Step.ITEM
+        if spec.cls not in (list, dict):
+            if issubclass(spec.cls, (types.MethodType, functools.partial)):
+                return self.bound(spec, path)
             if spec.cls in GENERATORS:
                 return self.generator(spec, path)
-        cell = self.cell(path, empty)
+            step = Step.ATTRIBUTE
+        cell = engine.state.cell_number()
         ref = self.structures[spec.identity] = Ref(cell)
+        engine.externals.initial[cell] = (path, None)  # its place is before those of what it holds
         children = [
             self.argument(c, Path(path.root, (*path.steps, (step, k))))
             for k, c in zip(spec.keys, spec.children)

@@ -360,12 +360,16 @@ def special_method(engine: Engine, value: Abstract, name: str) -> Abstract | Non
     if isinstance(value, Ref):
         cell = engine.state.get(value.cell)
         if isinstance(cell, ObjectCell):
+            key = cell.cls, name
+            if key in engine.special_methods:
+                return Method(engine.special_methods[key], value)
             engine.externals.note_class(cell.cls)
             raw = lookup_class(cell.cls, name)
-            if found(raw) and raw is not None and not hasattr(object, name):
-                return bind_member(engine, cell.cls, name, raw, value)
             if found(raw) and raw is not None and raw is not getattr(object, name, None):
-                return bind_member(engine, cell.cls, name, raw, value)
+                bound = bind_member(engine, cell.cls, name, raw, value)
+                if isinstance(raw, types.FunctionType) and isinstance(bound, Method):
+                    engine.special_methods[key] = bound.function
+                return bound
     if isinstance(value, Tuple) and value.cls is not tuple:
         engine.externals.note_class(value.cls)
         raw = lookup_class(value.cls, name)
