@@ -605,6 +605,19 @@ def an_array_that_each_trip_turns_round(a, b):
     return (a,)
 
 
+@cases.each(({"b": np.array([1.0, 2.0])}, 1.0), ({"b": np.array([1.0, 2.0])}, -1.0))
+def an_array_that_a_loop_replaces_after_a_raise(d, x):
+    try:
+        if x > 0:
+            raise ValueError("no")
+        for _ in range(3):
+            d["b"] = d["b"] + 1
+        d["b"][0] = 7
+    except ValueError:
+        d["b"][1] = 9
+    return d
+
+
 @cases({"w": np.ones(3)})
 def functions_in_a_named_tuple_of_the_world(values):
     return RULE.step(values, RULE.start(values)), RULE.index(RULE.start), RULE._fields

@@ -57,13 +57,16 @@ def finish(
     )
     op = b.apply(While(loop.trips), initial, (result.cond, result.body))
     _note_trips(engine, loop, result.body)
+    error = error_of(engine)
+    # A program that raised before the loop, or in its first trip, has not gone through it.
+    ran = loop.certain and keys is None and isinstance(error.code, int)
     results = iter(op.results)
     ends = {merged: cell for (_, (cell, _)), merged in join.merged.items()}
     after: dict[Slot, Content] = {}
     for slot, pattern in patterns.items():
         content = rebuild(pattern, lambda v: next(results) if isinstance(v, Hole) else v)
         content = _assigned_by(loop, content, end(slot))
-        if loop.certain and isinstance(slot, int) and slot in owned:
+        if ran and isinstance(slot, int) and slot in owned:
             source = owned[slot][0]
             if slot in ends and source not in possible(join.b, ends[slot]):
                 content = without_source(content, source)
@@ -73,7 +76,6 @@ def finish(
     for slot, content in after.items():
         engine.state.set(slot, content)
     seal(engine.state, patterns)
-    error = error_of(engine)
     if keys is not None:
         error = ErrorCell(next(results), dict(zip(keys, results, strict=True)), error.versions)
     engine.state.set(ERROR, error)
