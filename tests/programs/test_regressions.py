@@ -618,6 +618,35 @@ def an_array_that_a_loop_replaces_after_a_raise(d, x):
     return d
 
 
+@cases.each(*[({"b": np.array([-3.25, 3.0])}, n) for n in (1.0, 6.0, 7.0)])
+def two_names_of_what_one_path_of_a_path_made(d, n):
+    if n > 5:
+        if n > 6:
+            x = np.full(2, 2.0)
+            y = x
+        else:
+            x = d["b"]
+            y = np.zeros(2)
+    if n > 5:
+        x[0] = 1
+        return y
+    return d["b"]
+
+
+@cases.each(*[({"b": np.array([-3.25, 3.0])}, n) for n in (1.0, 6.0, 7.0)])
+def a_function_made_beside_what_it_reaches(d, n):
+    if n > 5:
+        if n > 6:
+            d["b"] = np.full(2, 2.0)
+
+            def read():
+                return d
+
+        else:
+            return d["b"]
+    return d["b"]
+
+
 @cases({"w": np.ones(3)})
 def functions_in_a_named_tuple_of_the_world(values):
     return RULE.step(values, RULE.start(values)), RULE.index(RULE.start), RULE._fields

@@ -197,7 +197,7 @@ class Join:
 
     def alone(self, value: Abstract, lookup: Lookup) -> Abstract:
         """The pattern of a value that only the side of `lookup` has: every program value is a hole."""
-        for cell in self._reach(value, lookup):
+        for cell in self._reach(value, lookup, alone=True):
             if cell in self.state.slots or cell in self.entries:
                 continue
             content = lookup(cell)
@@ -206,15 +206,19 @@ class Join:
             self._adopted.add(cell)
         return rebuild(value, hole_for)
 
-    def _reach(self, value: Content, lookup: Lookup) -> list[int]:
+    def _reach(self, value: Content, lookup: Lookup, alone: bool = False) -> list[int]:
+        """The cells that a value reaches, and those that they may stand for.
+
+        `alone`: not through those that both sides have, which are joined themselves.
+        """
         found = dict.fromkeys(cells_of(value))
         pending = list(found)
         for cell in pending:
             content = lookup(cell)
-            if content is MISSING:
+            if content is MISSING or (alone and cell in self.state.slots):
                 continue
-            for inner in cells_of(content):
-                if inner not in found:
+            for inner in (*cells_of(content), *[s.cell for s in sources_of(content)]):
+                if inner not in found and lookup(inner) is not MISSING:
                     found[inner] = None
                     pending.append(inner)
         return pending
