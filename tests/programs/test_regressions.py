@@ -647,6 +647,13 @@ def a_function_made_beside_what_it_reaches(d, n):
     return d["b"]
 
 
+@cases(X)
+def integers_known_while_compiling_divided_by_zero(x):
+    whole, small = np.arange(3), np.arange(3, dtype=np.uint8)
+    with np.errstate(all="ignore"):
+        return (-3 // whole)[0], (-3 % whole)[0], (small[1:] // small[:2])[0], np.fmod(whole, whole)[:1], x
+
+
 @cases({"w": np.ones(3)})
 def functions_in_a_named_tuple_of_the_world(values):
     return RULE.step(values, RULE.start(values)), RULE.index(RULE.start), RULE._fields

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -66,7 +66,8 @@ class Multiply(Binary):
 class Divide(Binary):
     """The quotient; of integers it is truncated, and -1 (all bits set) where the divisor is 0.
 
-    StableHLO: divide, which leaves the integer division by zero open; the value is XLA's.
+    StableHLO: divide, which leaves the integer division by zero open; the value is XLA's, as it computes it. XLA
+    ends the process where it divides constants by zero while it compiles, so it is not given such a division.
 
     XLA multiplies by the reciprocal where it divides floats by a constant, so that 49 / 49 is less than 1 and
     `int` of it 0. Such a divisor is hidden from it: what is divided chooses it, by being a number.
@@ -77,17 +78,14 @@ class Divide(Binary):
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         left, right = op.operands
+        if left.type.dtype in INTEGERS:
+            missing = np.invert(np.zeros((), left.type.dtype))
+            return _by_no_zero(e, self.opcode, op, operands, lambda: _filled(e, missing, left.type))
         divisor = known_elements(right) if left.type.dtype in FLOATS else None
         if divisor is None or _has_exact_reciprocals(divisor, left.type.dtype):
             return e.create(self.opcode, op.results, operands)
         x, hidden = operands
-        flags = ArrayType(BOOL, left.type.shape)
-        number = e.create(
-            "compare",
-            [flags],
-            [x, x],
-            {"comparison_direction": e.parse("#stablehlo<comparison_direction EQ>")},
-        ).results[0]
+        number = _equal(e, left.type, x, x)
         hidden = e.create("select", op.results, [number, hidden, x]).results[0]
         return e.create(self.opcode, op.results, [x, hidden])
 
@@ -100,6 +98,37 @@ class Divide(Binary):
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         (_, y), (r,) = op.operands, op.results
         return Reciprocal(y), c.neg(c.div(r, y))
+
+
+def _equal(e: Emitter, type: ArrayType, x: mlir_ir.Value, y: mlir_ir.Value) -> mlir_ir.Value:
+    direction = {"comparison_direction": e.parse("#stablehlo<comparison_direction EQ>")}
+    return e.create("compare", [ArrayType(BOOL, type.shape)], [x, y], direction).results[0]
+
+
+def _filled(e: Emitter, value: np.ndarray, type: ArrayType) -> mlir_ir.Value:
+    """An array of one value, which is a constant of rank 0."""
+    scalar = e.constant(value)
+    if not type.shape:
+        return scalar
+    return e.create("broadcast_in_dim", [type], [scalar], {"broadcast_dimensions": e.i64s(())}).results[0]
+
+
+def _by_no_zero(
+    e: Emitter,
+    opcode: str,
+    op: Op,
+    operands: Sequence[mlir_ir.Value],
+    otherwise: Callable[[], mlir_ir.Value],
+) -> mlir_ir.Operation:
+    """A division of integers of which XLA sees only divisors that are not 0; `otherwise` is what the others give."""
+    (x, y), type = operands, op.results[0].type
+    divisor = known_elements(op.operands[1])
+    if divisor is not None and divisor.astype(type.dtype).all():
+        return e.create(opcode, op.results, operands)
+    none = _equal(e, type, y, _filled(e, np.zeros((), type.dtype), type))
+    safe = e.create("select", [type], [none, _filled(e, np.ones((), type.dtype), type), y]).results[0]
+    made = e.create(opcode, [type], [x, safe]).results[0]
+    return e.create("select", op.results, [none, otherwise(), made])
 
 
 def known_elements(value: Value) -> np.ndarray | None:
@@ -128,11 +157,16 @@ def _has_exact_reciprocals(divisor: np.ndarray, dtype: DType) -> bool:
 
 class Remainder(Binary):
     """What a truncated division leaves, with the sign of the dividend; of integers, the dividend where
-    the divisor is 0. StableHLO: remainder.
+    the divisor is 0. StableHLO: remainder, with the divisions that XLA is not given as for `Divide`.
     """
 
     opcode = "remainder"
     dtypes = INTEGERS | FLOATS
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        if op.results[0].type.dtype in INTEGERS:
+            return _by_no_zero(e, self.opcode, op, operands, lambda: operands[0])
+        return e.create(self.opcode, op.results, operands)
 
     def reference(self, *operands: np.ndarray) -> Any:
         left, right = operands
