@@ -351,6 +351,8 @@ def _view_step(name: str, args: tuple[Any, ...]) -> Callable[[Any, Run], Any]:
         return lambda array, run: array[(*args, ...)]
     if name == "window":
         return functools.partial(_window, *args)
+    if name == "writable_diagonal":
+        return lambda array, run: _writable_diagonal(array, *args)
     if name == "broadcast_to":
         return lambda array, run: np.broadcast_to(array, *args)
     if name in ("T", "mT", "real", "imag"):
@@ -365,6 +367,11 @@ def _window(starts: tuple[int | Output, ...], sizes: tuple[int, ...], array: Any
         return jax.lax.dynamic_slice(array, at, sizes)
     first = [max(0, min(int(s), n - size)) for s, n, size in zip(at, array.shape, sizes)]
     return array[tuple([slice(s, s + size) for s, size in zip(first, sizes)])]
+
+
+def _writable_diagonal(array: Any, *place: int) -> Any:
+    """The diagonal of square matrices as `np.einsum` gives it; `jax.Array.diagonal(*place)` where JAX maps over it."""
+    return array.diagonal(*place) if isinstance(array, jax.Array) else np.einsum("...ii->...i", array)
 
 
 def _templates(program: Program) -> list[Template]:

@@ -66,6 +66,7 @@ def jacobians(weights: Any, x: Any) -> Any:
         jax.jacfwd(vector, (0, 1))(x, y),
         jax.jacrev(vector, argnums=1)(x, y),
         jax.jacrev(loss, 1)(weights, x),
+        jax.jacobian(loss, 1)(weights, x),
     )
     both = lambda w, x: (loss(w, x), {"x": x + 1.0})  # noqa: E731
     beside = [jac(both, 1, has_aux=True)(weights, x) for jac in (jax.jacfwd, jax.jacrev, jax.hessian)]

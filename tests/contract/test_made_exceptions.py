@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from checking import Cases, check
 
 cases = Cases()
 
 LOG = []
+HELD = np.array([1.0, 2.0])
 
 
 class OutOfReach(Exception):
@@ -32,6 +34,24 @@ class Logged(Exception):
 class Printed(Exception):
     def __init__(self):
         print("made")
+
+
+class Demanding(Exception):
+    def __init__(self, number):
+        super().__init__(number, "of two")
+        if number > 3:
+            raise TypeError("too much")
+        self.inverse = 6 // number
+
+
+class Kept(Exception):
+    def __init__(self, number):
+        self.items = [number]
+
+
+class Reading(Exception):
+    def __init__(self):
+        self.held = HELD[0]
 
 
 class Worded(Exception):
@@ -98,6 +118,73 @@ def no_cause(x):
 def leaves_the_program(x):
     if x > 1:
         raise Farther(x)
+    return x
+
+
+@cases.each((4,), (2,), (0,), (-1,))
+def an_init_that_raises(n):
+    try:
+        if n >= 0:
+            raise Demanding(n)
+    except TypeError:
+        return -1
+    except ZeroDivisionError:
+        return -2
+    except Demanding:
+        return 7
+    return n
+
+
+@cases(4.0)
+def an_init_that_certainly_raises(x):
+    try:
+        if x > 1:
+            raise Demanding(5)
+    except TypeError:
+        return 1.0
+    except Demanding:
+        return 2.0
+    return x
+
+
+@cases(0, raises=ZeroDivisionError)
+@cases(4, raises=TypeError)
+@cases(2)
+def made_and_not_raised(n):
+    error = Demanding(n)
+    return n, error is None
+
+
+@cases.each((2.0,), (0.5,))
+def arguments_that_an_init_sets(x):
+    try:
+        if x > 1:
+            raise OutOfReach(1)
+    except OutOfReach as error:
+        return error.args[0]
+    return ""
+
+
+@cases(2.0, refused="PS308")
+def an_object_that_an_init_makes(x):
+    try:
+        if x > 1:
+            raise Kept(x)
+    except Kept as error:
+        error.items.append(x)
+        return len(error.items)
+    return 0
+
+
+@cases(2.0, refused="PS308")
+def what_an_init_read_before_it_changed(x):
+    HELD[0] = 1.0
+    try:
+        if x > 1:
+            raise Reading
+    except Reading as error:
+        HELD[0] = 5.0
+        return error.held
     return x
 
 

@@ -273,6 +273,25 @@ def linear_algebra(m, v):
     return np.linalg.norm(v), np.linalg.norm(m, axis=1), np.linalg.cholesky(m), m @ np.linalg.cholesky(m)
 
 
+@cases(A, CUBE)
+@cases(A.T, CUBE.T)
+def diagonals_are_views(x, t):
+    pair = np.einsum("ii->i", x[:2, :2])
+    pair *= 10.0
+    return (
+        pair,
+        np.diagonal(x[:, 1:]),
+        (np.diag(x.T, -1), x[::-1].diagonal()),
+        (np.diagonal(t, 1, 0, 2), np.einsum("ijj->ji", t[:, :2, :2])),
+        np.einsum("iii->i", t[:2, :2, :2]),
+    )
+
+
+@cases(A, raises=ValueError)
+def a_diagonal_is_read_only(x):
+    np.diagonal(x)[0] = 5.0
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

@@ -14,7 +14,7 @@ from ..hlo.ir import Value
 from ..hlo.types import ArrayType
 from ..values.lattice import ArrayCell, Cell, Ref, Source, through
 from ..values.state import Content
-from ..values.views import Repeated, View, Window
+from ..values.views import View, Window
 from .merged import RIVAL, STALE, Mergeable
 from .patterns import START, WHICH, Chosen, Seen, joined_path, outline
 
@@ -166,5 +166,5 @@ def seen_through(content: Content, path: tuple[View, ...]) -> Mergeable:
         return cast(Mergeable, content)
     array = cast(ArrayCell, content)
     sources = tuple([Source(through(s.ref, path), s.known) for s in array.sources])
-    writable = False if any(isinstance(v, Repeated) for v in path) else array.writable
+    writable = False if any(view.read_only for view in path) else array.writable
     return ArrayCell(Seen(array.value, path), writable, sources, array.which)

@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 
 def exception_attribute(engine: Engine, value: Exc | Caught, name: str) -> Abstract:
     """`exception.name`; PS308 for all but what `BaseException` itself keeps of the arguments."""
-    found: Abstract | None = arguments_of(engine, value) if name == "args" else None
+    made = value.exception if isinstance(value, Caught) else value
+    initialised = isinstance(made, Exc) and made_exceptions.is_initialised(made)
+    found: Abstract | None = arguments_of(engine, value) if name == "args" and not initialised else None
     if found is None and name == "__class__":
         classes = value.classes if isinstance(value, Caught) else {value.cls}
         found = Const(next(iter(classes))) if len(classes) == 1 else None
     if found is None and name == "__cause__":
         found = _cause_of(value)
-    made = value.exception if isinstance(value, Caught) else value
-    if found is None and isinstance(made, Exc):
+    if found is None and isinstance(made, Exc) and initialised:
         found = made_exceptions.attribute(engine, made, name)
     if found is None:
         what = f"`{name}` of an exception that the program has raised"
@@ -76,7 +77,8 @@ def _is_message(exception: object) -> bool:
     """True for an exception whose one argument is the string that `str` gives."""
     if isinstance(exception, Exc):
         args, cls = exception.args, exception.cls
-        return len(args) == 1 and is_string(args[0]) and cls.__str__ is BaseException.__str__
+        plain = cls.__str__ is BaseException.__str__ and not made_exceptions.is_initialised(exception)
+        return plain and len(args) == 1 and is_string(args[0])
     if isinstance(exception, BaseException):
         message = len(exception.args) == 1 and isinstance(exception.args[0], str)
         return message and type(exception).__str__ is BaseException.__str__

@@ -60,7 +60,7 @@ from ..values.lattice import (
 from ..values.remade import Remake
 from ..values.state import ERROR, NOT_YET, OUTPUT
 from ..values.text import caused
-from ..values.views import Flipped, Part, Permuted, Repeated, Reshaped, Strided, View, Window
+from ..values.views import Diagonal, Flipped, Part, Permuted, Repeated, Reshaped, Strided, View, Window
 from .describe import describe
 from .merged import MERGEABLE, RIVAL, possible, sources_of
 from .objects import assigned
@@ -268,6 +268,8 @@ class Exit:
                 return "reshape", (new_shape,)
             case Part(imaginary):
                 return ("imag" if imaginary else "real"), ()
+            case Diagonal(offset, frozen):
+                return "diagonal" if frozen else "writable_diagonal", (offset, -2, -1)
             case Repeated(new_shape):
                 return "broadcast_to", (new_shape,)
         raise AssertionError(f"an unknown view {view!r}")

@@ -335,7 +335,7 @@ def jacfwd(
     return _derivative_of_array(cast(Engine, ctx), fun, argnums, has_aux, "jax.jacfwd", options)
 
 
-@meaning(jax.jacrev)
+@meaning(jax.jacrev, jax.jacobian)
 def jacrev(
     ctx: Context,
     fun: Abstract,

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from ..library.context import Context, Raw
 from ..library.registry import meaning
+from ..library.structures import abstract
 from ..values.lattice import NONE, Abstract, Const, Meaning, ObjectCell, Ref, Super, Tuple
 from . import attributes, objects
 from .engine import Engine
@@ -83,7 +84,10 @@ def object_getattribute(ctx: Context, target: Abstract, name: Abstract) -> Abstr
 
 @meaning(*_EXCEPTION_INITS)
 def exception_init(ctx: Context, self: Raw, *args: Raw) -> Abstract:
-    """`BaseException.__init__(self, *args)`: the arguments are kept when the exception is made."""
+    """`BaseException.__init__(self, *args)`: sets `args`."""
+    engine = cast(Engine, ctx)
+    if isinstance(self, Ref) and isinstance(engine.cell(self), ObjectCell):
+        objects.set_field(engine, self, "args", Tuple(tuple([abstract(a) for a in args])))
     return NONE
 
 

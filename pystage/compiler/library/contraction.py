@@ -52,7 +52,7 @@ def without_repeats(ctx: Context, x: Labelled) -> Labelled:
         label = next(label for label in x.labels if x.labels.count(label) > 1)
         first = x.labels.index(label)
         second = x.labels.index(label, first + 1)
-        views = diagonal_views(x.value.type.static_shape, 0, first, second)
+        views = diagonal_views(len(x.labels), 0, first, second)
         rest = tuple([each for i, each in enumerate(x.labels) if i not in (first, second)])
         x = Labelled(read_path(ctx.b, x.value, views), (*rest, label))
     return x

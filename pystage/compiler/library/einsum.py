@@ -137,7 +137,7 @@ def _arranged(ctx: Context, rules: Rules, given: ArrayArgument, labels: Labels, 
             second = labels.index(label, first + 1)
             if shape[first] != shape[second]:
                 ctx.fail(ArgumentNotStaged(span=ctx.span, function="einsum", argument=f"diagonal of {shape}"))
-            views += diagonal_views(shape, 0, first, second)
+            views += diagonal_views(len(shape), 0, first, second)
             rest = [i for i in range(len(labels)) if i not in (first, second)]
             shape = (*[shape[i] for i in rest], shape[first])
             labels = (*[labels[i] for i in rest], label)

@@ -13,7 +13,7 @@ from ..hlo.ir import Value
 from ..hlo.types import BOOL, INT64, ArrayType, DType
 from ..ops import Add, Broadcast, Compare, Concatenate, Iota, Multiply, Select
 from ..values.lattice import Abstract, ListCell, Ref, Tuple
-from ..values.views import Permuted, Reshaped, Strided, View, read_path, write_path
+from ..values.views import Diagonal, Permuted, Reshaped, Strided, View, read_path, write_path
 from .casting import array_value
 from .context import Context, Raw
 from .creation import check_order, filled, type_argument
@@ -106,21 +106,11 @@ def triu(ctx: Context, rules: Rules, m: Raw, k: Raw = 0) -> Abstract:
 # ---------------------------------------------------------------- diagonals
 
 
-def diagonal_views(shape: tuple[int, ...], k: int, first: int, second: int) -> tuple[View, ...]:
-    """The views that take the `k`-th diagonal of two axes, which becomes the last axis."""
-    others = [axis for axis in range(len(shape)) if axis not in (first, second)]
-    rows, columns = shape[first], shape[second]
-    outer = tuple([shape[axis] for axis in others])
-    size = max(min(rows, columns - k) if k >= 0 else min(rows + k, columns), 0)
-    start = (k if k >= 0 else -k * columns) if size else 0
-    limit = start + (size - 1) * (columns + 1) + 1 if size else 0
-    views: list[View] = []
-    order = (*others, first, second)
-    if order != tuple(range(len(shape))):
-        views.append(Permuted(order))
-    views.append(Reshaped((*outer, rows * columns)))
-    views.append(Strided((*[0] * len(outer), start), (*outer, limit), (*[1] * len(outer), columns + 1)))
-    return tuple(views)
+def diagonal_views(rank: int, offset: int, first: int, second: int, frozen: bool = False) -> tuple[View, ...]:
+    """The views that take a diagonal of two axes of an array of `rank`, which becomes the last axis."""
+    order = (*[axis for axis in range(rank) if axis not in (first, second)], first, second)
+    diagonal = Diagonal(offset, frozen)
+    return (diagonal,) if order == tuple(range(rank)) else (Permuted(order), diagonal)
 
 
 def _two_axes(ctx: Context, shape: tuple[int, ...], first: Raw, second: Raw, name: str) -> tuple[int, int]:
@@ -139,10 +129,11 @@ def _shape(ctx: Context, rules: Rules, a: Raw, function: str) -> tuple[int, ...]
 
 @twins(np.diagonal, jnp.diagonal)
 def diagonal(ctx: Context, rules: Rules, a: Raw, offset: Raw = 0, axis1: Raw = 0, axis2: Raw = 1) -> Abstract:
-    """A diagonal of two axes, as a view of an ndarray."""
+    """A diagonal of two axes, as a read-only view of an ndarray."""
     shape = _shape(ctx, rules, a, "diagonal")
     axes = _two_axes(ctx, shape, axis1, axis2, "diagonal")
-    views = diagonal_views(shape, integer(ctx, offset, "the offset of diagonal"), *axes)
+    at = integer(ctx, offset, "the offset of diagonal")
+    views = diagonal_views(len(shape), at, *axes, frozen=True)
     return with_views(ctx, rules, a, views, "diagonal")
 
 
@@ -160,7 +151,7 @@ def trace(
     """The sum of a diagonal."""
     given = rules.operand(ctx, a, "trace")
     axes = _two_axes(ctx, given.shape, axis1, axis2, "trace")
-    views = diagonal_views(given.shape, integer(ctx, offset, "the offset of trace"), *axes)
+    views = diagonal_views(given.rank, integer(ctx, offset, "the offset of trace"), *axes)
     value = read_path(ctx.b, given.value, views)
     wanted = type_argument(ctx, rules, dtype, "trace", accumulator(ctx, rules, given.dtype))
     value = cast(ctx, value, wanted)
@@ -173,7 +164,7 @@ def matrix_of(ctx: Context, value: Value, k: int) -> Value:
     (n,) = value.type.static_shape
     size = n + abs(k)
     zeros = filled(ctx, 0, (size, size), value.type.dtype)
-    return write_path(ctx.b, zeros, diagonal_views((size, size), k, 0, 1), value)
+    return write_path(ctx.b, zeros, (Diagonal(k, False),), value)
 
 
 @twins(np.diag, jnp.diag, delegates=False)

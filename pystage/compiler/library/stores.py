@@ -17,7 +17,7 @@ from ..hlo.types import BOOL, FLOAT64, SHORT_NAMES, DType, is_complex, is_intege
 from ..ops import And, Compare, Constant, Not, Real, Select
 from ..values.boundary import Form
 from ..values.lattice import Array, ArrayCell, Const, Ref
-from ..values.views import Flipped, Permuted, Repeated, Reshaped, path_type, read_path, write_path
+from ..values.views import Flipped, Permuted, Reshaped, path_type, read_path, write_path
 from .bounds import check_fits, ends_of
 from .context import Case, Context, Raw
 from .layout import check_layout
@@ -49,7 +49,7 @@ def store_through(
 
     def store(owner: Ref, condition: Value | None) -> None:
         content, way = ctx.state.get(owner.cell), (*owner.path, *path)
-        if any(isinstance(view, Repeated) for view in way):
+        if any(view.read_only for view in way):
             return  # the program has raised, if it is this one
         masks = [condition, ctx.store_mask(owner.cell) if masked else None]
         new = fitted
@@ -66,7 +66,7 @@ def store_through(
 def check_writable(ctx: Context, ref: Ref, cell: ArrayCell, memory: str) -> None:
     """NumPy's ValueError in the program where `memory`, as the operation calls it, is read-only."""
     text = f"{memory} is read-only"
-    if cell.writable is False or any(isinstance(view, Repeated) for view in ref.path):
+    if cell.writable is False or any(view.read_only for view in ref.path):
         ctx.raise_(ValueError(text))
     if isinstance(cell.writable, Value):
         ctx.check(ctx.op(Not(), cell.writable), ValueError(text), _refuse, [text])

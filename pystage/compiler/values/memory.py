@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..hlo.types import ArrayType
-from .views import Flipped, Part, Permuted, Repeated, Reshaped, Strided, View, Window
+from .views import Diagonal, Flipped, Part, Permuted, Repeated, Reshaped, Strided, View, Window
 
 
 def stand_in(base: ArrayType, path: tuple[View, ...]) -> np.ndarray:
@@ -37,6 +37,8 @@ def _through(array: np.ndarray, view: View) -> np.ndarray:
             return array.transpose(permutation)
         case Reshaped(new_shape=shape):
             return array.reshape(shape)
+        case Diagonal(offset=offset):
+            return array.diagonal(offset, -2, -1)
         case Repeated(new_shape=shape):
             return np.broadcast_to(array, shape)
         case Part():

@@ -75,6 +75,11 @@ class View:
         """The view's element type."""
         return base
 
+    @property
+    def read_only(self) -> bool:
+        """True if NumPy refuses stores through the view."""
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class Window(View):
@@ -215,10 +220,49 @@ class Part(View):
 
 
 @dataclass(frozen=True, slots=True)
+class Diagonal(View):
+    """A diagonal of the last two axes, as the last axis; it begins in column `offset`, or in row `-offset`.
+
+    That of `np.diagonal` is read-only (`frozen`), that of `np.einsum` is not.
+    """
+
+    offset: int
+    frozen: bool
+
+    def read(self, b: Builder, base: Value) -> Value:
+        return read_path(b, base, self._steps(base.type))
+
+    def write(self, b: Builder, base: Value, new: Value) -> Value:
+        return write_path(b, base, self._steps(base.type), new)
+
+    def shape(self, base: ArrayType) -> tuple[int, ...]:
+        *outer, rows, columns = base.static_shape
+        k = self.offset
+        return *outer, max(min(rows, columns - k) if k >= 0 else min(rows + k, columns), 0)
+
+    @property
+    def read_only(self) -> bool:
+        return self.frozen
+
+    def _steps(self, base: ArrayType) -> tuple[View, View]:
+        """The elements of each matrix in a row, and those at the diagonal's distance."""
+        *outer, size = self.shape(base)
+        rows, columns = base.static_shape[-2:]
+        start = (self.offset if self.offset >= 0 else -self.offset * columns) if size else 0
+        limit = start + (size - 1) * (columns + 1) + 1 if size else 0
+        at = Strided((*[0] * len(outer), start), (*outer, limit), (*[1] * len(outer), columns + 1))
+        return Reshaped((*outer, rows * columns)), at
+
+
+@dataclass(frozen=True, slots=True)
 class Repeated(View):
     """The elements repeated along axes (`np.broadcast_to`). Such a view is read-only."""
 
     new_shape: tuple[int, ...]
+
+    @property
+    def read_only(self) -> bool:
+        return True
 
     def read(self, b: Builder, base: Value) -> Value:
         return broadcast(b, base, self.new_shape)
