@@ -2,9 +2,7 @@
 
 Each pair does the same work; the repetitions are interleaved in one run, and the least of many counts, as
 what disturbs only adds. The clock is that of the calling thread (programs so small run in it), so that other
-processes do not count. Prints a table: microseconds of `jax.jit` and of pystage, their ratio, the limit.
-
-Run it: `python benchmarks/call_overhead.py`
+processes do not count.
 """
 
 from __future__ import annotations
@@ -18,6 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import pystage
+
+from .measuring import Table
 
 REPETITIONS = 60
 SECONDS = 0.01  # of one repetition
@@ -82,17 +82,15 @@ def least(calls: list[Callable[[], Any]]) -> list[float]:
     return best
 
 
-def measure() -> list[tuple[Case, float, float]]:
-    """Every case with its two times."""
-    return [(case, *least([case.theirs, case.ours])) for case in cases()]
-
-
-def main() -> None:
-    """Prints the table."""
-    print(f"{'':32}{'jax.jit':>10}{'pystage':>10}{'ratio':>8}{'limit':>8}")
-    for case, theirs, ours in measure():
-        print(f"{case.name:32}{theirs:8.2f}µs{ours:8.2f}µs{ours / theirs:8.2f}{case.limit:8.2f}")
-
-
-if __name__ == "__main__":
-    main()
+def measure() -> list[Table]:
+    """The table of all cases."""
+    table = Table(
+        "Call overhead",
+        "One call of a small program, the least of many interleaved repetitions, in the calling thread.",
+        ("", "pystage", "`jax.jit`", "ratio", "limit"),
+    )
+    for case in cases():
+        theirs, ours = least([case.theirs, case.ours])
+        row = (f"{ours:.1f} µs", f"{theirs:.1f} µs", f"{ours / theirs:.2f}", f"{case.limit:.1f}")
+        table.rows.append((case.name, *row))
+    return [table]
