@@ -48,6 +48,28 @@ def a_known_number_beyond_64_bits(x, i):
     return x[i, 2**63]
 
 
+@cases(TABLE, **BAD)
+def a_known_number_beyond_uint64(x):
+    return x[0, 2**64]
+
+
+@cases(TABLE, **BAD)
+def a_known_number_below_64_bits(x):
+    x[-(2**63) - 1] = 1.0
+
+
+@cases([1, 2], LARGE, **BAD)
+@cases((1, 2), LARGE, **BAD)
+@cases([1, 2], np.float64(1.0), raises=TypeError)
+def item_that_is_none(items, i):
+    return items[i]
+
+
+@cases([1, 2], **BAD)
+def store_of_an_item_beyond_64_bits(items):
+    items[2**63] = 3
+
+
 @cases(M, 2, -4)
 @cases(M, 3, 0, **BAD)
 @cases(M, 0, 4, **BAD)

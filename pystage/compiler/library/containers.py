@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..diagnostics.codes_types import NoSuchOperation
+from ..hlo.types import INT64
 from ..values.lattice import (
     Abstract,
     Array,
@@ -33,6 +34,7 @@ from .context import Context, Raw
 from .flat import flat_attribute, flat_of
 from .iterators import next_
 from .operators import binary
+from .promote import fits
 from .structures import (
     MISSING,
     abstract,
@@ -151,10 +153,11 @@ def _position(ctx: Context, index: Raw, kind: str) -> int | slice:
     if isinstance(known, slice):
         return known
     try:
+        if not hasattr(type(known), "__index__") or not fits(operator.index(known), INT64):
+            operator.getitem([] if kind == "list" else (), known)
         return operator.index(known)
-    except TypeError:
-        name = type(known).__name__
-        ctx.raise_(TypeError(f"{kind} indices must be integers or slices, not {name}"))
+    except (IndexError, TypeError) as error:
+        ctx.raise_(error)
 
 
 def _range_item(ctx: Context, container: Range, index: Raw) -> Abstract:

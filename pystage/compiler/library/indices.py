@@ -133,10 +133,14 @@ def parse(ctx: Context, index: Raw, shape: tuple[int, ...], jax: bool) -> Indice
 
 
 def _check_representable(ctx: Context, entries: Sequence[_Entry]) -> None:
-    """NumPy's OverflowError for an integer that 64 bits with a sign do not hold, before any index is looked up."""
+    """NumPy's exception for an integer that 64 bits with a sign do not hold, before any index is looked up.
+
+    OverflowError for one of uint64; a larger or a smaller one is an object to NumPy, and so no index: IndexError.
+    """
     for entry in entries:
         if isinstance(entry, Const) and not fits(int(entry.value), INT64):
-            ctx.raise_(OverflowError(*TOO_LARGE.args))
+            held = fits(int(entry.value), UINT64)
+            ctx.raise_(OverflowError(*TOO_LARGE.args) if held else IndexError(_NUMPY_INVALID))
         if isinstance(entry, Array) and not entry.rank and entry.dtype == UINT64 and len(entries) > 1:
             check_representable(ctx, entry)
 
