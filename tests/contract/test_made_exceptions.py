@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pystage
 import pytest
 from checking import Cases, check
 
@@ -216,6 +217,30 @@ def a_text_of_its_own(x):
     except Worded as error:
         return 3.0 if str(error) == "in words" else 4.0
     return x
+
+
+def stores_before(x):
+    error = Farther(x)
+    error.code = 8
+    raise error
+
+
+def stores_after(x):
+    try:
+        if x > 1:
+            raise Farther(x)
+    except Farther as error:
+        error.code = 8
+    return x
+
+
+def test_stores_into_exceptions_are_refused_by_name():
+    for program, name in (
+        (stores_before, "an instance of Farther"),
+        (stores_after, "an exception that was caught"),
+    ):
+        with pytest.raises(pystage.StagingError, match=f"PS503.*the attribute 'code' of {name}"):
+            pystage.compile(program)(2.0)
 
 
 @pytest.mark.parametrize("function, args, options", cases.params)

@@ -12,10 +12,12 @@ from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
+    Caught,
     Closure,
     Const,
     DictCell,
     Enumerate,
+    Exc,
     IteratorCell,
     ListCell,
     Mapped,
@@ -90,6 +92,10 @@ def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None 
             return "a method"
         case Range():
             return "a range"
+        case Exc():
+            return f"an instance of {value.cls.__qualname__}"
+        case Caught():
+            return "an exception that was caught"
         case Optional(value=inner):
             return f"None or {describe(inner, state, lookup)}"
         case Undef() | MaybeUndef():
