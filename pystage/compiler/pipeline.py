@@ -23,6 +23,7 @@ from .emit.simplify import Simplified, simplify, simplify_again
 from .hlo.builder import Builder
 from .hlo.ir import Function, Op
 from .ops import Constant
+from .recursion import deep_recursion
 from .values.boundary import (
     Choice,
     Container,
@@ -140,8 +141,9 @@ def build(infer: Infer, request: Request, static: Mapping[int, Any]) -> Staged:
     Raises `StagingError`.
     """
     program, known, demands = _infer(infer, request, dict(static))
-    program, simplified = _proved(program, simplify(program.function))
-    simplified = in_place(simplified)
+    with deep_recursion():
+        program, simplified = _proved(program, simplify(program.function))
+        simplified = in_place(simplified)
     _give_something(simplified.function)
     weak = frozenset(o.index for o in outputs(program) if o.form is Form.JAX and o.weak)
     return Staged(

@@ -172,6 +172,23 @@ def test_a_list_that_one_path_rotates():
         np.testing.assert_allclose(gradient, np.repeat(wanted, 2).reshape(3, 2))
 
 
+def test_a_value_that_is_computed_in_many_steps():
+    """The passes after inference look at all of them, as deep as they go."""
+    weights = np.array([1.0, 2.0, 3.0])
+
+    def total(d):
+        for _ in d["b"]:
+            for _ in d["b"]:
+                if d["a"] > d["a"]:
+                    d["b"] = np.full((3,), d["a"], np.float64)
+                d["b"][-3] += 1
+                d.setdefault("c", d["a"])
+        return np.sum(d["b"] * weights) + int(d["b"][-3])
+
+    found = pystage.grad(total)({"a": 1, "b": np.array([1.0, -2.0, 3.0])})
+    np.testing.assert_array_equal(found["b"], weights)
+
+
 def test_complex_numbers_made_real_in_a_loop():
     def total(a, b):
         def spread():

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 import types
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +19,7 @@ from ..diagnostics.codes_calls import InternalError
 from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..diagnostics.errors import StagingError
 from ..hlo.ir import Function, Value
+from ..recursion import deep_recursion
 from ..stage import ir as stage
 from ..values.boundary import (
     Argument,
@@ -90,22 +89,11 @@ def infer_program(
             engine.externals.told = static
             engine.origins.ask = static.ask
         try:
-            with _deep_recursion():
+            with deep_recursion():
                 return _Entry(engine, static or {}).run(function, args, kwargs, name)
         except Restart as restart:
             unrolled |= {restart.loop}
     raise StagingError((InternalError(text="inference does not settle which loops to unroll"),))
-
-
-@contextmanager
-def _deep_recursion() -> Iterator[None]:
-    """Inference recurses with the nesting of calls and statements; Python's own limit is too low for it."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, 20_000))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)
 
 
 def _parameters(function: Any) -> tuple[tuple[str, ...], str | None, str | None, tuple[str, ...]]:
