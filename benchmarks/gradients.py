@@ -209,4 +209,4 @@ def training(count: int) -> Table:
 
 def measure() -> list[Table]:
     """All tables."""
-    return [vgg(7), *([] if with_torch is None else [vgg_beside_torch(5)]), training(5)]
+    return [vgg(21), *([] if with_torch is None else [vgg_beside_torch(11)]), training(7)]

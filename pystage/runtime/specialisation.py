@@ -26,6 +26,7 @@ from .inputs import TypeKey, is_key, key_data_type, trace_key, type_key
 from .leaves import dtype_problem
 from .primitive import bind
 from .results import Plan, pending
+from .room import with_room
 from .world import Reader, Signature, guard_key
 
 
@@ -74,7 +75,7 @@ class Variant:
 def stage(context: Context, request: Request, static: Mapping[int, Any], x64: bool) -> Staged:
     """Stages a program under the user's own settings, whatever JAX is tracing around us."""
     with waiting, jax.enable_x64(x64), jax.core.eval_context():
-        return build(context.infer, request, static)
+        return with_room(lambda: build(context.infer, request, static))
 
 
 class Specialisation:
