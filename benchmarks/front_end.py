@@ -111,4 +111,27 @@ def measure(count: int = 15) -> list[Table]:
     table.rows.append(
         ("when it is compiled: JAX's binding", f"{binding * 1e3:.1f}", f"{binding / jax_median:.2f}")
     )
-    return [table]
+    return [table, _by_depth(staged, model, batches)]
+
+
+def _by_depth(staged: Any, model: Any, batches: Iterator[int]) -> Table:
+    """The time of lowering by how many calls are open around it: Python's stack has pieces, whose ends are costly."""
+
+    def within(calls: int) -> float:
+        if calls:
+            return within(calls - 1)
+        start = time.thread_time()
+        staged.lower(model, images(next(batches)))
+        return time.thread_time() - start
+
+    depths = range(0, 60, 3)
+    times = {depth: statistics.median([within(depth) for _ in range(7)]) * 1e3 for depth in depths}
+    text = (
+        f"The same program, lowered with {depths[0]} to {depths[-1]} more calls open around it, medians of 7. "
+        "It is to be the same time for all."
+    )
+    table = Table("Front end, by the depth of the stack", text, ("", "ms"))
+    table.rows.extend(
+        [("the least", f"{min(times.values()):.1f}"), ("the most", f"{max(times.values()):.1f}")]
+    )
+    return table

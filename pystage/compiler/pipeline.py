@@ -140,8 +140,8 @@ def build(infer: Infer, request: Request, static: Mapping[int, Any]) -> Staged:
 
     Raises `StagingError`.
     """
-    program, known, demands = _infer(infer, request, dict(static))
     with deep_recursion():
+        program, known, demands = _infer(infer, request, dict(static))
         program, simplified = _proved(program, simplify(program.function))
         simplified = in_place(simplified)
     _give_something(simplified.function)

@@ -18,7 +18,7 @@ left to the calls inside. Memory that is not touched costs nothing."""
 
 
 def with_room(function: Callable[[], T]) -> T:
-    """Calls `function`, with room for some thousand calls inside of it."""
+    """Calls `function`, with room for about a thousand open calls inside of it."""
     return function()
 
 

@@ -8,7 +8,7 @@ one more `Call` of the same HLO function.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -284,18 +284,10 @@ def _infer_callee(
         engine.intervals.knowing({}),
         engine.inside_callee(body) as scope,
     ):
-        if state.merged:
-            note_stale(state, canonical.cells)
         token = output_of(engine).token
         state.set(OUTPUT, printed := OutputCell(param(token) if isinstance(token, Value) else token))
         state.set(ERROR, before := ErrorCell(param(raised) if isinstance(raised, Value) else raised))
-        for cell in canonical.cells:
-            if cell in state.slots:
-                state.set(cell, rebuild(cast(Cell, state.slots[cell]), param))
-        for variable in engine.written_globals():
-            state.set(variable, rebuild(cast(Abstract, state.slots[variable]), param))
-        if state.merged:
-            seal(state, canonical.cells)
+        _enter(engine, canonical, param)
         entry = {cell: state.slots.get(cell) for cell in canonical.cells}
         arguments = {name: rebuild(v, param) for name, v in bound.items()}
         raises = attempt(engine, lambda: found.append(activation.run(arguments)))
@@ -313,13 +305,12 @@ def _infer_callee(
     outer = _outer(engine, changes, canonical)
     kept: list[Content] = [result, *reached.values(), *outer.values(), *[v.content for v in error.versions]]
     output = cast(OutputCell, changes[OUTPUT])
-    made = _made(changes, kept, canonical) if state.next_cell > first_cell else {}
+    made = _made(changes, kept, {*canonical.cells, *outer}) if state.next_cell > first_cell else {}
     free = _close(body)
     function = HloFunction(
         engine.fresh_name(activation.name), body, activation.span, catches=body in engine.catching
     )
-    new = [c for c in captured[known_before:] if c not in outer]
-    depends += [(c, state.slots[c]) for c in new if c in state.slots]
+    depends += [(c, state.slots[c]) for c in captured[known_before:] if c in state.slots]
     parameters = dict(canonical.cells)
     replay = Replay(
         function,
@@ -345,6 +336,18 @@ def _infer_callee(
     return replay, engine.mark_errors() == errors and not scope.crossed
 
 
+def _enter(engine: Engine, canonical: Canonical, param: Callable[[Value], Value]) -> None:
+    """Puts the parameters of a callee's function into what its arguments reach, and into variables of modules."""
+    state = engine.state
+    note_stale(state, canonical.cells)
+    for cell in canonical.cells:
+        if cell in state.slots:
+            state.set(cell, rebuild(cast(Cell, state.slots[cell]), param))
+    for variable in engine.written_globals():
+        state.set(variable, rebuild(cast(Abstract, state.slots[variable]), param))
+    seal(state, canonical.cells)
+
+
 def _outer(engine: Engine, changes: Mapping[Slot, Content], canonical: Canonical) -> dict[Slot, Content]:
     """What the callee changed of the world that its arguments do not reach, globals included."""
     found: dict[Slot, Content] = {}
@@ -358,13 +361,13 @@ def _outer(engine: Engine, changes: Mapping[Slot, Content], canonical: Canonical
     return found
 
 
-def _made(changes: Mapping[Slot, Content], roots: Sequence[Content], canonical: Canonical) -> dict[int, Cell]:
-    """The cells that the callee made and that can still be reached."""
+def _made(changes: Mapping[Slot, Content], roots: Sequence[Content], outside: Set[Slot]) -> dict[int, Cell]:
+    """The cells that the callee made and that can still be reached; those `outside` were there before."""
     found: dict[int, Cell] = {}
     pending = list(roots)
     for content in pending:
         for cell in (*cells_of(content), *[s.cell for s in getattr(content, "sources", ())]):
-            if cell in canonical.cells or cell in found or cell not in changes:
+            if cell in outside or cell in found or cell not in changes:
                 continue
             found[cell] = cast(Cell, changes[cell])
             pending.append(changes[cell])

@@ -19,7 +19,6 @@ from ..diagnostics.codes_calls import InternalError
 from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..diagnostics.errors import StagingError
 from ..hlo.ir import Function, Value
-from ..recursion import deep_recursion
 from ..stage import ir as stage
 from ..values.boundary import (
     Argument,
@@ -89,8 +88,7 @@ def infer_program(
             engine.externals.told = static
             engine.origins.ask = static.ask
         try:
-            with deep_recursion():
-                return _Entry(engine, static or {}).run(function, args, kwargs, name)
+            return _Entry(engine, static or {}).run(function, args, kwargs, name)
         except Restart as restart:
             unrolled |= {restart.loop}
     raise StagingError((InternalError(text="inference does not settle which loops to unroll"),))

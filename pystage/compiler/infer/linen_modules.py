@@ -236,18 +236,19 @@ def _call_wrapped(ctx: Context, self: Abstract, fun: Abstract, args: Abstract, k
     compact, given, named = hasattr(function, "compact"), cast(Tuple, args).items, entries_of(ctx, kwargs)
     bound = not isinstance(scope_of(engine, ref), Const)
     errors = flax_errors()
-    if name != "setup":
-        layer = call_of_layer(engine, ref, name, given, named) if bound else None
-        if layer is None:
-            try_setup(engine, ref)
-    elif not bound:
+    if name == "setup" and not bound:
         engine.raise_(errors.CallSetupUnboundModuleError())
-    if name == "setup" or layer is None:
+    result: Abstract | None = None
+    if name != "setup":
+        result = call_of_layer(engine, ref, name, given, named) if bound else None
+        if result is None:
+            try_setup(engine, ref)
+    if result is None:
         if compact and not bound:
             engine.raise_(errors.CallCompactUnboundModuleError())
-        layer = _run_method(engine, ref, fun, name, compact, given, named)
-    _captured(engine, ref, name, layer)
-    return layer
+        result = _run_method(engine, ref, fun, name, compact, given, named)
+    _captured(engine, ref, name, result)
+    return result
 
 
 def _run_method(
