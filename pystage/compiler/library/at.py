@@ -181,5 +181,6 @@ def _masked(ctx: Context, array: Array, indices: Indices, values: Raw, combine: 
         values = ctx.jax(ctx.op(combine, old, ctx.broadcast(new, old.type.static_shape)))
         where = spread(ctx, mask.value, old.type.static_shape, axis)
         return write_path(ctx.b, array.value, views, ctx.op(Select(), where, values.value, old))
-    chosen = masked_choice(ctx, old, mask.value, axis, values, array.dtype, jax=True)
+    new = stored_value(ctx, values, array.dtype, "the stored value", jax=True)
+    chosen = masked_choice(ctx, old, mask.value, axis, new, array.dtype, jax=True)
     return write_path(ctx.b, array.value, views, chosen)

@@ -7,7 +7,7 @@ stored is repeated until it is long enough.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from ..values.lattice import (
 from ..values.views import Reshaped
 from .casting import array_value
 from .context import Context, Raw
+from .flat_stores import store_until_outside
 from .indexing import array_getitem, array_setitem
 from .indices import from_front, is_index
 from .inside import check_inside
@@ -73,14 +74,21 @@ def flat_getitem(ctx: Context, flat: Flat, index: Abstract) -> Abstract:
 
 def flat_setitem(ctx: Context, flat: Flat, index: Abstract, value: Raw) -> None:
     """`x.flat[index] = value`: one number, or as many as there are places, from the first again where they end."""
-    index = _checked(ctx, flat, index)
+    index = _parsed(ctx, flat, index)
     if is_index(index):
+        index = _checked(ctx, flat, index)
         array_setitem(ctx, flat.array, index, _single(ctx, flat, value))
         return
     given = _given(ctx, flat, value)
     if given is None:
         return
-    numbers = ctx.call(Const(np.arange), [Const(shape_of(ctx, flat.array)[0])])
+    size = shape_of(ctx, flat.array)[0]
+    places = _places(ctx, index)
+    if places is not None:
+        front = from_front(ctx, places, size)
+        new = array_value(ctx, given, dtype_of(ctx, flat.array), "a store into x.flat")
+        return store_until_outside(ctx, flat.array, places, front, new, _outside(size))
+    numbers = ctx.call(Const(np.arange), [Const(size)])
     chosen = array_getitem(ctx, numbers, index)
     if not isinstance(chosen, Ref):  # of a mask: how many there are is known only at run time
         _refuse(ctx, "a store at a mask into x.flat", "store into x[mask], or x.ravel()[mask]")
@@ -98,17 +106,31 @@ def flat_assign(ctx: Context, array: Ref, value: Raw) -> None:
     flat_setitem(ctx, flat, Const(Ellipsis), value)
 
 
-def _checked(ctx: Context, flat: Flat, index: Abstract) -> Abstract:
-    """The index of an axis, which raises what a flat iterator raises."""
+def _parsed(ctx: Context, flat: Flat, index: Abstract) -> Abstract:
+    """The index of an axis: an integer, a slice, or an array; what is none raises what a flat iterator raises."""
     if isinstance(index, Tuple):
         if len(index.items) > 1:
             text = "too many indices for flat iterator: flat iterator is 1-dimensional, but"
             ctx.raise_(IndexError(f"{text} {len(index.items)} were indexed"))
-        return _checked(ctx, flat, index.items[0]) if index.items else Const(Ellipsis)
+        return _parsed(ctx, flat, index.items[0]) if index.items else Const(Ellipsis)
     if isinstance(index, Const) and index.value is None:
         ctx.raise_(IndexError(_INVALID))
     if isinstance(index, Const) and isinstance(index.value, bool | float | np.bool_ | np.floating):
         _refuse(ctx, "an index of x.flat that is no integer", "index it by an integer")
+    if elements(ctx, index):
+        return ctx.ndarray(nested(ctx, NUMPY, index, "an index of x.flat").value)
+    return index
+
+
+def _places(ctx: Context, index: Abstract) -> Array | None:
+    """The integers that an index is, if it is an array of them."""
+    read = ctx.read(index) if isinstance(index, Ref) and ctx.is_ndarray(index) else None
+    return read if isinstance(read, Array) and read.dtype.kind in "iu" else None
+
+
+def _checked(ctx: Context, flat: Flat, index: Abstract) -> Abstract:
+    """The index of an axis, which raises what a flat iterator raises where it is outside."""
+    index = _parsed(ctx, flat, index)
     size = shape_of(ctx, flat.array)[0]
     if isinstance(index, Const) and is_index(index) and not -size <= index.value < size:
         ctx.raise_(IndexError(f"index {index.value} is out of bounds for size {size}"))
@@ -116,10 +138,9 @@ def _checked(ctx: Context, flat: Flat, index: Abstract) -> Abstract:
         front = from_front(ctx, index, size)
         check_inside(ctx, index, front, size, _outside(size))
         return Array(front, Form.PYTHON, lower=0, upper=max(size - 1, 0))
-    if isinstance(index, Ref) and ctx.is_ndarray(index):
-        places = cast(Array, ctx.read(index))
-        if places.dtype.kind in "iu":
-            check_inside(ctx, places, from_front(ctx, places, size), size, _outside(size))
+    places = _places(ctx, index)
+    if places is not None:
+        check_inside(ctx, places, from_front(ctx, places, size), size, _outside(size))
     return index
 
 

@@ -7,10 +7,15 @@ Indices that the program computes are checked where they do not certainly lie in
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from ..diagnostics.codes_types import NotNumeric
 from ..hlo.ir import Value
+from ..hlo.types import DType
 from ..ops import Select
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Ref
@@ -23,8 +28,9 @@ from .gathering import Fancy, basic_views, fancy, gather, scatter
 from .indices import Indices, parse
 from .jax_random import is_key, key_item
 from .masks import Masked, masked_choice, only_mask, refuse
+from .nesting import depth, like_sequence
 from .rules import numpy_constant
-from .stores import dtype_of, fit, shape_of, store_through
+from .stores import broadcasts, check_writable, dtype_of, fit, mismatch, shape_of, store_through
 from .structures import known_object
 
 _IMMUTABLE = (
@@ -62,6 +68,7 @@ def array_setitem(ctx: Context, obj: Abstract, index: Raw, value: Raw) -> None:
             return _store_into_selection(ctx, obj, index, value)
         ctx.raise_(TypeError("object does not support item assignment"))
     assert isinstance(obj, Ref)
+    check_writable(ctx, obj)
     shape = shape_of(ctx, obj)
     indices = parse(ctx, index, shape, jax=False)
     target = Ref(obj.cell, (*obj.path, *basic_views(indices.items, shape)))
@@ -75,10 +82,11 @@ def array_setitem(ctx: Context, obj: Abstract, index: Raw, value: Raw) -> None:
     elif indices.is_basic:
         _store_basic(ctx, target, value, indices.elements)
     else:
+        new = array_value(ctx, value, dtype_of(ctx, obj), "the stored value")
         at = fancy(ctx, indices)
         whole = ctx.contents(target)
-        new = array_value(ctx, value, dtype_of(ctx, obj), "the stored value")
         new = _fit_fancy(ctx, new, at.result_shape(whole.type.static_shape))
+        indices.check_places()
         at = unless_raised(ctx, target, at, whole)
         store_through(ctx, target, scatter(ctx, whole, at, new), masked=False)
 
@@ -93,7 +101,9 @@ def _load_ndarray(ctx: Context, obj: Ref, index: Raw) -> Abstract:
     if indices.masks:
         return _masked(ctx, view if indices.is_sliced else ctx.ndarray(ctx.contents(view)), indices)
     if not indices.is_basic:
-        return ctx.new(gather(ctx, ctx.contents(view), fancy(ctx, indices)))
+        at = fancy(ctx, indices)
+        indices.check_places()
+        return ctx.new(gather(ctx, ctx.contents(view), at))
     if indices.elements or indices.copies:
         return ctx.new(ctx.contents(view))
     return view if view.path != obj.path else Ref(obj.cell, (*obj.path, entire(shape)))
@@ -132,10 +142,36 @@ def _masked(ctx: Context, whole: Ref | Array, indices: Indices) -> Masked:
 
 def _store_basic(ctx: Context, target: Ref, value: Raw, element: bool) -> None:
     """A store into a view; into one element only a number may be stored."""
-    new = assigned_value(ctx, value, dtype_of(ctx, target), "the stored value")
-    if element and new.type.rank:
-        ctx.raise_(ValueError("setting an array element with a sequence."))
-    store_through(ctx, target, new)
+    dtype = dtype_of(ctx, target)
+    sample = like_sequence(ctx, value)
+    shape = shape_of(ctx, target)
+    if depth(sample) > len(shape):
+        stored = _stored_deeper(ctx, sample, shape, dtype, element)
+        if stored is not None:
+            return store_through(ctx, target, stored)
+    store_through(ctx, target, assigned_value(ctx, value, dtype, "the stored value"))
+
+
+def _stored_deeper(
+    ctx: Context, sample: Any, shape: tuple[int, ...], dtype: DType, element: bool
+) -> Value | None:
+    """What NumPy makes of a sequence (or, into one element, of an array) like `sample`, of more axes than `shape`.
+
+    Mostly an exception; of a sequence that becomes one bool, its truth; None where its elements are stored.
+    """
+    if not element and isinstance(sample, np.ndarray):
+        return None
+    target = np.zeros((*shape, 1), dtype)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if element:
+                target[0] = sample
+            else:
+                target[..., 0] = sample
+    except (TypeError, ValueError) as error:
+        ctx.raise_(error)
+    return None if isinstance(sample, np.ndarray) else ctx.constant(target[..., 0], dtype)
 
 
 def unless_raised(ctx: Context, target: Ref, at: Fancy, array: Value) -> Fancy:
@@ -150,15 +186,8 @@ def unless_raised(ctx: Context, target: Ref, at: Fancy, array: Value) -> Fancy:
 
 def _fit_fancy(ctx: Context, new: Value, shape: tuple[int, ...]) -> Value:
     """A value in the shape of what a fancy index selects."""
-    own = new.type.static_shape
-    extra = max(len(own) - len(shape), 0)
-    fits = all(n in (1, m) for n, m in zip(own[::-1], shape[::-1])) and all(n == 1 for n in own[:extra])
-    if not fits:
-        texts = [str(s).replace(", ", ",") for s in (own, shape)]
-        text = "shape mismatch: value array of shape"
-        ctx.raise_(
-            ValueError(f"{text} {texts[0]} could not be broadcast to indexing result of shape {texts[1]}")
-        )
+    if not broadcasts(new.type.static_shape, shape):
+        mismatch(ctx, new.type.static_shape, shape)
     return fit(ctx, new, shape)
 
 
@@ -176,15 +205,24 @@ def store_selected(ctx: Context, selection: Masked, value: Raw) -> None:
     """Stores into all elements of a selection of an ndarray, as `masked_choice` takes the value."""
     assert isinstance(selection.whole, Ref)
     whole = selection.elements(ctx)
-    chosen = masked_choice(ctx, whole, selection.mask, selection.axis, value, selection.type.dtype)
+    dtype = selection.type.dtype
+    new = _chosen_from(ctx, value, dtype)
+    chosen = masked_choice(ctx, whole, selection.mask, selection.axis, new, dtype, True)
     store_through(ctx, selection.whole, chosen)
+
+
+def _chosen_from(ctx: Context, value: Raw, dtype: DType) -> Masked | Value:
+    """What is stored at a mask, in the type of the elements."""
+    return value if isinstance(value, Masked) else array_value(ctx, value, dtype, "the stored value")
 
 
 def _store_masked(ctx: Context, target: Ref, indices: Indices, value: Raw) -> None:
     """`x[mask] = value`: what the mask selects is chosen from the value."""
     mask, axis = only_mask(ctx, indices)
     whole = ctx.contents(target)
-    chosen = masked_choice(ctx, whole, mask.value, axis, value, dtype_of(ctx, target))
+    dtype = dtype_of(ctx, target)
+    new = _chosen_from(ctx, value, dtype)
+    chosen = masked_choice(ctx, whole, mask.value, axis, new, dtype, mask.is_slice)
     store_through(ctx, target, chosen)
 
 

@@ -2,13 +2,14 @@
 
 In: the abstract index and a shape. Out: one item per part of the index, ellipses spelled out, every axis of
 the array named by exactly one item, places counted from the front. Errors that the plain run certainly
-raises are raised in the program here.
+raises are raised in the program here, but for arrays of places that are outside: NumPy looks at those last, after it
+has converted what is stored (`Indices.check_places`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,10 +51,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """An array of integers, all counted from the front; `known` where it is a constant of the program."""
+    """An array of integers, all counted from the front; `known` where it is a constant of the program.
+
+    `check` makes the program raise where one is outside; None where they are inside, or may be outside.
+    """
 
     value: Value
     known: np.ndarray | None = None
+    check: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,12 @@ class Indices:
     def copies(self) -> bool:
         """True if NumPy gives a copy though the index is basic."""
         return any(isinstance(i, Place) and i.is_array for i in self.items)
+
+    def check_places(self) -> None:
+        """The program raises where one of an array of places is outside."""
+        for item in self.items:
+            if isinstance(item, Places) and item.check is not None:
+                item.check()
 
 
 _ELLIPSIS: Any = object()
@@ -298,17 +309,17 @@ def _items(ctx: Context, entry: _Entry, shape: tuple[int, ...], axis: int, jax: 
     if not entry.rank:
         lower, upper = bounds(ctx, entry)
         inside = lower is not None and upper is not None and -shape[axis] <= lower <= upper < shape[axis]
-        return [Place(_checked_front(ctx, entry, shape, axis, jax or inside), _is_0d(entry), inside)]
-    return [Places(_checked_front(ctx, entry, shape, axis, jax))]
+        front = from_front(ctx, entry, shape[axis])
+        if not jax and not inside:
+            _check(ctx, entry, front, shape[axis], axis)
+        return [Place(front, _is_0d(entry), inside)]
+    front = from_front(ctx, entry, shape[axis])
+    return [Places(front, check=None if jax else lambda: _check(ctx, entry, front, shape[axis], axis))]
 
 
-def _checked_front(ctx: Context, entry: Array, shape: tuple[int, ...], axis: int, inside: bool) -> Value:
-    """Staged indices counted from the front; the program raises where one is out of bounds."""
-    extent = shape[axis]
-    front = from_front(ctx, entry, extent)
-    if not inside:
-        check_inside(ctx, entry, front, extent, outside_of_axis(axis, extent), TOO_LARGE)
-    return front
+def _check(ctx: Context, entry: Array, front: Value, extent: int, axis: int) -> None:
+    """The program raises where one of the staged indices is out of bounds."""
+    check_inside(ctx, entry, front, extent, outside_of_axis(axis, extent), TOO_LARGE)
 
 
 def _mask_items(
@@ -333,10 +344,11 @@ def _known_places(ctx: Context, known: np.ndarray, extent: int, axis: int, jax: 
     """A constant array of indices; NumPy raises where one is out of bounds, JAX does not."""
     places = known.astype(np.int64)
     outside = places[(places < -extent) | (places >= extent)]
-    if outside.size and not jax:
-        _out_of_bounds(ctx, int(outside.flat[0]), axis, extent)
     places = np.where(places < 0, places + extent, places)
-    return Places(ctx.constant(places, INT64), places)
+    found = Places(ctx.constant(places, INT64), places)
+    if jax or not outside.size:
+        return found
+    return replace(found, check=lambda: _out_of_bounds(ctx, int(outside.flat[0]), axis, extent))
 
 
 def _known_item(ctx: Context, index: int, extent: int, axis: int, jax: bool, is_array: bool) -> Place:

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
+import numpy as np
+
 from ..diagnostics.codes_types import MaskedUse
 from ..hlo.ir import Value
 from ..hlo.types import INT64, ArrayType, DType
@@ -23,7 +25,7 @@ from ..values.lattice import Abstract, Array, Const, Ref, Tuple
 from .context import Context, Raw
 from .indices import Indices, Mask, NewAxis, Places
 from .slices import Part
-from .stores import fit, stored_value
+from .stores import broadcasts, fit, stored_value
 
 
 class Selection(Abstract):
@@ -168,11 +170,19 @@ def only_mask(ctx: Context, indices: Indices) -> tuple[Mask, int]:
 
 
 def masked_choice(
-    ctx: Context, whole: Value, mask: Value, axis: int, value: Raw, dtype: DType, jax: bool = False
+    ctx: Context,
+    whole: Value,
+    mask: Value,
+    axis: int,
+    value: Masked | Value,
+    dtype: DType,
+    is_slice: bool = False,
+    jax: bool = False,
 ) -> Value:
     """`whole` with `value` where the mask is true.
 
-    The value is a scalar, an array that broadcasts along the mask's axis, or what the same mask selected.
+    The value is a scalar, an array that broadcasts along the mask's axis, or what the same mask selected; of `dtype`,
+    if it is not that. Raises NumPy's exception in the program for one that certainly has the wrong shape.
     """
     shape = whole.type.static_shape
     where = spread(ctx, mask, shape, axis)
@@ -181,12 +191,29 @@ def masked_choice(
             refuse(ctx, "a store through another mask")
         new = stored_value(ctx, value.whole, dtype, "the stored value", jax)
         return ctx.op(Select(), where, new, whole)
-    new = stored_value(ctx, value, dtype, "the stored value", jax)
-    own = new.type.static_shape
+    new, own = value, value.type.static_shape
     trailing = len(shape) - axis - mask.type.rank
+    if not jax:
+        _check_shape(ctx, own, shape, mask, axis, is_slice)
     if len(own) > trailing:
         if own[len(own) - trailing - 1] != 1:
             refuse(ctx, "a store of an array with one element for each")
         own = (*own[: max(len(own) - trailing - 1, 0)], *([1] * mask.type.rank), *own[len(own) - trailing :])
         new = ctx.reshape(new, own)
     return ctx.op(Select(), where, fit(ctx, new, shape), whole)
+
+
+def _check_shape(
+    ctx: Context, own: tuple[int, ...], shape: tuple[int, ...], mask: Value, axis: int, is_slice: bool
+) -> None:
+    """The program raises what NumPy raises for a value that fits no number of selected elements."""
+    lead, trail = shape[:axis], shape[axis + mask.type.rank :]
+    flat = not lead and not trail and not is_slice
+    if (len(own) > 1) if flat else not broadcasts(own, (*lead, None, *trail)):
+
+        def store(count: int) -> None:
+            where = slice(None) if is_slice else np.ones(count, np.bool_)
+            np.zeros((*lead, count, *trail), np.int8)[(slice(None),) * len(lead) + (where,)] = np.zeros(own)
+
+        error = TypeError("wrong number of axes") if flat else ValueError("shape mismatch")
+        ctx.check(None, error, store, [mask_count(ctx, mask)])

@@ -6,6 +6,8 @@ the element type that the library discovers. What is known altogether is one con
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..hlo.types import FLOAT64
@@ -56,6 +58,23 @@ def nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument
         dtype = values[0].type.dtype
         return ArrayArgument(ctx.constant(known.astype(dtype), dtype))
     return ArrayArgument(stacked(ctx.b, values))
+
+
+def like_sequence(ctx: Context, raw: Raw) -> Any:
+    """A nested sequence or an array of the same kind and shape as `raw`, of zeros."""
+    items = elements(ctx, raw)
+    if items is None:
+        read = ctx.read(raw)
+        return np.zeros(read.shape, read.dtype) if isinstance(read, Array) and read.shape else 0
+    sample = [like_sequence(ctx, item) for item in items]
+    return tuple(sample) if isinstance(raw, Tuple) else sample
+
+
+def depth(value: Any) -> int:
+    """How many axes a nested sequence of numbers and arrays has."""
+    if isinstance(value, list | tuple):
+        return 1 + max(map(depth, value), default=0)
+    return int(np.ndim(value))
 
 
 def is_sequence(ctx: Context, raw: Raw) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from typing import NoReturn
 
 import numpy as np
 
@@ -31,9 +32,7 @@ def store_through(
     With `masked` False, `new` is what it holds already where the program has raised before. Raises NumPy's
     ValueError in the program where `memory`, as the operation calls it, is read-only, or `new` has another shape.
     """
-    cell = ctx.settle(ref)
-    assert isinstance(cell, ArrayCell)
-    check_writable(ctx, ref, cell, memory)
+    cell = check_writable(ctx, ref, memory)
     check_layout(ctx, ref.cell)
     shape = path_shape(ref, cell.value)
     fitted = fit(ctx, cast(ctx, new, dtype_of(ctx, ref)), shape)
@@ -63,13 +62,16 @@ def store_through(
         ctx.spread(ref.cell, store)
 
 
-def check_writable(ctx: Context, ref: Ref, cell: ArrayCell, memory: str) -> None:
-    """NumPy's ValueError in the program where `memory`, as the operation calls it, is read-only."""
+def check_writable(ctx: Context, ref: Ref, memory: str = "assignment destination") -> ArrayCell:
+    """NumPy's ValueError in the program where `memory`, as the operation calls it, is read-only; else its owner."""
+    cell = ctx.settle(ref)
+    assert isinstance(cell, ArrayCell)
     text = f"{memory} is read-only"
     if cell.writable is False or any(view.read_only for view in ref.path):
         ctx.raise_(ValueError(text))
     if isinstance(cell.writable, Value):
         ctx.check(ctx.op(Not(), cell.writable), ValueError(text), _refuse, [text])
+    return cell
 
 
 def _refuse(text: str) -> None:
@@ -96,15 +98,30 @@ def fit(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
     own = value.type.static_shape
     extra = max(len(own) - len(shape), 0)
     trimmed = own[extra:]
-    fits = all(n == 1 for n in own[:extra])
-    if not fits or any(n not in (1, m) for n, m in zip(trimmed[::-1], shape[::-1])):
+    if not broadcasts(own, shape):
         ctx.raise_(
-            ValueError(f"could not broadcast input array from shape {_text(own)} into shape {_text(shape)}")
+            ValueError(
+                f"could not broadcast input array from shape {shape_text(own)} into shape {shape_text(shape)}"
+            )
         )
     return ctx.broadcast(ctx.reshape(value, trimmed), shape)
 
 
-def _text(shape: tuple[int, ...]) -> str:
+def broadcasts(own: tuple[int, ...], shape: tuple[int | None, ...]) -> bool:
+    """True if a value of shape `own` can be stored into one of `shape`, in which None is any number."""
+    extra = max(len(own) - len(shape), 0)
+    return all(n == 1 for n in own[:extra]) and all(
+        m is None or n in (1, m) for n, m in zip(own[::-1], shape[::-1])
+    )
+
+
+def mismatch(ctx: Context, own: tuple[int, ...], selected: tuple[int, ...]) -> NoReturn:
+    """Raises NumPy's ValueError in the program: what is stored has not the shape of what an index selects."""
+    text = f"shape mismatch: value array of shape {shape_text(own)} could not be broadcast to indexing result"
+    ctx.raise_(ValueError(f"{text} of shape {shape_text(selected)}"))
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
     """A shape as NumPy's errors write it."""
     return "(" + ",".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
 
@@ -184,7 +201,7 @@ def store_out(ctx: Context, out: Ref, value: Value, function: str) -> None:
         ctx.raise_(
             ValueError(
                 f"output parameter for reduction operation {function} has the wrong shape "
-                f"{_text(shape)}, expected {_text(value.type.static_shape)}"
+                f"{shape_text(shape)}, expected {shape_text(value.type.static_shape)}"
             )
         )
     source = value.type.dtype

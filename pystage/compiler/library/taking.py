@@ -22,9 +22,10 @@ from .arithmetic import select
 from .casting import array_value
 from .context import Context, Raw
 from .creation import filled
+from .flat_stores import store_repeated, store_until_outside
 from .gathering import Fancy, gather, scatter
 from .indices import from_front
-from .inside import check_inside, outside_of_axis, until_outside
+from .inside import check_inside, outside_of_axis
 from .jaxvalues import axis_of, is_none
 from .joining import joined, part, taken
 from .manipulation import as_array
@@ -33,7 +34,7 @@ from .nesting import elements, nested
 from .promote import Kind, numpy_common
 from .registry import meaning
 from .rules import NUMPY, ArrayArgument, lifted
-from .stores import dtype_of, known_array, shape_of, store_through
+from .stores import check_writable, dtype_of, known_array, mismatch, shape_of, store_through
 
 
 def places_of(
@@ -55,11 +56,7 @@ def places_of(
             )
         )
     how = ctx.known(mode, f"the mode of {function}")
-    known = known_array(given.value)
     if how == "raise":
-        if known is not None and ((known < -extent) | (known >= extent)).any():
-            first = known[(known < -extent) | (known >= extent)].flat[0]
-            ctx.raise_(IndexError(f"index {first} is out of bounds for axis 0 with size {extent}"))
         array = Array(given.value, Form.NDARRAY)
         front = from_front(ctx, array, extent)
         check(array, front)
@@ -104,8 +101,10 @@ def take(
     return ctx.new(gather(ctx, value, Fancy((at,), (places,), places.type.static_shape, at, False)))
 
 
-def _along(ctx: Context, array: Value, indices: Raw, axis: int, function: str) -> tuple[Value, Fancy]:
-    """Places of `take_along_axis`: one index for each result, along `axis`."""
+def _along(
+    ctx: Context, array: Value, indices: Raw, axis: int, function: str
+) -> tuple[Fancy, Callable[[], None]]:
+    """Places of `take_along_axis`: one index for each result, along `axis`; and the check that they are inside."""
     given = nested(ctx, NUMPY, indices, function)
     shape = array.type.static_shape
     if given.rank != len(shape):
@@ -119,10 +118,12 @@ def _along(ctx: Context, array: Value, indices: Raw, axis: int, function: str) -
         ctx.raise_(IndexError("shape mismatch: indexing arrays could not be broadcast together"))
     given_places = Array(given.value, Form.NDARRAY)
     front = from_front(ctx, given_places, shape[axis])
-    check_inside(ctx, given_places, front, shape[axis], outside_of_axis(axis, shape[axis]))
     chosen = ctx.broadcast(front, batch)
     places = [chosen if i == axis else ctx.op(Iota(ArrayType(INT64, batch), i)) for i in range(len(shape))]
-    return chosen, Fancy(tuple(range(len(shape))), tuple(places), batch, 0, False)
+    outside = outside_of_axis(axis, shape[axis])
+    return Fancy(tuple(range(len(shape))), tuple(places), batch, 0, False), lambda: check_inside(
+        ctx, given_places, front, shape[axis], outside
+    )
 
 
 @meaning(np.take_along_axis)
@@ -133,7 +134,8 @@ def take_along_axis(ctx: Context, arr: Raw, indices: Raw, axis: Raw = -1) -> Abs
         value, at = ctx.reshape(value, (value.type.size,)), 0
     else:
         at = axis_of(ctx, axis, value.type.rank, "take_along_axis")
-    _, places = _along(ctx, value, indices, at, "take_along_axis")
+    places, check = _along(ctx, value, indices, at, "take_along_axis")
+    check()
     return ctx.ndarray(gather(ctx, value, places))
 
 
@@ -154,9 +156,10 @@ def put_along_axis(ctx: Context, arr: Raw, indices: Raw, values: Raw, axis: Raw)
         value, at = ctx.reshape(value, (value.type.size,)), 0
     else:
         at = axis_of(ctx, axis, len(shape), "put_along_axis")
-    _, places = _along(ctx, value, indices, at, "put_along_axis")
+    places, check = _along(ctx, value, indices, at, "put_along_axis")
     new = array_value(ctx, values, value.type.dtype, "the stored value")
     new = _broadcast(ctx, new, places.batch)
+    check()
     store_through(ctx, target, ctx.reshape(scatter(ctx, value, places, new), shape))
     return Const(None)
 
@@ -164,8 +167,7 @@ def put_along_axis(ctx: Context, arr: Raw, indices: Raw, values: Raw, axis: Raw)
 def _broadcast(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
     own = value.type.static_shape
     if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(own[::-1], shape[::-1])):
-        text = f"shape mismatch: value array of shape {own} could not be broadcast to indexing result"
-        ctx.raise_(ValueError(f"{text} of shape {shape}"))
+        mismatch(ctx, own, shape)
     return ctx.broadcast(value, shape)
 
 
@@ -173,25 +175,16 @@ def _broadcast(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
 def put(ctx: Context, a: Raw, ind: Raw, v: Raw, mode: Raw = "raise") -> Abstract:
     """Stores at places of the flat array, in place; values are repeated as needed."""
     target = _target(ctx, a, "put")
+    check_writable(ctx, target, "put: output array")
     shape = shape_of(ctx, target)
-    value = ctx.contents(target)
-    flat = ctx.reshape(value, (value.type.size,))
     checked: list[Array] = []
-    places = places_of(ctx, ind, value.type.size, mode, "put", lambda given, front: checked.append(given))
-    places = front = ctx.reshape(places, (places.type.size,))
+    size = int(np.prod(shape))
+    places = places_of(ctx, ind, size, mode, "put", lambda given, front: checked.append(given))
+    new = array_value(ctx, v, dtype_of(ctx, target), "the stored value")
     if checked:
-        places = until_outside(ctx, places, value.type.size)
-    (count,) = places.type.static_shape
-    new = array_value(ctx, v, value.type.dtype, "the stored value")
-    new = ctx.reshape(new, (new.type.size,))
-    if new.type.size not in (1, count) and count:
-        if new.type.size == 0:
-            return Const(None)
-        new = taken(ctx, new, np.arange(count) % new.type.size, 0)
-    stored = scatter(ctx, flat, Fancy((0,), (places,), (count,), 0, False), ctx.broadcast(new, (count,)))
-    store_through(ctx, target, ctx.reshape(stored, shape), memory="put: output array")
-    for given in checked:  # what stands before the first that is outside is stored
-        check_inside(ctx, given, ctx.reshape(front, given.shape), value.type.size, _outside_of_put(shape))
+        store_until_outside(ctx, target, checked[0], places, new, _outside_of_put(shape), "put: output array")
+    else:
+        store_repeated(ctx, target, places, new, "put: output array")
     return Const(None)
 
 

@@ -30,7 +30,7 @@ from .reducing import reduced_shape, source
 from .registry import method_meaning
 from .rules import NUMPY
 from .scans import running
-from .stores import dtype_of, fit, shape_of, store_through
+from .stores import broadcasts, dtype_of, fit, shape_of, store_through
 from .structures import MISSING, abstract, known_object
 
 _REDUCTIONS: dict[np.ufunc, Any] = {
@@ -220,14 +220,19 @@ def at(ctx: Context, ufunc: np.ufunc, a: Raw, indices: Raw, b: Raw = MISSING, /)
         return run_program(ctx, changed_each, [Const(ufunc), a, _listed(ctx, indices)])
     combine = _COMBINING.get(ufunc)
     new = NUMPY.operand(ctx, b, _name(ufunc, "at"))
+    view = Ref(a.cell, (*a.path, *basic_views(places.items, shape)))
+    whole, where = ctx.contents(view), fancy(ctx, places)
+    selected = where.result_shape(whole.type.static_shape)
+    if not broadcasts(new.shape, selected):
+        places.check_places()
+        ctx.raise_(ValueError("array is not broadcastable to correct shape"))
     dtype = dtype_of(ctx, a)
     if combine is None or not _combines(ufunc, dtype, new.dtype):
         return run_program(ctx, changed, [Const(ufunc), a, _listed(ctx, indices), b])
     value = ctx.convert(new.value, dtype)
     value = ctx.op(Negate(), value) if ufunc is np.subtract else value
-    view = Ref(a.cell, (*a.path, *basic_views(places.items, shape)))
-    whole, where = ctx.contents(view), fancy(ctx, places)
-    value = fit(ctx, value, where.result_shape(whole.type.static_shape))
+    value = fit(ctx, value, selected)
+    places.check_places()
     store_through(ctx, view, scatter(ctx, whole, where, value, combine))
     return Const(None)
 
