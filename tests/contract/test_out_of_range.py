@@ -6,6 +6,9 @@ NumPy's own scalars those must that become signed integers by a basic index or i
 
 from __future__ import annotations
 
+import copy
+
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from checking import check
@@ -76,13 +79,13 @@ FUNCTIONS = {
 INTEGERS = [300, -1, -300, np.int64(300), np.int64(-1), np.uint8(200)]
 
 
-def _same(function, a, v):
+def _same(function, *args):
     try:
-        function(a.copy(), v)
+        function(*copy.deepcopy(args))
         error = None
     except Exception as raised:
         error = type(raised)
-    check(function, a, v, raises=error, interpreted=False, runs=1)
+    check(function, *args, raises=error, interpreted=False, runs=1)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8], ids=["int8", "uint8"])
@@ -164,3 +167,43 @@ def test_known_numbers(function, dtype):
     except Exception as raised:
         error = type(raised)
     check(function, a, raises=error)
+
+
+ENDS = [(298, 300), (120, 130), (300, 300), (300, 200), (-200, -199), (2**62, 2**62 + 2), (0, 3)]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, None])
+def test_arange_of_a_type_that_does_not_hold_its_numbers(dtype):
+    """The first two numbers must fit; those after them wrap around."""
+
+    def up_to(n):
+        return np.arange(n - 2, n, dtype=dtype)
+
+    def between(a, b, step):
+        return np.arange(a, b, step, dtype=dtype)
+
+    for n in (5, 129, 130, 300, -1, 2**62):
+        _same(up_to, n)
+    for a, b in ENDS:
+        _same(between, a, b, 1)
+    for by in (200, 150, 100):
+        _same(between, 0, 401, by)
+    _same(between, 0, 2000, 1)
+    _same(between, 300, 2300, 1)
+
+
+@pytest.mark.parametrize(
+    "ends", [(0, np.inf), (0, NAN), (0, 10, np.inf), (0, -10, np.inf), (0, 3, NAN), (0, 1e300)]
+)
+def test_arange_of_a_length_that_is_not_finite(ends):
+    def numbers(x):
+        return x + np.arange(*ends)
+
+    _same(numbers, 1.0)
+
+
+def test_arange_of_jax_wraps_around():
+    def numbers(x):
+        return x + jnp.arange(298, 301, dtype=jnp.int8)
+
+    check(numbers, jnp.int8(1))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from ..diagnostics.codes_calls import NotServed
 from ..diagnostics.codes_types import ArgumentNotStaged, DTypeNotStaged, NoSuchOperation
 from ..hlo.ir import Value
-from ..hlo.types import SHORT_NAMES, ArrayType, DType, is_complex
+from ..hlo.types import SHORT_NAMES, ArrayType, DType, is_complex, is_integer
 from ..ops import Add, Concatenate, Divide, Floor, Iota, Multiply, Slice, Subtract, Transpose
 from ..values.lattice import Abstract, Const, Tuple
 from ..values.views import Reshaped
@@ -332,7 +333,8 @@ def arange(
     if any(isinstance(v, complex | np.complexfloating) for v in (first, last, by)):
         ctx.fail(NoSuchOperation(span=ctx.span, operation="arange", types="complex"))
     try:
-        found = np.arange(first * 0, last * 0, by * 0 + 1).dtype
+        zeros = [type(v)(0) if isinstance(v, float | np.floating) else v * 0 for v in (first, last, by)]
+        found = np.arange(zeros[0], zeros[1], zeros[2] + 1).dtype
     except (TypeError, ValueError) as error:
         ctx.raise_(error)
     default = canonical(found, ctx.x64) if rules.is_jax else found
@@ -341,9 +343,16 @@ def arange(
         ctx.fail(DTypeNotStaged(span=ctx.span, what="arange", dtype=str(wanted)))
     if by == 0:
         ctx.raise_(ZeroDivisionError("division by zero"))
-    size = max(math.ceil((last - first) / by), 0)
-    if size <= _SMALL:
-        return rules.array(ctx, ctx.constant(np.arange(first, last, by, dtype=wanted), wanted))
+    wraps = rules.is_jax and is_integer(wanted)
+    try:
+        size = _length(first, last, by)
+        if size and not wraps:  # of the first two numbers NumPy asks that the type holds them
+            np.arange(first, last if size == 1 else first + 2 * by, by, dtype=wanted)
+        if size <= _SMALL:
+            numbers = np.arange(first, last, by, dtype=None if wraps else wanted)
+            return rules.array(ctx, ctx.constant(numbers.astype(wanted), wanted))
+    except (OverflowError, ValueError) as error:
+        ctx.raise_(error)
     distance = (first + by) - first if found.kind == "f" else by  # as NumPy rounds it
     places = ctx.op(Iota(ArrayType(wanted, (size,)), 0))
     if distance != 1:
@@ -351,6 +360,16 @@ def arange(
     if first != 0:
         places = ctx.op(Add(), places, filled(ctx, first, (size,), wanted))
     return rules.array(ctx, places)
+
+
+def _length(first: Any, last: Any, by: Any) -> int:
+    """How many numbers `np.arange` makes; raises ValueError and OverflowError as it does."""
+    parts = (last - first) / by
+    if not math.isfinite(parts) or parts >= 2**63:
+        return len(np.arange(first, last, by))
+    if parts == 0 and last != first:  # too small for a float, or a step without end
+        return 0 if math.copysign(1.0, parts) < 0 else 1
+    return max(math.ceil(parts), 0)
 
 
 @twins(np.linspace, None, delegates=False, fold=True)
