@@ -3,7 +3,8 @@
 In: a function, and arguments. Each run gets deep copies of its own (one copy for all arguments, so that what
 was one object stays one object). The staged program runs compiled by XLA, and once more in the reference
 interpreter. Out: nothing, or an `AssertionError` that names the first place where the runs differ: in the
-result, in the arguments afterwards, in the exception (its class, its arguments, the line that raised it), in what
+result, in the arguments afterwards, in the exception (its class, its arguments, the line that raised it, its cause and
+context), in what
 was printed, or in what is the same object.
 """
 
@@ -204,15 +205,27 @@ def _compare_runs(plain: Run, staged: Run, comparison: Comparison, name: str, fi
         raise AssertionError(f"{name}: only the staged run raised") from staged.error
     if plain.error is not None:
         assert staged.error is not None, f"{name}: only the plain run raised {plain.error!r}"
-        assert type(staged.error) is type(plain.error), f"{name}: {plain.error!r} became {staged.error!r}"
-        assert str(staged.error) == str(plain.error), f"{name}: {plain.error!r} became {staged.error!r}"
-        comparison.same(plain.error.args, staged.error.args, f"{name}: {plain.error!r}.args")
+        _same_exceptions(plain.error, staged.error, comparison, name)
         assert _raised_at(staged, file) == _raised_at(plain, file), f"{name}: raised elsewhere"
     assert staged.printed == plain.printed, f"{name}: {plain.printed!r} became {staged.printed!r}"
     comparison.same(plain.args, staged.args, f"{name}: argument")
     comparison.same(plain.kwargs, staged.kwargs, f"{name}: keyword argument")
     comparison.same(plain.result, staged.result, f"{name}: result")
     comparison.same_memory()
+
+
+def _same_exceptions(plain: Any, staged: Any, comparison: Comparison, name: str) -> None:
+    """Asserts that the exceptions are equal, and what they were raised from and while handling, all the way down."""
+    if plain is None:
+        assert staged is None, f"{name}: there is {staged!r} too"
+        return
+    assert type(staged) is type(plain), f"{name}: {plain!r} became {staged!r}"
+    assert str(staged) == str(plain), f"{name}: {plain!r} became {staged!r}"
+    comparison.same(plain.args, staged.args, f"{name}: {plain!r}.args")
+    assert staged.__suppress_context__ == plain.__suppress_context__, f"{name}: {plain!r}"
+    for part in ("__cause__", "__context__"):
+        inner = f"{name}: {plain!r}.{part}"
+        _same_exceptions(getattr(plain, part), getattr(staged, part), comparison, inner)
 
 
 @dataclass

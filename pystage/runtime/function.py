@@ -12,7 +12,7 @@ from ..compiler.pipeline import Infer
 from .calling import Calling, Target, target_of
 from .dispatch import Dispatcher, Short, Types
 from .lowering import Lowered
-from .raising import Raised
+from .raising import Raised, keep_context
 from .results import Pending
 from .specialisation import Elsewhere
 from .warn import FallbackWarning, warn
@@ -82,7 +82,12 @@ class CompiledFunction(Generic[P, R]):
             return made  # type: ignore[no-any-return]
         except Raised as error:
             raised = error
-        raise raised.genuine()
+        exception = raised.genuine()
+        inside = exception.__context__
+        try:
+            raise exception
+        finally:
+            keep_context(exception, inside)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """The function as a method of `instance`."""

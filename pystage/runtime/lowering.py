@@ -20,7 +20,7 @@ from .entries import Entry
 from .hlo_text import InstructionCounts, instruction_counts
 from .jax_private import run_with_x64
 from .primitive import for_platform
-from .raising import Raised
+from .raising import Raised, keep_context
 from .results import Pending
 
 Canonical = Callable[[Sequence[Any], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]
@@ -161,7 +161,12 @@ class Compiled:
             return self._lowered.call(self._compiled, args, kwargs)
         except Raised as found:
             raised = found
-        raise raised.genuine()
+        exception = raised.genuine()
+        inside = exception.__context__
+        try:
+            raise exception
+        finally:
+            keep_context(exception, inside)
 
     def as_text(self) -> str:
         """The HLO module after XLA's optimisation."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..compiler.diagnostics.span import Span
 from ..compiler.values.boundary import Failure, Form, Output
-from ..compiler.values.remade import Evaluate, remade
+from ..compiler.values.remade import Evaluate, chain, origin, remade
 
 _HOME = str(Path(__file__).parents[1])
 
@@ -36,6 +36,17 @@ class Raised(Exception):
         return self.exception.with_traceback(self.traceback)
 
 
+def keep_context(exception: BaseException, inside: BaseException | None) -> None:
+    """What the program was handling stays the context, and gets for its own what the caller is handling.
+
+    `raise` has put the latter in the place of `inside`.
+    """
+    outside = exception.__context__
+    exception.__context__ = inside
+    if outside is not None and outside is not inside:
+        chain(exception, outside)
+
+
 def code_of(failure: Failure, values: Sequence[Any]) -> int:
     """The number of the place where the program raised; 0 if it did not. Waits for the program."""
     if isinstance(failure.code, int):
@@ -46,8 +57,10 @@ def code_of(failure: Failure, values: Sequence[Any]) -> int:
 def raised(failure: Failure, number: int, values: Sequence[Any], evaluate: Evaluate) -> Raised:
     """What the program raised at the place with this number."""
     site = failure.find(number)
-    exception = remade(site, [values[failure.payload[key]] for key in site.keys], evaluate)
-    places = [p for p in (site.span, *site.chain) if p is not None and not p.file.startswith(_HOME)]
+    payload = {key: values[index] for key, index in failure.payload.items()}
+    exception = remade(site, payload, failure.find, evaluate)
+    first = origin(site, payload, failure.find)
+    places = [p for p in (first.span, *first.chain) if p is not None and not p.file.startswith(_HOME)]
     return Raised(exception, _traceback(exception, places[::-1]))
 
 

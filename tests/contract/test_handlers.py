@@ -654,6 +654,81 @@ def suppressed(row, i, d):
     return x
 
 
+# ---------------------------------------------------------------- containers of the caller that change
+
+
+@cases([1.0], 0.5)
+@cases([1.0], 2.0, raises=ValueError)
+def a_list_that_grows_in_finally(xs, x):
+    try:
+        if x > 1:
+            raise ValueError(x)
+    finally:
+        xs.append(x)
+    return x
+
+
+@cases([1.0], 0.5)
+@cases([1.0], 2.0, raises=ValueError)
+def a_list_that_grows_before_finally(xs, x):
+    try:
+        if x > 1:
+            raise ValueError(x)
+        xs.append(2.0)
+    finally:
+        xs.append(x)
+    return x
+
+
+@cases([1.0], 0.5)
+@cases([1.0], 2.0, raises=TypeError)
+def a_list_that_grows_before_finally_raises(xs, x):
+    try:
+        if x > 1:
+            raise ValueError(x)
+        xs.append(2.0)
+    finally:
+        xs.append(x)
+        if x > 1:
+            raise TypeError(x)
+    return x
+
+
+@cases([1.0], 0.5)
+@cases([1.0], 2.0, raises=ValueError)
+def a_list_that_shrinks_in_a_handler(xs, x):
+    xs.append(0.5)
+    try:
+        if x > 1:
+            raise ValueError("a")
+        xs.append(2.0)
+    except ValueError:
+        xs.pop()
+        raise
+    return x
+
+
+@cases({"n": 1}, 0.5)
+@cases({"n": 1}, 2.0, raises=ValueError)
+def a_dict_that_changes_in_finally(d, x):
+    try:
+        if x > 1:
+            raise ValueError("a")
+    finally:
+        d["n"] = d["n"] + 1
+        d["k"] = x
+    return x
+
+
+@cases([1.0], 2.0, refused="PS301")
+def a_list_whose_length_depends_on_what_is_caught(xs, x):
+    try:
+        x = 1.0 / (x - 2.0)
+    except ZeroDivisionError:
+        xs.append(5.0)
+    return x
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_handles_the_same(function, args, options) -> None:
     check(function, *args, **options)

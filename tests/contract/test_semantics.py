@@ -129,22 +129,6 @@ def test_factorisations_of_matrices_with_infinities_or_nan():
 # ---------------------------------------------------------------- types
 
 
-def test_what_is_raised_in_a_handler_has_no_context():
-    def looked_up(row, i):
-        try:
-            return float(row[i])
-        except IndexError:
-            raise KeyError(i)  # noqa: B904
-
-    row = np.arange(3.0)
-    with pytest.raises(KeyError) as plain:
-        looked_up(row, 5)
-    with pytest.raises(KeyError) as found:
-        staged(looked_up, row, 5)
-    assert isinstance(plain.value.__context__, IndexError)
-    assert found.value.__context__ is None and found.value.args == plain.value.args
-
-
 def test_the_type_after_a_loop_of_zero_trips():
     def total(x, n):
         acc = 0

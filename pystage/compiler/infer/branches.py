@@ -12,6 +12,7 @@ from ..hlo.types import BOOL, ArrayType
 from ..ops import If, Not
 from ..values.boundary import Form
 from ..values.lattice import FALSE, Abstract, Array, ArrayCell, ErrorCell, Slot, Version
+from ..values.sites import contexts
 from ..values.state import ERROR, MISSING, NOT_YET, OUTPUT, Changes, Content
 from ..values.traverse import rebuild
 from .blame import Parting
@@ -150,7 +151,7 @@ def while_running(engine: Engine, frame: int, run: Arm) -> None:
         return
 
     def then() -> None:
-        engine.state.set(ERROR, ErrorCell(versions=before.versions))
+        engine.state.set(ERROR, ErrorCell(0, contexts(before.payload), before.versions))
         run()
 
     def orelse() -> None:

@@ -37,7 +37,7 @@ from .engine import Engine
 from .iteration import Rolled, Step, at_end, iterator_of, iterators_in, object_items, rolled, steps, take_all
 from .loop import Loop
 from .loops import infer_loop
-from .raising import attempt, raise_now
+from .raising import attempt, raise_from, raise_now
 
 # ---------------------------------------------------------------- control flow
 
@@ -259,14 +259,24 @@ def raise_(e: Engine, i: stage.Raise) -> None:
             e.raise_(RuntimeError("No active exception to reraise"))
         raise raise_now(e, handled[-1])
     exception = exception_of(e, e.get(i.exc))
+    _check_handled(e, exception)
     if i.cause is not None:
         cause = e.get(i.cause)
-        known = isinstance(cause, Const) and cause.value is None
+        if not (isinstance(cause, Const) and cause.value is None):
+            cause = exception_of(e, cause)
         if isinstance(exception, Caught):
-            if exception.exception is None:
-                what = "`raise … from …` of an exception that was caught"
-                raise DiagnosticError(HandlerAtRunTime(span=i.span, what=what))
-            exception = exception.exception
+            raise raise_from(e, exception, cause)
         if isinstance(exception, Exc):
-            exception = replace(exception, cause=cause if known else exception_of(e, cause))
+            exception = replace(exception, cause=cause)
     raise raise_now(e, exception)
+
+
+def _check_handled(e: Engine, exception: Abstract) -> None:
+    """PS308 where a handler raises what another one has caught, which would get a new context."""
+    handled = e.current.handled
+    if not handled or not isinstance(exception, Caught):
+        return
+    now = handled[-1]
+    if isinstance(now, Caught) and now.values[0] is not exception.values[0]:
+        what = "`raise` of an exception in the handler of another"
+        raise DiagnosticError(HandlerAtRunTime(span=e.b.span, what=what))

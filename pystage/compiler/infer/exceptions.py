@@ -69,7 +69,7 @@ def _raised_by(engine: Engine, caught: Caught) -> list[object]:
     found: list[object] = []
     for _, origin, _ in caught.places:
         made = engine.instances.get(origin)
-        found.append(made.exception if made is not None else engine.sites.find(origin).fallback)
+        found.append(made.exception if made is not None else engine.sites.at(origin).fallback)
     return found
 
 

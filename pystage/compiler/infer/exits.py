@@ -414,6 +414,8 @@ class Exit:
                 if isinstance(held, Undef):
                     raise DiagnosticError(CannotDelete(span=held.span, what=f"the variable {path}"))
                 return [Mutation(Write.CELL, path, None, self.template(held), None)]
+        if isinstance(after, Unknown):
+            raise DiagnosticError(after.reason)
         raise DiagnosticError(CannotStore(span=self.engine.b.span, what=f"the captured object {path}"))
 
     def attributes(self, path: Path, before: ObjectCell, after: ObjectCell) -> list[Mutation]:

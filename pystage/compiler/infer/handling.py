@@ -9,7 +9,8 @@ the exception is. A `finally` runs on the joined state with the error set aside.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -19,16 +20,28 @@ from ..diagnostics.codes_calls import NotServed
 from ..diagnostics.codes_control import HandlerAtRunTime
 from ..diagnostics.diagnostic import DiagnosticError
 from ..diagnostics.errors import StagingError
-from ..hlo.ir import Op, Value
+from ..hlo.ir import Op, Region, Value
 from ..hlo.walk import callees, functions
 from ..library.caught import is_among
 from ..ops import Compare, Select
 from ..ops.draw import Draw
 from ..stage import ir as stage
 from ..values.boundary import Form
-from ..values.lattice import NONE, Abstract, Array, Caught, Const, ErrorCell, ObjectCell, Ref, Unknown
+from ..values.lattice import (
+    NONE,
+    Abstract,
+    Array,
+    Caught,
+    Const,
+    ErrorCell,
+    ObjectCell,
+    Ref,
+    Slot,
+    Unknown,
+    Version,
+)
 from ..values.remade import Remake
-from ..values.state import ERROR
+from ..values.state import ERROR, Content
 from ..values.traverse import cells_of, rebuild
 from . import objects
 from .branches import infer_if, put_back, settle_alike, while_running
@@ -90,14 +103,16 @@ class _Thrown:
 
     def again(self) -> None:
         """The program has still raised it: nothing has caught it."""
-        engine, error = self.engine, self.error
-        engine.state.set(ERROR, ErrorCell(error.code, error.payload, error_of(engine).versions))
-        raise PythonRaise(self.exception, engine.state.depth, 0)
+        engine = self.engine
+        replaced = error_of(engine).code != 0
+        _still_raised(engine, self.error)
+        raise PythonRaise(None if replaced else self.exception, engine.state.depth, 0)
 
 
 def protected(e: Engine, body: Body, handle: Callable[[_Thrown], None], otherwise: Body) -> None:
     """Runs `body`, then `handle` on what it has raised, else `otherwise`. Nothing has been raised before."""
     frame, first, kept = e.current, e.sites.next, len(error_of(e).versions)
+    around = error_of(e).payload
     region, start = e.b.current, len(e.b.current.ops)
     with guarding(e):
         error = attempt(e, body)
@@ -112,15 +127,12 @@ def protected(e: Engine, body: Body, handle: Callable[[_Thrown], None], otherwis
     raised, versions = has_raised(e), pending.versions[kept:]
     exception = error.exception if error is not None and isinstance(pending.code, int) else None
     thrown = _Thrown(e, pending, _places(e, first, pending), exception)
-    e.state.set(ERROR, ErrorCell(versions=pending.versions[:kept]))
+    e.state.set(ERROR, ErrorCell(0, around, pending.versions[:kept]))
 
     def handling() -> None:
-        for version in reversed(versions):
-            if version.condition is raised:
-                e.state.set(version.slot, version.content)
-            else:
-                put_back(e, version)
-        handle(thrown)
+        _put_back_all(e, versions, raised)
+        with _raised_while(e, pending):
+            handle(thrown)
 
     if error is not None:
         handling()
@@ -128,11 +140,40 @@ def protected(e: Engine, body: Body, handle: Callable[[_Thrown], None], otherwis
         infer_if(e, cast(Value, raised), frame.id, handling, otherwise)
 
 
+def _put_back_all(e: Engine, versions: Sequence[Version], raised: Value | None) -> None:
+    """Puts into the state what versions say, in an arm in which `raised` holds."""
+    for version in reversed(versions):
+        if version.condition is raised:
+            e.state.set(version.slot, version.content)
+        else:
+            put_back(e, version)
+
+
+@contextmanager
+def _raised_while(e: Engine, pending: ErrorCell) -> Iterator[None]:
+    """What is raised inside is raised while what `pending` says is being handled."""
+    if pending.code == 0:
+        yield
+        return
+    before, first = error_of(e), e.sites.next
+    handled = e.sites.handle(tuple(pending.payload))
+    held = {own: pending.payload[key] for key, own in handled.values}
+    held[handled.number] = code_value(e, pending.code)
+    e.state.set(ERROR, replace(before, payload={**before.payload, **held}))
+    try:
+        yield
+    finally:
+        e.sites.handled(first, handled)
+    after = error_of(e)
+    if after.code == 0:
+        e.state.set(ERROR, replace(after, payload=before.payload))
+
+
 def _places(e: Engine, first: int, error: ErrorCell) -> dict[int, tuple[int, type[BaseException]]]:
     """The places from `first` on that may be the one: what they need for their exception is there."""
     found: dict[int, tuple[int, type[BaseException]]] = {}
     for each, origin in e.sites.numbers(first):
-        site = e.sites.find(origin)
+        site = e.sites.at(origin)
         possible = not isinstance(error.code, int) or error.code == each
         if possible and all(key in error.payload for key in site.keys):
             found[each] = origin, site.cls
@@ -169,18 +210,26 @@ def _try(e: Engine, i: stage.Try) -> None:
     if not i.final:
         _handled(e, i)
         return
-    frame, kept = e.frame, len(error_of(e).versions)
+    frame, before = e.frame, error_of(e)
+    kept = len(before.versions)
     with guarding(e):
         error = attempt(e, lambda: _handled(e, i))
     e.frame = frame
     late = settle_alike(e, kept)
     pending = error_of(e)
-    e.state.set(ERROR, ErrorCell(versions=pending.versions))
+    raised = has_raised(e) if late and error is None else None
+    e.state.set(ERROR, replace(before, versions=pending.versions))
     newest = {v.slot: e.state.slots[v.slot] for v in late}
     for version in reversed(late):
         put_back(e, version)
     joined = {slot: e.state.slots[slot] for slot in newest}
-    e.run_block(i.final)
+    if raised is not None and _touches(e, i.final, joined):
+        for slot, content in newest.items():
+            e.state.set(slot, content)
+        _final_apart(e, i.final, _Thrown(e, pending, {}, None), raised, late)
+        return
+    with _raised_while(e, pending):
+        e.run_block(i.final)
     replaced = error_of(e).code != 0
     _still_raised(e, pending)
     untouched = {slot for slot, content in joined.items() if e.state.slots[slot] is content}
@@ -193,8 +242,36 @@ def _try(e: Engine, i: stage.Try) -> None:
         raise PythonRaise(None if replaced else error.exception, e.state.depth, 0)
 
 
+def _touches(e: Engine, final: stage.Block, joined: Mapping[Slot, Content]) -> bool:
+    """True if a `finally` reads or changes one of these that has no one structure; it is inferred to see, and forgotten."""
+    apart = [slot for slot, content in joined.items() if isinstance(content, Unknown)]
+    if not apart:
+        return False
+    frame, span, mark = e.frame, e.b.span, e.mark_errors()
+    with e.state.fork() as changes, e.b.region(Region()), e.under_condition():
+        attempt(e, lambda: e.run_block(final))
+    failed = e.mark_errors() != mark
+    e.frame, e.b.span = frame, span
+    e.forget_errors(mark)
+    return failed or any(changes.get(slot, joined[slot]) is not joined[slot] for slot in apart)
+
+
+def _final_apart(
+    e: Engine, final: stage.Block, thrown: _Thrown, raised: Value, late: Sequence[Version]
+) -> None:
+    """A `finally` that finds lists and dicts of other lengths where the body has raised: a branch of its own for that."""
+
+    def after_raise() -> None:
+        _put_back_all(e, late, raised)
+        with _raised_while(e, thrown.error):
+            e.run_block(final)
+        thrown.again()
+
+    infer_if(e, raised, e.current.id, after_raise, lambda: e.run_block(final))
+
+
 def _still_raised(e: Engine, pending: ErrorCell) -> None:
-    """After a `finally`: what was raised before it has still been raised, unless it has raised something itself."""
+    """What was raised has still been raised, unless what ran since has raised something itself: `finally`, `__exit__`."""
     b, now = e.b, error_of(e)
     code, payload = pending.code, pending.payload
     if code == 0:

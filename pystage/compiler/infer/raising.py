@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..diagnostics.codes_control import RaiseAtRunTime
+from ..diagnostics.codes_control import HandlerAtRunTime, RaiseAtRunTime
 from ..diagnostics.diagnostic import DiagnosticError
 from ..diagnostics.span import Span
 from ..hlo.ir import Region, Value
@@ -26,6 +26,7 @@ from ..ops import Add, And, Compare, Constant, Or, Select
 from ..values.boundary import Made, Site, Template
 from ..values.lattice import Abstract, Array, Caught, Cell, ErrorCell, Exc, PayloadKey, Slot, Version
 from ..values.state import ERROR, NOT_YET, Content
+from ..values.text import caused
 from ..values.traverse import cells_of, values_of
 from .exits import Exit
 from .frame import PythonRaise
@@ -88,7 +89,7 @@ class Raising:
     """An exception of class `cls`, if `bad` holds (None: in all other cases).
 
     `exception` makes the template of a call that raises it, or gives it; `fallback` is raised if it does neither.
-    `instance`: the exception itself, where staged code has made it.
+    `instance`: the exception itself, where staged code has made it. `again`: it is the one that is being handled.
     """
 
     cls: type[BaseException]
@@ -96,6 +97,7 @@ class Raising:
     bad: Value | None = None
     fallback: BaseException | None = None
     instance: Abstract | None = None
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,6 +132,7 @@ def record(engine: Engine, cases: Sequence[Raising], bad: Value | None = None) -
         payload = merged_payload(engine, free, payload, cell.payload)
     else:
         code = site if bad is None else b.op(Select(), bad, code_value(engine, site), number(engine, 0))
+        payload = {**payload, **cell.payload}
     engine.state.set(ERROR, ErrorCell(code, payload, cell.versions))
 
 
@@ -141,7 +144,9 @@ def _choice(engine: Engine, cases: Sequence[Raising]) -> tuple[int | Value, dict
         leaving = Exit(engine)
         template = case.exception(leaving)
         keys = _keys(leaving.results)
-        place = Site(case.cls, template, keys, engine.b.span, chain_of(engine), case.fallback)
+        place = Site(
+            case.cls, template, keys, engine.b.span, chain_of(engine), case.fallback, again=case.again
+        )
         own = engine.sites.add(place)
         if case.instance is not None:
             engine.instances[own] = Instance(case.instance, tuple(leaving.results), keys)
@@ -231,6 +236,23 @@ def raise_now(engine: Engine, exception: Abstract) -> PythonRaise:
     return PythonRaise(exception, engine.state.depth, before)
 
 
+def raise_from(engine: Engine, caught: Caught, cause: Abstract) -> PythonRaise:
+    """The program raises once more what a handler has caught, from `cause`; PS308 if its class is one of several."""
+    if len(caught.classes) != 1:
+        what = "`raise … from …` of an exception whose class depends on the path"
+        raise DiagnosticError(HandlerAtRunTime(span=engine.b.span, what=what))
+    (cls,), own = caught.classes, caught.exception
+    instance = replace(own, cause=cause) if isinstance(own, Exc) else None
+
+    def template(leaving: Exit) -> Template:
+        parts = exception_template(leaving, caught), exception_template(leaving, cause)
+        return Made(caused, parts, (), engine.state.cell_number())
+
+    before = error_of(engine).code
+    record(engine, [Raising(cls, template, instance=instance, again=True)])
+    return PythonRaise(instance, engine.state.depth, before)
+
+
 def _record_again(engine: Engine, caught: Caught) -> None:
     """The program raises once more what a handler has caught, unless it has raised before."""
     cell = error_of(engine)
@@ -242,6 +264,8 @@ def _record_again(engine: Engine, caught: Caught) -> None:
     if free is not None:
         code = engine.b.op(Select(), free, code, code_value(engine, cell.code))
         payload = merged_payload(engine, free, payload, cell.payload)
+    else:
+        payload = {**payload, **cell.payload}
     engine.state.set(ERROR, ErrorCell(code, payload, cell.versions))
 
 
@@ -346,6 +370,8 @@ def merge_error(engine: Engine, left: ErrorCell, shift: int) -> None:
         code = b.op(Select(), own, moved, code_value(engine, code))
     if free is not None:
         payload = merged_payload(engine, free, payload, before.payload)
+    else:
+        payload = {**payload, **before.payload}
     engine.state.set(ERROR, ErrorCell(code, payload, (*before.versions, *left.versions)))
 
 

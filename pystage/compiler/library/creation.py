@@ -364,7 +364,7 @@ def arange(
 
 def _length(first: Any, last: Any, by: Any) -> int:
     """How many numbers `np.arange` makes; raises ValueError and OverflowError as it does."""
-    parts = (last - first) / by
+    parts: float = (last - first) / by
     if not math.isfinite(parts) or parts >= 2**63:
         return len(np.arange(first, last, by))
     if parts == 0 and last != first:  # too small for a float, or a step without end

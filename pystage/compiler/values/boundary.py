@@ -372,12 +372,25 @@ class Mutation:
 
 
 @immutable
+class Handled:
+    """An exception that was being handled while the program raised others: the `__context__` of those.
+
+    `number`: the payload key under which the number of its place stands, 0 where none was being handled. `values`: the
+    payload keys of what it is made of, each with the key under which its value stands.
+    """
+
+    number: tuple[ArrayType, int]
+    values: tuple[tuple[tuple[ArrayType, int], tuple[ArrayType, int]], ...]
+
+
+@immutable
 class Site:
     """A place of the program that may raise `cls`.
 
     `exception`: a call that raises the genuine exception, or gives it. Its `Output`s count the values of the
     place itself, of which the program gives the i-th as the payload `keys[i]`. `fallback` is raised where the
-    call does neither. `chain`: the places of the calls that led there, innermost first.
+    call does neither. `chain`: the places of the calls that led there, innermost first. `handled`: what was
+    being handled there, innermost first. `again`: it raises the innermost of these once more.
     """
 
     cls: type[BaseException]
@@ -386,6 +399,8 @@ class Site:
     span: Span | None
     chain: tuple[Span, ...] = ()
     fallback: BaseException | None = None
+    handled: tuple[Handled, ...] = ()
+    again: bool = False
 
 
 @immutable

@@ -2,21 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..hlo.types import ArrayType
-from .boundary import Site, Template
+from .boundary import Known, Site, Template
 from .shown import shown
 
 Evaluate = Callable[[Template, Sequence[Any]], Any]
 """The object that a template describes, of these values."""
 
 
-def remade(site: Site, payload: Sequence[Any], evaluate: Evaluate) -> BaseException:
+Key = tuple[ArrayType, int]
+
+
+def remade(
+    site: Site, payload: Mapping[Key, Any], find: Callable[[int], Site], evaluate: Evaluate
+) -> BaseException:
+    """The exception that the place raises, with its `__context__`."""
+    return _with_context(site, payload, find, evaluate)[0]
+
+
+def _with_context(
+    site: Site, payload: Mapping[Key, Any], find: Callable[[int], Site], evaluate: Evaluate
+) -> tuple[BaseException, set[Key]]:
+    """The exception that the place raises, and which of those being handled its chain of contexts has."""
+    exception = _made(site, [payload[key] for key in site.keys], evaluate)
+    if isinstance(site.exception, Known) and site.handled:
+        exception.__context__ = None
+    chained: set[Key] = set()
+    for handled in site.handled[site.again :]:
+        number = int(payload.get(handled.number, 0))
+        if not number or handled.number in chained:
+            continue
+        own = {key: payload[held] for key, held in handled.values}
+        context, inner = _with_context(find(number), own, find, evaluate)
+        chain(exception, context)
+        chained |= {handled.number, *inner}
+    return exception, chained
+
+
+def origin(site: Site, payload: Mapping[Key, Any], find: Callable[[int], Site]) -> Site:
+    """The place at which an exception was raised first that the place raises once more."""
+    while site.again:
+        handled = site.handled[0]
+        site = find(int(payload[handled.number]))
+        payload = {key: payload[held] for key, held in handled.values}
+    return site
+
+
+def chain(exception: BaseException, context: BaseException) -> None:
+    """`exception` was raised, with all that is its `__context__`, while `context` was being handled."""
+    found = list(_contexts(exception))
+    if not any(each is other for each in _contexts(context) for other in found):
+        found[-1].__context__ = context
+
+
+def _contexts(exception: BaseException | None) -> Iterator[BaseException]:
+    """An exception, its context, the context of that, and so on."""
+    while exception is not None:
+        yield exception
+        exception = exception.__context__
+
+
+def _made(site: Site, payload: Sequence[Any], evaluate: Evaluate) -> BaseException:
     """The exception that the place raises, of its own values."""
     try:
         made = evaluate(site.exception, payload)
@@ -44,6 +96,5 @@ class Remake:
     def __call__(self, code: int, *payload: Any) -> BaseException:
         if not code:
             return Exception()
-        site = self.find(code)
-        values = dict(zip(self.keys, payload, strict=True))
-        return remade(site, [np.asarray(values[key]) for key in site.keys], shown)
+        values = {key: np.asarray(value) for key, value in zip(self.keys, payload, strict=True)}
+        return remade(self.find(code), values, self.find, shown)

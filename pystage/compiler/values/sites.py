@@ -9,11 +9,16 @@ places, so that nothing is copied and the code of a place becomes that of the ot
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..diagnostics.span import Span
-from .boundary import Site
+from ..hlo.ir import Value
+from ..hlo.types import INT32, ArrayType
+from .boundary import Handled, Site
+
+_HANDLED = 1 << 20
+"""The payload keys of what is being handled count from here on, so many apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,8 @@ class Sites:
         self.next = 1
         self._starts: list[int] = []
         self._found: list[Site | _Repeated] = []
+        self._handled: list[tuple[int, int, Handled]] = []
+        self._handlers = 0
 
     def add(self, site: Site) -> int:
         """The number of a new place."""
@@ -80,15 +87,42 @@ class Sites:
                 origin += found.origin - self._starts[index]
             yield number, origin
 
+    def handle(self, keys: Sequence[tuple[ArrayType, int]]) -> Handled:
+        """Payload keys of its own for an exception that is being handled, which is made of the values under `keys`."""
+        self._handlers += 1
+        first = self._handlers * _HANDLED
+        own = [(key, (key[0], first + i)) for i, key in enumerate(keys, 1)]
+        return Handled((ArrayType(INT32), first), tuple(own))
+
+    def handled(self, first: int, handled: Handled) -> None:
+        """All places from the number `first` on have raised while this was being handled."""
+        if self.next > first:
+            self._handled.append((first, self.next, handled))
+
+    def _around(self, number: int, first: int) -> tuple[Handled, ...]:
+        """What was being handled at a place since the place `first`, innermost first."""
+        return tuple([h for start, end, h in self._handled if first <= start <= number < end])
+
     def _index(self, number: int) -> int:
         return bisect.bisect_right(self._starts, number) - 1
 
-    def find(self, number: int) -> Site:
-        """The place of a number, with the calls that led there."""
+    def at(self, number: int) -> Site:
+        """The place that was added under a number."""
+        found = self._found[self._index(number)]
+        assert isinstance(found, Site)
+        return found
+
+    def find(self, number: int, first: int = 0) -> Site:
+        """The place of a number, with the calls that led there, and with what was being handled since `first`."""
         index = self._index(number)
-        found = self._found[index]
+        found, handled = self._found[index], self._around(number, first)
         if isinstance(found, Site):
-            return found
-        site = self.find(number - self._starts[index] + found.origin)
+            return replace(found, handled=handled)
+        site = self.find(number - self._starts[index] + found.origin, found.origin)
         kept = len(site.chain) - found.own
-        return replace(site, chain=site.chain[:kept] + found.chain)
+        return replace(site, chain=site.chain[:kept] + found.chain, handled=site.handled + handled)
+
+
+def contexts(payload: dict[tuple[ArrayType, int], Value]) -> dict[tuple[ArrayType, int], Value]:
+    """The part of a payload that is what is being handled."""
+    return {key: value for key, value in payload.items() if key[1] >= _HANDLED}
