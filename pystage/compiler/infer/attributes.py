@@ -51,7 +51,7 @@ from ..values.lattice import (
     Tuple,
     Unknown,
 )
-from . import exceptions, namedtuples, objects
+from . import class_stores, exceptions, namedtuples, objects
 from .describe import describe
 
 if TYPE_CHECKING:
@@ -194,6 +194,9 @@ def setattr_(engine: Engine, value: Abstract, name: str, new: Abstract) -> None:
         if isinstance(cell, ObjectCell):
             objects.instance_setattr(engine, value, cell, name, new)
             return
+    if isinstance(value, Const) and isinstance(value.value, type):
+        class_stores.store(engine, value.value, name, new)
+        return
     if isinstance(value, Tuple) and value.cls is not tuple:
         engine.raise_(AttributeError("can't set attribute"))
     if set_array_attribute(engine, value, name, new):

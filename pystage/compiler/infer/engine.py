@@ -177,7 +177,7 @@ class Engine(Context):
         self._names: dict[str, int] = {}
         self.scopes: list[Scope] = []
         self._namespaces: dict[int, int] = {}
-        self.global_names: dict[int, dict[str, Any]] = {}
+        self.global_names: dict[int, dict[str, Any] | type] = {}
         self.closure_cells: dict[int, tuple[int, Any]] = {}
         self.objects_told_apart = False
         self.pulled_rules: dict[int, tuple[Meaning, Meaning]] = {}
@@ -375,13 +375,13 @@ class Engine(Context):
         return f"{name}_{count}" if count else name
 
     def written_globals(self) -> list[tuple[int, str]]:
-        """The module variables that the program has assigned."""
+        """The variables of modules and the attributes of classes that the program has assigned."""
         if not self._namespaces:
             return []
         return [s for s in self.state.slots if isinstance(s, tuple) and s[0] < 0]
 
-    def namespace_number(self, namespace: dict[str, Any], create: bool = False) -> int | None:
-        """The frame number under which a module's assigned variables stand; None if none was assigned."""
+    def namespace_number(self, namespace: dict[str, Any] | type, create: bool = False) -> int | None:
+        """The frame number under which assigned variables of a module, or of a class, stand; None if none was assigned."""
         if create:
             self.keep.append(namespace)
             self._namespaces.setdefault(id(namespace), -len(self._namespaces) - 1)

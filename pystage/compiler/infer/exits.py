@@ -25,6 +25,7 @@ from ..values.boundary import (
     Made,
     Mutation,
     Output,
+    Owned,
     Path,
     Same,
     Template,
@@ -363,16 +364,20 @@ class Exit:
         return found, Failure(code, self.engine.sites.find, payload, first)
 
     def assignment(self, slot: tuple[int, str], value: Any) -> list[Mutation]:
-        """The mutation of a global variable; none where it was not assigned yet."""
-        namespace = self.engine.global_names[slot[0]]
+        """The mutation of a global variable, or of an attribute of a class; none where it was not assigned yet."""
+        owner, name = self.engine.global_names[slot[0]], slot[1]
+        of_class = isinstance(owner, type)
+        path = Path(Owned(owner, owner.__qualname__) if isinstance(owner, type) else Global(owner, name))
+        what = f"the attribute {path}.{name}" if of_class else f"the global variable {name!r}"
         if value is NOT_YET:
             return []
-        path = Path(Global(namespace, slot[1]))
         if isinstance(value, MaybeUndef):
-            value = assigned(self.engine, value, f"the global variable {slot[1]!r}")
+            value = assigned(self.engine, value, what)
         if isinstance(value, Undef):
-            raise DiagnosticError(CannotDelete(span=value.span, what=f"the global variable {slot[1]!r}"))
-        return [Mutation(Write.GLOBAL, path, slot[1], self.template(value), None)]
+            raise DiagnosticError(CannotDelete(span=value.span, what=what))
+        return [
+            Mutation(Write.ATTRIBUTE if of_class else Write.GLOBAL, path, name, self.template(value), None)
+        ]
 
     def mutation(self, path: Path, before: Any, after: Any) -> list[Mutation]:
         """The mutations of one object."""

@@ -117,6 +117,9 @@ def plain_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> Abst
         return assigned(engine, own, f"the attribute {name!r} of {cls.__name__}")
     if own is not None and not isinstance(own, Undef):
         return own
+    stored = stored_member(engine, cls, name)
+    if stored is not None:
+        return stored
     if found(raw) and not isinstance(raw, types.MemberDescriptorType):
         return bind_member(engine, cls, name, raw, ref)
     return None
@@ -153,6 +156,23 @@ def field(cell: ObjectCell, name: str) -> Abstract | None:
     if own is None and cell.origin is not None:
         own = cell.origin(name)
     return own
+
+
+def stored_member(engine: Engine, cls: type, name: str) -> Abstract | None:
+    """What the program has stored as an attribute of a class (`class_stores.py`); None where it has stored nothing."""
+    if engine.global_names:
+        for base in cls.__mro__:
+            slot = engine.namespace_number(base), name
+            if slot in engine.state.slots:
+                value = engine.state.get(slot)
+                return (
+                    assigned(engine, value, f"{base.__name__}.{name}")
+                    if isinstance(value, MaybeUndef)
+                    else value
+                )
+            if name in base.__dict__:
+                break
+    return None
 
 
 def bind_member(engine: Engine, cls: type, name: str, raw: Any, receiver: Abstract | None) -> Abstract:
@@ -197,6 +217,9 @@ def class_getattr(engine: Engine, cls: type, name: str) -> Abstract:
     engine.externals.note_class(cls)
     if name in ("__name__", "__qualname__", "__module__", "__doc__", "__mro__", "__bases__"):
         return Const(getattr(cls, name))
+    stored = stored_member(engine, cls, name)
+    if stored is not None:
+        return stored
     raw = lookup_class(cls, name)
     if not found(raw):
         if hasattr(cls, name):
