@@ -73,12 +73,12 @@ def check(
     assert raises is None or type(plain.error) is raises, f"the plain run raised {plain.error!r}"
     _assert_something_to_compare(plain, args, keywords)
     for number in range(1, runs + 1):
-        _compare_runs(plain, _run(staged, args, keywords), Comparison(tolerance), f"call {number}", file)
+        compare_runs(plain, _run(staged, args, keywords), Comparison(tolerance), f"call {number}", file)
     if interpreted and isinstance(staged, CompiledFunction):
         with interpreting() as programs:
             run = _run(staged, args, keywords)
         assert programs, "nothing was interpreted"
-        _compare_runs(plain, run, Comparison(tolerance, weak_types=False), "interpreted", file)
+        compare_runs(plain, run, Comparison(tolerance, weak_types=False), "interpreted", file)
 
 
 @functools.lru_cache(maxsize=256)
@@ -200,7 +200,8 @@ def _raised_at(run: Run, file: str) -> tuple[int | None, str] | None:
     return lines[-1] if lines else None
 
 
-def _compare_runs(plain: Run, staged: Run, comparison: Comparison, name: str, file: str) -> None:
+def compare_runs(plain: Run, staged: Run, comparison: Comparison, name: str, file: str) -> None:
+    """Asserts that two runs of the functions of a file gave, changed, raised and printed the same."""
     if staged.error is not None and plain.error is None:
         raise AssertionError(f"{name}: only the staged run raised") from staged.error
     if plain.error is not None:
@@ -234,6 +235,8 @@ class Comparison:
 
     tolerance: Mapping[str, float] | float | None = None
     weak_types: bool = True
+    by_path: bool = False
+    """A number whose type depends on the path may come back as what `docs/semantics.md` says: a float, NumPy's."""
     partners: dict[int, Any] = field(default_factory=dict)  # id of a plain object → its staged partner
     taken: dict[int, str] = field(default_factory=dict)  # id of a staged object → where it was first met
     arrays: list[tuple[str, np.ndarray, np.ndarray]] = field(default_factory=list)
@@ -244,6 +247,8 @@ class Comparison:
         if isinstance(plain, jax.Array):
             self._same_jax(plain, staged, path)
             return
+        if self.by_path and _is_wider(plain, staged):
+            plain = type(staged)(plain)
         assert type(staged) is type(plain), (
             f"{path}: {_name(plain)} became {_name(staged)} ({plain!r}, {staged!r})"
         )
@@ -347,6 +352,13 @@ def _name(value: Any) -> str:
     """How a value is described: its type, with dtype and shape where it has them."""
     kind = "jax.Array" if isinstance(value, jax.Array) else type(value).__qualname__
     return f"{kind} {value.dtype}{list(value.shape)}" if hasattr(value, "dtype") else kind
+
+
+def _is_wider(plain: Any, staged: Any) -> bool:
+    """Whether a number came back as a float in place of an int, or as NumPy's in place of Python's."""
+    if type(plain) is int and type(staged) in (float, np.float64):
+        return True
+    return type(plain) in (bool, int, float) and type(staged) is type(np.asarray(plain)[()])
 
 
 def _real(dtype: np.dtype) -> str:

@@ -213,7 +213,8 @@ class Description:
             if problem is not None:
                 self._fail(UnsupportedElements(span=self._span, path=path, problem=problem))
             self._staged.add(dtype)
-        return Leaf(index, ArrayType(dtype, shape), form, weak)
+        writable = kind is not Kind.NDARRAY or bool(value.flags.writeable)
+        return Leaf(index, ArrayType(dtype, shape), form, weak, writable=writable)
 
 
 def _kind(value: Any) -> str:

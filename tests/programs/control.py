@@ -200,6 +200,7 @@ def define(w: Writer) -> None:
         list(outer.callees),
         0,
         (of_result,),
+        frozenset(outer.variables) - nonlocals,
     )
     with w.block(f"def {name}({', '.join(written)}):"):
         w.scope = inner

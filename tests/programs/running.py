@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import tempfile
 import warnings
@@ -16,7 +15,9 @@ from checking import check
 from outcomes import Outcome
 from slopes import check_gradient
 
+from .calling import Call, check_calls, load
 from .strategy import Program
+from .worlds import World
 
 SLACK = {"float64": 1e-4, "float32": 2e-3, "float16": 1e-1, "bfloat16": 1e-1}
 """How far numbers with rounding may differ, which programs add, square and divide again and again; those of float64
@@ -29,7 +30,7 @@ def run(program: Program) -> Outcome:
     """Runs one program both ways, on all its inputs; the worst of what comes of them."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        module = _load(program, Path(folder))
+        module = load(_written(program, Path(folder)))
         staged = pystage.compile(module.program, fallback="error")
         outcome = Outcome("same")
         for texts in program.inputs:
@@ -54,6 +55,20 @@ def run(program: Program) -> Outcome:
         return outcome
 
 
+def run_world(world: World) -> Outcome:
+    """Calls the program of a random module several times both ways."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = _written(world, Path(folder))
+        calls = [Call("program", step.args, step.changes) for step in world.steps]
+        try:
+            return Outcome("raises" if check_calls(path, calls, SLACK, by_path=True) else "same")
+        except pystage.StagingError as error:
+            return Outcome(error.diagnostics[0].code, str(error))
+        except AssertionError as error:
+            return Outcome("differs", f"{error}\n{error.__cause__!r}")
+
+
 def differentiate(program: Program) -> Outcome:
     """Checks the gradient of a program whose narrow numbers are made wide, at the first of its inputs."""
     wide = Program(
@@ -62,7 +77,7 @@ def differentiate(program: Program) -> Outcome:
     )
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        module = _load(wide, Path(folder))
+        module = load(_written(wide, Path(folder)))
         args = tuple([eval(text, vars(module)) for text in wide.inputs[0]])
         number = zlib.crc32(wide.source().encode())
         outcome = check_gradient(module.program, args, second=number % 3 == 0, compiled=number % 8 == 1)
@@ -83,12 +98,8 @@ def _raised(module: ModuleType, texts: tuple[str, ...]) -> type[Exception] | Non
     return None
 
 
-def _load(program: Program, folder: Path) -> ModuleType:
-    """The program as a module with a source file."""
+def _written(program: Program | World, folder: Path) -> Path:
+    """The source file of a program."""
     path = folder / f"random_program_{next(_numbers)}.py"
     path.write_text(program.source())
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return path

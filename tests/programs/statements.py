@@ -190,10 +190,12 @@ def augment(w: Writer) -> None:
     numbers = [place for place in w.numbers() if place[2] or place[1].form is Form.ARRAY]
     if not numbers:
         return declare(w)
-    text, kind, _ = w.pick(numbers)
+    text, kind, assignable = w.pick(numbers)
     written = augmented(w, kind)
     if written is None:
         return assign(w)
+    if not assignable and text in w.scope.captured:
+        text += "[...]"
     w.add(f"{text} {written}")
     return None
 
@@ -289,8 +291,8 @@ def mutate(w: Writer) -> None:
             w.add(w.pick(_list_changes(w, text, item, length))())
         case DictOf(items):
             w.add(_dict_change(w, text, items))
-        case ObjectOf(cls, _):
-            w.add(_object_change(w, text, cls))
+        case ObjectOf(cls, fields):
+            w.add(_object_change(w, text, cls, fields))
     return None
 
 
@@ -324,7 +326,10 @@ def _dict_change(w: Writer, text: str, items: tuple[tuple[str, Kind], ...]) -> s
     return f"{text}.setdefault({w.pick(('c', key))!r}, {value(w, kind)})"
 
 
-def _object_change(w: Writer, text: str, cls: str) -> str:
+def _object_change(w: Writer, text: str, cls: str, fields: tuple[tuple[str, Kind], ...]) -> str:
+    if cls == "Settings":
+        name, kind = w.pick(fields)
+        return f"{text}.{name} = {value(w, kind)}"
     if cls == "Point":
         return w.pick(
             (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from .control import body
 from .expressions import PYTHON_FLOAT, PYTHON_INT, fit, kept, leaf
-from .kinds import DictOf, Form, Grade, Kind, ListOf, Number, ObjectOf
+from .kinds import DictOf, Form, Grade, Kind, ListOf, Number, ObjectOf, TupleOf
 from .statements import COUNTER, DOUBLED, POINT, VECTOR
 from .writer import Draw, Writer
 
@@ -17,6 +17,8 @@ SIGNED = ("int64", "int32", "int16", "int8")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 SHAPES = ((3,), (2, 3), (3, 1), (1,), (2, 2), (0,), ())
 MOST_STATEMENTS = 14
+HEAD = "from programs.prelude import *\n\n\n"
+"""What each program begins with."""
 INPUTS = 3
 """How many tuples of arguments a program is called with."""
 
@@ -30,7 +32,7 @@ class Program:
 
     def source(self) -> str:
         """The module."""
-        return "from programs.prelude import *\n\n\n" + "\n".join(self.lines) + "\n"
+        return HEAD + "\n".join(self.lines) + "\n"
 
     def case(self) -> str:
         """The program as it stands in `test_regressions.py`."""
@@ -42,7 +44,7 @@ class Program:
 def programs(draw: Draw) -> Program:
     """A program that plain Python runs, though it may raise."""
     w = Writer(draw)
-    kinds = [w.expression(lambda: _parameter(w)) for _ in range(1 + w.below(4))]
+    kinds = [w.expression(lambda: parameter(w)) for _ in range(1 + w.below(4))]
     names = list("abcd"[: len(kinds)])
     w.statements = MOST_STATEMENTS
     w.calm = bool(w.below(2))
@@ -58,11 +60,12 @@ def programs(draw: Draw) -> Program:
             results = [name for name in w.scope.variables if w.below(4)]
         w.add(f"return {', '.join(results or [names[0]])},")
     first = w.below(100)
-    inputs = tuple(_arguments(kinds, (first + i) * 7) for i in range(INPUTS))
+    inputs = tuple(arguments(kinds, (first + i) * 7) for i in range(INPUTS))
     return Program(tuple(w.lines), inputs)
 
 
-def _parameter(w: Writer) -> Kind:
+def parameter(w: Writer) -> Kind:
+    """The kind of something that a program is given."""
     options: tuple[Callable[[], Kind], ...] = (
         lambda: PYTHON_INT,
         lambda: VECTOR,
@@ -88,20 +91,22 @@ def _parameter(w: Writer) -> Kind:
     return kind
 
 
-def _arguments(kinds: list[Kind], choice: int) -> tuple[str, ...]:
+def arguments(kinds: list[Kind], choice: int) -> tuple[str, ...]:
     """The arguments of one call; a choice is a number of any size."""
-    return tuple(_argument(kind, choice + 5 * i) for i, kind in enumerate(kinds))
+    return tuple(argument(kind, choice + 5 * i) for i, kind in enumerate(kinds))
 
 
-def _argument(kind: Kind, choice: int) -> str:
+def argument(kind: Kind, choice: int) -> str:
     """The text of a value of a kind."""
     match kind:
         case ListOf(item, length):
-            return f"[{', '.join(_argument(item, choice + i) for i in range(length))}]"
+            return f"[{', '.join(argument(item, choice + i) for i in range(length))}]"
         case DictOf(items):
-            return "{" + ", ".join(f"{key!r}: {_argument(item, choice)}" for key, item in items) + "}"
+            return "{" + ", ".join(f"{key!r}: {argument(item, choice)}" for key, item in items) + "}"
+        case TupleOf(items):
+            return f"({', '.join(argument(item, choice) for item in items)},)"
         case ObjectOf(cls, fields):
-            return f"{cls}({', '.join(_argument(item, choice) for _, item in fields)})"
+            return f"{cls}({', '.join(argument(item, choice) for _, item in fields)})"
         case Number():
             numbers = [_number(kind, (choice + 5 * i) % 12) for i in range(max(kind.elements, 1))]
             if kind.form is Form.PYTHON:

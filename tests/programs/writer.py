@@ -53,6 +53,8 @@ class Scope:
     loops: int = 0
     results: tuple[Number, ...] = ()
     """The kinds of what `return` gives here; empty where there is none but the last."""
+    captured: frozenset[str] = frozenset()
+    """Names of what stands outside of the function: `name += 1` would make it a local variable."""
 
 
 class Writer:
@@ -140,7 +142,7 @@ class Writer:
         """Lines under a header; what they declare is forgotten behind them. `changes` are those of the scope."""
         self.add(header)
         outer, start = self.scope, len(self.lines)
-        scope = Scope(dict(outer.variables), list(outer.callees), outer.loops, outer.results)
+        scope = Scope(dict(outer.variables), list(outer.callees), outer.loops, outer.results, outer.captured)
         for name, value in changes.items():
             setattr(scope, name, value)
         self.scope, self.depth = scope, self.depth + 1

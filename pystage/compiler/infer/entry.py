@@ -162,6 +162,7 @@ class _Entry:
             raise
         self.ask_for_demands()
         self.note_distinct(mutations)
+        self.note_writable(mutations)
         return replace(self.program(leaving, template, mutations, failure, name), printed=printed)
 
     def ask_for_demands(self) -> None:
@@ -188,6 +189,14 @@ class _Entry:
         ]
         if len(paths) > 1 and any(not isinstance(p.root, Argument) for p in paths):
             world.guard(GuardKind.DISTINCT, paths[0], tuple(paths))
+
+    def note_writable(self, mutations: Sequence[Mutation]) -> None:
+        """Notes of arrays that the program stores into that they are writable, and of all others that are not."""
+        world = self.engine.externals
+        stored = {m.target for m in mutations if m.kind is Write.ARRAY}
+        for path, content in world.initial.values():
+            if isinstance(content, ArrayCell) and (path in stored or content.writable is False):
+                world.guard(GuardKind.WRITABLE, path, content.writable)
 
     def in_order(self, mutations: Sequence[Mutation]) -> tuple[Path, ...]:
         """The caller's arrays whose memory must lie in row-major order."""
@@ -272,7 +281,7 @@ class _Entry:
                 engine.origins.places[value] = spec.index
         if spec.form is not Form.NDARRAY:
             return Array(value, spec.form, spec.weak, key_impl=spec.key_impl)
-        ref = self.arrays[spec.index] = Ref(self.cell(path, ArrayCell(value)))
+        ref = self.arrays[spec.index] = Ref(self.cell(path, ArrayCell(value, spec.writable)))
         return ref
 
     def cell(self, path: Path, content: Any) -> int:

@@ -39,7 +39,8 @@ class Leaf:
     """A dynamic leaf of the arguments: the `index`-th. `weak` is JAX's weak type (False for others).
 
     Two occurrences of one ndarray (by identity) have the same index. `key_impl` is the name of the
-    generator where the leaf is a typed PRNG key (its data is what `type` describes, as uint32).
+    generator where the leaf is a typed PRNG key (its data is what `type` describes, as uint32). An ndarray that is
+    not `writable` is read-only memory.
     """
 
     index: int
@@ -47,6 +48,7 @@ class Leaf:
     form: Form
     weak: bool = False
     key_impl: str | None = None
+    writable: bool = True
 
 
 @immutable
@@ -182,6 +184,7 @@ class GuardKind(enum.Enum):
     ABSENT = "absent"  # nothing stands there
     SAME = "same"  # it is the object at another path, `expected`
     DISTINCT = "distinct"  # the objects at the paths `expected` are different ones
+    WRITABLE = "writable"  # an ndarray whose memory is writable (True) or read-only (False)
     NAMES = "names"  # a class: it has so many names of its own, and this method resolution order
 
 
