@@ -181,9 +181,9 @@ class Plan:
         stored = [follow(args, kwargs) for follow in self._stored]
         pair = overlapping(stored, [(r.value, r.from_world) for r in received])
         if pair is not None:
-            problem = OverlappingMemory(
-                span=span, stored=self._stored_paths[pair[0]], other=received[pair[1]].path
-            )
+            name, other = self._stored_paths[pair[0]], received[pair[1]]
+            paths = [r.path for r in received if r.value is other.value and r.path != name]
+            problem = OverlappingMemory(span=span, stored=name, other=(paths or [other.path])[0])
             raise StagingError((problem,))
 
     # -- results

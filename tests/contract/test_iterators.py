@@ -202,6 +202,34 @@ def a_loop_that_may_end_early(x, n):
     return total
 
 
+@cases.each((X, 2.0), (X, -1.0))
+def sums_of_what_meets_a_condition(x, limit):
+    return (
+        sum(x[i] for i in range(4) if x[i] > limit),
+        sum((v * 2 for v in x if v > limit), 5),
+        sum((v for v in x if v >= limit), start=0.5),
+        sum(1 for v in x if v > limit),
+        sum(x[i] * j for i in range(4) if i != 1 for j in range(3) if j > 0 and x[i] > limit),
+        sum(d["k"] for d in [{"k": 1}, {"k": 2}] if d["k"] > 1),
+    )
+
+
+@cases(X)
+def a_sum_of_known_numbers_is_known(x):
+    return np.zeros(sum(i for i in range(4) if i % 2)) + x
+
+
+@cases(X, 2.0)
+@cases(X, 9.0, raises=ZeroDivisionError)
+def a_sum_raises_where_an_element_does(x, limit):
+    return sum(10 // int(v - 3) for v in x if v < limit)
+
+
+@cases.each((12, X), (7, X))
+def the_length_of_a_string_of_numbers(n, x):
+    return len(f"{n}"), x[: len(str(n))]
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_iterators(function, args, options):
     check(function, *args, **options)

@@ -142,6 +142,11 @@ def test_the_type_after_a_loop_of_zero_trips():
     assert type(found) is np.float64 and found == 0.0
     assert type(total(x, 2)) is type(staged(total, x, 2)) is np.float64
 
+    def of_nothing(x):
+        return sum(v for v in x if v > 9)
+
+    assert type(of_nothing(x)) is int and type(staged(of_nothing, x)) is np.float64
+
 
 def test_a_number_that_is_int_or_float_by_path_is_a_float():
     def either(x):

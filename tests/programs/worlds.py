@@ -231,7 +231,7 @@ def _step(w: Writer, kinds: dict[str, Kind], replaced: list[str] | None) -> Step
     args = []
     for i, kind in enumerate(kinds.values()):
         own = [text for text, other, _ in w.places() if other == kind]
-        args.append(w.pick(own) if own and w.chance(6) else argument(kind, w.below(12) + 5 * i))
+        args.append(w.pick(own) if own and w.chance(20) else argument(kind, w.below(12) + 5 * i))
     return Step(changes, tuple(args))
 
 

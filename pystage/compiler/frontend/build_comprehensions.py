@@ -1,8 +1,8 @@
 """Comprehensions and generator expressions, as loops in the function around them (PEP 709).
 
 A generator expression computes its elements when they are asked for, so it is built only where that can
-be kept: fused into the loop that runs over it, stopped where `any` and `all` stop, or as a list where all
-of it is consumed at once. Anywhere else it is refused.
+be kept: fused into the loop that runs over it, stopped where `any` and `all` stop, added up where `sum` takes what
+meets a condition, or as a list where all of it is consumed at once. Anywhere else it is refused.
 """
 
 from __future__ import annotations
@@ -178,7 +178,11 @@ def generator_call(b: Builder, node: Any) -> ir.Temp | None:
     if name in ("any", "all") and not others and not b.unit.scopes[argument].captured:
         return _decided(b, node, argument, name)
     consumed_method = isinstance(node.func, cst.Attribute) and node.func.attr.value in _CONSUMING_METHODS
-    if name in _CONSUMERS and all(isinstance(a.value, _SIMPLE) and not a.star for a in others):
+    simple = all(isinstance(a.value, _SIMPLE) and not a.star for a in others)
+    filtered = _is_filtered(argument.for_in) and not b.unit.scopes[argument].captured
+    if name == "sum" and filtered and simple and len(others) <= 1:
+        return _summed(b, node, argument)
+    if name in _CONSUMERS and simple:
         return _consumed(b, node, argument, once=False)
     if consumed_method and not others:
         return _consumed(b, node, argument, once=True)
@@ -201,6 +205,31 @@ def _consumed(b: Builder, node: Any, argument: Any, *, once: bool) -> ir.Temp:
     dst = b.temp()
     b.emit(ir.Call(b.span(node), dst, func, tuple(args)))
     return dst
+
+
+def _is_filtered(clause: Any) -> bool:
+    return bool(clause.ifs) or (clause.inner_for_in is not None and _is_filtered(clause.inner_for_in))
+
+
+def _summed(b: Builder, node: Any, argument: Any) -> ir.Temp:
+    """`sum(… for … if …)`: a loop that adds, as the number of what is added may depend on values.
+
+    The builtin is still loaded, so that whoever guards the globals of this function guards it too.
+    """
+    span = b.span(node)
+    b.load("sum", b.span(node.func))
+    total = b.hidden_local("sum")
+    start = node.args[1].value if len(node.args) > 1 else None
+    b.store_hidden(total, b.constant(0, span) if start is None else b.expr(start), span)
+
+    def add() -> None:
+        dst = b.temp()
+        value = b.expr(argument.elt)
+        b.emit(ir.Binary(span, dst, "+", b.load_hidden(total, span), value))
+        b.store_hidden(total, dst, span)
+
+    b.emit(_clause(b, argument.for_in, b.unit.scopes[argument], add))
+    return b.load_hidden(total, span)
 
 
 def _decided(b: Builder, node: Any, argument: Any, name: str) -> ir.Temp:

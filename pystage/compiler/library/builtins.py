@@ -44,6 +44,7 @@ from ..values.lattice import (
     Undef,
     is_number,
 )
+from . import strings
 from . import ufuncs as u
 from .bounds import bounds, bounds_of
 from .caught import is_instance
@@ -319,6 +320,7 @@ def len_(ctx: Context, x: Raw, /) -> Abstract:
     """`len(x)`."""
     if isinstance(x, Masked):
         return length(ctx, x)
+    x = strings.known(ctx, abstract(x))
     method = special(ctx, x, "__len__")
     if method is not None:
         return ctx.call(method, [])
