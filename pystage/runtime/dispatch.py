@@ -24,7 +24,7 @@ from ..compiler.values.boundary import Form, Guard, GuardKind, HiddenInput, Leaf
 from ..compiler.values.demand import no_value
 from .calling import Calling, definition_of
 from .draws import DrawFailed, DrawPlan, Performance
-from .entries import Entry, Family, Group
+from .entries import MAX_SPECIALISATIONS, Entry, Family, Group
 from .flatten import AbstractTypes, Description, Flattener, Shape
 from .host import readable
 from .inputs import type_key
@@ -37,8 +37,8 @@ from .specialisation import Context, Elsewhere, Specialisation, stage
 from .warn import SpecialisationWarning, warn
 from .world import Read, Reader
 
-_ATTEMPTS = 4
-"""How often a call may find that it needs a specialisation of its own: twice, unless threads race."""
+_ATTEMPTS = MAX_SPECIALISATIONS + 4
+"""How often a call may find that it needs another specialisation: of each of the family, and when the family is split."""
 THRASH = 16
 """So many failed guards of one kind of call are reported."""
 
@@ -151,6 +151,8 @@ class Dispatcher:
             try:
                 return self._run(entry, chosen, args, kwargs, leaves, hidden)
             except Elsewhere:
+                if entry.by_types is not None:
+                    chosen.refuse(hidden)
                 entry.split()
         raise RuntimeError(
             f"internal error of pystage: JAX sees other types in a call of `{self.name}` than the call has; "
@@ -494,6 +496,8 @@ class Dispatcher:
         if not found:
             return
         path = self._learnt.note_failure(self.name, found[0].reader, args, kwargs)
+        if path is None:
+            return
         family.guard_failures += 1
         if family.guard_failures == THRASH:
             warn(

@@ -91,6 +91,7 @@ class Specialisation:
         self.static = staged.static
         self.reader = reader
         self.read = reader.read
+        self._refused: set[tuple[TypeKey, ...]] = set()
         self.hidden_paths = tuple([str(program.hidden[group[0]].path) for group in program.groups])
         self.pattern = pattern if program.alias_sensitive or len(set(pattern)) < len(pattern) else None
         """Which containers of the arguments must be the same objects, if that matters."""
@@ -113,6 +114,19 @@ class Specialisation:
         """How results are made of the bare arrays that `run` gives. Programs that do it otherwise give `Pending`."""
         self._jitted: Any = None
         self._lock = threading.Lock()
+
+    def refuse(self, hidden: Sequence[Any]) -> None:
+        """From now on it does not serve hidden inputs of these types: their program reads other things of the world."""
+        self._refused.add(self._hidden_types(hidden))
+        self.read = self._read_others
+
+    def _read_others(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
+        hidden = self.reader.read(args, kwargs)
+        return None if hidden is None or self._hidden_types(hidden) in self._refused else hidden
+
+    def _hidden_types(self, hidden: Sequence[Any]) -> tuple[TypeKey, ...]:
+        forms = self._forms[len(self._context.forms) :]
+        return tuple([type_key(x, f) for x, f in zip(hidden[: len(self._inputs)], forms)])
 
     @functools.cached_property
     def _guards(self) -> set[tuple[Any, ...]]:

@@ -367,6 +367,23 @@ def test_a_builtin_that_the_module_shadows(monkeypatch):
     check(program, 3.0, staged=called, refused="PS117")
 
 
+def test_an_array_of_another_type_makes_the_program_read_other_things():
+    box = {"table": np.array([1, 2]), "count": 3}
+
+    def program(x):
+        if box["table"].dtype == np.float64:
+            return box["table"] * box["count"]
+        return box["table"] * x
+
+    called = pystage.compile(program, fallback="error")
+    tables = [np.array([1, 2]), np.array([1.0, 2.0]), np.ones(3, np.float32)]
+    for count in (3, 4, 3):
+        for table in tables * 2:
+            box.update(table=table, count=count)
+            Comparison().same(program(2), called(2), f"{count} {table}")
+    assert len(called.signatures()) <= 6
+
+
 def test_threads_see_the_values_of_their_time():
     box = {"scale": 1.0, "count": 0, "table": np.ones(3)}
 

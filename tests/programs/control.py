@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .expressions import PYTHON_INT, condition, expression, fit, integer, kept, leaf
+from .expressions import PYTHON_INT, condition, exact, expression, fit, integer, kept, leaf
+from .idioms import IDIOMS
 from .kinds import DictOf, Form, Kind, ListOf, Number
-from .statements import raising, result, simple
+from .statements import STATEMENTS, raising, result
 from .writer import Callee, Scope, Variable, Writer
 
 DEEPEST = 3
@@ -29,7 +30,7 @@ def _statement(w: Writer, first: bool) -> bool:
     w.statements -= 1
     form = w.below(20)
     if form < 13 or w.depth > DEEPEST:
-        simple(w)
+        w.pick((*STATEMENTS, *IDIOMS))(w)
     else:
         w.pick(COMPOUND)(w)
     return True
@@ -60,11 +61,40 @@ def arm(w: Writer) -> None:
 
 
 def matched(w: Writer) -> None:
-    """`match` of an integer."""
+    """`match` of an integer, or of two numbers."""
+    if w.chance(3):
+        return _matched_pair(w)
     with w.block(f"match {integer(w)}:"):
         for pattern in ("0 | 1", f"_ if {condition(w, 0)}", "_"):
             with w.block(f"case {pattern}:"):
                 body(w, 2)
+
+
+def _matched_pair(w: Writer) -> None:
+    a, b = exact(w), exact(w, 0)
+    first, second, rest = w.name("v"), w.name("v"), w.name("v")
+    with w.block(f"match {w.pick(('({}, {})', '[{}, {}]')).format(a.text, b.text)}:"):
+        with w.block(f"case {w.pick(('(0, 1)', '[1, *_]', '(0 | 1, 2)'))}:"):
+            body(w, 2)
+        with w.block(f"case ({first}, {second}) if {first} {w.pick(('>', '!='))} {second}:"):
+            w.declare(first, kept(a), assignable=False)
+            w.declare(second, kept(b), assignable=False)
+            body(w, 2)
+        with w.block(f"case [_, *{rest}]:"):
+            body(w, 2)
+
+
+def held(w: Writer) -> None:
+    """`with`, which puts back what its body stores into an array."""
+    arrays = w.arrays()
+    if not arrays:
+        return counted(w)
+    text, kind, _ = w.pick(arrays)
+    name = w.name("v")
+    with w.block(f"with Restored({text}, {w.pick(('()', 'ValueError', 'LookupError'))}) as {name}:"):
+        w.declare(name, kind, assignable=False)
+        body(w, 3)
+    return None
 
 
 def handled(w: Writer) -> None:
@@ -245,4 +275,5 @@ COMPOUND: tuple[Callable[[Writer], None], ...] = (
     define,
     matched,
     handled,
+    held,
 )

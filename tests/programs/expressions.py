@@ -112,7 +112,7 @@ def index(w: Writer, extent: int) -> str:
 
 def condition(w: Writer, depth: int = 1) -> str:
     """A condition, decided by exact numbers."""
-    form = w.below(10)
+    form = w.below(13)
     if form < 6 or depth == 0:
         a, b = exact(w, depth), exact(w, 0)
         return f"{a.text} {w.pick(('>', '<', '==', '!=', '>=', '<='))} {b.text}"
@@ -122,6 +122,13 @@ def condition(w: Writer, depth: int = 1) -> str:
         return f"not ({condition(w, depth - 1)})"
     if form == 8:
         return f"{exact(w, 0).text} < {exact(w, 0).text} <= {exact(w, 0).text}"
+    if form == 10:
+        pairs = [f"({exact(w, 0).text}, {exact(w, 0).text})" for _ in range(2)]
+        return f"{pairs[0]} {w.pick(('<', '==', '>='))} {pairs[1]}"
+    if form == 11:
+        return f"{exact(w, 0).text} in ({exact(w, 0).text}, {exact(w, 0).text})"
+    if form == 12:
+        return f"isinstance({leaf(w).text}, {w.pick(('int', 'float', 'np.ndarray', '(int, np.integer)', 'np.floating'))})"
     return f"{condition(w, depth - 1)} {w.pick(('and', 'or'))} ({condition(w, depth - 1)})"
 
 

@@ -124,7 +124,12 @@ class ObjectOf:
     fields: tuple[tuple[str, Kind], ...]
 
 
-Kind = Number | ListOf | TupleOf | DictOf | ObjectOf
+@dataclass(frozen=True)
+class TextKind:
+    """A string made of numbers: only a result."""
+
+
+Kind = Number | TextKind | ListOf | TupleOf | DictOf | ObjectOf
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Counter", "Doubled", "Point", "Rejected", "bump", "first", "math", "mixed", "np", "total"]
+__all__ = [
+    "Counter",
+    "Doubled",
+    "Point",
+    "Rejected",
+    "Restored",
+    "bump",
+    "first",
+    "math",
+    "mixed",
+    "np",
+    "total",
+]
 
 
 class Rejected(ValueError):
@@ -73,6 +85,22 @@ class Doubled(Counter):
             raise Rejected("too large", by)
         super().step(by)
         return super().step(by)
+
+
+class Restored:
+    """Puts back what stood in an array, and ends exceptions of a class."""
+
+    def __init__(self, a, ends):
+        self.a = a
+        self.ends = ends
+
+    def __enter__(self):
+        self.old = self.a.copy()
+        return self.a
+
+    def __exit__(self, cls, error, traceback):
+        self.a[...] = self.old
+        return cls is not None and issubclass(cls, self.ends)
 
 
 def bump(a, by):

@@ -41,12 +41,6 @@ COUNTER = ObjectOf("Counter", (("n", PYTHON_INT), ("last", ListOf(PYTHON_INT, 2)
 DOUBLED = ObjectOf("Doubled", COUNTER.fields)
 
 
-def simple(w: Writer) -> None:
-    """One statement."""
-    write = w.pick(STATEMENTS)
-    write(w)
-
-
 # ---------------------------------------------------------------- bindings
 
 

@@ -191,11 +191,11 @@ class _Entry:
             world.guard(GuardKind.DISTINCT, paths[0], tuple(paths))
 
     def note_writable(self, mutations: Sequence[Mutation]) -> None:
-        """Notes of arrays that the program stores into that they are writable, and of all others that are not."""
-        world = self.engine.externals
+        """Notes that arrays that are stored into are writable, and, where a store was refused, that others are not."""
+        world, refused = self.engine.externals, self.engine.state.refused
         stored = {m.target for m in mutations if m.kind is Write.ARRAY}
         for path, content in world.initial.values():
-            if isinstance(content, ArrayCell) and (path in stored or content.writable is False):
+            if isinstance(content, ArrayCell) and (path in stored or (refused and not content.writable)):
                 world.guard(GuardKind.WRITABLE, path, content.writable)
 
     def in_order(self, mutations: Sequence[Mutation]) -> tuple[Path, ...]:
