@@ -45,10 +45,12 @@ def check_gradient(
     kwargs: Mapping[str, Any] | None = None,
     second: bool = False,
     compiled: bool = False,
+    begin: Callable[[], None] = lambda: None,
 ) -> Outcome:
     """Holds the gradient of a function at some arguments against differences; with `second`, its slopes too.
 
-    The gradient runs in the reference interpreter, or `compiled` by XLA, which takes longer.
+    The gradient runs in the reference interpreter, or `compiled` by XLA, which takes longer. `begin` is called before
+    each run, to make what the function captures what it was.
     """
     with (
         jax.enable_x64(True),
@@ -56,7 +58,7 @@ def check_gradient(
         redirect_stdout(io.StringIO()),
         redirect_stderr(io.StringIO()),
     ):
-        return _outcome(Program(function, dict(kwargs or {}), compiled), args, second)
+        return _outcome(Program(function, dict(kwargs or {}), compiled, begin), args, second)
 
 
 def _outcome(program: Program, args: Args, second: bool) -> Outcome:
@@ -253,8 +255,11 @@ class Term:
 class Program:
     """A function, and the weighted sum of its results as a function that can be staged and differentiated."""
 
-    def __init__(self, function: Callable[..., Any], kwargs: dict[str, Any], compiled: bool) -> None:
+    def __init__(
+        self, function: Callable[..., Any], kwargs: dict[str, Any], compiled: bool, begin: Callable[[], None]
+    ) -> None:
         self.function = function
+        self.begin = begin
         self.running = nullcontext if compiled else interpreting
         self.kwargs = kwargs
         self.terms: list[Term] = []
@@ -263,6 +268,7 @@ class Program:
     def run(self, args: Args) -> dict[str, Any]:
         """The numbers among the results of the plain run, and those in the arguments afterwards."""
         own, kwargs = copy.deepcopy((args, self.kwargs))
+        self.begin()
         result = self.function(*own, **kwargs)
         return {**dict(numbers(result, "result")), **dict(numbers(own, "args"))}
 
@@ -292,6 +298,7 @@ class Program:
     def gradient(self, args: Args) -> tuple[float, dict[str, Any]]:
         """The value and the gradient by what varies, by the paths of the arguments."""
         run = pystage.value_and_grad(self.total, self.argnums)
+        self.begin()
         with self.running():
             value, found = run(*copy.deepcopy(args), **copy.deepcopy(self.kwargs))
         return float(value), self._by_path(found)
@@ -343,6 +350,7 @@ class Program:
         def gradient(*args: Any) -> Any:
             return pystage.grad(total, argnums)(*args, **kwargs)
 
+        self.begin()
         with self.running():
             _, found = pystage.jvp(gradient, copy.deepcopy(args), tangents)
         product = _along(args, self._by_path(found), other)

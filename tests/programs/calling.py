@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CellType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pystage
@@ -38,6 +38,12 @@ def load(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def renew(module: ModuleType) -> None:
+    """Makes everything that a module holds what it was when it was loaded; its functions keep their variables."""
+    assert module.__spec__ is not None and module.__spec__.loader is not None
+    module.__spec__.loader.exec_module(module)
 
 
 def check_calls(path: Path, calls: Sequence[Call], tolerance: Any = None, by_path: bool = False) -> bool:
@@ -110,7 +116,7 @@ def _change(text: str, names: dict[str, Any]) -> None:
 def _held(module: ModuleType) -> Iterator[tuple[str, Any]]:
     """What a module holds: its variables, the attributes of its classes, and what its functions keep."""
     for name, value in vars(module).items():
-        if name.startswith("__") or isinstance(value, ModuleType):
+        if name.startswith("__") or isinstance(value, ModuleType | TypeVar):
             continue
         if isinstance(value, type):
             if value.__module__ == module.__name__:

@@ -91,7 +91,7 @@ def held(w: Writer) -> None:
         return counted(w)
     text, kind, _ = w.pick(arrays)
     name = w.name("v")
-    with w.block(f"with Restored({text}, {w.pick(('()', 'ValueError', 'LookupError'))}) as {name}:"):
+    with w.block(f"with Restored({text}, {w.pick(('False', 'True'))}) as {name}:"):
         w.declare(name, kind, assignable=False)
         body(w, 3)
     return None

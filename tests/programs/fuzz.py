@@ -1,7 +1,8 @@
 """Runs many random programs: `python -m programs.fuzz COUNT FIRST` (`make fuzz N=20000`), and their gradients.
 
-Prints each program that differs, made small by Hypothesis and as it is to be put into `test_regressions.py`, and
-what became of the others: how many are the same, how many raise the same, how many are refused with which code.
+Half of them are functions that get all from their caller, half are modules whose functions store into what they capture.
+Prints each program that differs, made small by Hypothesis and as it goes into `test_regressions.py` or `captured.py`,
+and what became of the others: how many are the same, how many raise the same, how many are refused with which code.
 """
 
 from __future__ import annotations
@@ -10,14 +11,17 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.strategies import SearchStrategy
 from outcomes import Outcome, summary, summary_of_gradients
 
-from .running import differentiate, run
+from .running import differentiate, run, run_world
 from .strategy import Program, programs
+from .worlds import World, worlds
 
-Check = Callable[[Program], Outcome]
+Check = Callable[[Any], Outcome]
 EACH = 50
 """How many programs are made from one seed."""
 
@@ -25,11 +29,17 @@ EACH = 50
 class Differs(AssertionError):
     """A program that is not the same staged."""
 
-    def __init__(self, program: Program, outcome: Outcome) -> None:
+    def __init__(self, program: Program | World, outcome: Outcome) -> None:
         super().__init__(f"{outcome.what}\n{outcome.text}\n\n{program.case()}")
 
 
-def explore(number: int, count: int, shrink: bool = True, check: Check = run) -> Counter[str]:
+def explore(
+    number: int,
+    count: int,
+    shrink: bool = True,
+    check: Check = run,
+    strategy: Callable[[], SearchStrategy[Any]] = programs,
+) -> Counter[str]:
     """What came of `count` programs, always the same for a number; raises `Differs` with the smallest that differs."""
     outcomes: Counter[str] = Counter()
     phases = [Phase.generate, *([Phase.shrink] if shrink else [])]
@@ -43,8 +53,8 @@ def explore(number: int, count: int, shrink: bool = True, check: Check = run) ->
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )
-    @given(programs())
-    def each(program: Program) -> None:
+    @given(strategy())
+    def each(program: Program | World) -> None:
         outcome = check(program)
         outcomes[outcome.what] += 1
         if outcome.is_wrong:
@@ -54,22 +64,46 @@ def explore(number: int, count: int, shrink: bool = True, check: Check = run) ->
     return outcomes
 
 
+KINDS: dict[str, tuple[Callable[[], SearchStrategy[Any]], Check, Check]] = {
+    "programs": (programs, run, differentiate),
+    "modules": (worlds, run_world, differentiate),
+}
+
+
 def main(count: int, first: int) -> int:
     """Runs `count` programs from the seed `first` on; the number of seeds with one that differs."""
-    found: dict[Check, Counter[str]] = {run: Counter(), differentiate: Counter()}
+    found: dict[str, Counter[str]] = {
+        f"{kind}{what}": Counter() for kind in KINDS for what in ("", ", slopes")
+    }
     wrong, start = 0, time.monotonic()
     for number in range(first, first + -(-count // EACH)):
-        for check, outcomes in found.items():
+        kind = list(KINDS)[number % 2]
+        strategy, *checks = KINDS[kind]
+        for what, check in zip(("", ", slopes"), checks, strict=True):
             try:
-                outcomes.update(explore(number, EACH, check=check))
+                found[kind + what].update(explore(number, EACH, check=check, strategy=strategy))
             except Differs as error:
                 wrong += 1
                 print(f"---- seed {number}: {error}", flush=True)
-        text = f"{summary(found[run])}; {summary_of_gradients(found[differentiate])}"
-        print(f"{time.monotonic() - start:.0f} s, seed {number}: {text}", file=sys.stderr, flush=True)
-    print(summary(found[run]))
-    print(summary_of_gradients(found[differentiate]))
+        print(
+            f"{time.monotonic() - start:.0f} s, seed {number}",
+            *_lines(found),
+            sep="\n",
+            file=sys.stderr,
+            flush=True,
+        )
+    print(*_lines(found), sep="\n")
     return wrong
+
+
+def _lines(found: dict[str, Counter[str]]) -> list[str]:
+    """What came of each kind of check."""
+    of_slopes = {kind: kind.endswith("slopes") for kind in found}
+    return [
+        f"{kind}: {(summary_of_gradients if of_slopes[kind] else summary)(outcomes)}"
+        for kind, outcomes in found.items()
+        if outcomes
+    ]
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ class Doubled(Counter):
 
 
 class Restored:
-    """Puts back what stood in an array, and ends exceptions of a class."""
+    """Puts back what stood in an array, and perhaps ends exceptions."""
 
     def __init__(self, a, ends):
         self.a = a
@@ -100,7 +100,7 @@ class Restored:
 
     def __exit__(self, cls, error, traceback):
         self.a[...] = self.old
-        return cls is not None and issubclass(cls, self.ends)
+        return self.ends
 
 
 def bump(a, by):

@@ -15,7 +15,7 @@ from checking import check
 from outcomes import Outcome
 from slopes import check_gradient
 
-from .calling import Call, check_calls, load
+from .calling import Call, check_calls, load, renew
 from .strategy import Program
 from .worlds import World
 
@@ -30,7 +30,7 @@ def run(program: Program) -> Outcome:
     """Runs one program both ways, on all its inputs; the worst of what comes of them."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        module = load(_written(program, Path(folder)))
+        module = load(_written(program.source(), Path(folder)))
         staged = pystage.compile(module.program, fallback="error")
         outcome = Outcome("same")
         for texts in program.inputs:
@@ -59,7 +59,7 @@ def run_world(world: World) -> Outcome:
     """Calls the program of a random module several times both ways."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        path = _written(world, Path(folder))
+        path = _written(world.source(), Path(folder))
         calls = [Call("program", step.args, step.changes) for step in world.steps]
         try:
             return Outcome("raises" if check_calls(path, calls, SLACK, by_path=True) else "same")
@@ -69,19 +69,24 @@ def run_world(world: World) -> Outcome:
             return Outcome("differs", f"{error}\n{error.__cause__!r}")
 
 
-def differentiate(program: Program) -> Outcome:
+def differentiate(program: Program | World) -> Outcome:
     """Checks the gradient of a program whose narrow numbers are made wide, at the first of its inputs."""
-    wide = Program(
-        tuple([_widened(line) for line in program.lines]),
-        tuple([tuple([_widened(text) for text in texts]) for texts in program.inputs]),
-    )
+    source = _widened(program.source())
+    texts = [_widened(text) for text in program.first]
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        module = load(_written(wide, Path(folder)))
-        args = tuple([eval(text, vars(module)) for text in wide.inputs[0]])
-        number = zlib.crc32(wide.source().encode())
-        outcome = check_gradient(module.program, args, second=number % 3 == 0, compiled=number % 8 == 1)
-        return Outcome(outcome.what, f"{outcome.text}\nwith {', '.join(wide.inputs[0])}")
+        path = _written(source, Path(folder))
+        module = load(path)
+        number = zlib.crc32(source.encode())
+        begin = (lambda: renew(module)) if isinstance(program, World) else (lambda: None)
+        outcome = check_gradient(
+            module.program,
+            tuple([eval(text, vars(module)) for text in texts]),
+            second=number % 3 == 0 and isinstance(program, Program),
+            compiled=number % 8 == 1,
+            begin=begin,
+        )
+        return Outcome(outcome.what, f"{outcome.text}\nwith {', '.join(texts)}")
 
 
 def _widened(text: str) -> str:
@@ -98,8 +103,8 @@ def _raised(module: ModuleType, texts: tuple[str, ...]) -> type[Exception] | Non
     return None
 
 
-def _written(program: Program | World, folder: Path) -> Path:
+def _written(source: str, folder: Path) -> Path:
     """The source file of a program."""
     path = folder / f"random_program_{next(_numbers)}.py"
-    path.write_text(program.source())
+    path.write_text(source)
     return path

@@ -34,6 +34,11 @@ class Program:
         """The module."""
         return HEAD + "\n".join(self.lines) + "\n"
 
+    @property
+    def first(self) -> tuple[str, ...]:
+        """The texts of the arguments of the first call."""
+        return self.inputs[0]
+
     def case(self) -> str:
         """The program as it stands in `test_regressions.py`."""
         calls = ", ".join(f"({', '.join(args)}{',' if len(args) == 1 else ''})" for args in self.inputs)

@@ -46,12 +46,19 @@ class World:
         """The module."""
         return HEAD + "\n".join(self.lines) + "\n"
 
+    @property
+    def first(self) -> tuple[str, ...]:
+        """The texts of the arguments of the first call."""
+        return self.steps[0].args
+
     def case(self) -> str:
         """The program as it stands in `captured.py`."""
-        steps = []
+        steps: list[str | tuple[str, ...]] = []
         for step in self.steps:
-            steps += [*step.changes, f"program({', '.join(step.args)})"]
-        return "\n".join(self.lines) + f"\n\n@steps({', '.join(map(repr, steps))})\n"
+            steps += [*step.changes, step.args]
+        lines = list(self.lines)
+        at = next(i for i, line in enumerate(lines) if line.startswith("def program("))
+        return "\n".join([*lines[:at], f"@steps({', '.join(map(repr, steps))})", *lines[at:], ""])
 
 
 @st.composite

@@ -22,12 +22,12 @@ from ..library.containers import (
 )
 from ..library.flat import flat_getitem, flat_of, flat_setitem
 from ..library.grids import made_by_index
-from ..library.indexing import array_getitem, array_setitem
+from ..library.indexing import array_getitem, array_setitem, refuse_item
 from ..library.iterators import is_iterator, taken
 from ..library.masks import Selection
 from ..library.registry import method_of
 from ..library.streams import stream_attribute
-from ..values.boundary import GuardKind, Owned, Path
+from ..values.boundary import Form, GuardKind, Owned, Path
 from ..values.generators import GENERATORS
 from ..values.lattice import (
     FALSE,
@@ -272,6 +272,8 @@ def delitem(engine: Engine, obj: Abstract, index: Abstract) -> None:
         engine.call(method, [index])
         return
     if is_array(engine, obj):
+        if isinstance(obj, Array) and obj.form is not Form.JAX:
+            refuse_item(engine, obj, "does not support item deletion")
         engine.raise_(ValueError("cannot delete array elements"))
     if not container_delitem(engine, obj, index):
         engine.raise_(TypeError(f"{type_name(engine, obj)!r} object doesn't support item deletion"))

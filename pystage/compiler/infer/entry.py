@@ -191,11 +191,13 @@ class _Entry:
             world.guard(GuardKind.DISTINCT, paths[0], tuple(paths))
 
     def note_writable(self, mutations: Sequence[Mutation]) -> None:
-        """Notes that arrays that are stored into are writable, and, where a store was refused, that others are not."""
-        world, refused = self.engine.externals, self.engine.state.refused
-        stored = {m.target for m in mutations if m.kind is Write.ARRAY}
-        for path, content in world.initial.values():
-            if isinstance(content, ArrayCell) and (path in stored or (refused and not content.writable)):
+        """Notes which of the caller's arrays that the program stores into are writable, and which are read-only."""
+        world, stored = self.engine.externals, self.engine.state.stored
+        if not stored:
+            return
+        changed = {m.target for m in mutations if m.kind is Write.ARRAY}
+        for cell, (path, content) in world.initial.items():
+            if isinstance(content, ArrayCell) and (cell in stored or path in changed or not content.writable):
                 world.guard(GuardKind.WRITABLE, path, content.writable)
 
     def in_order(self, mutations: Sequence[Mutation]) -> tuple[Path, ...]:

@@ -392,6 +392,7 @@ def _with_exit(e: Engine, i: stage.With, leave: Abstract) -> None:
         cls: Abstract = Unknown(HandlerAtRunTime(span=i.span, what="`__exit__` that asks for the class"))
         if len(caught.classes) == 1:
             cls = Const(next(iter(caught.classes)))
+        e.b.span = i.span
         swallowed = e.truth(e.call(leave, [cls, caught, trace]))
         if not isinstance(swallowed, Const):
             infer_if(e, e.predicate(swallowed), e.current.id, lambda: None, thrown.again)
@@ -399,6 +400,7 @@ def _with_exit(e: Engine, i: stage.With, leave: Abstract) -> None:
             thrown.again()
 
     def otherwise() -> None:
+        e.b.span = i.span
         e.call(leave, [NONE, NONE, NONE])
 
     protected(e, lambda: e.run_block(i.body), handle, otherwise)

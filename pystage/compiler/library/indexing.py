@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ..diagnostics.codes_types import NotNumeric
 from ..hlo.ir import Value
-from ..hlo.types import DType
+from ..hlo.types import BOOL, DType
 from ..ops import Select
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, Const, Ref
+from ..values.lattice import Abstract, Array, Const, Ref, Tuple
 from ..values.views import entire, read_path
 from .arithmetic import like
 from .at import At, AtIndex
 from .casting import array_value, assigned_value
+from .classes import c_name, class_of
 from .context import Context, Raw
 from .gathering import Fancy, basic_views, fancy, gather, scatter
 from .indices import Indices, parse
@@ -31,7 +32,7 @@ from .masks import Masked, masked_choice, only_mask, refuse
 from .nesting import depth, like_sequence
 from .rules import numpy_constant
 from .stores import broadcasts, check_writable, dtype_of, fit, mismatch, shape_of, store_through
-from .structures import known_object
+from .structures import abstract, known_object
 
 _IMMUTABLE = (
     "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, use "
@@ -66,7 +67,7 @@ def array_setitem(ctx: Context, obj: Abstract, index: Raw, value: Raw) -> None:
             ctx.raise_(TypeError(_IMMUTABLE))
         if isinstance(obj, Masked):
             return _store_into_selection(ctx, obj, index, value)
-        ctx.raise_(TypeError("object does not support item assignment"))
+        refuse_item(ctx, obj, "does not support item assignment")
     assert isinstance(obj, Ref)
     check_writable(ctx, obj)
     shape = shape_of(ctx, obj)
@@ -121,13 +122,33 @@ def _load_jax(ctx: Context, array: Array, index: Raw) -> Abstract:
 
 
 def _load_scalar(ctx: Context, array: Array, index: Raw) -> Abstract:
-    """A NumPy scalar takes `()`, `...` and `None`; a Python number takes no index."""
+    """A NumPy scalar takes `()`, `...`, `None` and truth values; a Python number takes no index."""
     if array.form is Form.PYTHON:
-        ctx.fail(NotNumeric(span=ctx.span, what="indexing", kind="a Python number"))
+        refuse_item(ctx, array, "is not subscriptable")
     if known_object(ctx, index) == ():
         return array
+    entries = index.items if isinstance(index, Tuple) else (abstract(index),)
+    if not all(_is_of_scalar(entry) for entry in entries):
+        ctx.raise_(IndexError("invalid index to scalar variable."))
     indices = parse(ctx, index, (), jax=False)
     return ctx.ndarray(read_path(ctx.b, array.value, basic_views(indices.items, ())))
+
+
+def _is_of_scalar(entry: Abstract) -> bool:
+    """Whether NumPy's scalars take such an entry of an index."""
+    if isinstance(entry, Array):
+        return entry.dtype == BOOL
+    return isinstance(entry, Const) and (
+        entry.value is None or entry.value is ... or isinstance(entry.value, bool | np.bool_)
+    )
+
+
+def refuse_item(ctx: Context, number: Abstract, what: str) -> NoReturn:
+    """The program raises Python's TypeError for a number; PS204 where its class depends on the path."""
+    classes = class_of(ctx, number)
+    if len(classes) > 1:
+        ctx.fail(NotNumeric(span=ctx.span, what="an item", kind="a number whose type depends on the path"))
+    ctx.raise_(TypeError(f"{c_name(classes[0])!r} object {what}"))
 
 
 def _masked(ctx: Context, whole: Ref | Array, indices: Indices) -> Masked:

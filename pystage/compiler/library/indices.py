@@ -188,26 +188,28 @@ def _entry(ctx: Context, raw: Raw, jax: bool) -> _Entry:
         ctx.raise_(TypeError(f"{text}; use `arr[array(seq)]` instead of `arr[seq]`."))
     known = known_sequence(ctx, raw)
     if known is not None:
-        return _checked(ctx, Array(ctx.constant(known, known.dtype), Form.NDARRAY), jax)
+        return _checked(ctx, Array(ctx.constant(known, known.dtype), Form.NDARRAY), jax, listed=True)
     read = ctx.read(raw)
-    return read if isinstance(read, Const) else _checked(ctx, read, jax)
+    if isinstance(read, Const):
+        return read
+    return _checked(ctx, read, jax, listed=_is_list(ctx, raw) or isinstance(raw, Tuple))
 
 
-def _checked(ctx: Context, array: Array, jax: bool) -> Array:
-    """An array that may index: of integers or booleans (a known list without elements counts as integers)."""
+def _checked(ctx: Context, array: Array, jax: bool, listed: bool) -> Array:
+    """An array that may index: of integers or booleans (a list without elements counts as integers)."""
     if len({is_integer(dtype) for dtype, _ in array.kinds}) > 1:
         refuse_by_path(ctx, "an index", array)
     if array.dtype == BOOL and not array.rank:
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="indexing", argument="single boolean"))
     if is_integer(array.dtype) or array.dtype == BOOL:
         return array
-    if array.type.size == 0 and known_array(array.value) is not None:
+    if array.type.size == 0 and listed:
         return Array(ctx.constant(np.zeros(array.shape), INT64), Form.NDARRAY)
     if jax:
         ctx.raise_(
             TypeError(f"Indexer must have integer or boolean type, got indexer with type {array.dtype}")
         )
-    if array.rank:
+    if array.form is Form.NDARRAY and not listed:
         ctx.raise_(IndexError("arrays used as indices must be of integer (or boolean) type"))
     ctx.raise_(IndexError(_NUMPY_INVALID))
 

@@ -29,7 +29,7 @@ from .nesting import is_sequence, nested
 from .promote import python_type
 from .registry import meaning
 from .rules import NUMPY, Rules, twins, with_views
-from .stores import cast, dtype_of, fit, shape_of, store_through
+from .stores import cast, dtype_of, fit, shape_of, shape_text, store_through
 
 
 def shape_known(ctx: Context, rules: Rules, a: Raw, function: str) -> tuple[int, ...]:
@@ -340,10 +340,19 @@ def broadcast_to(ctx: Context, rules: Rules, array: Raw, shape: Raw) -> Abstract
     wanted = ints(ctx, shape, "the shape of broadcast_to")
     own = given.shape
     if len(own) > len(wanted) or any(n not in (1, m) for n, m in zip(own[::-1], wanted[::-1])):
-        text = "operands could not be broadcast together with remapped shapes [original->remapped]"
-        rules.mismatch(ctx, f"{text}: {own} and requested shape {wanted}")
+        rules.mismatch(ctx, _no_broadcast(own, wanted))
     value = ctx.broadcast(given.value, wanted)
     return ctx.jax(value, given.weak) if rules.is_jax else repeated(ctx, array, value)
+
+
+def _no_broadcast(own: tuple[int, ...], wanted: tuple[int, ...]) -> str:
+    """What NumPy says of an array of shape `own` that is not to be broadcast to `wanted`."""
+    if not wanted:
+        return "cannot broadcast a non-scalar to a scalar array"
+    if len(own) > len(wanted):
+        return "input operand has more dimensions than allowed by the axis remapping"
+    text = "operands could not be broadcast together with remapped shapes [original->remapped]"
+    return f"{text}: {shape_text(own)}  and requested shape {shape_text(wanted)}"
 
 
 @twins(np.broadcast_arrays, jnp.broadcast_arrays, delegates=False)

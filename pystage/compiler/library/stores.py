@@ -67,8 +67,7 @@ def check_writable(ctx: Context, ref: Ref, memory: str = "assignment destination
     cell = ctx.settle(ref)
     assert isinstance(cell, ArrayCell)
     text = f"{memory} is read-only"
-    if cell.writable is not True:
-        ctx.state.refused = True
+    ctx.state.stored.add(ref.cell)
     if cell.writable is False or any(view.read_only for view in ref.path):
         ctx.raise_(ValueError(text))
     if isinstance(cell.writable, Value):

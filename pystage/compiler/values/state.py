@@ -106,8 +106,8 @@ class State:
         """
         self.stores = False
         """True once the program stores into an array."""
-        self.refused = False
-        """True once the program raises as it would store into read-only memory."""
+        self.stored: set[int] = set()
+        """The cells of arrays that the program stores into, or would where they were writable."""
         self.next_cell = 0
         """How many cells were made."""
         self._next_frame = 0

@@ -1,0 +1,70 @@
+"""What Python and NumPy say where a number is taken for a container, or an array is of another shape."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from checking import Cases, check
+
+cases = Cases()
+X = np.array([1.0, 2.0, 3.0])
+
+
+def _message(function):
+    try:
+        return function()
+    except (IndexError, TypeError, ValueError) as error:
+        return type(error).__name__, str(error)
+
+
+@cases(np.array(5), 3, X)
+def numbers_have_no_items(a, n, x):
+    def store(number):
+        number[0] = 1
+
+    def delete(number):
+        del number[0]
+
+    y = -a
+    return (
+        _message(lambda: y[0]),
+        _message(lambda: y[:]),
+        _message(lambda: y[None, 0]),
+        _message(lambda: (n > 1)[0]),
+        _message(lambda: n[0]),
+        _message(lambda: store(y)),
+        _message(lambda: store(n)),
+        _message(lambda: delete(x[0])),
+        y[()],
+        y[..., None],
+    )
+
+
+@cases(X, np.array(1.0), 2.0)
+def indices_that_are_no_integers(x, a, n):
+    return (
+        _message(lambda: x[a]),
+        _message(lambda: x[-a]),
+        _message(lambda: x[n]),
+        _message(lambda: x[x]),
+        _message(lambda: x[[n, 1]]),
+        _message(lambda: x[[0.5]]),
+        _message(lambda: x[x[:0]]),
+        _message(lambda: x[np.array([])]),
+        _message(lambda: x[[]]),
+    )
+
+
+@cases(X)
+def broadcasts_to_other_shapes(x):
+    rows = x.reshape(1, 3)
+    return (
+        _message(lambda: np.broadcast_to(x, (3, 2))),
+        _message(lambda: np.broadcast_to(rows, (3,))),
+        _message(lambda: np.broadcast_to(x, ())),
+    )
+
+
+@pytest.mark.parametrize(("function", "args", "options"), cases.params)
+def test_message(function, args, options):
+    check(function, *args, **options)
