@@ -7,29 +7,34 @@ from collections import Counter
 import pytest
 from outcomes import summary, summary_of_gradients
 
-from .fuzz import explore
+from .fuzz import KINDS, explore
 from .running import differentiate, run
 from .strategy import Program
 
-SEEDS = range(6)
+SEEDS = [("programs", number) for number in range(4)] + [("modules", number) for number in range(2)]
 EACH = 50
 MOST_REFUSED = EACH // 4
 LEAST_DIFFERENTIATED = EACH // 4
 
 
-@pytest.mark.parametrize("number", SEEDS)
-def test_random_programs_are_the_same_staged(number: int, record_property: pytest.RecordProperty) -> None:
+@pytest.mark.parametrize(("kind", "number"), SEEDS)
+def test_random_programs_are_the_same_staged(
+    kind: str, number: int, record_property: pytest.RecordProperty
+) -> None:
     """Three hundred programs; enough of them are staged for the test to mean something."""
-    outcomes = explore(number, EACH)
+    strategy, check, _ = KINDS[kind]
+    outcomes = explore(number, EACH, check=check, strategy=strategy)
     record_property("random programs", dict(outcomes))
     refused = sum(count for what, count in outcomes.items() if what.startswith("PS"))
     assert refused <= MOST_REFUSED, summary(outcomes)
 
 
-@pytest.mark.parametrize("number", SEEDS)
-def test_gradients_of_random_programs_are_slopes(number: int, record_property: pytest.RecordProperty) -> None:
+@pytest.mark.parametrize(("kind", "number"), SEEDS)
+def test_gradients_of_random_programs_are_slopes(
+    kind: str, number: int, record_property: pytest.RecordProperty
+) -> None:
     """Three hundred programs; of enough of them there is a gradient."""
-    outcomes = explore(number, EACH, check=differentiate)
+    outcomes = explore(number, EACH, check=differentiate, strategy=KINDS[kind][0])
     record_property("gradients of random programs", dict(outcomes))
     assert outcomes["same"] >= LEAST_DIFFERENTIATED, summary_of_gradients(outcomes)
 
