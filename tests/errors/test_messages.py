@@ -62,6 +62,9 @@ def broadcasts_to_other_shapes(x):
         _message(lambda: np.broadcast_to(x, (3, 2))),
         _message(lambda: np.broadcast_to(rows, (3,))),
         _message(lambda: np.broadcast_to(x, ())),
+        _message(lambda: np.full((), x)),
+        np.full((), rows[:, 1], np.int64),
+        np.full((3,), rows),
     )
 
 

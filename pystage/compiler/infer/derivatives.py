@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from ..values.lattice import (
     Cell,
     Const,
     Ref,
+    Slot,
     Tuple,
     Undef,
 )
@@ -123,20 +125,25 @@ class Leaves:
                 state.set(original, rebuild(state.get(number), self.number, self.owner))
 
     def hand_over(self, results: Sequence[Abstract]) -> None:
-        """Puts the caller's objects in place of the call's own in all that the results and the arguments reach.
+        """Puts the caller's objects in place of the call's own in all that the results, the arguments and the world reach.
 
         So too in merged cells, which one of those may be.
         """
         state = self.engine.state
-        found = []
-        reached = state.reachable([*results, *[Ref(original) for original in self.fresh.values()]])
-        for cell in {**reached, **{c: None for c in state.merged if c in state.slots}}:
-            content = state.get(cell)
-            named = [*cells_of(content), *[s.cell for s in sources_of(content)]]
-            if any(c in self.fresh for c in named) or any(v in self.actual for v in values_of(content)):
-                state.set(cell, rebuild(content, self.number, self.owner))
-                found.append(cell)
-        seal(state, found)
+        variables = self.engine.written_globals()
+        world = [*self.fresh.values(), *self.engine.externals.captured]
+        values = [cast(Abstract, state.get(variable)) for variable in variables]
+        reached = state.reachable([*results, *values, *map(Ref, world)])
+        slots: list[Slot] = [*reached, *[c for c in state.merged if c in state.slots], *variables]
+        found = [slot for slot in slots if self._names_own(state.get(slot))]
+        for slot in dict.fromkeys(found):
+            state.set(slot, rebuild(state.get(slot), self.number, self.owner))
+        seal(state, [slot for slot in found if isinstance(slot, int)])
+
+    def _names_own(self, content: Any) -> bool:
+        """Whether something refers to an object of the call's own, or holds a placeholder."""
+        named = [*cells_of(content), *[s.cell for s in sources_of(content)]]
+        return any(c in self.fresh for c in named) or any(v in self.actual for v in values_of(content))
 
     def number(self, value: Value) -> Value:
         """What a placeholder stands for; any other value is itself."""

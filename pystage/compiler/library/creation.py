@@ -28,7 +28,7 @@ from .layout import is_contiguous, is_doubtful, keep_order, note_copy
 from .nesting import is_sequence, nested
 from .nesting import stack_nested as stack_nested
 from .rules import ArrayArgument, Rules, twins, with_views
-from .stores import cast, dtype_of, stored_value
+from .stores import cast, dtype_of, fit, stored_value
 
 _SMALL = 1024
 """Up to this many elements an array that is known altogether is a constant of the program."""
@@ -119,6 +119,8 @@ def _filled_with(
         else:
             value = filling_value(ctx, ctx.read(raw), dtype, "fill_value")
     own = value.type.static_shape
+    if not rules.is_jax:
+        return rules.array(ctx, fit(ctx, value, shape))
     if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(own[::-1], shape[::-1])):
         texts = [str(s).replace(", ", ",") for s in (own, shape)]
         text = f"could not broadcast input array from shape {texts[0]} into shape {texts[1]}"
