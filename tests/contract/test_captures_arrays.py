@@ -384,6 +384,17 @@ def test_an_array_of_another_type_makes_the_program_read_other_things():
     assert len(called.signatures()) <= 6
 
 
+def test_an_array_that_is_captured_and_given_is_named_twice():
+    table = np.zeros(3)
+
+    def program(x):
+        x[0] += 1
+        return table[0]
+
+    with pytest.raises(pystage.StagingError, match="PS806.*`x` shares memory with `table`"):
+        pystage.compile(program, fallback="error")(table)
+
+
 def test_threads_see_the_values_of_their_time():
     box = {"scale": 1.0, "count": 0, "table": np.ones(3)}
 
