@@ -654,6 +654,14 @@ def integers_known_while_compiling_divided_by_zero(x):
         return (-3 // whole)[0], (-3 % whole)[0], (small[1:] // small[:2])[0], np.fmod(whole, whole)[:1], x
 
 
+@cases(X, np.ones((2, 2)), raises=ValueError)
+def a_loop_that_certainly_raises(x, rows):
+    found = []
+    for row in rows:
+        found = [a + b for a, b in zip(row, x, strict=True)]
+    return found
+
+
 @cases({"w": np.ones(3)})
 def functions_in_a_named_tuple_of_the_world(values):
     return RULE.step(values, RULE.start(values)), RULE.index(RULE.start), RULE._fields

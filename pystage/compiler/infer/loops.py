@@ -75,13 +75,15 @@ def infer_loop(engine: Engine, loop: Loop) -> None:
     """Infers the loop and makes the state what it is after it."""
     mark = engine.mark_errors()
     try:
-        _infer_rolled(engine, loop)
-    except _Raises:
-        engine.forget_errors(mark)
-        _raise_at_once(engine, loop)
-    except _Prints:
-        engine.forget_errors(mark)
-        _infer_rolled(engine, _tested_once(engine, loop))
+        return _infer_rolled(engine, loop)
+    except (_Raises, _Prints) as found:
+        raises = isinstance(found, _Raises)
+    engine.forget_errors(
+        mark
+    )  # behind the `except`, or what the program raises would have this as its context
+    if raises:
+        return _raise_at_once(engine, loop)
+    return _infer_rolled(engine, _tested_once(engine, loop))
 
 
 def _infer_rolled(engine: Engine, loop: Loop) -> None:
