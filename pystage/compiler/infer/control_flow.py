@@ -246,6 +246,10 @@ def exception_of(e: Engine, value: Abstract) -> Abstract:
         isinstance(value, Const) and isinstance(value.value, BaseException)
     ):
         return value
+    cell = e.cell(value) if isinstance(value, Ref) else None
+    if isinstance(cell, ObjectCell) and issubclass(cell.cls, BaseException):
+        what = "`raise self` in a method of an exception"
+        raise DiagnosticError(HandlerAtRunTime(span=e.b.span, what=what))
     e.raise_(TypeError("exceptions must derive from BaseException"))
 
 

@@ -45,10 +45,12 @@ from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
+    Caught,
     Cell,
     Const,
     DictCell,
     DictView,
+    Exc,
     Flat,
     IteratorCell,
     ListCell,
@@ -675,6 +677,8 @@ class Engine(Context):
                 return self._array_truth(value)
             case Tuple(items):
                 return self._instance_truth(value, items)
+            case Exc() | Caught():
+                return self._instance_truth(value, True)
             case Ref():
                 return self._cell_truth(value)
             case DictView():

@@ -230,7 +230,7 @@ class Exit:
                 return Known(set(members))
             case ObjectCell(cls=cls) if cls in GENERATORS:
                 return Generator(self.output(handle_of(cell), Form.PYTHON))
-            case ObjectCell():
+            case ObjectCell() if not issubclass(cell.cls, BaseException):
                 fields = {k: v for k, v in cell.fields.items() if not isinstance(v, Undef)}
                 children = tuple([self.field(cell, n, v) for n, v in fields.items()])
                 return Container(cell.cls, tuple(fields), children, ref.cell)

@@ -23,6 +23,7 @@ from ..diagnostics.errors import StagingError
 from ..hlo.ir import Op, Region, Value
 from ..hlo.walk import callees, functions
 from ..library.caught import is_among
+from ..library.strings import known_exception
 from ..ops import Compare, Select
 from ..ops.draw import Draw
 from ..stage import ir as stage
@@ -91,7 +92,19 @@ class _Thrown:
         origins = {origin for _, origin, _ in places}
         exception = self._instance(origins.pop()) if len(origins) == 1 else None
         remake = Remake(tuple(payload), self.engine.sites.find)
-        return Caught(remake, (code, *values), places, exception)
+        return Caught(remake, (code, *values), places, exception, self._known(places))
+
+    def _known(
+        self, places: frozenset[tuple[int, int, type[BaseException]]]
+    ) -> frozenset[tuple[int, type[BaseException], tuple[Any, ...]]]:
+        """The places whose exception staged code has made of known arguments."""
+        found = []
+        for each, origin, cls in places:
+            made = self.engine.instances.get(origin)
+            known = known_exception(self.engine, made.exception) if made is not None else None
+            if known is not None:
+                found.append((each, cls, known.args))
+        return frozenset(found)
 
     def _instance(self, origin: int) -> Abstract | None:
         """The exception that staged code has made at a place, of the payload; None if it refers to objects."""

@@ -9,12 +9,13 @@ again, so attributes that are objects, which it would make anew, are refused too
 from __future__ import annotations
 
 import types
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..diagnostics.codes_control import HandlerAtRunTime
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Region
-from ..values.lattice import Abstract, Exc, ObjectCell, Ref, Tuple
+from ..values.lattice import TRUE, Abstract, Exc, ObjectCell, Ref, Tuple
 from ..values.state import ERROR
 from ..values.traverse import cells_of
 from . import objects
@@ -31,8 +32,9 @@ def made(engine: Engine, exception: Exc) -> Exc:
         return exception
     with engine.state.fork() as changes, engine.b.region(Region()), engine.under_condition():
         before = error_of(engine).code
-        ref, raised = _object(engine, exception)
-        raised = raised or error_of(engine).code is not before
+        ref = _instance(engine, exception)
+        ended = _ends(engine, exception, ref)
+        raised = ended is PythonRaise or error_of(engine).code is not before
     slots = engine.state.slots
     lasting = [s for s in changes if s in slots and s not in (ref.cell, ERROR)]
     if any(isinstance(slot, int) or slot[0] < 0 for slot in lasting):
@@ -44,12 +46,38 @@ def made(engine: Engine, exception: Exc) -> Exc:
 
 
 def attribute(engine: Engine, exception: Exc, name: str) -> Abstract | None:
-    """An attribute that making the exception gives it; None if it is not known, or an object, which is made only once."""
+    """An attribute that making the exception gives it, or its class; None if it is not known.
+
+    An object that the exception has is made only once, so it is refused; what the class gives sees an object that must
+    not change.
+    """
     if _world_changed(engine):
         return None
-    cell = engine.state.get(_object(engine, exception)[0].cell)
-    found = cell.fields.get(name) if isinstance(cell, ObjectCell) else None
-    return None if found is None or cells_of(found) else found
+    ref, whole = _object(engine, exception)
+    if not whole:
+        return None
+    cell = engine.state.get(ref.cell)
+    assert isinstance(cell, ObjectCell)
+    found = cell.fields.get(name)
+    if found is not None:
+        return None if cells_of(found) else found
+    if not of_class(exception.cls, name) or any(cells_of(v) for v in cell.fields.values()):
+        return None
+    engine.state.set(ref.cell, replace(cell, fields={**cell.fields, objects.FROZEN: TRUE}))
+    return objects.instance_getattr(engine, ref, cell, name)
+
+
+def of_class(cls: type[BaseException], name: str) -> bool:
+    """True if a class written in Python gives the attribute: a method, a property, a constant."""
+    raw = objects.lookup_class(cls, name)
+    return objects.found(raw) and (
+        is_function(raw) or isinstance(raw, property) or not hasattr(raw, "__get__")
+    )
+
+
+def is_function(raw: object) -> bool:
+    """True for what a class defines as a method of whatever kind."""
+    return isinstance(raw, types.FunctionType | classmethod | staticmethod)
 
 
 def _world_changed(engine: Engine) -> bool:
@@ -65,19 +93,24 @@ def is_initialised(exception: Exc) -> bool:
 
 
 def _object(engine: Engine, exception: Exc) -> tuple[Ref, bool]:
-    """An object with the attributes that the exception has, as far as they can be inferred; whether making it raises."""
-    frame, span, mark = engine.frame, engine.b.span, engine.mark_errors()
-    raised = False
+    """An object with the attributes that the exception has; False where not all of them can be inferred."""
     ref = _instance(engine, exception)
+    return ref, not is_initialised(exception) or _ends(engine, exception, ref) is None
+
+
+def _ends(engine: Engine, exception: Exc, ref: Ref) -> type[Exception] | None:
+    """How the `__init__` ends on an object: by an exception, or by something that is not staged; None by itself."""
+    frame, span, mark = engine.frame, engine.b.span, engine.mark_errors()
+    ended: type[Exception] | None = None
     try:
         _initialise(engine, exception, ref)
-    except PythonRaise:
-        raised = True
-    except DiagnosticError:
-        pass
+    except (PythonRaise, DiagnosticError) as error:
+        ended = type(error)
+    if ended is None and engine.mark_errors() != mark:
+        ended = DiagnosticError
     engine.frame, engine.b.span = frame, span
     engine.forget_errors(mark)
-    return ref, raised
+    return ended
 
 
 def _instance(engine: Engine, exception: Exc) -> Ref:

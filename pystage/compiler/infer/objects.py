@@ -27,6 +27,7 @@ from ..values.lattice import (
     NONE,
     Abstract,
     Array,
+    Caught,
     Cell,
     Const,
     Exc,
@@ -257,10 +258,16 @@ def super_getattr(engine: Engine, value: Super, name: str) -> Abstract:
     return bind_member(engine, cls, name, raw, receiver)
 
 
+FROZEN = "%frozen"
+"""A field of an object that stands for an exception that was raised, which the host makes anew: it cannot change."""
+
+
 def set_field(engine: Engine, ref: Ref, name: str, value: Abstract) -> None:
     """`object.__setattr__(instance, name, value)`."""
     cell = engine.settle(ref)
     assert isinstance(cell, ObjectCell)
+    if FROZEN in cell.fields:
+        raise DiagnosticError(CannotStore(span=engine.b.span, what=f"the attribute {name!r} of an exception"))
     engine.write(ref.cell, dataclasses.replace(cell, fields={**cell.fields, name: value}))
 
 
@@ -406,6 +413,10 @@ def special_method(engine: Engine, value: Abstract, name: str) -> Abstract | Non
             return Meaning(name, functools.partial(_of_enum, method=raw, member=value.value))
         if isinstance(raw, types.FunctionType):
             return bind_member(engine, cls, name, raw, value)
+    if isinstance(value, Exc | Caught):
+        classes = value.classes if isinstance(value, Caught) else {value.cls}
+        if any(isinstance(lookup_class(each, name), types.FunctionType) for each in classes):
+            return engine.getattr(value, name)
     return None
 
 

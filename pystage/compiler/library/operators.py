@@ -17,7 +17,7 @@ from ..diagnostics.codes_types import NoSuchOperation
 from ..hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating
 from ..ops import Negate, Not, Select
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, Const, Ref, is_number
+from ..values.lattice import Abstract, Array, Const, Ref, Text, is_number
 from . import strings
 from . import structure_operators as structure
 from . import ufuncs as u
@@ -38,6 +38,7 @@ from .promote import Kind, Loop, kinds_of, resolve, value_of, with_kinds
 from .python_numbers import PYTHON_OPERATORS, apply_python, negated, python_loop
 from .stores import store_through
 from .structures import MISSING, abstract, call_now, known_object, sequence_items, type_name
+from .texts import tested
 
 FUNCTIONS: dict[str, Elementwise] = {
     "+": u.ADD,
@@ -204,7 +205,12 @@ def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
         return overloaded
     if isinstance(left, Masked) or isinstance(right, Masked):
         return elementwise(ctx, f"the operator {op}", lambda x, y: compare(ctx, op, x, y), left, right)
-    left, right = strings.known(ctx, abstract(left)), strings.known(ctx, abstract(right))
+    left, right = abstract(left), abstract(right)
+    if op in ("==", "!=") and (isinstance(left, Text) or isinstance(right, Text)):
+        found = _of_text(ctx, PYTHON_OPERATORS[op], left, right)
+        if found is not None:
+            return found
+    left, right = strings.known(ctx, left), strings.known(ctx, right)
     if isinstance(left, Const) and isinstance(right, Const):
         return call_now(ctx, PYTHON_OPERATORS[op], left.value, right.value)
     if _numeric_pair(ctx, op, left, right):
@@ -215,7 +221,12 @@ def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
 
 def contains(ctx: Context, item: Raw, container: Raw) -> Abstract:
     """`item in container`."""
-    item, container = strings.known(ctx, abstract(item)), strings.known(ctx, abstract(container))
+    item, container = abstract(item), abstract(container)
+    if isinstance(container, Text) or isinstance(item, Text):
+        among = _of_text(ctx, lambda part, whole: operator.contains(whole, part), item, container)
+        if among is not None:
+            return among
+    item, container = strings.known(ctx, item), strings.known(ctx, container)
     known_item, known_container = known_object(ctx, item), known_object(ctx, container)
     if known_item is not MISSING and known_container is not MISSING:
         return call_now(ctx, operator.contains, known_container, known_item)
@@ -223,6 +234,21 @@ def contains(ctx: Context, item: Raw, container: Raw) -> Abstract:
         found = compare(ctx, "==", container, item)
         return ctx.truth(ctx.call(Const(jnp.any if _is_jax(container) else np.any), [found]))
     return structure.contains(ctx, item, container, lambda x, y: compare(ctx, "==", x, y))
+
+
+def _of_text(
+    ctx: Context, test: Callable[[Any, Any], bool], left: Abstract, right: Abstract
+) -> Abstract | None:
+    """`test(left, right)` of a known object and a string that is one of several; None for other pairs."""
+    first, second = known_object(ctx, left), known_object(ctx, right)
+    if isinstance(first, _PLAIN):
+        return tested(ctx, right, lambda text: test(first, text))
+    if isinstance(second, _PLAIN):
+        return tested(ctx, left, lambda text: test(text, second))
+    return None
+
+
+_PLAIN = (str, int, float, tuple, type(None))
 
 
 def is_(ctx: Context, left: Raw, right: Raw) -> Abstract:

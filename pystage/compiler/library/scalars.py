@@ -25,7 +25,7 @@ from ..hlo.types import (
 )
 from ..ops import Add, Divide, Multiply, RoundNearestEven
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, Const, Ref, is_number
+from ..values.lattice import Abstract, Array, Caught, Const, Exc, Ref, is_number
 from . import arithmetic as a
 from .bounds import bounds_of, check_fits
 from .context import Context, Raw
@@ -114,6 +114,9 @@ def _operand(ctx: Context, x: Raw) -> Operand:
 
 def special(ctx: Context, x: Raw, name: str) -> Abstract | None:
     """A special method that a user's class defines for `x`, bound; None for what is no such object."""
+    if isinstance(x, Exc | Caught):
+        classes = x.classes if isinstance(x, Caught) else {x.cls}
+        return ctx.getattr(x, name) if any(hasattr(each, name) for each in classes) else None
     cls = getattr(ctx.state.get(x.cell), "cls", None) if isinstance(x, Ref) else None
     if cls is None or not hasattr(cls, name) or getattr(cls, name) is getattr(object, name, None):
         return None

@@ -245,13 +245,15 @@ class Caught(Abstract):
 
     `values` are that number, and the values of the payload that `remake` makes the exception of. `places` are those
     that it may be of: numbers, under which number the place was added, and the class. `exception`: the instance that
-    staged code has made, where it certainly is that one.
+    staged code has made, where it certainly is that one. `known`: the numbers of places whose exception is made of known
+    arguments, with its class and those.
     """
 
     remake: Remake
     values: tuple[Abstract, ...]
     places: frozenset[tuple[int, int, type[BaseException]]]
     exception: Abstract | None = None
+    known: frozenset[tuple[int, type[BaseException], tuple[Any, ...]]] = frozenset()
 
     @property
     def classes(self) -> set[type[BaseException]]:
