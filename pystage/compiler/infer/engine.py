@@ -254,7 +254,7 @@ class Engine(Context):
         return None if caught else found[0]
 
     def raise_(self, exception: BaseException) -> NoReturn:
-        raise raising.raise_now(self, Const(exception))
+        raise raising.raise_new(self, exception)
 
     def check(
         self,

@@ -23,10 +23,10 @@ from ..hlo.types import INT32, ArrayType
 from ..library.classes import class_of
 from ..library.context import Case
 from ..ops import Add, And, Compare, Constant, Or, Select
-from ..values.boundary import Made, Site, Template
-from ..values.lattice import Abstract, Array, Caught, Cell, ErrorCell, Exc, PayloadKey, Slot, Version
+from ..values.boundary import Known, Made, Site, Template
+from ..values.lattice import Abstract, Array, Caught, Cell, Const, ErrorCell, Exc, PayloadKey, Slot, Version
 from ..values.state import ERROR, NOT_YET, Content
-from ..values.text import caused
+from ..values.text import caused, copied
 from ..values.traverse import cells_of, values_of
 from .exits import Exit
 from .frame import PythonRaise
@@ -234,6 +234,14 @@ def raise_now(engine: Engine, exception: Abstract) -> PythonRaise:
     made = Raising(cls, lambda leaving: exception_template(leaving, exception), instance=exception)
     record(engine, [made])
     return PythonRaise(exception, engine.state.depth, before)
+
+
+def raise_new(engine: Engine, exception: BaseException) -> PythonRaise:
+    """The program raises what the library has made, each time anew; gives what to raise, as `raise_now` does."""
+    before, instance = error_of(engine).code, Const(exception)
+    made = Raising(type(exception), lambda leaving: Made(copied, (Known(exception),)), instance=instance)
+    record(engine, [made])
+    return PythonRaise(instance, engine.state.depth, before)
 
 
 def raise_from(engine: Engine, caught: Caught, cause: Abstract) -> PythonRaise:

@@ -24,6 +24,7 @@ from ..values.lattice import Abstract, Tuple, Unknown
 from .arithmetic import any_of, is_nan, like
 from .composed import composed
 from .context import Context, Raw
+from .linear_algebra import check_square
 from .nesting import nested
 from .numpy_twins import twin
 from .registry import meaning
@@ -47,11 +48,11 @@ def _computed_in(ctx: Context, *dtypes: DType) -> DType:
 def _matrices(ctx: Context, a: Raw, name: str, square: bool = False) -> Value:
     """An argument as matrices in the type to compute in; LinAlgError for other ranks and shapes."""
     given = nested(ctx, NUMPY, a, f"np.linalg.{name}")
+    if square:
+        check_square(ctx, given.shape)
     if given.rank < 2:
         text = f"{given.rank}-dimensional array given. Array must be at least two-dimensional"
         ctx.raise_(np.linalg.LinAlgError(text))
-    if square and given.shape[-1] != given.shape[-2]:
-        ctx.raise_(np.linalg.LinAlgError("Last 2 dimensions of the array must be square"))
     return ctx.convert(given.value, _computed_in(ctx, given.dtype))
 
 

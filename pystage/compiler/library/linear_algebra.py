@@ -160,15 +160,21 @@ def _abstract(value: Raw) -> Abstract:
 # ---------------------------------------------------------------- powers
 
 
+def check_square(ctx: Context, shape: tuple[int, ...]) -> None:
+    """LinAlgError in the program, with NumPy's context, for what is no square matrix, or several."""
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        try:
+            np.linalg.det(np.broadcast_to(np.int8(0), shape))
+        except np.linalg.LinAlgError as error:
+            ctx.raise_(error)
+
+
 @meaning(np.linalg.matrix_power)
 def matrix_power(ctx: Context, a: Raw, n: Raw) -> Abstract:
     """`a @ a @ …`, by squaring; the exponent must be known. Negative ones are powers of the inverse."""
     exponent = integer(ctx, n, "the exponent of np.linalg.matrix_power")
     given = nested(ctx, NUMPY, a, "matrix_power")
-    if given.rank < 2 or given.shape[-1] != given.shape[-2]:
-        square = "Last 2 dimensions of the array must be square"
-        few = f"{given.rank}-dimensional array given. Array must be at least two-dimensional"
-        ctx.raise_(np.linalg.LinAlgError(few if given.rank < 2 else square))
+    check_square(ctx, given.shape)
     base: Abstract = NUMPY.array(ctx, given.value)
     if exponent < 0:
         base, exponent = ctx.call(Const(np.linalg.inv), [base]), -exponent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +31,17 @@ def joined(*parts: str) -> str:
 def picked(which: int, *options: str) -> str:
     """One of several strings."""
     return options[which]
+
+
+def copied(exception: BaseException) -> BaseException:
+    """An exception like this one, with its cause and context; this one, if its class cannot be called with its arguments."""
+    try:
+        made = copy.copy(exception)
+    except Exception:
+        return exception
+    made.__context__, made.__cause__ = exception.__context__, exception.__cause__
+    made.__suppress_context__ = exception.__suppress_context__
+    return made
 
 
 def caused(exception: BaseException, cause: BaseException | None) -> BaseException:
