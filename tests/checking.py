@@ -223,6 +223,8 @@ def _same_exceptions(plain: Any, staged: Any, comparison: Comparison, name: str)
     assert type(staged) is type(plain), f"{name}: {plain!r} became {staged!r}"
     assert str(staged) == str(plain), f"{name}: {plain!r} became {staged!r}"
     comparison.same(plain.args, staged.args, f"{name}: {plain!r}.args")
+    notes = [getattr(error, "__notes__", None) for error in (plain, staged)]
+    assert notes[0] == notes[1], f"{name}: {plain!r} has the notes {notes[0]}, {staged!r} {notes[1]}"
     assert staged.__suppress_context__ == plain.__suppress_context__, f"{name}: {plain!r}"
     for part in ("__cause__", "__context__"):
         inner = f"{name}: {plain!r}.{part}"

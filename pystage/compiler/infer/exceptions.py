@@ -15,6 +15,7 @@ from ..values.lattice import NONE, Abstract, Array, Caught, ClassOf, Const, Exc,
 from ..values.traverse import cells_of, rebuild
 from . import made_exceptions, objects
 from .branches import infer_if
+from .notes import add_note
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -30,6 +31,8 @@ def exception_attribute(engine: Engine, value: Exc | Caught, name: str) -> Abstr
         found = Const(next(iter(classes))) if len(classes) == 1 else None
     if found is None and name == "__cause__":
         found = _cause_of(value)
+    if found is None and name == "add_note" and isinstance(value, Caught):
+        found = Meaning(name, lambda ctx, note: add_note(engine, value, abstract(note)))
     if found is None and name in _FIRST_ARGUMENT:
         found = _first_argument(engine, value, name)
     if found is None and isinstance(made, Exc):

@@ -8,6 +8,7 @@ from typing import Any
 from ..diagnostics.span import Span
 from ..hlo.ir import Value
 from ..stage import ir as stage
+from ..values.boundary import Handled
 from ..values.lattice import Abstract
 
 
@@ -16,7 +17,8 @@ class Frame:
     """One activation of a staged function: `id` numbers its variables in the state.
 
     `cells` are the heap cells of the variables that it shares with the functions around and inside it;
-    `call` is where it was called.
+    `call` is where it was called. `handled` is what its handlers are handling, innermost last, `depths` those of the states
+    in which they began, and `noted` what got a note, with the first place after it.
     """
 
     id: int
@@ -27,6 +29,8 @@ class Frame:
     call: Span | None = None
     caller: Frame | None = None
     handled: list[Abstract] = field(default_factory=list)
+    depths: list[int] = field(default_factory=list)
+    noted: list[tuple[int, Handled]] = field(default_factory=list)
 
 
 class PythonRaise(Exception):

@@ -336,12 +336,18 @@ def _run_handler(e: Engine, handler: stage.Handler, caught: Caught) -> None:
     e.put(handler.target, caught)
     frame = e.current
     frame.handled.append(caught)
+    frame.depths.append(e.state.depth)
+    kept = len(frame.noted)
     e.handling += 1
     try:
         e.run_block(handler.body)
     finally:
         e.handling -= 1
         frame.handled.pop()
+        frame.depths.pop()
+        for first, handled in reversed(frame.noted[kept:]):
+            e.sites.handled(first, handled)
+        del frame.noted[kept:]
 
 
 # ---------------------------------------------------------------- with

@@ -143,7 +143,7 @@ def _choice(engine: Engine, cases: Sequence[Raising]) -> tuple[int | Value, dict
     for case in reversed(cases):
         leaving = Exit(engine)
         template = case.exception(leaving)
-        keys = _keys(leaving.results)
+        keys = keys_of(leaving.results)
         place = Site(
             case.cls, template, keys, engine.b.span, chain_of(engine), case.fallback, again=case.again
         )
@@ -170,7 +170,7 @@ def merged_payload(
     return dict(sorted(payload.items(), key=lambda item: str(item[0])))
 
 
-def _keys(values: Sequence[Value]) -> tuple[PayloadKey, ...]:
+def keys_of(values: Sequence[Value]) -> tuple[PayloadKey, ...]:
     """The n-th value of each type."""
     counts: dict[object, int] = {}
     keys: list[PayloadKey] = []

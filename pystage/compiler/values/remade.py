@@ -33,8 +33,8 @@ def _with_context(
     exception = _made(site, [payload[key] for key in site.keys], evaluate)
     if isinstance(site.exception, Known) and site.handled:
         exception.__context__ = None
-    chained: set[Key] = set()
-    for handled in site.handled[site.again :]:
+    chained = {place.handled[0].number for place, _ in _repeated(site, payload, find)}
+    for handled in site.handled:
         number = int(payload.get(handled.number, 0))
         if not number or handled.number in chained:
             continue
@@ -47,11 +47,20 @@ def _with_context(
 
 def origin(site: Site, payload: Mapping[Key, Any], find: Callable[[int], Site]) -> Site:
     """The place at which an exception was raised first that the place raises once more."""
+    for _, earlier in _repeated(site, payload, find):
+        site = earlier
+    return site
+
+
+def _repeated(
+    site: Site, payload: Mapping[Key, Any], find: Callable[[int], Site]
+) -> Iterator[tuple[Site, Site]]:
+    """The places at which an exception was raised once more, last first, each with the one before."""
     while site.again:
         handled = site.handled[0]
-        site = find(int(payload[handled.number]))
-        payload = {key: payload[held] for key, held in handled.values}
-    return site
+        earlier = find(int(payload[handled.number]))
+        yield site, earlier
+        site, payload = earlier, {key: payload[held] for key, held in handled.values}
 
 
 def chain(exception: BaseException, context: BaseException) -> None:

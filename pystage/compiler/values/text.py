@@ -44,6 +44,12 @@ def copied(exception: BaseException) -> BaseException:
     return made
 
 
+def noted(exception: BaseException, note: str) -> BaseException:
+    """`exception`, with one more note."""
+    exception.add_note(note)
+    return exception
+
+
 def caused(exception: BaseException, cause: BaseException | None) -> BaseException:
     """`exception`, raised from `cause`."""
     exception.__cause__ = cause
