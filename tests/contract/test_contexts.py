@@ -318,6 +318,23 @@ def context_of_what_is_handled_in_turn(x):
     return "none"
 
 
+def _looked_up(a, i):
+    try:
+        return a[i]
+    except IndexError:
+        if i > 5:
+            raise KeyError(i)
+        return 0.0
+
+
+@cases(np.arange(4.0), 7, raises=KeyError)
+def after_the_same_was_suppressed(a, i):
+    with contextlib.suppress(KeyError):
+        a[0] = _looked_up(a, i)
+    a[1] = _looked_up(a, i)
+    return a
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_contexts(function, args, options):
     raises = options.get("raises")

@@ -132,7 +132,7 @@ def record(engine: Engine, cases: Sequence[Raising], bad: Value | None = None) -
         payload = merged_payload(engine, free, payload, cell.payload)
     else:
         code = site if bad is None else b.op(Select(), bad, code_value(engine, site), number(engine, 0))
-        payload = {**payload, **cell.payload}
+        payload = {**cell.payload, **payload}
     engine.state.set(ERROR, ErrorCell(code, payload, cell.versions))
 
 
@@ -273,7 +273,7 @@ def _record_again(engine: Engine, caught: Caught) -> None:
         code = engine.b.op(Select(), free, code, code_value(engine, cell.code))
         payload = merged_payload(engine, free, payload, cell.payload)
     else:
-        payload = {**payload, **cell.payload}
+        payload = {**cell.payload, **payload}
     engine.state.set(ERROR, ErrorCell(code, payload, cell.versions))
 
 
@@ -379,7 +379,7 @@ def merge_error(engine: Engine, left: ErrorCell, shift: int) -> None:
     if free is not None:
         payload = merged_payload(engine, free, payload, before.payload)
     else:
-        payload = {**payload, **before.payload}
+        payload = {**before.payload, **payload}
     engine.state.set(ERROR, ErrorCell(code, payload, (*before.versions, *left.versions)))
 
 
