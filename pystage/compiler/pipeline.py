@@ -253,7 +253,7 @@ def outputs(program: Program) -> Iterator[Output]:
                 templates += [base, *view_outputs(template)]
             case Generator(number=number):
                 yield number
-            case Choice(selector=selector, options=options):
-                templates += [selector, *options]
+            case Choice(selector=selector, options=options, number=number):
+                templates += [selector, *options, *([] if number is None else [number])]
             case Made(args=args, kwargs=kwargs):
                 templates += [*args, *[value for _, value in kwargs]]

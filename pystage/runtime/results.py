@@ -18,6 +18,7 @@ from typing import Any, TypeGuard
 import jax
 import numpy as np
 
+from ..compiler.diagnostics.codes_mutation import CannotReturn
 from ..compiler.diagnostics.codes_runtime import NotInOrder, OverlappingMemory
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
@@ -201,9 +202,8 @@ class Plan:
                 return self._once(~template.identity, self._view(template))
             case Generator(number=Output(index=number)):
                 return lambda run: run.generator(int(run.values[number]))
-            case Choice(selector=selector, options=options):
-                pick, makes = selector.index, [self._make(option) for option in options]
-                return lambda run: makes[int(run.values[pick])](run)
+            case Choice():
+                return self._choice(template)
             case Made(function=function, args=args, kwargs=kwargs, identity=identity):
                 parts = [self._make(a) for a in args]
                 named = [(name, self._make(a)) for name, a in kwargs]
@@ -213,6 +213,21 @@ class Plan:
                 )
             case Container():
                 return self._container(template)
+
+    def _choice(self, choice: Choice) -> Make:
+        pick, makes = choice.selector.index, [self._make(option) for option in choice.options]
+        number = None if choice.number is None else self._output(choice.number)
+
+        def traced(run: Run) -> Any:
+            try:
+                return makes[int(run.values[pick])](run)
+            except jax.errors.ConcretizationTypeError:
+                if number is not None:
+                    return number(run)
+                what = "a result that is one of several objects, where JAX traces the call,"
+                raise StagingError((CannotReturn(what=what),)) from None
+
+        return traced if self._traced else lambda run: makes[int(run.values[pick])](run)
 
     def _output(self, output: Output) -> Make:
         index = output.index
@@ -395,7 +410,7 @@ def _collect_outputs(template: Template, found: list[Output], views: set[int]) -
             found.append(number)
         case Choice(selector=selector, options=options):
             found.append(selector)
-            for option in options:
+            for option in (*options, *([] if template.number is None else [template.number])):
                 _collect_outputs(option, found, views)
         case Made(args=args, kwargs=kwargs):
             for each in (*args, *[value for _, value in kwargs]):

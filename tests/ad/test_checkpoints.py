@@ -59,9 +59,10 @@ def test_the_program_executes_the_trips_of_the_model(trips, monkeypatch):
         return original(self, *operands)
 
     program = pystage.compile(counted).lower(0.5, trips).staged.program.function
-    made = Reverse().function(program, (True, False), (True,))
+    results = program.body.results
+    made = Reverse().function(program, (True, False), tuple([r is results[0] for r in results]))
     monkeypatch.setattr(Sine, "reference", reference)
-    _, gradient = interpreter.interpret(made, [np.asarray(0.5), np.asarray(trips), np.asarray(1.0)])
+    *_, gradient = interpreter.interpret(made, [np.asarray(0.5), np.asarray(trips), np.asarray(1.0)])
     assert count == model(trips)[0]
     slope, x = 1.0, 0.5
     for _ in range(trips):

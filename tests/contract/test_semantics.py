@@ -129,65 +129,6 @@ def test_factorisations_of_matrices_with_infinities_or_nan():
 # ---------------------------------------------------------------- types
 
 
-def test_the_type_after_a_loop_of_zero_trips():
-    def total(x, n):
-        acc = 0
-        for i in range(n):
-            acc = acc + x[i]
-        return acc
-
-    x = np.arange(3.0)
-    assert type(total(x, 0)) is int
-    found = staged(total, x, 0)
-    assert type(found) is np.float64 and found == 0.0
-    assert type(total(x, 2)) is type(staged(total, x, 2)) is np.float64
-
-    def of_nothing(x):
-        return sum(v for v in x if v > 9)
-
-    assert type(of_nothing(x)) is int and type(staged(of_nothing, x)) is np.float64
-
-
-def test_a_number_that_is_int_or_float_by_path_is_a_float():
-    def either(x):
-        if x > 0:
-            y = 1
-        else:
-            y = 2.5
-        return y
-
-    assert type(either(1.0)) is int
-    found = staged(either, 1.0)
-    assert type(found) is float and found == 1.0
-    assert staged(either, -1.0) == 2.5
-
-    def shown(x):
-        return f"{either(x):.2f}"
-
-    assert staged(shown, 1.0) == shown(1.0) == "1.00"
-    for told in (
-        str,
-        repr,
-        lambda y: f"{y}",
-        lambda y: "%s" % y,
-        lambda y: str([y]),
-        lambda y: np.zeros(3)[y],
-    ):
-        with pytest.raises(pystage.StagingError, match="PS208"):
-            staged(lambda x, told=told: told(either(x)), 1.0)
-
-
-def test_a_float_that_is_numpys_by_path_is_numpys():
-    def either(x):
-        y = -1.0
-        if x[0] > 0:
-            y = x[0]
-        return y
-
-    assert type(either(np.array([-2.0]))) is float
-    found = staged(either, np.array([-2.0]))
-    assert type(found) is np.float64 and found == -1.0
-    assert type(staged(either, np.array([2.0]))) is np.float64
 
 
 def test_new_arrays_are_stored_row_by_row():

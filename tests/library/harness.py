@@ -21,7 +21,7 @@ from pystage.compiler.diagnostics.diagnostic import DiagnosticError
 from pystage.compiler.hlo.builder import Builder
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Region, Value
-from pystage.compiler.hlo.types import BOOL, ArrayType, DType
+from pystage.compiler.hlo.types import BOOL, ArrayType
 from pystage.compiler.library.containers import attribute_of_container
 from pystage.compiler.library.context import Case, Context
 from pystage.compiler.library.iterators import taken
@@ -78,15 +78,6 @@ class Known:
     """An argument that is known while compiling (numbers are dynamic otherwise)."""
 
     value: Any
-
-
-@dataclass(frozen=True)
-class Either:
-    """A staged scalar of one of several kinds: `value` now, in `dtype`, and every (dtype, form)."""
-
-    value: Any
-    dtype: DType
-    kinds: tuple[tuple[DType, Form], ...]
 
 
 class PlainContext(Context):
@@ -146,9 +137,6 @@ class PlainContext(Context):
         match value:
             case Known():
                 return Const(value.value)
-            case Either():
-                param = self.param(np.asarray(value.value, value.dtype))
-                return Array(param, value.kinds[0][1], kinds=value.kinds)
             case np.generic():
                 return Array(self.param(np.asarray(value)), Form.SCALAR)
             case bool() | int() | float() | complex():
@@ -451,7 +439,7 @@ def check(
 ) -> PlainContext:
     """Asserts that `staged(ctx, *abstract)` computes what `plain(*args)` does, stores into arguments included."""
     own_args, own_kwargs = copy.deepcopy((args, kwargs))
-    plain_args = [a.value if isinstance(a, Known | Either) else a for a in own_args]
+    plain_args = [a.value if isinstance(a, Known) else a for a in own_args]
     plain_kwargs = {k: a.value if isinstance(a, Known) else a for k, a in own_kwargs.items()}
     expected, error = None, None
     with np.errstate(all="ignore"):

@@ -12,10 +12,9 @@ import pytest
 from pystage.compiler.library.array_attributes import array_attribute, set_array_attribute
 from pystage.compiler.library.context import Context
 from pystage.compiler.library.indexing import array_setitem
-from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.lattice import Abstract, Const
 
-from .harness import Either, Known, PlainContext, check, refused
+from .harness import Known, PlainContext, check
 
 RECEIVERS = [
     np.array(2.5),
@@ -153,17 +152,6 @@ def test_what_is_not_complex_is_its_own_real_part(name: str) -> None:
         return x
 
     check(staged, plain, np.ones(3))
-
-
-def test_attributes_of_numbers_whose_kind_depends_on_the_path() -> None:
-    scalars = ((np.dtype("int64"), Form.SCALAR), (np.dtype("float64"), Form.SCALAR))
-    either = Either(np.float64(2.0), np.dtype("float64"), scalars)
-    check(attribute("ndim"), lambda x: x.ndim, either)
-    check(attribute("itemsize"), lambda x: x.itemsize, either)
-    for name in ("dtype", "real"):
-        refused("PS208", attribute(name), either)
-    mixed = ((np.dtype("int64"), Form.SCALAR), (np.dtype("float64"), Form.PYTHON))
-    refused("PS208", attribute("ndim"), Either(2.0, np.dtype("float64"), mixed))
 
 
 @pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")

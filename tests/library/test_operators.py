@@ -18,7 +18,7 @@ from pystage.compiler.library.structures import abstract
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.lattice import Array, Const
 
-from .harness import Either, Known, PlainContext, check, refused
+from .harness import Known, PlainContext, check, refused
 
 ARITHMETIC = ["+", "-", "*", "/", "//", "%", "**"]
 BITS = ["&", "|", "^", "<<", ">>"]
@@ -219,25 +219,6 @@ def test_unary(op: str) -> None:
 
 def test_negation_of_a_staged_boolean_is_an_integer() -> None:
     check(lambda ctx, x: unary(ctx, "-", x), operator.neg, True)
-
-
-INT_OR_FLOAT = ((np.dtype(np.int64), Form.PYTHON), (np.dtype(np.float64), Form.PYTHON))
-
-
-def test_a_kind_that_depends_on_the_path() -> None:
-    """Staged where each alternative gives one result type, refused where not."""
-    value = Either(3.0, np.dtype(np.float64), INT_OR_FLOAT)
-    check(door("*"), operator.mul, value, np.array([1, 2], np.float32))
-    check(door("<"), operator.lt, value, np.float64(2))
-    check(door("/"), operator.truediv, value, 2.5)
-    refused("PS208", door("*"), value, np.array([1, 2]))
-
-
-def test_numbers_keep_their_alternatives() -> None:
-    ctx = PlainContext()
-    result = binary(ctx, "+", ctx.lift(Either(3.0, np.dtype(np.float64), INT_OR_FLOAT)), ctx.lift(1))
-    assert isinstance(result, Array)
-    assert set(result.kinds) == set(INT_OR_FLOAT)
 
 
 def bounds(op: str, x: tuple[int, int], y: tuple[int, int] | int) -> tuple[int | None, int | None]:

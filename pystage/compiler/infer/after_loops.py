@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, cast
 from ..hlo.ir import Region, Value
 from ..ops import While
 from ..stage import ir as stage
+from ..values.by_path import option
 from ..values.lattice import (
     Abstract,
     Array,
+    ByPath,
     Cell,
     ErrorCell,
     MaybeUndef,
@@ -70,7 +72,7 @@ def finish(
             source = owned[slot][0]
             if slot in ends and source not in possible(join.b, ends[slot]):
                 content = without_source(content, source)
-        if loop.certain and isinstance(content, Array) and content.kinds:
+        if loop.certain and isinstance(content, ByPath):
             content = _of_one_kind(engine, content, end(slot))
         after[slot] = content
     for slot, content in after.items():
@@ -115,9 +117,8 @@ def _assigned_by(loop: Loop, content: Content, end: Content) -> Content:
     return content.value if loop.certain else replace(content, runs=loop.runs)
 
 
-def _of_one_kind(engine: Engine, content: Array, end: Content) -> Array:
-    """After at least one trip a number has the kind that the end of the body gives it."""
-    if not isinstance(end, Array) or end.kinds:
+def _of_one_kind(engine: Engine, content: ByPath, end: Content) -> Array:
+    """After at least one trip a number is of the kind that the end of the body gives it."""
+    if not isinstance(end, Array) or isinstance(end, ByPath):
         return content
-    value = engine.convert(content.value, end.dtype)
-    return replace(end, value=value, lower=None, upper=None)
+    return option(engine.b, content, content.kinds.index((end.dtype, end.form)))

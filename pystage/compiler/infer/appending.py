@@ -28,6 +28,7 @@ from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
+    ByPath,
     Const,
     ListCell,
     MaybeUndef,
@@ -281,7 +282,9 @@ class Growing:
                     return Array(self.engine.b.op(Constant(np.asarray(value))), Form.PYTHON)
                 except OverflowError:
                     raise Restart(self.loop) from None
-            case Const() | Array(kinds=()):
+            case ByPath():
+                raise Restart(self.loop)
+            case Const() | Array():
                 return item
             case Tuple(items, cls):
                 return Tuple(tuple([self._row_of(part) for part in items]), cls)

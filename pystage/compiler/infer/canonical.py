@@ -16,6 +16,7 @@ from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
+    ByPath,
     Cell,
     Closure,
     Const,
@@ -147,7 +148,14 @@ class Canonical:
     def array(self, x: Array) -> None:
         """An array, with all that decides how it is promoted."""
         self._value(x.value)
-        self.tokens += (Array, x.form, x.weak, x.lower, x.upper, x.kinds, x.key_impl)
+        self.tokens += (Array, x.form, x.weak, x.lower, x.upper, x.key_impl)
+
+    def by_path(self, x: ByPath) -> None:
+        """A number of several kinds."""
+        self.array(x)
+        self.tokens += (ByPath, x.kinds, x.whole is None)
+        for value in (*x.tags, *([] if x.whole is None else [x.whole])):
+            self._value(value)
 
     def const(self, x: Const) -> None:
         """A constant."""
@@ -216,6 +224,7 @@ _BY_VALUE = frozenset([type(None), bool, int, str, bytes, ArrayType])
 
 _RULES: dict[type, Callable[[Canonical, Any], None]] = {
     Array: Canonical.array,
+    ByPath: Canonical.by_path,
     Const: Canonical.const,
     Ref: Canonical.ref,
     Tuple: Canonical.tuple,

@@ -38,7 +38,7 @@ def counter_bounds(engine: Engine, loop: stage.Instr | None, frame: int) -> dict
 
 def _is_integer(content: Content | None) -> bool:
     if isinstance(content, Array):
-        return content.form is Form.PYTHON and content.dtype == INT64 and not content.kinds
+        return content.form is Form.PYTHON and content.dtype == INT64 and type(content) is Array
     return isinstance(content, Const) and type(content.value) is int
 
 

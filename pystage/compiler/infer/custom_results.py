@@ -130,7 +130,7 @@ class Cotangent:
         match value:
             case Array():
                 placeholder = self._placeholder(value.value)
-                return replace(value, value=placeholder, lower=None, upper=None, kinds=())
+                return Array(placeholder, value.form, value.weak, key_impl=value.key_impl)
             case Const(int() | float() | complex() | np.generic() as number):
                 return Const(type(number)(0))
             case Tuple(items, cls):

@@ -31,12 +31,14 @@ from ..hlo.ir import Function, Region, Value
 from ..hlo.types import BOOL, ArrayType, ShapeError
 from ..hlo.walk import callees
 from ..library import operators
+from ..library.by_path import of_one_kind
 from ..library.context import Case, Context, Raw
 from ..library.streams import STREAMS
 from ..ops import Compare, Constant, Convert, Not, Reshape, Rule
 from ..ops.draw import Action, Draw
 from ..stage import ir as stage
 from ..values.boundary import CellVariable, Form, Global, GuardKind, Owned, Path, Step
+from ..values.by_path import narrowed
 from ..values.generators import generator_cell
 from ..values.intervals import Intervals
 from ..values.lattice import (
@@ -45,6 +47,7 @@ from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
+    ByPath,
     Caught,
     Cell,
     Const,
@@ -74,6 +77,7 @@ from ..values.views import read_path
 from . import attributes, coherent, objects, printing, raising
 from .blame import is_library, outside
 from .branches import NO_FRAME, infer_choice, infer_if
+from .by_kind import run_by_kind
 from .calls import Callee, Known
 from .constants import Origins, decided, demandable, known
 from .describe import describe
@@ -91,6 +95,8 @@ LIBRARY_MODULES = ("numpy", "jax", "jaxlib", "scipy", "ml_dtypes", "optax", "equ
 
 
 _purity = operator.attrgetter("kind.pure")
+_BY_PATH = frozenset([Optional, ByPath])
+"""What may be one thing or another, as the path says that the program takes."""
 _NOT_IN_NAMES = re.compile(r"\W")
 
 
@@ -413,11 +419,14 @@ class Engine(Context):
     def run_block(self, block: stage.Block) -> None:
         """Infers instructions in order; one that cannot be staged is reported and gives `Unknown`."""
         handlers = self.handlers
-        b = self.b
+        b, state = self.b, self.state
         for instr in block:
             b.span = instr.span
             try:
-                handlers[type(instr)](self, instr)
+                if state.by_path:
+                    run_by_kind(self, instr)
+                else:
+                    handlers[type(instr)](self, instr)
             except DiagnosticError as error:
                 self._refused(instr, error.diagnostic)
             except ShapeError as error:
@@ -443,17 +452,19 @@ class Engine(Context):
         value = self.state.slots.get((self.frame.id, temp))  # type: ignore[union-attr]
         if value is None or type(value) is Unknown:
             raise DiagnosticError(self.errors.found[-1] if value is None else value.reason)
-        return self.certain(value) if type(value) is Optional else value  # type: ignore[return-value]
+        return self.certain(value) if type(value) in _BY_PATH else value  # type: ignore[return-value, arg-type]
 
     def held(self, temp: stage.Temp) -> Abstract:
         """The value of a temporary of the current frame; it may be None on some paths."""
         value = self.state.slots.get((self.frame.id, temp))  # type: ignore[union-attr]
         if value is None or type(value) is Unknown:
             raise DiagnosticError(self.errors.found[-1] if value is None else value.reason)
-        return self.narrowed(value) if type(value) is Optional else value  # type: ignore[return-value]
+        return self.narrowed(value) if type(value) in _BY_PATH else value  # type: ignore[return-value, arg-type]
 
     def narrowed(self, value: Abstract) -> Abstract:
-        """What may be None, where it is known here whether it is."""
+        """What may be None, where it is known here whether it is; a number, where it is known of which kind."""
+        if type(value) is ByPath:
+            return narrowed(self.b, self.intervals, value)
         if not isinstance(value, Optional):
             return value
         missing = self.intervals.decides(value.missing)
@@ -519,8 +530,10 @@ class Engine(Context):
     # -- what library functions use
 
     def read(self, value: Raw) -> Array | Const:
-        if isinstance(value, Array):
+        if type(value) is Array:
             return value
+        if type(value) is ByPath:
+            return of_one_kind(self, value)
         if not isinstance(value, Abstract):
             return self.read(self.constant_object(value))
         if isinstance(value, Const):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..diagnostics.codes_control import NoCommonType
 from ..diagnostics.codes_mutation import CannotDelete, CannotReturn, CannotStore
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
@@ -32,11 +32,13 @@ from ..values.boundary import (
     Write,
 )
 from ..values.boundary import View as ViewTemplate
+from ..values.by_path import narrowed, option
 from ..values.generators import GENERATORS, handle_of
 from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
+    ByPath,
     Caught,
     Const,
     DictCell,
@@ -174,15 +176,13 @@ class Exit:
         return found
 
     def number(self, value: Array) -> Template:
-        """A number or a `jax.Array`."""
-        dtypes = {dtype for dtype, _ in value.kinds}
-        if len(dtypes) > 1 and any(
-            form is not Form.PYTHON or dtype.kind == "b" for dtype, form in value.kinds
-        ):
-            first, second = [f"{form.value} of {dtype}" for dtype, form in value.kinds[:2]]
-            raise DiagnosticError(
-                NoCommonType(span=self.engine.b.span, what="the result", first=first, second=second)
-            )
+        """A number or a `jax.Array`; a number that is of one of several kinds as one of that."""
+        if isinstance(value, ByPath):
+            value = narrowed(self.engine.b, self.engine.intervals, value)
+        if isinstance(value, ByPath):
+            *options, last = [self.number(option(self.engine.b, value, i)) for i in range(len(value.kinds))]
+            choice = self.first_that_holds(value.tags, options, last)
+            return replace(choice, number=self.output(value.value, value.form))
         return self.output(value.value, value.form, value.key_impl, value.form is Form.JAX and value.weak)
 
     def reference(self, ref: Ref) -> Template:
@@ -208,12 +208,18 @@ class Exit:
         now = self.contents(ref, cell)
         if not versions:
             return now
+        before = [self.contents(ref, v.content) for v in versions]
+        return self.first_that_holds([v.condition for v in versions], before, now)
+
+    def first_that_holds(
+        self, conditions: Sequence[Value], options: Sequence[Template], otherwise: Template
+    ) -> Choice:
+        """The option of the first condition that holds, which are bools of the program."""
         b = self.engine.b
         which = b.op(Constant(np.asarray(0, np.int32)))
-        for position, version in reversed(list(enumerate(versions, 1))):
-            which = b.op(Select(), version.condition, b.op(Constant(np.asarray(position, np.int32))), which)
-        options = [now, *[self.contents(ref, v.content) for v in versions]]
-        return Choice(self.output(which, Form.PYTHON), tuple(options))
+        for position, condition in reversed(list(enumerate(conditions, 1))):
+            which = b.op(Select(), condition, b.op(Constant(np.asarray(position, np.int32))), which)
+        return Choice(self.output(which, Form.PYTHON), (otherwise, *options))
 
     def contents(self, ref: Ref, cell: Any) -> Template:
         """A new object with these contents."""

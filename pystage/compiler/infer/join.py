@@ -13,19 +13,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import cast
 
-import numpy as np
-
 from ..diagnostics.codes_control import NeverSettles, NoCommonType
 from ..diagnostics.diagnostic import Diagnostic, DiagnosticError, Note
 from ..diagnostics.span import Span
 from ..hlo.ir import Value
-from ..hlo.types import BOOL, INT32, ArrayType, DType
+from ..hlo.types import BOOL, INT32, INT64, ArrayType
 from ..library.strings import is_string
 from ..values.boundary import Form
 from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
+    ByPath,
     Closure,
     Const,
     DictCell,
@@ -61,7 +60,7 @@ from .blame import Parting, name_of
 from .candidates import OWN, Candidates, Tree, both_sources, fork, number_of, seen_through
 from .describe import describe
 from .merged import MERGEABLE, RIVAL, UNSEALED, Mergeable, distinct, possible, sources_of
-from .numbers import bounds, holds_all, number_type
+from .numbers import bounds, common_type, kinds_of, number_type
 from .patterns import WHICH, Hole, hole_for, join_which, joined_path
 from .structure import structure_head, structure_parts, with_parts
 
@@ -98,7 +97,7 @@ class Join:
         self.entries: dict[Slot, tuple[Content, Content, Content]] = {}
         self.conflicts: list[Unknown] = []
         self.grows = False
-        self.widened = False  # a number has another type after a trip than before it, and took that
+        self.widened = False  # a number is of another kind after a trip than before it
         self.owned: set[int] = set()  # cells that stand for a loop-carried object
         self.merged: dict[tuple[Place, Place], int] = {}
         self._optional = optional  # whether something may stay None on one side only
@@ -230,52 +229,32 @@ class Join:
         key_a = a.key_impl if isinstance(a, Array) else None
         if key_a != (b.key_impl if isinstance(b, Array) else None):
             return self.conflict(a, b)
-        kinds_a = a.kinds if isinstance(a, Array) and a.kinds else ((dtype_a, form_a),)
-        kinds_b = b.kinds if isinstance(b, Array) and b.kinds else ((dtype_b, form_b),)
-        if set(kinds_a) == set(kinds_b) or (self.loop and set(kinds_b) <= set(kinds_a)):
-            weak = isinstance(a, Array) and a.weak and isinstance(b, Array) and b.weak
-            lower, upper = self._bounds(a, b)
-            if isinstance(a, Array) and isinstance(b, Array) and a.value is b.value:
-                return Array(a.value, form_a, weak, lower, upper, a.kinds, key_a)
-            hole = Hole(ArrayType(dtype_a, shape_a))
-            kinds = kinds_a if len(kinds_a) > 1 else ()
-            return Array(hole, form_a, weak, lower, upper, kinds, key_a)
-        widened = self._widen(a, b) if self.loop else None
-        self.widened |= widened is not None
-        return widened if widened is not None else self._alternatives(a, b, kinds_a + kinds_b)
+        if isinstance(a, ByPath) or isinstance(b, ByPath) or (dtype_a, form_a) != (dtype_b, form_b):
+            return self._alternatives(a, b)
+        weak = isinstance(a, Array) and a.weak and isinstance(b, Array) and b.weak
+        lower, upper = self._bounds(a, b)
+        if isinstance(a, Array) and isinstance(b, Array) and a.value is b.value:
+            return Array(a.value, form_a, weak, lower, upper, key_a)
+        return Array(Hole(ArrayType(dtype_a, shape_a)), form_a, weak, lower, upper, key_a)
 
-    def _alternatives(self, a: Abstract, b: Abstract, kinds: tuple[tuple[DType, Form], ...]) -> Abstract:
+    def _alternatives(self, a: Abstract, b: Abstract) -> Abstract:
         """One number that is of one kind on some paths and of another on others."""
-        (dtype_a, form_a, shape), (dtype_b, form_b, _) = number_type(a), number_type(b)
-        if (
-            shape
-            or form_a is Form.JAX
-            or form_b is Form.JAX
-            or (dtype_a.kind == "b") != (dtype_b.kind == "b")
-        ):
+        kinds_a, kinds_b = kinds_of(a), kinds_of(b)
+        kinds = tuple(dict.fromkeys(kinds_a + kinds_b))
+        forms = {form for _, form in kinds}
+        found = common_type(a, b)
+        if number_type(a)[2] or found is None or not forms <= {Form.PYTHON, Form.SCALAR}:
             return self.conflict(a, b)
-        form = Form.SCALAR if Form.SCALAR in (form_a, form_b) else Form.PYTHON
-        hole = Hole(ArrayType(np.result_type(dtype_a, dtype_b)))
-        return Array(hole, form, kinds=tuple(dict.fromkeys(kinds)))
-
-    def _widen(self, a: Abstract, b: Abstract) -> Abstract | None:
-        """In a loop: the entry takes the type of the end where it loses nothing by it; else None."""
-        (dtype_a, form_a, shape), (dtype_b, form_b, _) = number_type(a), number_type(b)
-        if isinstance(b, Array) and b.kinds:
-            others = [k for k in b.kinds if k != (dtype_a, form_a)]
-            if len(others) != 1 or (isinstance(a, Array) and a.kinds):
-                return None
-            ((dtype_b, form_b),) = others
-        if isinstance(a, Array) and a.kinds:
-            return None
-        if form_a is Form.PYTHON and dtype_a.kind != "b" and holds_all(a, dtype_a, dtype_b):
-            weak = isinstance(b, Array) and b.weak
-            return Array(Hole(ArrayType(dtype_b, shape)), form_b, weak)
-        if form_b is Form.PYTHON and form_a is Form.PYTHON and holds_all(b, dtype_b, dtype_a):
-            return Array(Hole(ArrayType(dtype_a, shape)), form_a)
-        if dtype_a == dtype_b and {form_a, form_b} == {Form.PYTHON, Form.SCALAR}:
-            return Array(Hole(ArrayType(dtype_a, shape)), Form.SCALAR)
-        return None
+        self.widened |= self.loop and len(kinds_b) == 1
+        self.state.by_path = True
+        dtype, whole = found
+        return ByPath(
+            Hole(ArrayType(dtype)),
+            Form.SCALAR if Form.SCALAR in forms else Form.PYTHON,
+            kinds=kinds,
+            tags=tuple([Hole(ArrayType(BOOL)) for _ in kinds[1:]]),
+            whole=Hole(ArrayType(INT64)) if whole else None,
+        )
 
     def _bounds(self, a: Abstract, b: Abstract) -> tuple[int | None, int | None]:
         low_a, high_a = bounds(a)
@@ -612,10 +591,9 @@ class Join:
 
 
 def _made_alike(a: Abstract, b: Abstract) -> bool:
-    """True if two strings are made by the same functions of numbers of the same kinds."""
+    """True if two strings are made by the same functions of numbers of the same kind."""
     if is_number(a) and is_number(b):
-        kinds = [x.kinds if isinstance(x, Array) else () for x in (a, b)]
-        return number_type(a) == number_type(b) and kinds[0] == kinds[1]
+        return number_type(a) == number_type(b)
     parts_a, parts_b = structure_parts(a), structure_parts(b)
     if parts_a is None or parts_b is None:
         return type(a) is type(b)

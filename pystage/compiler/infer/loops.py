@@ -49,7 +49,7 @@ from .frame import PythonRaise, Restart
 from .join import Join
 from .loop import Active, Loop, Pass
 from .merged import MERGEABLE, note_stale, seal
-from .patterns import Hole, fill, holes_of
+from .patterns import Hole, fill, hole_for, holes_of
 from .raising import attempt, error_of
 from .same import same_pattern, same_patterns
 
@@ -256,7 +256,7 @@ def _guess(engine: Engine, loop: Loop) -> dict[Slot, Content]:
             lower = content.value if isinstance(content.value, int) else None
             guess[slot] = Array(Hole(type_), Form.PYTHON, lower=lower)
         elif isinstance(content, Array):
-            guess[slot] = replace(content, value=Hole(content.type), lower=None, upper=None)
+            guess[slot] = replace(rebuild(content, hole_for), lower=None, upper=None)
     for name in stored:
         content = slots.get((loop.frame, name))
         if isinstance(content, Ref):

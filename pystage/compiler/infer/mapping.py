@@ -166,7 +166,7 @@ class _Result:
 
     def _array(self, value: Abstract) -> Abstract:
         engine = self._engine
-        read = engine.read(value)
+        read = engine.number(value)
         form = read.form if isinstance(read, Array) else Form.PYTHON
         whole = read.value if isinstance(read, Array) else engine.b.op(Constant(np.asarray(read.value)))
         own = engine.b.op(Reshape(whole.type.static_shape), whole)

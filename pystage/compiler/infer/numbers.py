@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
-from ..hlo.types import DType
+from ..hlo.builder import Builder
+from ..hlo.ir import Value
+from ..hlo.types import INT64, DType
+from ..ops import Constant, Not, Or
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, Const
+from ..values.by_path import converted
+from ..values.lattice import Abstract, Array, ByPath, Const, NumberKind
+
+_PRECISION = {2: 11, 4: 24, 8: 53}
+"""The bits of the significand of a floating-point number, by its bytes."""
 
 
 def python_dtype(value: object) -> DType:
@@ -28,17 +37,56 @@ def number_type(x: Abstract) -> tuple[DType, Form, tuple[int, ...]]:
     return x.dtype, x.form, x.shape
 
 
+def kinds_of(x: Abstract) -> tuple[NumberKind, ...]:
+    """The kinds that a number may be of; mostly one."""
+    if isinstance(x, ByPath):
+        return x.kinds
+    dtype, form, _ = number_type(x)
+    return ((dtype, form),)
+
+
+def common_type(a: Abstract, b: Abstract) -> tuple[DType, bool] | None:
+    """An element type for a number that is `a` or `b`; and whether it may not hold an integer that they are exactly.
+
+    None if there is no such type.
+    """
+    types = [number_type(x)[0] for x in (a, b)]
+    for dtype in types:
+        if all(map(holds_all, (a, b), types, (dtype, dtype))):
+            return dtype, False
+    try:
+        dtype = np.result_type(*types)
+    except TypeError:
+        return None
+    inexact = [x for x, own in zip((a, b), types) if _has_whole(x) or not holds_all(x, own, dtype)]
+    if any(kind == np.uint64 for x in inexact for kind, _ in kinds_of(x)):
+        return None
+    return dtype, bool(inexact)
+
+
+def _has_whole(x: Abstract) -> bool:
+    return isinstance(x, ByPath) and x.whole is not None
+
+
 def holds_all(x: Abstract, source: DType, target: DType) -> bool:
     """True if the number `x`, of element type `source`, loses nothing in `target`."""
+    if source == target:
+        return not _has_whole(x)
+    if target.kind == "b" or (source.kind == "c" and target.kind != "c"):
+        return False
     if isinstance(x, Const):
-        if target.kind == "b" or (source.kind in "fc" and target.kind in "iu"):
-            return False
         with np.errstate(all="ignore"):
             try:
                 return bool(target.type(x.value) == x.value) or x.value != x.value
             except (OverflowError, TypeError):
                 return False
-    return target.kind != "b" and np.can_cast(source, target, "safe")
+    if source.kind in "iu" and target.kind in "fc":
+        low, high = bounds(x)
+        most = 2 ** _PRECISION[target.itemsize // (2 if target.kind == "c" else 1)]
+        if low is not None and high is not None and -most <= low <= high <= most:
+            return True
+        return bool(2 ** (8 * source.itemsize) <= most)
+    return bool(np.can_cast(source, target, "safe"))
 
 
 def bounds(x: Abstract) -> tuple[int | None, int | None]:
@@ -46,3 +94,27 @@ def bounds(x: Abstract) -> tuple[int | None, int | None]:
     if isinstance(x, Const):
         return (x.value, x.value) if isinstance(x.value, int) else (None, None)
     return (x.lower, x.upper) if isinstance(x, Array) else (None, None)
+
+
+# ---------------------------------------------------------------- numbers of several kinds
+
+
+def tag_of(b: Builder, x: Abstract, kind: NumberKind) -> Value:
+    """Whether a number is of a kind."""
+    if not isinstance(x, ByPath) or kind not in x.kinds:
+        return b.op(Constant(np.asarray(kind in kinds_of(x))))
+    position = x.kinds.index(kind)
+    if position < len(x.tags):
+        return x.tags[position]
+    return b.op(Not(), functools.reduce(lambda p, q: b.op(Or(), p, q), x.tags))
+
+
+def whole_of(b: Builder, x: Abstract) -> Value:
+    """A number as an int64, if it is an integer; otherwise any."""
+    if isinstance(x, ByPath) and x.whole is not None:
+        return x.whole
+    if isinstance(x, Const):
+        whole = int(x.value) if isinstance(x.value, int | np.integer | np.bool_) else 0
+        return b.op(Constant(np.asarray(whole, INT64)))
+    assert isinstance(x, Array)
+    return converted(b, x.value, INT64)

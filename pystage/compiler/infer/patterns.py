@@ -10,10 +10,12 @@ from ..hlo.builder import Builder
 from ..hlo.ir import Region, Value
 from ..hlo.types import ArrayType
 from ..ops import Compare, Constant, Convert, Select
+from ..values.by_path import converted
 from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
+    ByPath,
     Const,
     DictCell,
     ErrorCell,
@@ -33,6 +35,7 @@ from ..values.lattice import (
 from ..values.state import MISSING, Content
 from ..values.traverse import values_of
 from ..values.views import View, Window, path_type, read_path
+from .numbers import tag_of, whole_of
 
 _NOWHERE = Region()
 
@@ -75,6 +78,8 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
         case Array(value=value):
             if isinstance(value, Hole):
                 into.append(materialise(b, cast(Abstract, content), value.type))
+            if type(pattern) is ByPath:
+                _fill_by_path(b, pattern, cast(Abstract, content), into)
         case Ref(path=path):
             assert isinstance(content, Ref)
             for view, same in zip(path, content.path):
@@ -180,6 +185,15 @@ def _fill_optional(b: Builder, pattern: Optional, content: Content, into: list[V
         into.append(b.op(Constant(np.asarray(missing))) if isinstance(missing, bool) else missing)
 
 
+def _fill_by_path(b: Builder, pattern: ByPath, content: Abstract, into: list[Value]) -> None:
+    """Of which kind a number is, and the integer that it is."""
+    for kind, tag in zip(pattern.kinds, pattern.tags):
+        if isinstance(tag, Hole):
+            into.append(tag_of(b, content, kind))
+    if isinstance(pattern.whole, Hole):
+        into.append(whole_of(b, content))
+
+
 def _fill_sources(pattern: ArrayCell, content: ArrayCell, into: list[Value], b: Builder) -> None:
     """Where the views among the sources begin; a side without such a source gives zeros."""
     paths = {outline(s.ref): s.ref.path for s in content.sources}
@@ -221,7 +235,7 @@ def materialise(b: Builder, x: Abstract, type: ArrayType) -> Value:
     if isinstance(x, Const):
         return b.op(Constant(np.asarray(x.value).astype(type.dtype)))
     assert isinstance(x, Array)
-    return x.value if x.dtype == type.dtype else b.op(Convert(type.dtype), x.value)
+    return converted(b, x.value, type.dtype)
 
 
 def holes_of(content: Content) -> list[Hole]:

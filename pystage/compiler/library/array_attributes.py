@@ -17,11 +17,12 @@ import numpy as np
 from ..diagnostics.codes_calls import NoSuchAttribute
 from ..hlo.types import DType, is_complex
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Method, Ref, Tuple
+from ..values.by_path import narrowed, option
+from ..values.lattice import Abstract, Array, ArrayCell, ByPath, Const, Meaning, Method, Ref, Tuple
 from ..values.views import Part, Permuted
 from .array_methods import JAX_METHODS, NUMPY_METHODS
 from .at import At, AtIndex, at_attribute
-from .by_path import refuse_by_path
+from .by_path import of_one_kind
 from .context import Context, Raw
 from .flat import flat_assign, new_flat
 from .jax_random import key_attribute
@@ -30,7 +31,7 @@ from .nesting import nested
 from .number_methods import python_attribute, scalar_attribute
 from .rules import MISSING, NUMPY, plain, with_views
 from .stores import dtype_of, shape_of, store_through
-from .structures import lift
+from .structures import abstract, lift
 
 _REDUCTIONS = frozenset({"sum", "prod", "mean", "std", "var", "min", "max", "any", "all", "argmax", "argmin"})
 """The methods that `x[mask]` has: those that need not know how many elements there are."""
@@ -48,8 +49,8 @@ def array_attribute(ctx: Context, value: Abstract, name: str) -> Abstract | None
             return at_attribute(value, name)
         case Const(value=known):
             return _known_attribute(ctx, value, known, name)
-        case Array(kinds=kinds) if kinds:
-            return _uncertain_attribute(ctx, value, name)
+        case ByPath():
+            return _attribute_by_path(ctx, value, name)
         case Array(key_impl=str()):
             return key_attribute(ctx, value, name)
         case Array(form=Form.PYTHON):
@@ -175,33 +176,20 @@ def _masked_attribute(ctx: Context, value: Masked, name: str) -> Abstract | None
     return None
 
 
-def _uncertain_attribute(ctx: Context, value: Array, name: str) -> Abstract | None:
-    """Of a value whose kind depends on the path: what all kinds have in common."""
-    found = [
-        array_attribute(ctx, Array(ctx.convert(value.value, dtype), form), name)
-        for dtype, form in value.kinds
-        if form is not Form.NDARRAY
-    ]
-    if len(found) != len(value.kinds) or any(f is None for f in found):
-        refuse_by_path(ctx, f".{name}", value)
-    first = found[0]
-    match first:
-        case Const(value=known):
-            if all(isinstance(f, Const) and _equal(f.value, known) for f in found):
-                return first
-        case Tuple(items=()):
-            return first
-        case Array():
-            types = {(f.dtype, f.form, f.weak) for f in found if isinstance(f, Array)}
-            if len(types) == 1 and all(isinstance(f, Array) for f in found):
-                return first
-        case Method() if len({form for _, form in value.kinds}) == 1:
-            return Method(first.function, value)
-    refuse_by_path(ctx, f".{name}", value)
+def _attribute_by_path(ctx: Context, value: ByPath, name: str) -> Abstract | None:
+    """Of a number of several kinds; a method that all of them have finds out when it is called of which it is."""
+    found = narrowed(ctx.b, ctx.intervals, value)
+    if isinstance(found, ByPath):
+        each = [array_attribute(ctx, option(ctx.b, value, i), name) for i in range(len(value.kinds))]
+        if all(isinstance(attribute, Method) for attribute in each):
+            return Method(Meaning(name, functools.partial(_call_by_path, name)), value)
+    return array_attribute(ctx, of_one_kind(ctx, value, f".{name}"), name)
 
 
-def _equal(a: object, b: object) -> bool:
-    return type(a) is type(b) and bool(a == b)
+def _call_by_path(name: str, ctx: Context, receiver: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
+    given = [abstract(a) for a in args]
+    named = {key: abstract(a) for key, a in kwargs.items()}
+    return ctx.call(ctx.getattr(ctx.read(receiver), name), given, named)
 
 
 def _method(methods: dict[str, Callable[..., Abstract]], receiver: Abstract, name: str) -> Abstract | None:

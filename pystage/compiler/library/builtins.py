@@ -10,7 +10,7 @@ import builtins
 import functools
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import jax.numpy as jnp
 import numpy as np
@@ -23,6 +23,7 @@ from ..values.boundary import Form
 from ..values.lattice import (
     Abstract,
     Array,
+    ByPath,
     Caught,
     ClassOf,
     Closure,
@@ -91,7 +92,7 @@ def abs_(ctx: Context, x: Raw, /) -> Abstract:
     assert isinstance(operand, Array)
     if operand.form is Form.JAX:
         return apply_jax(ctx, u.ABSOLUTE, [operand])
-    if operand.form is not Form.PYTHON or operand.kinds:
+    if operand.form is not Form.PYTHON:
         return apply_numpy(ctx, u.ABSOLUTE, [operand])
     if is_complex(operand.dtype):
         return ctx.python(ctx.op(Abs(), operand.value))
@@ -148,7 +149,7 @@ def _choose_number(ctx: Context, better: Abstract, item: Abstract, best: Abstrac
         not isinstance(chosen, Array)
         or chosen.form is not Form.PYTHON
         or chosen.dtype != INT64
-        or chosen.kinds
+        or isinstance(chosen, ByPath)
     ):
         return chosen
     operands = [ctx.read(x) for x in (item, best)]
@@ -360,16 +361,8 @@ def isinstance_(ctx: Context, x: Raw, classes: Raw, /) -> Abstract:
         return call_now(ctx, isinstance, x.value, wanted)
     if isinstance(x, Caught):
         return is_instance(ctx, x, wanted)
-    ctx.tell_kind()
-    answers = {bool(issubclass(c, wanted)) for c in class_of(ctx, x)}
-    if len(answers) > 1:
-        types = type_name(ctx, x)
-        ctx.fail(
-            NoSuchOperation(
-                span=ctx.span, operation="isinstance() of a value whose kind depends on the path", types=types
-            )
-        )
-    return Const(answers.pop())
+    (cls,) = class_of(ctx, x)
+    return Const(bool(issubclass(cls, wanted)))
 
 
 @meaning(issubclass)
@@ -385,14 +378,8 @@ def type_(ctx: Context, x: Raw, /) -> Abstract:
     """`type(x)`."""
     if isinstance(x, Const):
         return Const(type(x.value))
-    ctx.tell_kind()
     found = class_of(ctx, x)
-    if len(found) > 1 and isinstance(x, Caught):
-        return ClassOf(x)
-    if len(found) > 1:
-        types = " or ".join(c.__name__ for c in found)
-        ctx.fail(NoSuchOperation(span=ctx.span, operation="type()", types=types))
-    return Const(found[0])
+    return ClassOf(cast(Caught, x)) if len(found) > 1 else Const(found[0])
 
 
 @meaning(callable)

@@ -1,15 +1,49 @@
-"""A number that is of one kind on some paths and of another on others, where that would tell."""
+"""A number that is of one kind on some paths and of another on others, where that tells."""
 
 from __future__ import annotations
 
-from typing import NoReturn
+from collections.abc import Callable
 
 from ..diagnostics.codes_types import PathDependentType
-from ..values.lattice import Array
+from ..diagnostics.diagnostic import DiagnosticError
+from ..values.boundary import Form
+from ..values.by_path import narrowed, undecided
+from ..values.lattice import Abstract, Array, ByPath, NumberKind, Unknown
 from .context import Context
 
 
-def refuse_by_path(ctx: Context, operation: str, value: Array) -> NoReturn:
-    """PS208 for an operation on a value of several `kinds`."""
-    kinds = " or ".join(f"{form.value} {dtype}" for dtype, form in value.kinds)
-    ctx.fail(PathDependentType(span=ctx.span, operation=operation, kinds=kinds))
+class KindByPath(DiagnosticError):
+    """What is at hand depends on the kind of `number`: it is to be done for each by itself.
+
+    The diagnostic says so where that cannot be, or the results have no common type.
+    """
+
+    def __init__(self, diagnostic: PathDependentType, number: ByPath) -> None:
+        super().__init__(diagnostic)
+        self.number = number
+
+
+def of_one_kind(ctx: Context, number: ByPath, operation: str = "what this gives") -> Array:
+    """The number as one of its kind; `KindByPath` where the path says which that is."""
+    found = narrowed(ctx.b, ctx.intervals, number)
+    if isinstance(found, ByPath):
+        kinds = " or ".join(map(_kind_name, found.kinds))
+        raise KindByPath(PathDependentType(span=ctx.span, operation=operation, kinds=kinds), found)
+    return found
+
+
+def _kind_name(kind: NumberKind) -> str:
+    dtype, form = kind
+    return type(dtype.type(0).item()).__name__ if form is Form.PYTHON else f"np.{dtype}"
+
+
+def for_each_kind(ctx: Context, asked: KindByPath, operation: Callable[[], Abstract]) -> Abstract:
+    """What `operation` gives, which changes nothing before it knows of which kind the number is that `asked` for it."""
+    tag = undecided(ctx.intervals, asked.number)
+    if tag is None:
+        raise DiagnosticError(asked.diagnostic)
+    ctx.tell_kind()
+    found = ctx.branch(Array(tag, Form.PYTHON), operation, operation)
+    if isinstance(found, Unknown):
+        raise DiagnosticError(asked.diagnostic)
+    return found

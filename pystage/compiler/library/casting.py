@@ -54,7 +54,7 @@ def element_value(ctx: Context, read: Array | Const, dtype: DType, what: str) ->
         if isinstance(read.value, np.generic):
             return ctx.reshape(_array(ctx, [read.value], dtype), ())
         return stored_value(ctx, read, dtype, what)
-    if read.form is Form.SCALAR and dtype.kind == "i" and not read.kinds:
+    if read.form is Form.SCALAR and dtype.kind == "i":
         check_element(ctx, read, dtype)
         if is_floating(read.dtype):
             check_float(ctx, replace(read, value=ctx.convert(read.value, FLOAT64), form=Form.PYTHON), dtype)

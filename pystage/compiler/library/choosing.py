@@ -183,7 +183,7 @@ def _within(ctx: Context, operand: Operand, limit: Operand | None, side: int) ->
     if not array or limit is None or not is_integer(dtype):
         return limit
     if isinstance(limit, Array):
-        if limit.form is not Form.PYTHON or limit.dtype != INT64 or limit.kinds:
+        if limit.form is not Form.PYTHON or limit.dtype != INT64:
             return limit
         end = ends_of(dtype)[side]
         if not fits(end, INT64):

@@ -16,6 +16,7 @@ from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
+    ByPath,
     Caught,
     Closure,
     Const,
@@ -40,6 +41,7 @@ from ..values.lattice import (
     Tuple,
     Zip,
 )
+from .by_path import of_one_kind
 from .context import Context, Raw
 from .promote import python_type
 
@@ -65,12 +67,12 @@ _VIEWS: dict[str, type] = {"keys": type({}.keys()), "values": type({}.values()),
 
 
 def class_of(ctx: Context, value: Raw) -> list[type]:
-    """The class of a value; several where the kind of a number depends on the path taken."""
+    """The class of a value; several where it is an exception that was caught."""
     match value:
         case Const(value=known):
             return [type(known)]
-        case Array(kinds=kinds) if kinds:
-            return list(dict.fromkeys(scalar_class(dtype, form) for dtype, form in kinds))
+        case ByPath():
+            return class_of(ctx, of_one_kind(ctx, value, "the class of a number"))
         case Array():
             return [scalar_class(value.dtype, value.form)]
         case Tuple(cls=cls) | Exc(cls=cls):

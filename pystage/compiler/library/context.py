@@ -23,8 +23,9 @@ from ..hlo.types import ArrayType, DType
 from ..ops import Constant, Convert, Reshape
 from ..ops.draw import Action
 from ..values.boundary import Form
+from ..values.by_path import narrowed
 from ..values.intervals import Intervals
-from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Stream
+from ..values.lattice import Abstract, Array, ArrayCell, ByPath, Cell, Const, Ref, Stream
 from ..values.state import State
 from ..values.views import broadcast, read_path
 
@@ -235,6 +236,10 @@ class Context(abc.ABC):
         Nested lists and tuples are read as `np.asarray` reads them. PS2xx for what is not numeric;
         PS5xx where the contents are not certain (a view whose base changed).
         """
+
+    def number(self, value: Raw) -> Array | Const:
+        """As `read`, but a number may be of several kinds (`ByPath`), where that is not known."""
+        return narrowed(self.b, self.intervals, value) if isinstance(value, ByPath) else self.read(value)
 
     def new(self, value: Value) -> Abstract:
         """A NumPy function's result: an ndarray of its own, or a NumPy scalar where the rank is 0."""

@@ -16,8 +16,9 @@ from ..diagnostics.codes_types import ArgumentNotStaged, NoCast, NotNumeric
 from ..hlo.ir import Value
 from ..hlo.types import BOOL, INT64, UINT64, DType, is_integer
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, Const, Ref, Tuple, is_number
+from ..values.lattice import Abstract, Array, ByPath, Const, Ref, Tuple, is_number
 from .arithmetic import select
+from .by_path import KindByPath, for_each_kind
 from .context import Context, Raw
 from .masks import Masked, elementwise
 from .promote import (
@@ -138,6 +139,15 @@ def apply_loop(ctx: Context, function: Elementwise, operands: Sequence[Operand],
 
 def apply_numpy(ctx: Context, function: Elementwise, operands: Sequence[Operand]) -> Abstract:
     """The ufunc on numbers and arrays."""
+    try:
+        return _apply_numpy(ctx, function, operands)
+    except KindByPath as asked:
+        return for_each_kind(
+            ctx, asked, lambda: apply_numpy(ctx, function, [ctx.number(o) for o in operands])
+        )
+
+
+def _apply_numpy(ctx: Context, function: Elementwise, operands: Sequence[Operand]) -> Abstract:
     decided = known_comparison(ctx, function, operands)
     if decided is not None:
         return decided
@@ -159,7 +169,7 @@ def known_comparison(ctx: Context, function: Elementwise, operands: Sequence[Ope
     for number, other in (tuple(operands), tuple(operands)[::-1]):
         if not (isinstance(number, Const) and type(number.value) is int and isinstance(other, Array)):
             continue
-        if other.kinds or not is_integer(other.dtype) or other.form is Form.PYTHON:
+        if isinstance(other, ByPath) or not is_integer(other.dtype) or other.form is Form.PYTHON:
             continue
         if not fits(number.value, other.dtype):
             sample = Const(other.dtype.type(0))
@@ -184,7 +194,7 @@ def call_numpy(
         if any(isinstance(a, Masked) for a in args):
             whole = functools.partial(call_numpy, ctx, function, out=out, where=where, dtype=dtype)
             return elementwise(ctx, f"np.{function.name}", lambda *x: whole(x), *args)
-        return apply_numpy(ctx, function, [ctx.read(a) for a in args])
+        return apply_numpy(ctx, function, [ctx.number(a) for a in args])
     operands = [ctx.read(a) for a in args]
     loop = _loop_with_dtype(ctx, function, operands, dtype)
     if options[0]:

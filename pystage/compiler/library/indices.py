@@ -22,7 +22,6 @@ from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, ListCell, Ref, Slice, Tuple
 from ..values.views import Index
 from .bounds import bounds
-from .by_path import refuse_by_path
 from .context import Context, Raw
 from .inside import TOO_LARGE, check_inside, check_representable, outside_of_axis
 from .promote import fits
@@ -197,8 +196,6 @@ def _entry(ctx: Context, raw: Raw, jax: bool) -> _Entry:
 
 def _checked(ctx: Context, array: Array, jax: bool, listed: bool) -> Array:
     """An array that may index: of integers or booleans (a list without elements counts as integers)."""
-    if len({is_integer(dtype) for dtype, _ in array.kinds}) > 1:
-        refuse_by_path(ctx, "an index", array)
     if array.dtype == BOOL and not array.rank:
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="indexing", argument="single boolean"))
     if is_integer(array.dtype) or array.dtype == BOOL:

@@ -24,7 +24,6 @@ from ..ops.jaxheld import in_order
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Closure, Const, Meaning, Method, Partial, Ref, Slice, Super
 from .context import Context, Raw
-from .jaxvalues import jax_array
 from .packages import JAX_PACKAGES, package_of
 from .pytrees import exposed, lifted
 
@@ -188,8 +187,8 @@ def _describe(leaf: Any) -> Leaf:
 def _operand(ctx: Context, leaf: Any, function: str) -> Array | Const:
     """A leaf of the arguments as an array or a constant; refuses functions of the program."""
     match leaf:
-        case Array(kinds=kinds):
-            return jax_array(ctx, leaf, function) if kinds else leaf
+        case Array():
+            return ctx.read(leaf)
         case Const(value=value):
             if _is_user_callable(value):
                 refuse_callable(ctx, function, leaf)

@@ -34,7 +34,6 @@ from ..hlo.types import (
 )
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Tuple
-from .by_path import refuse_by_path
 from .context import Context, Raw
 
 _NARROW: dict[DType, DType] = {INT64: INT32, UINT64: UINT32, FLOAT64: FLOAT32, COMPLEX128: COMPLEX64}
@@ -78,15 +77,13 @@ def jax_array(ctx: Context, raw: Raw, what: str) -> Array:
         return constant_array(ctx, read.value)
     if read.key_impl is not None:
         ctx.fail(NotNumeric(span=ctx.span, what=what, kind="a typed PRNG key"))
-    if read.kinds:
-        return _settled(ctx, read, what)
     weak = read.weak if read.form is Form.JAX else read.form is Form.PYTHON and read.dtype != BOOL
     return ctx.jax(ctx.convert(read.value, canonical(read.dtype, ctx.x64)), weak)
 
 
 def _is_canonical(ctx: Context, raw: Raw) -> bool:
     """True for a `jax.Array` that has nothing to settle."""
-    if not isinstance(raw, Array) or raw.form is not Form.JAX or raw.kinds or raw.key_impl is not None:
+    if not isinstance(raw, Array) or raw.form is not Form.JAX or raw.key_impl is not None:
         return False
     return ctx.x64 or raw.dtype not in _NARROW
 
@@ -104,17 +101,6 @@ def constant_array(ctx: Context, value: Any) -> Array:
         return ctx.jax(ctx.constant(value, dtype), weak)
     except OverflowError:
         ctx.fail(ShapeMismatch(span=ctx.span, text=f"the Python integer {value} does not fit into {dtype}"))
-
-
-def _settled(ctx: Context, array: Array, what: str) -> Array:
-    """A value of several kinds, where JAX makes the same of each; PS208 where it does not."""
-    wanted = {
-        (canonical(dtype, ctx.x64), form is Form.PYTHON and dtype != BOOL) for dtype, form in array.kinds
-    }
-    if len(wanted) != 1:
-        refuse_by_path(ctx, what, array)
-    ((dtype, weak),) = wanted
-    return ctx.jax(ctx.convert(array.value, dtype), weak)
 
 
 def ints(ctx: Context, raw: Raw, what: str) -> tuple[int, ...]:

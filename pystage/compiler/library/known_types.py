@@ -54,7 +54,7 @@ def common_type(ctx: Context, *arrays: Raw) -> Abstract:
     samples = []
     for each in arrays:
         read = ctx.read(each)
-        if not isinstance(read, Array) or read.kinds:
+        if not isinstance(read, Array):
             ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.common_type", argument="argument"))
         samples.append(np.empty(0, read.dtype))
     return call_now(ctx, np.common_type, *samples)

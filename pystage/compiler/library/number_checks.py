@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ..diagnostics.codes_runtime import IntegerBeyond64Bits, PowerIsComplex
-from ..diagnostics.codes_types import PathDependentType
 from ..diagnostics.diagnostic import Diagnostic
 from ..diagnostics.errors import StagingError
 from ..hlo.ir import Value
@@ -40,7 +39,7 @@ from ..values.lattice import Array, Const
 from .arithmetic import like
 from .bounds import Bounds, bounds
 from .context import Case, Context
-from .promote import Operand, fits, kinds_of, value_of
+from .promote import Operand, fits, value_of
 
 _LARGEST = 9.3e18
 """A float64 above 2**63, and so near that no rounding of a product takes it across."""
@@ -104,15 +103,8 @@ def is_zero(ctx: Context, x: Value) -> Value:
 def check_divisor(
     ctx: Context, function: Callable[..., Any], left: Operand, right: Operand, dtype: DType
 ) -> None:
-    """`left / right` and its kin raise ZeroDivisionError; of integers, `-2**63 // -1` leaves 64 bits.
-
-    What it says depends on the types: where these depend on the path, the program is refused when it divides by zero.
-    """
-    if isinstance(right, Array) and _is_int_or_float(left, right):
-        kinds = " and ".join(" or ".join(map(str, kinds_of(o))) for o in (left, right))
-        text = PathDependentType(span=ctx.span, operation="division by zero", kinds=kinds)
-        ctx.check(is_zero(ctx, right.value), StagingError(()), refuse, [lambda *_: text, left, right])
-    elif isinstance(right, Array):
+    """`left / right` and its kin raise ZeroDivisionError; of integers, `-2**63 // -1` leaves 64 bits."""
+    if isinstance(right, Array):
         ctx.check(is_zero(ctx, right.value), ZeroDivisionError("division by zero"), function, [left, right])
     if function is not operator.floordiv or dtype != INT64:
         return
@@ -121,12 +113,6 @@ def check_divisor(
         x, y = [value_of(ctx, o, INT64, Form.PYTHON) for o in (left, right)]
         bad = both(ctx, compared(ctx, "EQ", x, LEAST), compared(ctx, "EQ", y, -1))
         beyond_64_bits(ctx, bad, "{} // {}", left, right)
-
-
-def _is_int_or_float(left: Operand, right: Operand) -> bool:
-    """True for operands that are two integers on one path, and not on another."""
-    integers = [{kind.dtype.kind in "bi" for kind in kinds_of(o)} for o in (left, right)]
-    return all(True in each for each in integers) and any(False in each for each in integers)
 
 
 # ---------------------------------------------------------------- integers

@@ -6,22 +6,26 @@ kind, element type and shape. Operators that a user's class defines are dispatch
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from ..diagnostics.codes_types import NoSuchOperation
+from ..hlo.ir import Value
 from ..hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating
 from ..ops import Negate, Not, Select
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, Const, Ref, Text, is_number
+from ..values.lattice import Abstract, Array, ByPath, Const, Ref, Text, is_number
 from . import strings
 from . import structure_operators as structure
 from . import ufuncs as u
 from .bounds import bounds
+from .by_path import KindByPath, for_each_kind
 from .context import Context, Raw
 from .elementwise import (
     Elementwise,
@@ -32,9 +36,10 @@ from .elementwise import (
     store_result,
 )
 from .masks import Masked, elementwise, refuse, same_selection
-from .number_checks import check_least
+from .number_checks import both, check_least
+from .number_checks import either as any_of
 from .powers import check_power, special_power
-from .promote import Kind, Loop, kinds_of, resolve, value_of, with_kinds
+from .promote import Kind, Loop, Operand, Rule, kinds_of, resolve, value_of
 from .python_numbers import PYTHON_OPERATORS, apply_python, negated, python_loop
 from .stores import store_through
 from .structures import MISSING, abstract, call_now, known_object, sequence_items, type_name
@@ -172,7 +177,7 @@ def unary(ctx: Context, op: str, x: Raw) -> Abstract:
         if known is not MISSING:
             return call_now(ctx, plain, known)
         ctx.fail(NoSuchOperation(span=ctx.span, operation=f"unary {op}", types=type_name(ctx, x)))
-    operand = ctx.read(x)
+    operand = ctx.number(x)
 
     def rule(kinds: tuple[Kind, ...]) -> Loop | None:
         (kind,) = kinds
@@ -266,7 +271,7 @@ def no_such(ctx: Context, op: str, left: Abstract, right: Abstract) -> Any:
 
 
 def _is_jax(x: Abstract) -> bool:
-    return isinstance(x, Array) and (x.form is Form.JAX or any(f is Form.JAX for _, f in x.kinds))
+    return isinstance(x, Array) and x.form is Form.JAX
 
 
 def _is_array(ctx: Context, x: Abstract) -> bool:
@@ -297,8 +302,16 @@ def _numeric_pair(ctx: Context, op: str, left: Abstract, right: Abstract) -> boo
 def numeric_binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract:
     """An operator on numbers and arrays: by JAX's rules if one is a `jax.Array`, Python's if both are Python
     numbers, else NumPy's."""
+    try:
+        return _of_numbers(ctx, op, left, right)
+    except KindByPath as asked:
+        return for_each_kind(ctx, asked, lambda: numeric_binary(ctx, op, left, right))
+
+
+def _of_numbers(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract:
     function = FUNCTIONS[op]
-    operands = [ctx.read(left), ctx.read(right)]
+    read = ctx.read if op == "**" else ctx.number
+    operands = [read(left), read(right)]
     special = special_power(ctx, operands) if op == "**" else None
     if special is not None:
         return special
@@ -311,11 +324,47 @@ def numeric_binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Ab
             return python_loop(op, kinds)
         return function.numpy_loop(kinds, wide)
 
+    either = _python_or_numpy(ctx, op, function, operands, rule)
+    if either is not None:
+        return either
     loop = resolve(ctx, f"the operator {op}", operands, rule)
     if loop.form is Form.PYTHON:
-        return with_kinds(apply_python(ctx, op, function, operands, loop), loop)
+        return apply_python(ctx, op, function, operands, loop)
     decided = known_comparison(ctx, function, operands) if loop.form is Form.NDARRAY else None
-    return decided if decided is not None else with_kinds(apply_loop(ctx, function, operands, loop), loop)
+    return decided if decided is not None else apply_loop(ctx, function, operands, loop)
+
+
+def _python_or_numpy(
+    ctx: Context, op: str, function: Elementwise, operands: list[Operand], rule: Rule
+) -> ByPath | None:
+    """An operation that gives the same number by Python's rules and NumPy's, where the path says whose it is.
+
+    None for all others: those of Python raise where NumPy's give an infinity, or a number that has wrapped around.
+    """
+    by_path = [o for o in operands if isinstance(o, ByPath)]
+    if not by_path or any(o.whole is not None for o in by_path):
+        return None
+    loops = [rule(row) for row in itertools.product(*map(kinds_of, operands))]
+    python, numpy = [next((x for x in loops if x and x.form is f), None) for f in (Form.PYTHON, Form.NDARRAY)]
+    if python is None or numpy is None or replace(python, form=Form.NDARRAY) != numpy:
+        return None
+    if any(x not in (python, numpy) for x in loops):
+        return None
+    if not (function.comparison or (op in ("+", "-", "*") and is_floating(numpy.outputs[0]))):
+        return None
+    (value,) = compute(ctx, function, operands, numpy)
+    is_python = both(ctx, *[_is_python(ctx, o) for o in by_path])
+    (dtype,) = numpy.outputs
+    return ByPath(value, Form.SCALAR, kinds=((dtype, Form.PYTHON), (dtype, Form.SCALAR)), tags=(is_python,))
+
+
+def _is_python(ctx: Context, number: ByPath) -> Value:
+    """Whether a number is one of Python's."""
+    tags = [tag for tag, (_, form) in zip(number.tags, number.kinds) if form is Form.PYTHON]
+    if number.kinds[-1][1] is Form.PYTHON:
+        numpys = [tag for tag, (_, form) in zip(number.tags, number.kinds) if form is not Form.PYTHON]
+        return ctx.op(Not(), any_of(ctx, *numpys))
+    return any_of(ctx, *tags)
 
 
 def _complex_first(kinds: tuple[Kind, ...]) -> bool:

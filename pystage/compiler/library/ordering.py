@@ -18,12 +18,12 @@ NETWORK_LIMIT = 16
 
 
 def in_order(ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw) -> list[Abstract]:
-    """The items as `sorted` puts them. Which goes first must be known, except for a few numbers of one type."""
+    """The items as `sorted` puts them. Which goes first must be known, except for a few numbers."""
     backwards = bool(ctx.known(reverse, "the order of a sort"))
     function = abstract(key)
     plain = isinstance(function, Const) and function.value is None
     keys = list(items) if plain else [ctx.call(function, [item]) for item in items]
-    if plain and 1 < len(items) <= NETWORK_LIMIT and _alike(items):
+    if plain and 1 < len(items) <= NETWORK_LIMIT and all(map(_is_scalar, items)) and _is_computed(items):
         return _exchanged(ctx, items, backwards)
 
     def before(i: int, j: int) -> int:
@@ -36,12 +36,21 @@ def in_order(ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw) ->
     return [items[i] for i in order]
 
 
+def _is_scalar(item: Abstract) -> bool:
+    """True for one number."""
+    return is_number(item) and not (isinstance(item, Array) and item.rank)
+
+
+def _is_computed(items: Sequence[Abstract]) -> bool:
+    """True if the program computes one of the numbers."""
+    return any(isinstance(item, Array) for item in items)
+
+
 def _alike(items: Sequence[Abstract]) -> bool:
     """True for staged scalars of one kind."""
     first = items[0]
     return isinstance(first, Array) and all(
-        isinstance(i, Array) and i.type == first.type and i.form is first.form and not i.kinds and not i.rank
-        for i in items
+        type(i) is Array and i.type == first.type and i.form is first.form and not i.rank for i in items
     )
 
 
@@ -71,7 +80,7 @@ def choose(ctx: Context, condition: Abstract, on_true: Abstract, on_false: Abstr
 
 def _staged(ctx: Context, x: Abstract, other: Abstract) -> Abstract:
     """A known number as a value of the program, where the other one is of the same kind."""
-    if not isinstance(x, Const) or not isinstance(other, Array) or not is_number(x) or other.kinds:
+    if not isinstance(x, Const) or type(other) is not Array or not is_number(x):
         return x
     (kind,) = kinds_of(x)
     if (kind.dtype, kind.form) != (other.dtype, other.form) or other.rank:

@@ -143,7 +143,7 @@ def _shuffle_list(call: Call, handle: Value, x: Ref, cell: ListCell) -> None:
 
 def _kind(item: Abstract) -> tuple[Form, Any] | None:
     """The kind of a number; None for anything else."""
-    if isinstance(item, Array) and not item.shape and not item.kinds and item.form is not Form.JAX:
+    if type(item) is Array and not item.shape and item.form is not Form.JAX:
         return item.form, item.dtype.type if item.form is Form.SCALAR else item.dtype.kind
     if isinstance(item, Const) and isinstance(item.value, np.generic):
         return Form.SCALAR, type(item.value)

@@ -29,7 +29,7 @@ def check_power(ctx: Context, operands: Sequence[Operand]) -> None:
     """NumPy's error for integers to a known negative integer power."""
     left, right = operands
     dtype = kinds_of(left)[0].dtype
-    if isinstance(right, Array) and not right.kinds and not (isinstance(left, Array) and left.kinds):
+    if isinstance(right, Array):
         check_fits(ctx, right, dtype)
         check_exponents(ctx, dtype, right.value)
     if not isinstance(right, Const) or isinstance(right.value, float | complex | np.inexact):
@@ -52,8 +52,6 @@ def check_exponents(ctx: Context, base: DType, exponents: Value) -> None:
 def special_power(ctx: Context, operands: Sequence[Operand]) -> Abstract | None:
     """What the operator `**` does for arrays with some exponents, other than calling `power`."""
     left, right = operands
-    if any(isinstance(o, Array) and o.kinds for o in operands):
-        return None
     if any(k.form is Form.JAX for o in operands for k in kinds_of(o)):
         return jax_power(ctx, left, right)
     if all(k.form is Form.PYTHON for o in operands for k in kinds_of(o)):

@@ -2,8 +2,8 @@
 
 In: the kinds of the operands (element type, form, weakness). Out: a `Loop`: the types that the operands are
 converted to, the types of the results, and their form. NumPy's own resolver answers for NumPy (NEP 50), JAX's
-public `result_type` for JAX, Python's rules stand here. What the paths joined left undecided (`Array.kinds`)
-is decided in one place, `resolve`: every alternative must give the same result.
+public `result_type` for JAX, Python's rules stand here. Of a number whose kind the path says (`ByPath`) every
+alternative must give the same loop; otherwise the operation is done for each (`KindByPath`).
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
 from ..diagnostics.codes_constant import IntegerTooLarge
-from ..diagnostics.codes_types import DTypeNotStaged, NoSuchOperation, PathDependentType, ShapesDoNotBroadcast
+from ..diagnostics.codes_types import DTypeNotStaged, NoSuchOperation, ShapesDoNotBroadcast
 from ..hlo.ir import Value
 from ..hlo.types import (
     BOOL,
@@ -37,8 +37,9 @@ from ..hlo.types import (
 )
 from ..ops import Compare, Constant, Convert
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, Const
+from ..values.lattice import Abstract, Array, ByPath, Const
 from .bounds import check_fits
+from .by_path import of_one_kind
 from .context import Context, Raw
 from .jaxvalues import canonical
 
@@ -66,16 +67,12 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Types that an operation computes with. `form`: PYTHON, JAX, or NDARRAY for what NumPy gives.
-
-    `kinds`: where the operands' kinds depend on the path taken, those that the result may have.
-    """
+    """Types that an operation computes with. `form`: PYTHON, JAX, or NDARRAY for what NumPy gives."""
 
     inputs: tuple[DType, ...]
     outputs: tuple[DType, ...]
     form: Form
     weak: bool = False
-    kinds: tuple[tuple[DType, Form], ...] = ()
 
 
 Rule = Callable[[tuple[Kind, ...]], Loop | None]
@@ -92,9 +89,9 @@ def python_type(dtype: DType) -> type:
 
 def kinds_of(operand: Operand) -> tuple[Kind, ...]:
     """The kinds that an operand may have; mostly one."""
+    if isinstance(operand, ByPath):
+        return tuple([Kind(dtype, form) for dtype, form in operand.kinds])
     if isinstance(operand, Array):
-        if operand.kinds:
-            return tuple([Kind(dtype, form) for dtype, form in operand.kinds])
         return (Kind(operand.dtype, operand.form, operand.weak),)
     value = operand.value
     if isinstance(value, np.generic):
@@ -130,36 +127,18 @@ def no_such(ctx: Context, operation: str, operands: Sequence[Operand]) -> NoSuch
 
 
 def resolve(ctx: Context, operation: str, operands: Sequence[Operand], rule: Rule) -> Loop:
-    """The loop that `rule` gives for the operands' kinds.
-
-    Where an operand's kind depends on the path taken, the loop of the common types is used, which hold all of
-    the alternatives. Every combination must give the same result types and form, unless the result is one
-    number: then its kind depends on the path too.
-    """
+    """The loop that `rule` gives for the operands' kinds; `KindByPath` where that is not one loop for all of them."""
     choices = _beside_numpy(operands, [kinds_of(o) for o in operands])
-    if all(len(c) == 1 for c in choices):
-        loop = rule(tuple([c[0] for c in choices]))
-        if loop is None:
-            ctx.fail(no_such(ctx, operation, operands))
-        return _staged(ctx, operation, loop)
-    found: dict[tuple[Any, ...], str] = {}
-    best: Loop | None = None
-    for row in itertools.product(*choices):
-        loop = rule(row)
-        if loop is None:
-            ctx.fail(no_such(ctx, operation, operands))
-        found.setdefault((loop.outputs, loop.form, loop.weak), " and ".join(map(str, row)))
-        holds = all(o.dtype == k.dtype for o, k in zip(operands, row) if isinstance(o, Array))
-        if best is None or holds:
-            best = loop
-    if len(found) > 1 and best is not None and _one_number(operands, best, found):
-        forms = dict.fromkeys((outputs[0], _scalar_form(form)) for outputs, form, _ in found)
-        best = replace(best, kinds=tuple(forms))
-    elif len(found) > 1:
-        texts = [f"{outputs[0]} for {row}" for (outputs, _, _), row in found.items()]
-        ctx.fail(PathDependentType(span=ctx.span, operation=operation, kinds="; ".join(texts)))
-    assert best is not None
-    return _staged(ctx, operation, best)
+    first, *others = itertools.product(*choices)
+    loop = rule(first)
+    by_path = next((o for o in operands if isinstance(o, ByPath)), None)
+    if by_path is not None:
+        whole = any(o.whole is not None for o in operands if isinstance(o, ByPath))
+        if whole or any(rule(row) != loop for row in others):
+            of_one_kind(ctx, by_path, operation)
+    if loop is None:
+        ctx.fail(no_such(ctx, operation, operands))
+    return _staged(ctx, operation, loop)
 
 
 def _beside_numpy(operands: Sequence[Operand], choices: list[tuple[Kind, ...]]) -> list[tuple[Kind, ...]]:
@@ -177,34 +156,6 @@ def _beside_numpy(operands: Sequence[Operand], choices: list[tuple[Kind, ...]]) 
         tuple([k._replace(form=Form.SCALAR) for k in kinds]) if inherited else kinds
         for inherited, kinds in zip(inherits, choices)
     ]
-
-
-def _one_number(operands: Sequence[Operand], loop: Loop, found: Iterable[tuple[Any, ...]]) -> bool:
-    """True if the result is one number, of a type that holds every alternative, and not of JAX."""
-    if len(loop.outputs) != 1 or any(shape_of(o) for o in operands):
-        return False
-    (output,) = loop.outputs
-    dtypes = {outputs[0] for outputs, _, _ in found}
-    if len(dtypes) > 1 and all(is_integer(dtype) for dtype in dtypes):
-        return False  # they wrap around at different places
-    return all(
-        form is not Form.JAX
-        and (outputs[0].kind == "b") == (output.kind == "b")
-        and np.result_type(outputs[0], output) == output
-        for outputs, form, _ in found
-    )
-
-
-def _scalar_form(form: Form) -> Form:
-    return Form.SCALAR if form is Form.NDARRAY else form
-
-
-def with_kinds(made: Abstract, loop: Loop) -> Abstract:
-    """A result whose kind depends on the path taken, where the loop says so."""
-    if not loop.kinds or not isinstance(made, Array):
-        return made
-    form = Form.SCALAR if any(f is Form.SCALAR for _, f in loop.kinds) else Form.PYTHON
-    return Array(made.value, form, kinds=loop.kinds)
 
 
 def _staged(ctx: Context, operation: str, loop: Loop) -> Loop:

@@ -129,9 +129,7 @@ def _check_integers(
 
 
 def _integers(operands: Sequence[Operand]) -> bool:
-    return all(
-        type(o.value) is int if isinstance(o, Const) else o.dtype == INT64 and not o.kinds for o in operands
-    )
+    return all(type(o.value) is int if isinstance(o, Const) else o.dtype == INT64 for o in operands)
 
 
 def _exact_comparison(ctx: Context, symbol: str, operands: Sequence[Operand], loop: Loop) -> Abstract | None:
@@ -158,14 +156,14 @@ def _wide_integer(x: Operand) -> bool:
     """True for one certain integer that may be beyond what float64 holds exactly."""
     if isinstance(x, Const):
         return type(x.value) is int and abs(x.value) > EXACT_INTEGERS
-    if x.dtype != INT64 or x.kinds:
+    if x.dtype != INT64:
         return False
     low, high = bounds_of(x)
     return low is None or high is None or max(-low, high) > EXACT_INTEGERS
 
 
 def _is_float(x: Operand) -> bool:
-    return isinstance(x.value, float) if isinstance(x, Const) else x.dtype == FLOAT64 and not x.kinds
+    return isinstance(x.value, float) if isinstance(x, Const) else x.dtype == FLOAT64
 
 
 def _check_known(ctx: Context, symbol: str, left: Operand, right: Const) -> None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..diagnostics.codes_types import PathDependentType
 from ..hlo.ir import Value
 from ..hlo.types import BOOL, INT64, is_integer
 from ..ops import Add, Compare, Divide, Multiply, Select, Subtract
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Range
 from .bounds import Bounds, bounds, bounds_of
+from .classes import c_name, class_of
 from .context import Context, Raw
 from .operators import unary
 from .promote import Kind, kinds_of, value_of
 from .registry import meaning
-from .structures import abstract, type_name
+from .structures import abstract
 
 PYTHON_INT = Kind(INT64, Form.PYTHON)
 
@@ -40,17 +40,13 @@ def _integer(ctx: Context, x: Raw) -> Abstract:
     elif isinstance(x, Array) or ctx.is_ndarray(x):
         operand = ctx.read(x)
         assert isinstance(operand, Array)
-        kinds = kinds_of(operand)
-        are_integers = [not operand.rank and _is_index(kind) for kind in kinds]
-        if all(are_integers):
-            if kinds == (PYTHON_INT,):
-                return operand
+        (kind,) = kinds_of(operand)
+        if kind == PYTHON_INT:
+            return operand
+        if not operand.rank and _is_index(kind):
             low = 0 if operand.dtype.kind in "bu" else operand.lower
             return ctx.python(ctx.convert(operand.value, INT64), low, operand.upper)
-        if any(are_integers):
-            texts = " or ".join(map(str, kinds))
-            ctx.fail(PathDependentType(span=ctx.span, operation="range()", kinds=texts))
-    ctx.raise_(TypeError(f"{type_name(ctx, x)!r} object cannot be interpreted as an integer"))
+    ctx.raise_(TypeError(f"{c_name(class_of(ctx, x)[0])!r} object cannot be interpreted as an integer"))
 
 
 def _is_index(kind: Kind) -> bool:

@@ -34,7 +34,6 @@ from ..hlo.types import (
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Ref, Tuple
 from ..values.views import View, read_path
-from .by_path import refuse_by_path
 from .context import Context, Raw
 from .jaxvalues import AxisProblem, canonical, index_dtype, is_none, jax_array, known_dtype
 from .masks import Masked, refuse
@@ -140,11 +139,6 @@ class NumpyRules(Rules):
         read = ctx.read(raw)
         if isinstance(read, Const):
             return ArrayArgument(numpy_constant(ctx, read.value, function), False, _form_of(read.value))
-        if read.kinds:
-            types = {dtype for dtype, _ in read.kinds}
-            if len(types) != 1:
-                refuse_by_path(ctx, function, read)
-            return ArrayArgument(ctx.convert(read.value, types.pop()), False, read.form)
         return ArrayArgument(read.value, False, read.form)
 
     def result(self, ctx: Context, value: Value, weak: bool = False) -> Abstract:

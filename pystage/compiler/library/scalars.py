@@ -204,7 +204,7 @@ def round_(ctx: Context, number: Raw, ndigits: Raw = None) -> Abstract:
         if operand.form is Form.SCALAR:
             ctx.raise_(TypeError("type numpy.bool doesn't define __round__ method"))
         operand = Array(ctx.convert(operand.value, INT64), operand.form)
-    if digits is not None and operand.form is Form.PYTHON and not operand.kinds:
+    if digits is not None and operand.form is Form.PYTHON:
         exactly = round_integer if operand.dtype == INT64 else round_float
         return ctx.python(exactly(ctx, operand.value, digits))
     rounded = round_value(ctx, operand.value, digits or 0)

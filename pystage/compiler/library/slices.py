@@ -29,8 +29,9 @@ from ..ops import (
     Select,
     Subtract,
 )
-from ..values.lattice import Abstract, Array, Const, Slice
+from ..values.lattice import Abstract, Array, ByPath, Const, Slice
 from ..values.views import Index
+from .by_path import of_one_kind
 from .context import Context
 
 
@@ -50,6 +51,10 @@ class Part:
 def part_of(ctx: Context, entry: Slice, extent: int) -> Part | Value:
     """The places of an axis of `extent` elements that a slice names; a mask of the axis where only the program
     knows how many they are."""
+    parts = [
+        of_one_kind(ctx, p) if isinstance(p, ByPath) else p for p in (entry.start, entry.stop, entry.step)
+    ]
+    entry = Slice(*parts)
     try:
         return _known_part(ctx, entry, extent)
     except DiagnosticError as error:
@@ -63,7 +68,7 @@ def part_of(ctx: Context, entry: Slice, extent: int) -> Part | Value:
 def _is_bound(bound: Abstract) -> bool:
     if isinstance(bound, Const):
         return bound.value is None or isinstance(bound.value, int | np.integer)
-    if not isinstance(bound, Array) or bound.rank or bound.kinds:
+    if not isinstance(bound, Array) or bound.rank:
         return False
     return is_integer(bound.dtype) and bound.dtype != UINT64
 

@@ -12,14 +12,15 @@ from typing import NoReturn
 
 import numpy as np
 
-from ..diagnostics.codes_types import NoCast, NotNumeric, PathDependentType
+from ..diagnostics.codes_types import NoCast, NotNumeric
 from ..hlo.ir import Value
-from ..hlo.types import BOOL, FLOAT64, SHORT_NAMES, DType, is_complex, is_integer
+from ..hlo.types import BOOL, FLOAT64, SHORT_NAMES, DType, is_complex, is_floating, is_integer
 from ..ops import And, Compare, Constant, Not, Real, Select
 from ..values.boundary import Form
-from ..values.lattice import Array, ArrayCell, Const, Ref
+from ..values.lattice import Array, ArrayCell, ByPath, Const, Ref
 from ..values.views import Flipped, Permuted, Reshaped, path_type, read_path, write_path
 from .bounds import check_fits, ends_of
+from .by_path import of_one_kind
 from .context import Case, Context, Raw
 from .layout import check_layout
 
@@ -140,12 +141,13 @@ def stored_value(ctx: Context, raw: Raw, dtype: DType, what: str, jax: bool = Fa
     A known number that does not fit (300 into uint8, nan into int64) raises in the program what NumPy raises;
     with `jax`, it is cast as JAX casts.
     """
-    read = ctx.read(raw)
+    read = ctx.number(raw)
+    if isinstance(read, ByPath):
+        if _is_stored_alike(read, dtype):
+            return cast(ctx, read.value, dtype)
+        read = of_one_kind(ctx, read, what)
     if isinstance(read, Const):
         return ctx.constant(_cast_known(ctx, read.value, dtype, what, jax), dtype)
-    if read.kinds and any(is_complex(d) for d, _ in read.kinds) and not is_complex(dtype):
-        kinds = " or ".join(f"{form.value} {kind}" for kind, form in read.kinds)
-        ctx.fail(PathDependentType(span=ctx.span, operation=what, kinds=kinds))
     if is_complex(read.dtype) and not is_complex(dtype) and not read.shape and not jax:
         ctx.raise_(TypeError("float() argument must be a string or a real number, not 'complex'"))
     if not jax:
@@ -154,9 +156,16 @@ def stored_value(ctx: Context, raw: Raw, dtype: DType, what: str, jax: bool = Fa
     return cast(ctx, read.value, dtype)
 
 
+def _is_stored_alike(read: ByPath, dtype: DType) -> bool:
+    """True for a number that elements of `dtype` hold, or are rounded to, whichever of its kinds it is of."""
+    if np.can_cast(read.dtype, dtype, "safe"):
+        return read.whole is None
+    return read.dtype == FLOAT64 and is_floating(dtype) and read.whole is None
+
+
 def check_float(ctx: Context, read: Array, dtype: DType) -> None:
     """A Python float stored into integers is made a Python int first: NaN and what does not fit raise."""
-    if read.dtype != FLOAT64 or read.kinds or read.form is not Form.PYTHON or not is_integer(dtype):
+    if read.dtype != FLOAT64 or read.form is not Form.PYTHON or not is_integer(dtype):
         return
     least, most = ends_of(dtype)
     above = ctx.op(Compare("GT"), read.value, ctx.constant(least - 1, FLOAT64))

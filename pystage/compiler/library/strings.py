@@ -17,6 +17,7 @@ from typing import Any
 from ..values.lattice import (
     Abstract,
     Array,
+    ByPath,
     Caught,
     Const,
     DictCell,
@@ -31,7 +32,7 @@ from ..values.lattice import (
     Tuple,
 )
 from ..values.text import Verbatim, formatted, joined
-from .by_path import refuse_by_path
+from .by_path import of_one_kind
 from .classes import is_generated
 from .context import Context, Raw
 from .registry import meaning
@@ -96,7 +97,6 @@ def text(ctx: Context, function: Callable[..., str], *args: Raw) -> Abstract:
     known = [known_object(ctx, a) for a in taken]
     if not any(k is MISSING for k in known):
         return call_now(ctx, function, *known)
-    ctx.tell_kind()
     return Text(function, tuple(taken))
 
 
@@ -118,9 +118,8 @@ def snapshot(ctx: Context, value: Raw) -> Abstract:
         return Exc(value.cls, tuple([snapshot(ctx, a) for a in value.args]), kwargs)
     if isinstance(value, Tuple) and not makes_own_string(ctx, value):
         return Tuple(tuple([snapshot(ctx, i) for i in value.items]), value.cls)
-    if isinstance(value, Array) and value.kinds:
-        ctx.tell_kind()
-        refuse_by_path(ctx, "a number in a string", value)
+    if isinstance(value, ByPath):
+        return of_one_kind(ctx, value, "a number in a string")
     if isinstance(value, Array):
         return value
     cell = ctx.cell(value) if isinstance(value, Ref) else None
@@ -176,16 +175,7 @@ def format_(ctx: Context, value: Raw, conversion: str, spec: Raw) -> Abstract:
         value, conversion = own, ""
     if isinstance(value, Text) and conversion in ("", "s") and known_object(ctx, spec) == "":
         return value
-    if isinstance(value, Array) and _is_shown_alike(value, conversion, known_object(ctx, spec)):
-        value = dataclasses.replace(value, kinds=())
     return text(ctx, formatted, value, Const(conversion), spec)
-
-
-def _is_shown_alike(value: Array, conversion: str, spec: Any) -> bool:
-    """True for a number whose string is the same whichever of its kinds it is of."""
-    if len({dtype for dtype, _ in value.kinds}) == 1:
-        return conversion in ("", "s")
-    return conversion == "" and isinstance(spec, str) and spec[-1:] in tuple("eEfFgG%")
 
 
 def makes_own_string(ctx: Context, value: Raw) -> bool:

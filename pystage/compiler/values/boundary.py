@@ -316,10 +316,14 @@ def view_outputs(view: View) -> list[Output]:
 
 @immutable
 class Choice:
-    """One of several objects, chosen by the paths that the program took: `options[selector]`."""
+    """One of several objects, chosen by the paths that the program took: `options[selector]`.
+
+    `number`: where JAX traces the call, numbers of all kinds are arrays; this is the one that they are then.
+    """
 
     selector: Output
     options: tuple[Template, ...]
+    number: Output | None = None
 
 
 @immutable

@@ -46,9 +46,10 @@ class Knowing:
         self._intervals = intervals
         self._new = new
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Facts:
         self._intervals.facts.append(self._new)
         self._intervals.layers.append({})
+        return self._new
 
     def __exit__(self, *exception: object) -> None:
         known = self._intervals
@@ -223,15 +224,16 @@ class Intervals:
         """What is asked from here on, up to the end of the `with` block at hand, is asked where this holds."""
         facts: Facts = {}
         self._assume(facts, condition, truth, 8)
-        self._learn(facts)
+        self.keep(facts)
 
     def learn(self, value: Value, low: int, high: int) -> None:
         """What is asked from here on, up to the end of the `with` block at hand, is asked where `value` is between."""
         facts: Facts = {}
         self._refine(facts, value, within((low, high), value.type.dtype), 8)
-        self._learn(facts)
+        self.keep(facts)
 
-    def _learn(self, facts: Facts) -> None:
+    def keep(self, facts: Facts) -> None:
+        """What is asked from here on, up to the end of the `with` block at hand, is asked where these facts hold."""
         known = self.facts[-1]
         for value, fact in facts.items():
             known[value] = meet(known[value], fact) if value in known else fact

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from .views import View
 
 
+NumberKind = tuple[DType, Form]
+"""What tells numbers of equal value apart: element type, and whether it is Python's or NumPy's."""
+
+
 class Abstract:
     """What inference knows of one Python value."""
 
@@ -49,8 +53,6 @@ class Array(Abstract):
     """An immutable staged value: a Python scalar, a NumPy scalar, a `jax.Array`, or an ndarray's contents.
 
     `weak` is JAX's weak type. `lower` and `upper` bound an integer where inference knows bounds.
-    `kinds`: after paths joined that give different kinds of number, every (dtype, form) it may have; the
-    value then has a dtype that holds all of them.
     """
 
     value: Value
@@ -58,7 +60,6 @@ class Array(Abstract):
     weak: bool = False
     lower: int | None = None
     upper: int | None = None
-    kinds: tuple[tuple[DType, Form], ...] = ()
     key_impl: str | None = None
 
     @property
@@ -80,6 +81,21 @@ class Array(Abstract):
     def rank(self) -> int:
         """Number of axes."""
         return len(self.value.type.shape)
+
+
+@immutable
+class ByPath(Array):
+    """One number that is of one kind on some paths and of another on others.
+
+    `kinds` are those that it may be of, `tags` bools of the program: whether it is of the first kind, of the second,
+    and so on; of the last if all are false. `value` is the number in an element type that holds all of them, but for
+    integers beyond what a floating-point type holds: where there may be some, `whole` is the number as an int64, if it
+    is an integer.
+    """
+
+    kinds: tuple[NumberKind, ...] = ()
+    tags: tuple[Value, ...] = ()
+    whole: Value | None = None
 
 
 @immutable

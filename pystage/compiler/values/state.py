@@ -79,12 +79,45 @@ class Fork:
             slots[slot] = old
 
 
+class Trial:
+    """The time of what is taken back if it ends in one exception: what `State.trial` gives."""
+
+    __slots__ = ("_exception", "_journal", "_state")
+
+    def __init__(self, state: State, exception: type[BaseException]) -> None:
+        self._state = state
+        self._exception = exception
+        self._journal: dict[Slot, Any] = {}
+
+    def __enter__(self) -> None:
+        self._state.journals.append(self._journal)
+        self._state.trials += 1
+
+    def __exit__(self, cls: type[BaseException] | None, *exception: object) -> None:
+        state, journal = self._state, self._journal
+        assert state.journals.pop() is journal
+        state.trials -= 1
+        if cls is not None and issubclass(cls, self._exception):
+            for slot, old in journal.items():
+                if old is MISSING:
+                    state.slots.pop(slot, None)
+                else:
+                    state.slots[slot] = old
+        elif state.journals:
+            outer = state.journals[-1]
+            for slot, old in journal.items():
+                outer.setdefault(slot, old)
+
+
 class State:
     """Slots and their contents, with forks."""
 
     def __init__(self) -> None:
         self.slots: dict[Slot, Content] = {ERROR: ErrorCell(), OUTPUT: OutputCell()}
-        self._journals: list[dict[Slot, Any]] = []
+        self.journals: list[dict[Slot, Any]] = []
+        """The old contents of what the open forks and trials have changed, innermost last."""
+        self.trials = 0
+        """How many trials are open."""
         self.apart: dict[int, object] = {}
         """Merged cells that one loop carries, by loop."""
         self.together: set[frozenset[int]] = set()
@@ -108,6 +141,8 @@ class State:
         """True once the program stores into an array."""
         self.stored: set[int] = set()
         """The cells of arrays that the program stores into, or would where they were writable."""
+        self.by_path = False
+        """True once there is a number of which the path that the program takes says of which kind it is."""
         self.next_cell = 0
         """How many cells were made."""
         self._next_frame = 0
@@ -121,16 +156,16 @@ class State:
     def set(self, slot: Slot, content: Content) -> None:
         """Replaces the contents of a slot."""
         slots = self.slots
-        if self._journals:
-            journal = self._journals[-1]
+        if self.journals:
+            journal = self.journals[-1]
             if slot not in journal:
                 journal[slot] = slots.get(slot, MISSING)
         slots[slot] = content
 
     def forget(self, slot: Slot) -> None:
         """Takes a slot away."""
-        if self._journals:
-            self._journals[-1].setdefault(slot, self.slots.get(slot, MISSING))
+        if self.journals:
+            self.journals[-1].setdefault(slot, self.slots.get(slot, MISSING))
         del self.slots[slot]
 
     def define(self, slot: Slot, content: Content) -> None:
@@ -158,15 +193,19 @@ class State:
     @property
     def depth(self) -> int:
         """How many forks are open."""
-        return len(self._journals)
+        return len(self.journals) - self.trials
 
     def fork(self) -> Fork:
         """Runs the `with` block on a fork; afterwards the store is as before and `Changes` holds the ends."""
-        return Fork(self.slots, self._journals)
+        return Fork(self.slots, self.journals)
+
+    def trial(self, exception: type[BaseException]) -> Trial:
+        """Runs the `with` block, and takes back what it did to the store if it raises `exception`."""
+        return Trial(self, exception)
 
     def is_new(self, slot: Slot) -> bool:
         """True if a slot is not there without the innermost fork."""
-        return bool(self._journals) and self._journals[-1].get(slot) is MISSING
+        return bool(self.journals) and self.journals[-1].get(slot) is MISSING
 
     def rely_on_layout(self, cells: Iterable[int], when: Layout) -> None:
         """Notes that the memory of these arrays is taken to lie in row-major order."""

@@ -12,6 +12,7 @@ from .lattice import (
     Abstract,
     Array,
     ArrayCell,
+    ByPath,
     Cell,
     Closure,
     Const,
@@ -115,7 +116,15 @@ def _array(m: _Rebuilding, x: Array) -> Array:
     new = m.value(x.value)
     if new is x.value:
         return x
-    return Array(new, x.form, x.weak, x.lower, x.upper, x.kinds, x.key_impl)
+    return Array(new, x.form, x.weak, x.lower, x.upper, x.key_impl)
+
+
+def _by_path(m: _Rebuilding, x: ByPath) -> ByPath:
+    new, tags = m.value(x.value), tuple(map(m.value, x.tags))
+    whole = None if x.whole is None else m.value(x.whole)
+    if new is x.value and whole is x.whole and all(map(operator.is_, tags, x.tags)):
+        return x
+    return replace(x, value=new, tags=tags, whole=whole)
 
 
 def _ref(m: _Rebuilding, x: Ref) -> Ref:
@@ -228,6 +237,7 @@ def _error_cell(m: _Rebuilding, x: ErrorCell) -> ErrorCell:
 
 _RULES: dict[type, Callable[[_Rebuilding, Any], Any] | None] = {
     Array: _array,
+    ByPath: _by_path,
     Ref: _ref,
     Tuple: _tuple,
     Closure: _closure,

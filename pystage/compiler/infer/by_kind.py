@@ -1,0 +1,53 @@
+"""An instruction on a number that is of one kind on some paths and of another on others.
+
+Where what it does depends on the kind, it is done once for each, under the condition that the number is of that kind.
+What it gives is joined like the results of any branch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..diagnostics.diagnostic import DiagnosticError
+from ..library.by_path import KindByPath
+from ..stage import ir as stage
+from ..values.by_path import undecided
+from ..values.lattice import Unknown
+from ..values.traverse import values_of
+from .branches import infer_if
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+_WITH_BODIES = frozenset([stage.If, stage.While, stage.For, stage.Try, stage.With])
+"""Instructions that have others inside, each of which is looked at by itself."""
+
+
+def run_by_kind(engine: Engine, instr: stage.Instr) -> None:
+    """Infers an instruction, once for each kind of a number if it must know of which kind that is."""
+    handler = engine.handlers[type(instr)]
+    if type(instr) in _WITH_BODIES:
+        handler(engine, instr)
+        return
+    mark, span, frame = engine.mark_errors(), engine.b.span, engine.frame
+    try:
+        with engine.state.trial(KindByPath), engine.intervals.knowing({}) as learned:
+            handler(engine, instr)
+        engine.intervals.keep(learned)
+    except KindByPath as asked:
+        engine.forget_errors(mark)
+        engine.b.span, engine.frame = span, frame
+        _for_each_kind(engine, instr, asked)
+
+
+def _for_each_kind(engine: Engine, instr: stage.Instr, asked: KindByPath) -> None:
+    tag = undecided(engine.intervals, asked.number)
+    if tag is None or not any(tag in values_of(content) for content in engine.state.slots.values()):
+        raise DiagnosticError(asked.diagnostic)  # the instruction itself has made the number
+    engine.tell_kind()
+    frame = engine.current.id
+    infer_if(engine, tag, frame, lambda: run_by_kind(engine, instr), lambda: run_by_kind(engine, instr))
+    slots = engine.state.slots
+    for dst in getattr(instr, "dsts", None) or [getattr(instr, "dst", "")]:
+        if isinstance(slots.get((frame, dst)), Unknown):
+            engine.state.set((frame, dst), Unknown(asked.diagnostic))
