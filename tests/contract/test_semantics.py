@@ -60,6 +60,24 @@ def test_numbers_too_small_to_be_normal_are_zero():
     assert positive(tiny / 100)[0] and not staged(positive, tiny / 100)[0]
 
 
+def test_the_greater_of_two_zeros():
+    def greatest(x, y):
+        return np.maximum(x, y)
+
+    zeros = np.array([0.0, -0.0])
+    assert (greatest(zeros, zeros[::-1]) == 0.0).all()
+    assert not np.signbit(staged(greatest, zeros, zeros[::-1].copy())).any()
+
+
+def test_the_order_of_equal_elements():
+    def order(x):
+        return np.argsort(x)
+
+    x = np.tile([2.0, 1.0, 1.0], 100)
+    assert (x[order(x)] == np.sort(x)).all()
+    np.testing.assert_array_equal(staged(order, x), np.argsort(x, kind="stable"))
+
+
 def test_a_negative_number_to_a_fractional_power_is_refused():
     def power(x, y):
         return x**y

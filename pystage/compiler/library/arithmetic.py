@@ -399,7 +399,15 @@ def conjugate(ctx: Context, form: Form, x: Value) -> Value:
 
 def absolute(ctx: Context, form: Form, x: Value) -> Value:
     """The absolute value; booleans and unsigned integers stay."""
-    return x if x.type.dtype == BOOL or is_unsigned(x.type.dtype) else ctx.op(Abs(), x)
+    if x.type.dtype == BOOL or is_unsigned(x.type.dtype):
+        return x
+    size = ctx.op(Abs(), x)
+    if not is_complex(x.type.dtype) or form is Form.JAX:
+        return size
+    infinite = like(ctx, size, np.inf)
+    parts = [ctx.op(Abs(), ctx.op(part, x)) for part in (Real(), Imag())]
+    ends = [ctx.op(Compare("EQ"), part, infinite) for part in parts]
+    return select(ctx, ctx.op(Or(), *ends), infinite, size)  # also where the other part is NaN
 
 
 def sign(ctx: Context, form: Form, x: Value) -> Value:

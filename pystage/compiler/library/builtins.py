@@ -18,7 +18,7 @@ import numpy as np
 from ..diagnostics.codes_calls import WrongArguments
 from ..diagnostics.codes_types import NoSuchOperation
 from ..hlo.types import BOOL, FLOAT64, INT64, is_complex
-from ..ops import Abs
+from ..ops import Abs, Imag, Real
 from ..values.boundary import Form
 from ..values.lattice import (
     Abstract,
@@ -47,13 +47,14 @@ from ..values.lattice import (
 )
 from . import strings
 from . import ufuncs as u
+from .arithmetic import absolute
 from .bounds import bounds, bounds_of
 from .caught import is_instance
 from .classes import c_name, class_of
 from .context import Context, Raw
 from .elementwise import apply_jax, apply_numpy
 from .masks import Masked, length
-from .number_checks import check_divisor, check_least
+from .number_checks import check_divisor, check_least, check_overflow
 from .operators import binary, compare
 from .ordering import choose
 from .promote import kinds_of
@@ -95,7 +96,10 @@ def abs_(ctx: Context, x: Raw, /) -> Abstract:
     if operand.form is not Form.PYTHON:
         return apply_numpy(ctx, u.ABSOLUTE, [operand])
     if is_complex(operand.dtype):
-        return ctx.python(ctx.op(Abs(), operand.value))
+        size = absolute(ctx, Form.PYTHON, operand.value)
+        parts = [ctx.op(part, operand.value) for part in (Real(), Imag())]
+        check_overflow(ctx, abs, [operand], parts, size)
+        return ctx.python(size)
     if operand.dtype == BOOL:
         return ctx.python(ctx.convert(operand.value, INT64), 0, 1)
     low, high = bounds(ctx, operand)

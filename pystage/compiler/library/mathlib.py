@@ -35,12 +35,15 @@ from ..ops import (
     Exponential,
     ExponentialMinusOne,
     Floor,
+    IsFinite,
     Lgamma,
     Log,
     LogPlusOne,
     Maximum,
     Multiply,
+    Negate,
     NextAfter,
+    Not,
     Or,
     Power,
     Remainder,
@@ -60,9 +63,9 @@ from .arithmetic import Kernel, like, select
 from .bounds import UNBOUNDED
 from .builtins import listed
 from .classes import class_of
-from .context import Context, Raw
+from .context import Case, Context, Raw
 from .math_checks import check_call, check_logarithm
-from .number_checks import check_integral, check_overflow, check_product
+from .number_checks import both, check_integral, check_overflow, check_product, either
 from .operators import binary
 from .promote import value_of
 from .registry import meaning
@@ -160,9 +163,24 @@ def _gamma(ctx: Context, form: Form, x: Value) -> Value:
 
 
 def _ieee_remainder(ctx: Context, form: Form, x: Value, y: Value) -> Value:
-    """`x - n * y` with `n` the nearest integer to `x / y`."""
-    nearest = ctx.op(RoundNearestEven(), ctx.op(Divide(), x, y))
-    return ctx.op(Subtract(), x, ctx.op(Multiply(), nearest, y))
+    """`x - n * y` with `n` the nearest integer to `x / y`, exactly: by remainders of sizes, which are exact."""
+    size, divisor = ctx.op(Abs(), x), ctx.op(Abs(), y)
+    rest = ctx.op(Remainder(), size, divisor)
+    beyond = ctx.op(Subtract(), divisor, rest)
+    half = ctx.op(Multiply(), ctx.op(Subtract(), size, rest), ctx.constant(0.5, FLOAT64))
+    twice = ctx.op(Multiply(), ctx.op(Remainder(), half, divisor), ctx.constant(2.0, FLOAT64))
+    found = select(
+        ctx,
+        ctx.op(Compare("LT"), rest, beyond),
+        rest,
+        select(
+            ctx,
+            ctx.op(Compare("GT"), rest, beyond),
+            ctx.op(Negate(), beyond),
+            ctx.op(Subtract(), rest, twice),
+        ),
+    )
+    return select(ctx, a.signbit(ctx, form, x), ctx.op(Negate(), found), found)
 
 
 _declare(math.gamma, _gamma)
@@ -344,15 +362,31 @@ def fsum(ctx: Context, iterable: Raw, /) -> Abstract:
     known = [known_object(ctx, i) for i in items]
     if not any(k is MISSING for k in known):
         return call_now(ctx, math.fsum, known)
+    values = [number(ctx, item) for item in items]
     total, lost = ctx.constant(0.0, FLOAT64), ctx.constant(0.0, FLOAT64)
-    for item in items:
-        value = number(ctx, item)
+    for value in values:
         new = ctx.op(Add(), total, value)
         larger = ctx.op(Compare("GE"), ctx.op(Abs(), total), ctx.op(Abs(), value))
         high, low = select(ctx, larger, total, value), select(ctx, larger, value, total)
         lost = ctx.op(Add(), lost, ctx.op(Add(), ctx.op(Subtract(), high, new), low))
         total = new
-    return ctx.python(ctx.op(Add(), total, lost))
+    finite = both(ctx, *[ctx.op(IsFinite(), v) for v in values])
+    ends = [
+        either(ctx, *[ctx.op(Compare("EQ"), v, ctx.constant(end, FLOAT64)) for v in values])
+        for end in (math.inf, -math.inf)
+    ]
+    overflow = both(ctx, finite, ctx.op(Not(), ctx.op(IsFinite(), total)))
+    arguments = [Array(v, Form.PYTHON) for v in values]
+    cases = [
+        Case(overflow, OverflowError("intermediate overflow in fsum"), _exact_sum, arguments),
+        Case(None, ValueError("-inf + inf in fsum"), _exact_sum, arguments),
+    ]
+    ctx.check_first(either(ctx, overflow, both(ctx, *ends)), cases)
+    return ctx.python(select(ctx, finite, ctx.op(Add(), total, lost), total))
+
+
+def _exact_sum(*numbers: float) -> float:
+    return math.fsum(numbers)
 
 
 # ---------------------------------------------------------------- numbers taken apart

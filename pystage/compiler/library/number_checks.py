@@ -250,8 +250,12 @@ def check_float_power(ctx: Context, left: Operand, right: Operand, x: Value, y: 
             ctx.check(bad, ZeroDivisionError("0.0 to a negative or complex power"), operator.pow, arguments)
         return
     if exponent is None or exponent < 0:
-        bad = is_zero(ctx, x) if exponent is not None else both(ctx, is_zero(ctx, x), _negative(ctx, y))
-        ctx.check(bad, ZeroDivisionError("0.0 cannot be raised to a negative power"), operator.pow, arguments)
+        bad = is_zero(ctx, x)
+        if exponent is None:
+            bad = both(ctx, bad, _negative(ctx, y), ctx.op(IsFinite(), y))
+        if exponent != -math.inf:
+            text = "0.0 cannot be raised to a negative power"
+            ctx.check(bad, ZeroDivisionError(text), operator.pow, arguments)
     if exponent is None or (exponent != math.floor(exponent) if math.isfinite(exponent) else False):
         bad = both(ctx, _negative(ctx, x), ctx.op(IsFinite(), x))
         if exponent is None:

@@ -360,11 +360,10 @@ def _python_or_numpy(
 
 def _is_python(ctx: Context, number: ByPath) -> Value:
     """Whether a number is one of Python's."""
-    tags = [tag for tag, (_, form) in zip(number.tags, number.kinds) if form is Form.PYTHON]
-    if number.kinds[-1][1] is Form.PYTHON:
-        numpys = [tag for tag, (_, form) in zip(number.tags, number.kinds) if form is not Form.PYTHON]
-        return ctx.op(Not(), any_of(ctx, *numpys))
-    return any_of(ctx, *tags)
+    last = number.kinds[-1][1] is Form.PYTHON
+    others = [tag for tag, (_, form) in zip(number.tags, number.kinds) if (form is Form.PYTHON) != last]
+    one_of_them = any_of(ctx, ctx.constant(False, BOOL), *others)
+    return ctx.op(Not(), one_of_them) if last else one_of_them
 
 
 def _complex_first(kinds: tuple[Kind, ...]) -> bool:

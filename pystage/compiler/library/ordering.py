@@ -5,10 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
+from ..diagnostics.codes_constant import NotKnown
+from ..diagnostics.errors import StagingError
+from ..hlo.types import is_floating
+from ..ops import Compare
 from ..values.lattice import Abstract, Array, Const, is_number
 from .arithmetic import select
 from .bounds import bounds_of
 from .context import Context, Raw
+from .number_checks import either, refuse
 from .operators import compare
 from .promote import kinds_of, value_of
 from .structures import abstract
@@ -57,6 +62,8 @@ def _alike(items: Sequence[Abstract]) -> bool:
 def _exchanged(ctx: Context, items: Sequence[Abstract], backwards: bool) -> list[Abstract]:
     """Numbers sorted by exchanging neighbours, each exchange a selection (a sort that is stable)."""
     result = list(items)
+    if len(items) > 3:
+        _refuse_nan(ctx, items)
     for end in range(len(result) - 1, 0, -1):
         for i in range(end):
             first, second = result[i], result[i + 1]
@@ -64,6 +71,18 @@ def _exchanged(ctx: Context, items: Sequence[Abstract], backwards: bool) -> list
             result[i] = choose(ctx, swap, second, first)
             result[i + 1] = choose(ctx, swap, first, second)
     return result
+
+
+def _refuse_nan(ctx: Context, items: Sequence[Abstract]) -> None:
+    """PS401 where a number is NaN: in which order Python compares, its version says; of three it does not matter."""
+    read = [ctx.number(item) for item in items]
+    reason = NotKnown(span=ctx.span, what="the order of numbers of which one is NaN")
+    if any(isinstance(x, Const) and x.value != x.value for x in read):
+        ctx.fail(reason)
+    floats = [x.value for x in read if isinstance(x, Array) and is_floating(x.dtype)]
+    if floats:
+        bad = either(ctx, *[ctx.op(Compare("NE"), value, value) for value in floats])
+        ctx.check(bad, StagingError(()), refuse, [lambda: reason])
 
 
 def choose(ctx: Context, condition: Abstract, on_true: Abstract, on_false: Abstract) -> Abstract:

@@ -132,13 +132,21 @@ def resolve(ctx: Context, operation: str, operands: Sequence[Operand], rule: Rul
     first, *others = itertools.product(*choices)
     loop = rule(first)
     by_path = next((o for o in operands if isinstance(o, ByPath)), None)
-    if by_path is not None:
-        whole = any(o.whole is not None for o in operands if isinstance(o, ByPath))
-        if whole or any(rule(row) != loop for row in others):
-            of_one_kind(ctx, by_path, operation)
+    if by_path is not None and (
+        any(rule(row) != loop for row in others) or (loop and not all(map(_fits, operands, loop.inputs)))
+    ):
+        of_one_kind(ctx, by_path, operation)
     if loop is None:
         ctx.fail(no_such(ctx, operation, operands))
     return _staged(ctx, operation, loop)
+
+
+def _fits(operand: Operand, dtype: DType) -> bool:
+    """True for all but a number of several kinds of which one may not fit into the type that it is converted to."""
+    if not isinstance(operand, ByPath):
+        return True
+    may_be_int = (INT64, Form.PYTHON) in operand.kinds and is_integer(dtype)
+    return operand.whole is None and (not may_be_int or np.can_cast(operand.dtype, dtype, "safe"))
 
 
 def _beside_numpy(operands: Sequence[Operand], choices: list[tuple[Kind, ...]]) -> list[tuple[Kind, ...]]:
@@ -281,6 +289,8 @@ def value_of(ctx: Context, operand: Operand, dtype: DType, form: Form = Form.NDA
         return ctx.constant(_known_array(ctx, number, dtype, form), dtype)
     if form is Form.JAX and operand.form is not Form.JAX:
         return convert(ctx, convert(ctx, operand.value, canonical(operand.dtype, ctx.x64)), dtype)
+    if form is Form.JAX and operand.dtype == BOOL and dtype != BOOL:
+        return ctx.op(Convert(dtype, by_xla=True), operand.value)
     if form is not Form.JAX:
         check_fits(ctx, operand, dtype)
     return convert(ctx, operand.value, dtype)

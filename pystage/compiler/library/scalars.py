@@ -23,7 +23,7 @@ from ..hlo.types import (
     is_complex,
     is_floating,
 )
-from ..ops import Add, Divide, Multiply, RoundNearestEven
+from ..ops import Add, Complex, Divide, Imag, Multiply, Real, RoundNearestEven, Subtract
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Caught, Const, Exc, Ref, is_number
 from . import arithmetic as a
@@ -103,9 +103,14 @@ def complex_(ctx: Context, real: Raw = 0, imag: Raw = None) -> Abstract:
     known = [known_object(ctx, v) for v in (real, imag)]
     if MISSING not in known:
         return call_now(ctx, complex, *known)
-    parts = [value_of(ctx, _operand(ctx, v), COMPLEX128, Form.PYTHON) for v in (real, imag)]
-    rotated = ctx.op(Multiply(), parts[1], ctx.constant(1j, COMPLEX128))
-    return ctx.python(ctx.op(Add(), parts[0], rotated))
+    first, second = [_operand(ctx, v) for v in (real, imag)]
+    x, y = [value_of(ctx, v, COMPLEX128, Form.PYTHON) for v in (first, second)]
+    made = [ctx.op(Real(), x), ctx.op(Real(), y)]
+    if is_complex(kinds_of(first)[0].dtype):
+        made[1] = ctx.op(Add(), made[1], ctx.op(Imag(), x))
+    if is_complex(kinds_of(second)[0].dtype):
+        made[0] = ctx.op(Subtract(), made[0], ctx.op(Imag(), y))
+    return ctx.python(ctx.op(Complex(), *made))
 
 
 def _operand(ctx: Context, x: Raw) -> Operand:

@@ -29,7 +29,8 @@ def running(ctx: Context, combine: HloOp, value: Value, axis: int) -> Value:
     ones = (1,) * len(shape)
     window = tuple([n if i == axis else 1 for i, n in enumerate(shape)])
     padding = tuple([(n - 1, 0) if i == axis else (0, 0) for i, n in enumerate(shape)])
-    unit = ctx.constant(neutral(combine, value.type.dtype), value.type.dtype)
+    first = -0.0 if isinstance(combine, Add) else neutral(combine, value.type.dtype)  # 0.0 + -0.0 is 0.0
+    unit = ctx.constant(first, value.type.dtype)
     return ctx.op(ReduceWindow(combine, window, ones, padding, ones, ones), value, unit)
 
 

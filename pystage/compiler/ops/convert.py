@@ -30,7 +30,7 @@ from ..hlo.types import (
     is_integer,
     known_equal,
 )
-from .operands import ALL, COMPLEXES, require
+from .operands import ALL, COMPLEXES, FLOATS, require
 from .sampling import grid
 
 
@@ -41,9 +41,13 @@ class Convert(HloOp):
     Integers wrap around; floating-point numbers lose their fraction on the way to integers, saturate
     where they do not fit, and NaN becomes 0 (StableHLO leaves these two open; NumPy's results differ);
     complex numbers lose their imaginary part; what is not zero is true.
+
+    XLA takes a product with a converted boolean for a choice, in which inf * False is 0 and not NaN; so a boolean
+    becomes 1.0 or 0.0 by a choice. `by_xla` is for what `jax.numpy` itself multiplies.
     """
 
     dtype: DType
+    by_xla: bool = False
 
     opcode = "convert"
     linear = (0,)
@@ -55,6 +59,9 @@ class Convert(HloOp):
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         (given,) = op.operands
+        if given.type.dtype == BOOL and self.dtype in FLOATS | COMPLEXES and not self.by_xla:
+            ends = [e.constant(np.full(given.type.static_shape, x, self.dtype)) for x in (1, 0)]
+            return e.create("select", op.results, [*operands, *ends])
         if not is_complex(given.type.dtype) or is_complex(self.dtype):
             return e.create(self.opcode, op.results, operands)
         if self.dtype != BOOL:
