@@ -147,8 +147,6 @@ def test_factorisations_of_matrices_with_infinities_or_nan():
 # ---------------------------------------------------------------- types
 
 
-
-
 def test_new_arrays_are_stored_row_by_row():
     def scaled(x):
         return x.T * 2.0

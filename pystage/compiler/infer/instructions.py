@@ -10,6 +10,7 @@ from ..diagnostics.codes_calls import InternalError
 from ..diagnostics.codes_control import NotAssigned, NotIterable
 from ..diagnostics.diagnostic import DiagnosticError
 from ..library import operators, strings
+from ..library.classes import class_name
 from ..stage import ir as stage
 from ..values.lattice import (
     NONE,
@@ -221,7 +222,7 @@ def _build_dict(e: Engine, i: stage.BuildDict) -> None:
         mapping = e.get(value)
         cell = e.cell(mapping) if isinstance(mapping, Ref) else None
         if not isinstance(cell, DictCell):
-            e.raise_(TypeError(f"{describe(mapping, e.state)!r} object is not a mapping"))
+            e.raise_(TypeError(f"{class_name(e, mapping)!r} object is not a mapping"))
         entries.update(cell.entries)
     e.put(i.dst, e.new_dict(entries))
 
@@ -342,6 +343,13 @@ def _match_args(e: Engine, i: stage.MatchArgs) -> None:
 # ---------------------------------------------------------------- calls
 
 
+def _called(function: Abstract) -> str:
+    """How CPython names a function of a module before what is wrong with its arguments."""
+    called = function.value if isinstance(function, Const) else None
+    name = getattr(called, "__qualname__", None)
+    return "" if name is None else f"{called.__module__}.{name}() "
+
+
 def _call(e: Engine, i: stage.Call) -> None:
     function = e.get(i.func)
     args: list[Abstract] = []
@@ -359,7 +367,9 @@ def _call(e: Engine, i: stage.Call) -> None:
                 cell = e.cell(value) if isinstance(value := e.certain(value), Ref) else None
                 if not isinstance(cell, DictCell):
                     e.raise_(
-                        TypeError(f"argument after ** must be a mapping, not {describe(value, e.state)}")
+                        TypeError(
+                            f"{_called(function)}argument after ** must be a mapping, not {class_name(e, value)}"
+                        )
                     )
                 kwargs.update(cell.entries)
     e.put(i.dst, e.call(function, args, kwargs))

@@ -16,7 +16,7 @@ from ..diagnostics.codes_calls import UnknownCallable, WrongArguments
 from ..diagnostics.codes_jax import NotForJax
 from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..frontend import FrontendError, stage_function
-from ..library.classes import is_generated
+from ..library.classes import class_name, is_generated
 from ..library.jaxjit import under_jit
 from ..library.jaxmade import is_made_by_jax, made_by_jax
 from ..library.jaxtail import is_jax_callable, jax_call, takes_as_pytrees
@@ -44,7 +44,6 @@ from ..values.lattice import (
 from . import dataclass_methods, made_exceptions, namedtuples, objects
 from .binding import bind
 from .calls import Callee, call_function
-from .describe import describe
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -71,12 +70,7 @@ def call(engine: Engine, function: Abstract, args: Args, kwargs: Kwargs) -> Abst
     method = objects.special_method(engine, function, "__call__")
     if method is not None:
         return call(engine, method, args, kwargs)
-    engine.raise_(TypeError(f"{_type_name(engine, function)!r} object is not callable"))
-
-
-def _type_name(engine: Engine, value: Abstract) -> str:
-    from_class = getattr(engine.state.get(value.cell), "cls", None) if isinstance(value, Ref) else None
-    return from_class.__name__ if from_class is not None else describe(value, engine.state)
+    engine.raise_(TypeError(f"{class_name(engine, function)!r} object is not callable"))
 
 
 def call_meaning(

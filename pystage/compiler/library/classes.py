@@ -108,10 +108,15 @@ def scalar_class(dtype: DType, form: Form) -> type:
 
 
 def c_name(cls: type) -> str:
-    """The name of a class in CPython's own messages: NumPy's scalars have their module before it."""
+    """The name of a class in CPython's own messages: NumPy's have their module before it."""
     if issubclass(cls, jax.Array):
         return "jax.Array"
-    return f"numpy.{cls.__name__}" if issubclass(cls, np.generic) else cls.__name__
+    return f"numpy.{cls.__name__}" if issubclass(cls, np.generic | np.ndarray) else cls.__name__
+
+
+def class_name(ctx: Context, value: Raw) -> str:
+    """The name of the class of a value in CPython's own messages."""
+    return c_name(class_of(ctx, value)[0])
 
 
 def not_iterable(ctx: Context, value: Raw) -> str | None:

@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..diagnostics.codes_types import NotNumeric
 from ..hlo.ir import Value
 from ..hlo.types import BOOL, DType
 from ..ops import Select
@@ -23,7 +22,7 @@ from ..values.views import entire, read_path
 from .arithmetic import like
 from .at import At, AtIndex
 from .casting import array_value, assigned_value
-from .classes import c_name, class_of
+from .classes import class_name
 from .context import Context, Raw
 from .gathering import Fancy, basic_views, fancy, gather, scatter
 from .indices import Indices, parse
@@ -144,11 +143,8 @@ def _is_of_scalar(entry: Abstract) -> bool:
 
 
 def refuse_item(ctx: Context, number: Abstract, what: str) -> NoReturn:
-    """The program raises Python's TypeError for a number; PS204 where its class depends on the path."""
-    classes = class_of(ctx, number)
-    if len(classes) > 1:
-        ctx.fail(NotNumeric(span=ctx.span, what="an item", kind="a number whose type depends on the path"))
-    ctx.raise_(TypeError(f"{c_name(classes[0])!r} object {what}"))
+    """The program raises Python's TypeError for a number."""
+    ctx.raise_(TypeError(f"{class_name(ctx, number)!r} object {what}"))
 
 
 def _masked(ctx: Context, whole: Ref | Array, indices: Indices) -> Masked:

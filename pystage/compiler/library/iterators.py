@@ -28,6 +28,7 @@ from ..values.lattice import (
     Zip,
 )
 from .builtins import listed
+from .classes import class_name
 from .context import Context, Raw
 from .indexing import array_getitem
 from .registry import meaning
@@ -82,7 +83,7 @@ def next_(ctx: Context, iterator: Raw, default: Raw = MISSING, /) -> Abstract:
         why = f"of a {kind} it would take one element and leave the rest"
         ctx.fail(NotServed(span=ctx.span, name="next()", why=why, instead="take it from iter(list(…))"))
     if not is_iterator(ctx, iterator):
-        ctx.raise_(TypeError(f"{type_name(ctx, iterator)!r} object is not an iterator"))
+        ctx.raise_(TypeError(f"{class_name(ctx, iterator)!r} object is not an iterator"))
     first = taken(ctx, cast(Ref, iterator))
     if first is not None:
         return first

@@ -26,6 +26,7 @@ from . import structure_operators as structure
 from . import ufuncs as u
 from .bounds import bounds
 from .by_path import KindByPath, for_each_kind
+from .classes import class_of
 from .context import Context, Raw
 from .elementwise import (
     Elementwise,
@@ -235,6 +236,9 @@ def contains(ctx: Context, item: Raw, container: Raw) -> Abstract:
     known_item, known_container = known_object(ctx, item), known_object(ctx, container)
     if known_item is not MISSING and known_container is not MISSING:
         return call_now(ctx, operator.contains, known_container, known_item)
+    if isinstance(container, Array) and container.form in (Form.PYTHON, Form.SCALAR):
+        number = class_of(ctx, container)[0](0)
+        return call_now(ctx, operator.contains, number, None)  # raises
     if is_number(container) or ctx.is_ndarray(container):
         found = compare(ctx, "==", container, item)
         return ctx.truth(ctx.call(Const(jnp.any if _is_jax(container) else np.any), [found]))

@@ -10,7 +10,7 @@ from ..ops import Add, Compare, Divide, Multiply, Select, Subtract
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Range
 from .bounds import Bounds, bounds, bounds_of
-from .classes import c_name, class_of
+from .classes import class_name
 from .context import Context, Raw
 from .operators import unary
 from .promote import Kind, kinds_of, value_of
@@ -46,7 +46,7 @@ def _integer(ctx: Context, x: Raw) -> Abstract:
         if not operand.rank and _is_index(kind):
             low = 0 if operand.dtype.kind in "bu" else operand.lower
             return ctx.python(ctx.convert(operand.value, INT64), low, operand.upper)
-    ctx.raise_(TypeError(f"{c_name(class_of(ctx, x)[0])!r} object cannot be interpreted as an integer"))
+    ctx.raise_(TypeError(f"{class_name(ctx, x)!r} object cannot be interpreted as an integer"))
 
 
 def _is_index(kind: Kind) -> bool:

@@ -1,0 +1,101 @@
+"""What Python raises of a number, or an array, that is used as something else: the same class and the same text."""
+
+import numpy as np
+import pytest
+from checking import Cases, check
+
+cases = Cases()
+
+NUMBERS = [(2.5,), (np.float64(2.5),), (3,), (np.int32(3),)]
+
+
+def keywords(**named):
+    return named
+
+
+@cases.each((2.5,), (np.float64(2.5),), raises=TypeError)
+def a_length_of_a_range(x):
+    return list(range(x))
+
+
+@cases.each(*NUMBERS, raises=TypeError)
+def next_of_it(x):
+    return next(x)
+
+
+@cases.each(*NUMBERS, raises=TypeError)
+def iterated(x):
+    return [v for v in x]
+
+
+@cases.each(*NUMBERS, raises=TypeError)
+def unpacked(x):
+    a, b = x
+    return a
+
+
+@cases.each(*NUMBERS, raises=TypeError)
+def extended_by_it(x):
+    values = []
+    values.extend(x)
+    return values
+
+
+@cases.each(*NUMBERS, raises=TypeError)
+def contains(x):
+    return 1 in x
+
+
+@cases.each(*NUMBERS, (np.ones(2),), raises=TypeError)
+def called(x):
+    return x()
+
+
+@cases.each(*NUMBERS, raises=TypeError)
+def a_mapping(x):
+    return {"a": 1, **x}
+
+
+@cases.each(*NUMBERS, raises=TypeError)
+def keywords_of_it(x):
+    return keywords(**x)
+
+
+@cases.each((2.5,), (3,), raises=TypeError)
+def an_item(x):
+    return x[0]
+
+
+@cases.each(*NUMBERS, raises=TypeError)
+def a_store(x):
+    x[0] = 1
+
+
+@cases.each(*NUMBERS, raises=TypeError)
+def a_deletion(x):
+    del x[0]
+
+
+@cases.each(*NUMBERS, raises=TypeError)
+def a_length(x):
+    return len(x)
+
+
+@cases.each((1, 2.5), (0, 2.5), raises=TypeError)
+def of_either_class(c, x):
+    y = x if c else 3
+    return next(y)
+
+
+@cases.each((1, 2.5), (0, 2.5))
+def caught(c, x):
+    y = x if c else 3
+    try:
+        return y()
+    except TypeError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("function, args, options", cases.params)
+def test_plain_and_staged_agree(function, args, options):
+    check(function, *args, **options)
