@@ -1,6 +1,7 @@
 """Runs many random programs: `python -m programs.fuzz COUNT FIRST` (`make fuzz N=20000`), and their gradients.
 
-Half of them are functions that get all from their caller, half are modules whose functions store into what they capture.
+A third of them are functions that get all from their caller, a third are modules whose functions store into what they
+capture, a third are about numbers whose kind the path says.
 Prints each program that differs, made small by Hypothesis and as it goes into `test_regressions.py` or `captured.py`,
 and what became of the others: how many are the same, how many raise the same, how many are refused with which code.
 """
@@ -17,6 +18,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 from outcomes import Outcome, summary, summary_of_gradients
 
+from .mixed import mixed
 from .running import differentiate, run, run_world
 from .strategy import Program, programs
 from .worlds import World, worlds
@@ -67,6 +69,7 @@ def explore(
 KINDS: dict[str, tuple[Callable[[], SearchStrategy[Any]], Check, Check]] = {
     "programs": (programs, run, differentiate),
     "modules": (worlds, run_world, differentiate),
+    "mixed": (mixed, run, differentiate),
 }
 
 
@@ -77,7 +80,7 @@ def main(count: int, first: int) -> int:
     }
     wrong, start = 0, time.monotonic()
     for number in range(first, first + -(-count // EACH)):
-        kind = list(KINDS)[number % 2]
+        kind = list(KINDS)[number % len(KINDS)]
         strategy, *checks = KINDS[kind]
         for what, check in zip(("", ", slopes"), checks, strict=True):
             try:

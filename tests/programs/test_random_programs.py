@@ -12,6 +12,7 @@ from .running import differentiate, run
 from .strategy import Program
 
 SEEDS = [("programs", number) for number in range(4)] + [("modules", number) for number in range(2)]
+SEEDS += [("mixed", 0)]
 EACH = 50
 MOST_REFUSED = EACH // 4
 LEAST_DIFFERENTIATED = EACH // 4
