@@ -436,16 +436,16 @@ def an_array_of_either(x, n):
     return a
 
 
-@cases(1.0, refused="PS208")
+@cases.each(*SIGNS)
 def arrays_of_another_type(x):
     y = 1 if x > 0 else 2.5
     return np.array([y, y])
 
 
-@cases(1.0, refused="PS208")
+@cases.each(*SIGNS)
 def a_class_by_path(x):
     y = 1 if x > 0 else 2.5
-    return type(y)
+    return type(y), type(y)(7.5), type(y) is int, type(y).__name__
 
 
 @pytest.mark.parametrize("function, args, options", cases.params)

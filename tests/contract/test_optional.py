@@ -224,21 +224,19 @@ def an_index_checked_in_a_body_that_is_caught(x, i):
     return total
 
 
-@pytest.mark.parametrize(("function", "args", "options"), cases.params)
-def test_optional(function, args, options):
-    check(function, *args, **options)
-
-
+@cases(X, 1)
+@cases(X, 0, raises=TypeError)
 def not_looked_at(x, c):
     t = x if c else None
     return t + 1
 
 
+@cases.each(*BOTH)
 def lists_of_different_lengths(x, c):
     t = [x] if c else [x, x]
     return t[0]
 
 
-@pytest.mark.parametrize("function", [not_looked_at, lists_of_different_lengths])
-def test_what_is_not_known_is_refused(function):
-    check(function, X, 1, refused="PS301")
+@pytest.mark.parametrize(("function", "args", "options"), cases.params)
+def test_optional(function, args, options):
+    check(function, *args, **options)

@@ -12,7 +12,7 @@ from ..diagnostics.diagnostic import DiagnosticError
 from ..library.by_path import KindByPath
 from ..stage import ir as stage
 from ..values.by_path import undecided
-from ..values.lattice import Unknown
+from ..values.lattice import OneOf, Optional, Unknown
 from ..values.traverse import values_of
 from .branches import infer_if
 
@@ -24,24 +24,40 @@ _WITH_BODIES = frozenset([stage.If, stage.While, stage.For, stage.Try, stage.Wit
 
 
 def run_by_kind(engine: Engine, instr: stage.Instr) -> None:
-    """Infers an instruction, once for each kind of a number if it must know of which kind that is."""
+    """Infers an instruction, once for each of what a value may be if it must know which of them that is."""
     handler = engine.handlers[type(instr)]
-    if type(instr) in _WITH_BODIES:
+    asked = _asked(engine, instr) if type(instr) in _WITH_BODIES else _tried(engine, instr)
+    if asked is not None:
+        _for_each_kind(engine, instr, asked)
+    elif type(instr) in _WITH_BODIES:
         handler(engine, instr)
-        return
+
+
+def _asked(engine: Engine, instr: stage.Instr) -> KindByPath | None:
+    """Of which value a loop must know what it is to go over it."""
+    if not isinstance(instr, stage.For):
+        return None
+    iterable = engine.narrowed(engine.peek(instr.iterable))
+    return KindByPath(iterable.reason, iterable) if isinstance(iterable, OneOf | Optional) else None
+
+
+def _tried(engine: Engine, instr: stage.Instr) -> KindByPath | None:
+    """Infers an instruction; if it asks what a value is, takes back what it has done, and gives that."""
     mark, span, frame = engine.mark_errors(), engine.b.span, engine.frame
     try:
         with engine.state.trial(KindByPath), engine.intervals.knowing({}) as learned:
-            handler(engine, instr)
+            engine.handlers[type(instr)](engine, instr)
         engine.intervals.keep(learned)
+        return None
     except KindByPath as asked:
-        engine.forget_errors(mark)
-        engine.b.span, engine.frame = span, frame
-        _for_each_kind(engine, instr, asked)
+        found = asked
+    engine.forget_errors(mark)
+    engine.b.span, engine.frame = span, frame
+    return found
 
 
 def _for_each_kind(engine: Engine, instr: stage.Instr, asked: KindByPath) -> None:
-    tag = undecided(engine.intervals, asked.number)
+    tag = undecided(engine.intervals, asked.value)
     if tag is None or not any(tag in values_of(content) for content in engine.state.slots.values()):
         raise DiagnosticError(asked.diagnostic)  # the instruction itself has made the number
     engine.tell_kind()

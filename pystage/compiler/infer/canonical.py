@@ -22,6 +22,7 @@ from ..values.lattice import (
     Const,
     ListCell,
     ObjectCell,
+    OneOf,
     Optional,
     Ref,
     Source,
@@ -174,6 +175,13 @@ class Canonical:
         self._shape(x.value)
         self._value(x.missing)
 
+    def one_of(self, x: OneOf) -> None:
+        """What is one of two things."""
+        self.tokens.append(OneOf)
+        self._shape(x.first)
+        self._shape(x.second)
+        self._value(x.tag)
+
     def closure(self, x: Closure) -> None:
         """A function made by staged code: by what it was made of, and what it shares."""
         self.tokens += (Closure, x.module, len(x.cells))
@@ -229,6 +237,7 @@ _RULES: dict[type, Callable[[Canonical, Any], None]] = {
     Ref: Canonical.ref,
     Tuple: Canonical.tuple,
     Optional: Canonical.optional,
+    OneOf: Canonical.one_of,
     Closure: Canonical.closure,
     ArrayCell: Canonical.array_cell,
     ListCell: Canonical.list_cell,

@@ -24,6 +24,7 @@ from ..values.lattice import (
     MaybeUndef,
     Method,
     ObjectCell,
+    OneOf,
     Optional,
     Range,
     Ref,
@@ -98,6 +99,8 @@ def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None 
             return "an exception that was caught"
         case Optional(value=inner):
             return f"None or {describe(inner, state, lookup)}"
+        case OneOf(first, second):
+            return f"{describe(first, state, lookup)} or {describe(second, state, lookup)}"
         case Undef() | MaybeUndef():
             return "not assigned"
         case Unknown():

@@ -31,7 +31,7 @@ from ..hlo.ir import Function, Region, Value
 from ..hlo.types import BOOL, ArrayType, ShapeError
 from ..hlo.walk import callees
 from ..library import operators
-from ..library.by_path import of_one_kind
+from ..library.by_path import KindByPath, of_one_kind
 from ..library.context import Case, Context, Raw
 from ..library.streams import STREAMS
 from ..ops import Compare, Constant, Convert, Not, Reshape, Rule
@@ -60,6 +60,7 @@ from ..values.lattice import (
     MaybeUndef,
     Meaning,
     ObjectCell,
+    OneOf,
     Optional,
     Range,
     Ref,
@@ -95,7 +96,7 @@ LIBRARY_MODULES = ("numpy", "jax", "jaxlib", "scipy", "ml_dtypes", "optax", "equ
 
 
 _purity = operator.attrgetter("kind.pure")
-_BY_PATH = frozenset([Optional, ByPath])
+_BY_PATH = frozenset([Optional, ByPath, OneOf])
 """What may be one thing or another, as the path says that the program takes."""
 _NOT_IN_NAMES = re.compile(r"\W")
 
@@ -463,7 +464,7 @@ class Engine(Context):
 
     def narrowed(self, value: Abstract) -> Abstract:
         """What may be None, where it is known here whether it is; a number, where it is known of which kind."""
-        if type(value) is ByPath:
+        if isinstance(value, ByPath | OneOf):
             return narrowed(self.b, self.intervals, value)
         if not isinstance(value, Optional):
             return value
@@ -473,8 +474,8 @@ class Engine(Context):
     def certain(self, value: Abstract) -> Abstract:
         """`value`, of which it must be known here whether it is None."""
         found = self.narrowed(value)
-        if isinstance(found, Optional):
-            raise DiagnosticError(found.reason)
+        if isinstance(found, Optional | OneOf):
+            raise KindByPath(found.reason, found)
         return found
 
     def put(self, temp: stage.Temp, value: Abstract) -> None:
@@ -554,7 +555,7 @@ class Engine(Context):
                 return stack(self, listed)
         if isinstance(value, Unknown):
             raise DiagnosticError(value.reason)
-        if isinstance(value, Optional):
+        if isinstance(value, Optional | OneOf):
             return self.read(self.certain(value))
         raise DiagnosticError(NotNumeric(span=self.b.span, what="this", kind=describe(value, self.state)))
 
@@ -707,6 +708,8 @@ class Engine(Context):
                 if known is not value:
                     return self.truth(known)
                 return infer_choice(self, missing, lambda: FALSE, lambda: self.truth(inner))
+            case OneOf(first, second, tag):
+                return infer_choice(self, tag, lambda: self.truth(first), lambda: self.truth(second))
             case Undef() | MaybeUndef():
                 raise DiagnosticError(InternalError(span=self.b.span, text="the truth of what has no value"))
             case _:

@@ -32,7 +32,7 @@ from ..values.boundary import (
     Write,
 )
 from ..values.boundary import View as ViewTemplate
-from ..values.by_path import narrowed, option
+from ..values.by_path import narrowed_number, option
 from ..values.generators import GENERATORS, handle_of
 from ..values.lattice import (
     Abstract,
@@ -47,6 +47,7 @@ from ..values.lattice import (
     ListCell,
     MaybeUndef,
     ObjectCell,
+    OneOf,
     Optional,
     OutputCell,
     Range,
@@ -147,6 +148,8 @@ class Exit:
             case Optional(inner, missing):
                 options = (self.template(inner), Known(None))
                 return Choice(self.output(missing, Form.PYTHON), options)
+            case OneOf(first, second, tag):
+                return Choice(self.output(tag, Form.PYTHON), (self.template(second), self.template(first)))
             case Unknown(reason):
                 raise DiagnosticError(reason)
             case _:
@@ -178,7 +181,7 @@ class Exit:
     def number(self, value: Array) -> Template:
         """A number or a `jax.Array`; a number that is of one of several kinds as one of that."""
         if isinstance(value, ByPath):
-            value = narrowed(self.engine.b, self.engine.intervals, value)
+            value = narrowed_number(self.engine.b, self.engine.intervals, value)
         if isinstance(value, ByPath):
             *options, last = [self.number(option(self.engine.b, value, i)) for i in range(len(value.kinds))]
             choice = self.first_that_holds(value.tags, options, last)

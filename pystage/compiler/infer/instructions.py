@@ -20,6 +20,7 @@ from ..values.lattice import (
     DictCell,
     ListCell,
     MaybeUndef,
+    OneOf,
     Optional,
     Ref,
     SetCell,
@@ -67,7 +68,7 @@ def _load(e: Engine, i: stage.Load) -> None:
 
 
 _LOCAL, _GLOBAL = stage.Scope.LOCAL, stage.Scope.GLOBAL
-_SPECIAL = frozenset([type(None), Undef, MaybeUndef, Optional])
+_SPECIAL = frozenset([type(None), Undef, MaybeUndef, Optional, OneOf])
 """What a variable may hold that is not simply its value."""
 
 

@@ -33,6 +33,7 @@ from ..values.lattice import (
     Meaning,
     Method,
     ObjectCell,
+    OneOf,
     Optional,
     Partial,
     Ref,
@@ -47,6 +48,9 @@ from .calls import Callee, call_function
 
 if TYPE_CHECKING:
     from .engine import Engine
+
+_BY_PATH = frozenset([Optional, OneOf])
+"""What may be one thing or another, of which a library's function must know which."""
 
 Args = Sequence[Abstract]
 Kwargs = Mapping[str, Abstract]
@@ -81,9 +85,9 @@ def call_meaning(
     classes = {*map(type, given)}
     if Unknown in classes:
         raise DiagnosticError(next(a.reason for a in given if isinstance(a, Unknown)))
-    if Optional in classes and name != "bool":
-        args = [engine.certain(a) if type(a) is Optional else a for a in args]
-        kwargs = {name: engine.certain(a) if type(a) is Optional else a for name, a in kwargs.items()}
+    if not classes.isdisjoint(_BY_PATH) and name != "bool":
+        args = [engine.certain(a) if type(a) in _BY_PATH else a for a in args]
+        kwargs = {name: engine.certain(a) if type(a) in _BY_PATH else a for name, a in kwargs.items()}
     if not accepts(meaning, len(args), kwargs):
         try:
             bound = signature_of(meaning).bind(*args, **kwargs)

@@ -34,6 +34,7 @@ from ..values.lattice import (
     ListCell,
     MaybeUndef,
     ObjectCell,
+    OneOf,
     Optional,
     OutputCell,
     PayloadKey,
@@ -43,6 +44,7 @@ from ..values.lattice import (
     Slot,
     Source,
     Text,
+    Tuple,
     Undef,
     Unknown,
     VariableCell,
@@ -55,10 +57,10 @@ from ..values.memory import is_row_major
 from ..values.state import MISSING, Content, State
 from ..values.text import picked
 from ..values.traverse import cells_of, rebuild
-from ..values.views import View
+from ..values.views import View, path_type
 from .blame import Parting, name_of
 from .candidates import OWN, Candidates, Tree, both_sources, fork, number_of, seen_through
-from .describe import describe
+from .describe import describe, describe_type
 from .merged import MERGEABLE, RIVAL, UNSEALED, Mergeable, distinct, possible, sources_of
 from .numbers import bounds, common_type, kinds_of, number_type
 from .patterns import WHICH, Hole, hole_for, join_which, joined_path
@@ -66,6 +68,9 @@ from .structure import structure_head, structure_parts, with_parts
 
 Place = tuple[int, tuple[View, ...]]
 """An array by the cell that owns it and the path to it; of anything else the path is empty."""
+
+MOST_PARTS = 3
+"""How often what is one of two things may be one of two things."""
 
 Lookup = Callable[[Slot], Content]
 """The contents of a slot at the end of one side; MISSING if it does not exist there."""
@@ -162,9 +167,23 @@ class Join:
         which = Array(Hole(ArrayType(INT32)), Form.PYTHON)
         return Picked(picked, (which, self.alone(a, self.a), self.alone(b, self.b)), (a, b))
 
-    def conflict(self, a: Abstract, b: Abstract) -> Unknown:
-        """No common meaning: an error only where the value is used."""
+    def conflict(self, a: Abstract, b: Abstract) -> OneOf | Unknown:
+        """No common meaning: one or the other, as the path says; in a loop an error where the value is used."""
+        if not self.loop and self._may_part(a) and self._may_part(b):
+            self.state.by_path = True
+            texts = [describe(x, self.state, lookup) for x, lookup in ((a, self.a), (b, self.b))]
+            reason = self._parted(NoCommonType, *texts)
+            first, second = self.alone(a, self.a), self.alone(b, self.b)
+            return OneOf(first, second, Hole(ArrayType(BOOL)), reason, (a, b))
         return self._conflict_text(describe(a, self.state, self.a), describe(b, self.state, self.b))
+
+    def _may_part(self, x: Abstract, depth: int = 0) -> bool:
+        """True for what may be one thing beside another."""
+        if isinstance(x, OneOf):
+            return depth < MOST_PARTS and all(self._may_part(part, depth + 1) for part in (x.first, x.second))
+        if isinstance(x, Tuple):
+            return all(self._may_part(item, depth) for item in x.items)
+        return isinstance(x, Const | Array | Ref)
 
     def _maybe(self, a: Abstract, b: Abstract) -> Abstract:
         if isinstance(a, Undef) and isinstance(b, Undef):
@@ -186,6 +205,7 @@ class Join:
         sides = [None if isinstance(x, Const) and x.value is None else x for x in (a, b)]
         values = [x.value if isinstance(x, Optional) else x for x in sides]
         found = [(v, lookup) for v, lookup in zip(values, (self.a, self.b)) if v is not None]
+        self.state.by_path = True
         value = self.alone(*found[0]) if len(found) == 1 else self.join(found[0][0], found[1][0])
         if isinstance(value, Unknown):
             return value
@@ -287,6 +307,8 @@ class Join:
             return a
         kind_a, kind_b = self.a(a.cell), self.b(b.cell)
         if type(kind_a) is not type(kind_b):
+            return self.conflict(a, b)
+        if not self.loop and _are_unlike(a, kind_a, b, kind_b):
             return self.conflict(a, b)
         joined = joined_path(a.path, b.path)
         if joined is not None and a.cell == b.cell:
@@ -510,7 +532,7 @@ class Join:
         match a, b:
             case ArrayCell(), ArrayCell():
                 if a.value.type != b.value.type:
-                    return self.conflict(Array(a.value, Form.NDARRAY), Array(b.value, Form.NDARRAY))
+                    return self._conflict_text(*[describe_type(x.value.type, Form.NDARRAY) for x in (a, b)])
                 value = a.value if a.value is b.value else Hole(a.value.type)
                 sources = both_sources(a, b)
                 writable = a.writable if a.writable is b.writable else Hole(ArrayType(BOOL))
@@ -599,6 +621,20 @@ def _made_alike(a: Abstract, b: Abstract) -> bool:
         return type(a) is type(b)
     same = type(a) is type(b) and structure_head(a) == structure_head(b) and len(parts_a) == len(parts_b)
     return same and all(map(_made_alike, parts_a, parts_b))
+
+
+def _are_unlike(a: Ref, of_a: Content, b: Ref, of_b: Content) -> bool:
+    """True for two references to objects, with their contents, of which no cell can stand for both."""
+    match of_a, of_b:
+        case ArrayCell(), ArrayCell():
+            return path_type(of_a.value.type, a.path) != path_type(of_b.value.type, b.path)
+        case ListCell(), ListCell():
+            return a.cell != b.cell and len(of_a.items) != len(of_b.items)
+        case DictCell(), DictCell():
+            return a.cell != b.cell and list(of_a.entries) != list(of_b.entries)
+        case ObjectCell(), ObjectCell():
+            return of_a.cls is not of_b.cls
+    return False
 
 
 def _own_field(cell: ObjectCell, name: str) -> Abstract:

@@ -113,7 +113,7 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
     guessed = set(patterns)
     owned: dict[int, tuple[int, Content]] = {}  # a carried object's cell -> the entry's cell and contents
     counters = counter_bounds(engine, loop.instruction, loop.frame)
-    told, widened = engine.kinds_told, False
+    told, widened, parted = engine.kinds_told, False, False
     for _ in range(PASS_LIMIT):
         mark = engine.mark_errors()
         result = _one_pass(engine, loop, patterns)
@@ -125,6 +125,7 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
         join = _join(engine, loop, patterns, owned, result.changes, before, guessed, optional)
         told_apart = len(engine.state.together) == together  # as the pass took it
         widened |= join.widened
+        parted |= bool(join.conflicts) and not join.grows
         if widened and loop.instruction is not None:
             engine.widened.add(loop.instruction)
         settled = {slot: entry[0] for slot, entry in join.entries.items()}
@@ -143,9 +144,10 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
                 patterns = {**patterns, **fresh}
                 _carry(result, fresh)
         if told_apart and same_patterns(patterns, settled):
-            if widened and engine.kinds_told != told and not loop.peeled:
+            differs = widened and engine.kinds_told != told
+            if not loop.peeled and (differs or (parted and engine.mark_errors() > mark)):
                 engine.forget_errors(mark)
-                _peel(engine, loop)  # in the first trip it tells another type than in the others
+                _peel(engine, loop)  # the first trip does something else than the others
                 return
             finish(engine, loop, patterns, owned, result, join, before)
             return

@@ -23,6 +23,7 @@ from ..values.lattice import (
     ListCell,
     MaybeUndef,
     ObjectCell,
+    OneOf,
     Optional,
     OutputCell,
     Picked,
@@ -73,6 +74,9 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
         content = content.value
     if isinstance(pattern, Optional):
         _fill_optional(b, pattern, content, into)
+        return
+    if isinstance(pattern, OneOf):
+        _fill_one_of(b, pattern, cast(Abstract, content), into)
         return
     match pattern:
         case Array(value=value):
@@ -192,6 +196,22 @@ def _fill_by_path(b: Builder, pattern: ByPath, content: Abstract, into: list[Val
             into.append(tag_of(b, content, kind))
     if isinstance(pattern.whole, Hole):
         into.append(whole_of(b, content))
+
+
+def _fill_one_of(b: Builder, pattern: OneOf, content: Abstract, into: list[Value]) -> None:
+    """The value of this side, zeros for that of the other, and which of the two it is."""
+    tag: bool | Value
+    parts: tuple[Abstract, Abstract]
+    if pattern.sides:
+        tag = _is_same(pattern.sides[0], content)
+        parts = (content, Undef()) if tag else (Undef(), content)
+    else:
+        assert isinstance(content, OneOf)
+        tag, parts = content.tag, (content.first, content.second)
+    for option, own in zip((pattern.first, pattern.second), parts):
+        fill(b, option, own, into)
+    if isinstance(pattern.tag, Hole):
+        into.append(b.op(Constant(np.asarray(tag))) if isinstance(tag, bool) else tag)
 
 
 def _fill_sources(pattern: ArrayCell, content: ArrayCell, into: list[Value], b: Builder) -> None:

@@ -23,7 +23,7 @@ def same_patterns(old: dict[Slot, Content], new: dict[Slot, Content]) -> bool:
     return all(slot in old and same_pattern(old[slot], pattern) for slot, pattern in new.items())
 
 
-_NOT_COMPARED = frozenset(["sources", "span", "origin", "runs", "reason"])
+_NOT_COMPARED = frozenset(["sources", "span", "origin", "runs", "reason", "sides"])
 """Fields of abstract values that say nothing of what a loop carries, or are compared apart."""
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from ..diagnostics.codes_calls import NoSuchAttribute
 from ..hlo.types import DType, is_complex
 from ..values.boundary import Form
-from ..values.by_path import narrowed, option
+from ..values.by_path import narrowed_number, option
 from ..values.lattice import Abstract, Array, ArrayCell, ByPath, Const, Meaning, Method, Ref, Tuple
 from ..values.views import Part, Permuted
 from .array_methods import JAX_METHODS, NUMPY_METHODS
@@ -178,7 +178,7 @@ def _masked_attribute(ctx: Context, value: Masked, name: str) -> Abstract | None
 
 def _attribute_by_path(ctx: Context, value: ByPath, name: str) -> Abstract | None:
     """Of a number of several kinds; a method that all of them have finds out when it is called of which it is."""
-    found = narrowed(ctx.b, ctx.intervals, value)
+    found = narrowed_number(ctx.b, ctx.intervals, value)
     if isinstance(found, ByPath):
         each = [array_attribute(ctx, option(ctx.b, value, i), name) for i in range(len(value.kinds))]
         if all(isinstance(attribute, Method) for attribute in each):

@@ -30,6 +30,7 @@ from ..values.lattice import (
     Mapped,
     Meaning,
     Method,
+    OneOf,
     Optional,
     Partial,
     Range,
@@ -41,7 +42,7 @@ from ..values.lattice import (
     Tuple,
     Zip,
 )
-from .by_path import of_one_kind
+from .by_path import KindByPath, of_one_kind
 from .context import Context, Raw
 from .promote import python_type
 
@@ -86,8 +87,8 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
             if isinstance(content, IteratorCell) and isinstance(content.source, Flat):
                 return [np.flatiter]
             return [cast(type, _FIXED.get(type(content)) or content.cls)]
-        case Optional(reason=reason):
-            ctx.fail(reason)
+        case Optional(reason=reason) | OneOf(reason=reason):
+            raise KindByPath(reason, value)
         case Abstract():
             return [_FIXED[type(value)]]
         case _:

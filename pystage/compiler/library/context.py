@@ -23,7 +23,7 @@ from ..hlo.types import ArrayType, DType
 from ..ops import Constant, Convert, Reshape
 from ..ops.draw import Action
 from ..values.boundary import Form
-from ..values.by_path import narrowed
+from ..values.by_path import narrowed_number
 from ..values.intervals import Intervals
 from ..values.lattice import Abstract, Array, ArrayCell, ByPath, Cell, Const, Ref, Stream
 from ..values.state import State
@@ -239,7 +239,9 @@ class Context(abc.ABC):
 
     def number(self, value: Raw) -> Array | Const:
         """As `read`, but a number may be of several kinds (`ByPath`), where that is not known."""
-        return narrowed(self.b, self.intervals, value) if isinstance(value, ByPath) else self.read(value)
+        return (
+            narrowed_number(self.b, self.intervals, value) if isinstance(value, ByPath) else self.read(value)
+        )
 
     def new(self, value: Value) -> Abstract:
         """A NumPy function's result: an ndarray of its own, or a NumPy scalar where the rank is 0."""

@@ -141,10 +141,9 @@ def apply_numpy(ctx: Context, function: Elementwise, operands: Sequence[Operand]
     """The ufunc on numbers and arrays."""
     try:
         return _apply_numpy(ctx, function, operands)
-    except KindByPath as asked:
-        return for_each_kind(
-            ctx, asked, lambda: apply_numpy(ctx, function, [ctx.number(o) for o in operands])
-        )
+    except KindByPath as error:
+        asked = error
+    return for_each_kind(ctx, asked, lambda: apply_numpy(ctx, function, [ctx.number(o) for o in operands]))
 
 
 def _apply_numpy(ctx: Context, function: Elementwise, operands: Sequence[Operand]) -> Abstract:

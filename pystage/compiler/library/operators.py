@@ -308,8 +308,9 @@ def numeric_binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Ab
     numbers, else NumPy's."""
     try:
         return _of_numbers(ctx, op, left, right)
-    except KindByPath as asked:
-        return for_each_kind(ctx, asked, lambda: numeric_binary(ctx, op, left, right))
+    except KindByPath as error:
+        asked = error
+    return for_each_kind(ctx, asked, lambda: numeric_binary(ctx, op, left, right))
 
 
 def _of_numbers(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract:

@@ -29,12 +29,14 @@ from ..values.lattice import (
     Exc,
     ListCell,
     ObjectCell,
+    OneOf,
     Optional,
     Ref,
     SetCell,
     Tuple,
     same_constant,
 )
+from .by_path import KindByPath
 from .classes import c_name, class_of
 from .context import Context
 from .promote import value_of
@@ -276,10 +278,10 @@ def is_(
     if left is right:
         return TRUE
     for value, other in ((left, right), (right, left)):
-        if isinstance(value, Optional):
-            if not isinstance(other, Const) or other.value is not None:
-                ctx.fail(value.reason)
+        if isinstance(value, Optional) and isinstance(other, Const) and other.value is None:
             return Array(value.missing, Form.PYTHON)
+        if isinstance(value, OneOf | Optional):
+            raise KindByPath(value.reason, value)
     if isinstance(left, Const) and isinstance(right, Const):
         return Const(left.value is right.value or same_constant(left.value, right.value))
     if isinstance(left, Ref) and isinstance(right, Ref):

@@ -1,4 +1,4 @@
-"""Numbers that are of one kind on some paths and of another on others (`ByPath`): the number as one of each kind."""
+"""What is one thing on some paths and another on others (`ByPath`, `OneOf`): each of them, and which is known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..hlo.ir import Value
 from ..hlo.types import BOOL, DType, is_complex, is_integer
 from ..ops import Compare, Constant, Convert, Real
 from .intervals import Intervals
-from .lattice import Array, ByPath
+from .lattice import Abstract, Array, ByPath, OneOf, Optional
 
 
 def converted(b: Builder, value: Value, dtype: DType) -> Value:
@@ -30,7 +30,15 @@ def option(b: Builder, number: ByPath, position: int) -> Array:
     return Array(converted(b, exact, dtype), form)
 
 
-def narrowed(b: Builder, intervals: Intervals, number: ByPath) -> Array:
+def narrowed(b: Builder, intervals: Intervals, value: Abstract) -> Abstract:
+    """A number as one of its kind, or what is one of two things, where it is known here which; otherwise as it is."""
+    if isinstance(value, OneOf):
+        first = intervals.decides(value.tag)
+        return value if first is None else narrowed(b, intervals, value.first if first else value.second)
+    return narrowed_number(b, intervals, value) if isinstance(value, ByPath) else value
+
+
+def narrowed_number(b: Builder, intervals: Intervals, number: ByPath) -> Array:
     """The number as one of its kind, where that is known here; otherwise as it is."""
     unknown = False
     for position, tag in enumerate(number.tags):
@@ -41,6 +49,11 @@ def narrowed(b: Builder, intervals: Intervals, number: ByPath) -> Array:
     return number if unknown else option(b, number, len(number.tags))
 
 
-def undecided(intervals: Intervals, number: ByPath) -> Value | None:
-    """A bool of the program that says more of which kind the number is, and is not known here."""
-    return next((tag for tag in number.tags if intervals.decides(tag) is None), None)
+def undecided(intervals: Intervals, value: ByPath | OneOf | Optional) -> Value | None:
+    """A bool of the program that says more of which the value is, and is not known here."""
+    match value:
+        case OneOf(tag=tag) | Optional(missing=tag):
+            tags: tuple[Value, ...] = (tag,)
+        case ByPath():
+            tags = value.tags
+    return next((tag for tag in tags if intervals.decides(tag) is None), None)

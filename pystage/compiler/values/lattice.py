@@ -340,6 +340,21 @@ class Optional(Abstract):
 
 
 @immutable
+class OneOf(Abstract):
+    """`first` on the paths where `tag` holds, a bool of the program, and `second` on all others.
+
+    `reason` says so where something needs to know which, and cannot be done for each. Of a pattern, `sides` are what the
+    two sides of the join have.
+    """
+
+    first: Abstract
+    second: Abstract
+    tag: Value
+    reason: Diagnostic
+    sides: tuple[Abstract, ...] = ()
+
+
+@immutable
 class Unknown(Abstract):
     """A value that cannot be staged, and why. An error only where something needs it."""
 

@@ -34,11 +34,16 @@ def picked(which: int, *options: str) -> str:
 
 
 def copied(exception: BaseException) -> BaseException:
-    """An exception like this one, with its cause and context; this one, if its class cannot be called with its arguments."""
+    """An exception like this one, with its cause and context."""
+    cls = type(exception)
     try:
         made = copy.copy(exception)
     except Exception:
-        return exception
+        made = None
+    if type(made) is not cls or made.args != exception.args:  # the class is not called with its arguments
+        made = cls.__new__(cls, *exception.args)
+        made.args = exception.args
+        made.__dict__.update(exception.__dict__)
     made.__context__, made.__cause__ = exception.__context__, exception.__cause__
     made.__suppress_context__ = exception.__suppress_context__
     return made

@@ -22,6 +22,7 @@ from .lattice import (
     ListCell,
     Meaning,
     ObjectCell,
+    OneOf,
     Partial,
     Picked,
     Ref,
@@ -218,6 +219,13 @@ def _picked(m: _Rebuilding, x: Picked) -> Text:
     return Text(x.function, m.each(x.args))
 
 
+def _one_of(m: _Rebuilding, x: OneOf) -> OneOf:
+    first, second, tag = m.go(x.first), m.go(x.second), m.value(x.tag)
+    if first is x.first and second is x.second and tag is x.tag and not x.sides:
+        return x
+    return OneOf(first, second, tag, x.reason)
+
+
 def _exception(m: _Rebuilding, x: Exc) -> Exc:
     return Exc(x.cls, m.each(x.args), m.named(x.kwargs), None if x.cause is None else m.go(x.cause))
 
@@ -244,6 +252,7 @@ _RULES: dict[type, Callable[[_Rebuilding, Any], Any] | None] = {
     Partial: _partial,
     Exc: _exception,
     Picked: _picked,
+    OneOf: _one_of,
     ErrorCell: _error_cell,
     ArrayCell: _array_cell,
     ListCell: _list_cell,

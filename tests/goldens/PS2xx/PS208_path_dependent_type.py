@@ -1,18 +1,18 @@
+import math
+
 import numpy as np
 
 
+def clipped(v):
+    return v if v > 0 else 1
+
+
 def f(x):
-    scale = 1
-    if x[0] > 0:
-        scale = np.float64(0.5)
-    return x * scale
+    return math.fsum(map(clipped, x))
 
 
 def rewritten(x):
-    scale = np.float64(1)
-    if x[0] > 0:
-        scale = np.float64(0.5)
-    return x * scale
+    return math.fsum([clipped(v) for v in x])
 
 
-arguments = (np.ones(3, np.float32),)
+arguments = (np.array([1.0, -2.0]),)

@@ -1,23 +1,23 @@
 class Model:
     def __init__(self):
-        self.scale = 1.0
+        self.found = {}
 
     def fit(self, x):
         if x > 0:
-            self.scale = "large"
+            self.found["scale"] = x
 
 
 def f(x):
     model = Model()
     model.fit(x)
-    return model.scale
+    return model.found
 
 
 def rewritten(x):
     model = Model()
-    if x > 0:
-        model.scale = 100.0
-    return model.scale
+    model.found["scale"] = None
+    model.fit(x)
+    return model.found
 
 
 arguments = (2.0,)

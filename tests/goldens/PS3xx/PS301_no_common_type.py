@@ -2,18 +2,17 @@ import numpy as np
 
 
 def f(x):
+    rows = [x]
     if x.sum() > 0:
-        best = x[:2]
-    else:
-        best = x
-    return best * 2
+        rows.append(x * 2)
+    return rows
 
 
 def rewritten(x):
-    best = x.copy()
+    rows = [x, np.zeros_like(x)]
     if x.sum() > 0:
-        best[2:] = 0
-    return best * 2
+        rows[1] = x * 2
+    return rows
 
 
 arguments = (np.ones(3),)
