@@ -242,8 +242,6 @@ class Comparison:
 
     tolerance: Mapping[str, float] | float | None = None
     weak_types: bool = True
-    by_path: bool = False
-    """A number whose type depends on the path may come back as what `docs/semantics.md` says: a float, NumPy's."""
     partners: dict[int, Any] = field(default_factory=dict)  # id of a plain object → its staged partner
     taken: dict[int, str] = field(default_factory=dict)  # id of a staged object → where it was first met
     arrays: list[tuple[str, np.ndarray, np.ndarray]] = field(default_factory=list)
@@ -254,8 +252,6 @@ class Comparison:
         if isinstance(plain, jax.Array):
             self._same_jax(plain, staged, path)
             return
-        if self.by_path and _is_wider(plain, staged):
-            plain = type(staged)(plain)
         assert type(staged) is type(plain), (
             f"{path}: {_name(plain)} became {_name(staged)} ({plain!r}, {staged!r})"
         )
@@ -359,13 +355,6 @@ def _name(value: Any) -> str:
     """How a value is described: its type, with dtype and shape where it has them."""
     kind = "jax.Array" if isinstance(value, jax.Array) else type(value).__qualname__
     return f"{kind} {value.dtype}{list(value.shape)}" if hasattr(value, "dtype") else kind
-
-
-def _is_wider(plain: Any, staged: Any) -> bool:
-    """Whether a number came back as a float in place of an int, or as NumPy's in place of Python's."""
-    if type(plain) is int and type(staged) in (float, np.float64):
-        return True
-    return type(plain) in (bool, int, float) and type(staged) is type(np.asarray(plain)[()])
 
 
 def _real(dtype: np.dtype) -> str:

@@ -46,10 +46,9 @@ def renew(module: ModuleType) -> None:
     module.__spec__.loader.exec_module(module)
 
 
-def check_calls(path: Path, calls: Sequence[Call], tolerance: Any = None, by_path: bool = False) -> bool:
+def check_calls(path: Path, calls: Sequence[Call], tolerance: Any = None) -> bool:
     """Asserts that nothing tells the calls in two modules of one file apart; whether the last one raised.
 
-    `by_path`: the caller gives variables numbers of other types, so that a number's type may depend on the path.
     Raises AssertionError where something tells them apart, StagingError where a call is refused.
     """
     sides = [_Side(load(path), compiled=False), _Side(load(path), compiled=True)]
@@ -57,9 +56,9 @@ def check_calls(path: Path, calls: Sequence[Call], tolerance: Any = None, by_pat
     for number, call in enumerate(calls, 1):
         plain, staged = [side.call(call) for side in sides]
         name = f"call {number}, {call.function}({', '.join(call.args)})"
-        compare_runs(plain, staged, Comparison(tolerance, by_path=by_path), name, str(path))
+        compare_runs(plain, staged, Comparison(tolerance), name, str(path))
         left, right = [side.left() for side in sides]
-        comparison = Comparison(tolerance, by_path=by_path)
+        comparison = Comparison(tolerance)
         comparison.same(left, right, name)
         comparison.same_memory()
         raised = plain.error is not None

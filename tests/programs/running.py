@@ -62,7 +62,7 @@ def run_world(world: World) -> Outcome:
         path = _written(world.source(), Path(folder))
         calls = [Call("program", step.args, step.changes) for step in world.steps]
         try:
-            return Outcome("raises" if check_calls(path, calls, SLACK, by_path=True) else "same")
+            return Outcome("raises" if check_calls(path, calls, SLACK) else "same")
         except pystage.StagingError as error:
             return Outcome(error.diagnostics[0].code, str(error))
         except AssertionError as error:
