@@ -73,6 +73,12 @@ def four_kinds(x, n):
     return y, y + 1, y * 2.0, y / 2
 
 
+@cases.each((1,), (0,))
+def a_zero_with_a_sign(c):
+    y = -0.0 if c else 3
+    return str(y), y, 1 / y if not c else y
+
+
 @cases.each((1.0, 2**60 + 1), (-1.0, 2**60 + 1), (1.0, -(2**63)))
 def an_integer_that_no_float_holds(x, n):
     y = n if x > 0 else 0.5

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import cast
 
 from ..diagnostics.codes_control import NeverSettles, NoCommonType
-from ..diagnostics.diagnostic import Diagnostic, DiagnosticError, Note
+from ..diagnostics.diagnostic import Diagnostic, Note
 from ..diagnostics.span import Span
 from ..hlo.ir import Value
 from ..hlo.types import BOOL, INT32, INT64, ArrayType
@@ -37,7 +37,6 @@ from ..values.lattice import (
     OneOf,
     Optional,
     OutputCell,
-    PayloadKey,
     Picked,
     Ref,
     SetCell,
@@ -57,13 +56,14 @@ from ..values.memory import is_row_major
 from ..values.state import MISSING, Content, State
 from ..values.text import picked
 from ..values.traverse import cells_of, rebuild
-from ..values.views import View, path_type
+from ..values.views import View
 from .blame import Parting, name_of
 from .candidates import OWN, Candidates, Tree, both_sources, fork, number_of, seen_through
 from .describe import describe, describe_type
 from .merged import MERGEABLE, RIVAL, UNSEALED, Mergeable, distinct, possible, sources_of
 from .numbers import bounds, common_type, kinds_of, number_type
 from .patterns import WHICH, Hole, hole_for, join_which, joined_path
+from .sides import are_unlike, joined_error, made_alike, own_field
 from .structure import structure_head, structure_parts, with_parts
 
 Place = tuple[int, tuple[View, ...]]
@@ -160,7 +160,7 @@ class Join:
 
     def _string(self, a: Abstract, b: Abstract) -> Abstract:
         """One string made of what either path gives, or one of two, which the host picks."""
-        if isinstance(a, Text) and isinstance(b, Text) and _made_alike(a, b):
+        if isinstance(a, Text) and isinstance(b, Text) and made_alike(a, b):
             return self._structure(a, b)
         if self.loop:
             return self.conflict(a, b)
@@ -308,7 +308,7 @@ class Join:
         kind_a, kind_b = self.a(a.cell), self.b(b.cell)
         if type(kind_a) is not type(kind_b):
             return self.conflict(a, b)
-        if not self.loop and _are_unlike(a, kind_a, b, kind_b):
+        if not self.loop and are_unlike(a, kind_a, b, kind_b):
             return self.conflict(a, b)
         joined = joined_path(a.path, b.path)
         if joined is not None and a.cell == b.cell:
@@ -587,7 +587,7 @@ class Join:
             names += [name for side in (a, b) if side.origin is not None for name in side.origin.names]
         for name in dict.fromkeys(names):
             outer, self._part = self._part, f"the attribute {name!r} of {a.cls.__name__}"
-            joined[name] = self.join(_own_field(a, name), _own_field(b, name))
+            joined[name] = self.join(own_field(a, name), own_field(b, name))
             self._part = outer
         return joined
 
@@ -610,48 +610,3 @@ class Join:
             return () if parting is None else parting.notes(slot, (first, second))
 
         return kind(span=self.span, what=what, first=first, second=second, blame=blame)
-
-
-def _made_alike(a: Abstract, b: Abstract) -> bool:
-    """True if two strings are made by the same functions of numbers of the same kind."""
-    if is_number(a) and is_number(b):
-        return number_type(a) == number_type(b)
-    parts_a, parts_b = structure_parts(a), structure_parts(b)
-    if parts_a is None or parts_b is None:
-        return type(a) is type(b)
-    same = type(a) is type(b) and structure_head(a) == structure_head(b) and len(parts_a) == len(parts_b)
-    return same and all(map(_made_alike, parts_a, parts_b))
-
-
-def _are_unlike(a: Ref, of_a: Content, b: Ref, of_b: Content) -> bool:
-    """True for two references to objects, with their contents, of which no cell can stand for both."""
-    match of_a, of_b:
-        case ArrayCell(), ArrayCell():
-            return path_type(of_a.value.type, a.path) != path_type(of_b.value.type, b.path)
-        case ListCell(), ListCell():
-            return a.cell != b.cell and len(of_a.items) != len(of_b.items)
-        case DictCell(), DictCell():
-            return a.cell != b.cell and list(of_a.entries) != list(of_b.entries)
-        case ObjectCell(), ObjectCell():
-            return of_a.cls is not of_b.cls
-    return False
-
-
-def _own_field(cell: ObjectCell, name: str) -> Abstract:
-    found = cell.fields.get(name)
-    if found is None and cell.origin is not None:
-        try:
-            found = cell.origin(name)
-        except DiagnosticError as error:
-            return Unknown(error.diagnostic)
-    return Undef() if found is None else found
-
-
-def joined_error(a: ErrorCell, b: ErrorCell) -> ErrorCell:
-    """The pattern of two error cells that know of the same versions."""
-    same = a.code is b.code or (isinstance(a.code, int) and a.code == b.code)
-    payload: dict[PayloadKey, Value] = {}
-    for key in sorted(a.payload.keys() | b.payload.keys(), key=str):
-        value = a.payload.get(key)
-        payload[key] = value if value is not None and value is b.payload.get(key) else Hole(key[0])
-    return ErrorCell(a.code if same else Hole(ArrayType(INT32)), payload, a.versions)

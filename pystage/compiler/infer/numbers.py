@@ -74,6 +74,8 @@ def holds_all(x: Abstract, source: DType, target: DType) -> bool:
         return not _has_whole(x)
     if target.kind == "b" or (source.kind == "c" and target.kind != "c"):
         return False
+    if source.kind not in "biu" and target.kind in "iu":
+        return False  # -0.0 is no integer
     if isinstance(x, Const):
         with np.errstate(all="ignore"):
             try:
