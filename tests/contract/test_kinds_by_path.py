@@ -3,6 +3,8 @@
 What comes back is of the kind that the path gives it, and so is what operations do on the way.
 """
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -354,6 +356,17 @@ def done_once(x):
     y = 1 if x > 0 else 2.5
     s = f"{note(y)}", max([y, 2], key=note)
     return s, seen
+
+
+@cases.each(*SIGNS)
+def seen_once(x):
+    y = 1 if x > 0 else 2.5
+
+    def seen(v):
+        print("seen", v)
+        return v
+
+    return math.fsum(map(seen, [y, 2]))
 
 
 # ---------------------------------------------------------------- in objects

@@ -9,7 +9,7 @@ import numpy as np
 from ..hlo.builder import Builder
 from ..hlo.ir import Op, Value
 from ..hlo.op import HloOp
-from ..hlo.types import ArrayType, DType, is_complex, is_floating
+from ..hlo.types import BOOL, ArrayType, DType, is_complex, is_floating
 from ..ops import (
     Add,
     And,
@@ -96,7 +96,7 @@ class Calculus:
         return self.b.op(Select(), condition, x, y)
 
     def convert(self, x: Value, dtype: DType) -> Value:
-        return x if x.type.dtype == dtype else self.b.op(Convert(dtype), x)
+        return x if x.type.dtype == dtype else self.b.op(Convert(dtype, x.type.dtype == BOOL), x)
 
     def real(self, x: Value) -> Value:
         return self.b.op(Real(), x)

@@ -38,6 +38,27 @@ class Building:
         self._builder.open = self._outer
 
 
+class Trial:
+    """The time during which what is built is dropped if it ends in one exception: what `Builder.trial` gives."""
+
+    __slots__ = ("_builder", "_exception")
+
+    def __init__(self, builder: Builder, exception: type[BaseException]) -> None:
+        self._builder = builder
+        self._exception = exception
+
+    def __enter__(self) -> None:
+        self._builder.open.append((Region(), {}))
+
+    def __exit__(self, cls: type[BaseException] | None, *exception: object) -> None:
+        region, known = self._builder.open.pop()
+        if cls is not None and issubclass(cls, self._exception):
+            return
+        outer, shared = self._builder.open[-1]
+        outer.ops += region.ops
+        shared.update({key: place for key, place in known.items() if place})
+
+
 class Builder:
     """Builds into a stack of open regions; `span` is the source of what is being built."""
 
@@ -59,6 +80,10 @@ class Builder:
     def region(self, region: Region) -> Building:
         """Builds into `region` for the time of the `with` block."""
         return Building(self, region, self.open)
+
+    def trial(self, exception: type[BaseException]) -> Trial:
+        """Builds in the `with` block, and drops it if it raises `exception`."""
+        return Trial(self, exception)
 
     def isolated(self, body: Region) -> Building:
         """Builds a function of its own: nothing built outside is shared with it."""

@@ -166,6 +166,14 @@ class Emitter:
         type = ArrayType(array.dtype, array.shape)
         return self.create("constant", [type], [], {"value": self.dense(array)}).results[0]
 
+    def filled(self, value: np.ndarray, type: ArrayType) -> ir.Value:
+        """An array of one value, which is an array of rank 0."""
+        scalar = self.constant(value)
+        if not type.shape:
+            return scalar
+        attributes = {"broadcast_dimensions": self.i64s(())}
+        return self.create("broadcast_in_dim", [type], [scalar], attributes).results[0]
+
     def dense(self, array: np.ndarray) -> ir.Attribute:
         """A DenseElementsAttr of the array, bit by bit; MLIR itself sees where all elements are the same."""
         return ir.DenseElementsAttr.get(

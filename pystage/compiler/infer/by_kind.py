@@ -45,7 +45,11 @@ def _tried(engine: Engine, instr: stage.Instr) -> KindByPath | None:
     """Infers an instruction; if it asks what a value is, takes back what it has done, and gives that."""
     mark, span, frame = engine.mark_errors(), engine.b.span, engine.frame
     try:
-        with engine.state.trial(KindByPath), engine.intervals.knowing({}) as learned:
+        with (
+            engine.state.trial(KindByPath),
+            engine.b.trial(KindByPath),
+            engine.intervals.knowing({}) as learned,
+        ):
             engine.handlers[type(instr)](engine, instr)
         engine.intervals.keep(learned)
         return None

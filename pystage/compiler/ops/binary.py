@@ -88,7 +88,7 @@ class Divide(Binary):
         left, right = op.operands
         if left.type.dtype in INTEGERS:
             missing = np.invert(np.zeros((), left.type.dtype))
-            return _by_no_zero(e, self.opcode, op, operands, lambda: _filled(e, missing, left.type))
+            return _by_no_zero(e, self.opcode, op, operands, lambda: e.filled(missing, left.type))
         divisor = known_elements(right) if left.type.dtype in FLOATS else None
         if divisor is None or _has_exact_reciprocals(divisor, left.type.dtype):
             return e.create(self.opcode, op.results, operands)
@@ -137,14 +137,6 @@ def _equal(e: Emitter, type: ArrayType, x: mlir_ir.Value, y: mlir_ir.Value) -> m
     return e.create("compare", [ArrayType(BOOL, type.shape)], [x, y], direction).results[0]
 
 
-def _filled(e: Emitter, value: np.ndarray, type: ArrayType) -> mlir_ir.Value:
-    """An array of one value, which is a constant of rank 0."""
-    scalar = e.constant(value)
-    if not type.shape:
-        return scalar
-    return e.create("broadcast_in_dim", [type], [scalar], {"broadcast_dimensions": e.i64s(())}).results[0]
-
-
 def _by_no_zero(
     e: Emitter,
     opcode: str,
@@ -157,8 +149,8 @@ def _by_no_zero(
     divisor = known_elements(op.operands[1])
     if divisor is not None and divisor.astype(type.dtype).all():
         return e.create(opcode, op.results, operands)
-    none = _equal(e, type, y, _filled(e, np.zeros((), type.dtype), type))
-    safe = e.create("select", [type], [none, _filled(e, np.ones((), type.dtype), type), y]).results[0]
+    none = _equal(e, type, y, e.filled(np.zeros((), type.dtype), type))
+    safe = e.create("select", [type], [none, e.filled(np.ones((), type.dtype), type), y]).results[0]
     made = e.create(opcode, [type], [x, safe]).results[0]
     return e.create("select", op.results, [none, otherwise(), made])
 

@@ -43,7 +43,8 @@ class Convert(HloOp):
     complex numbers lose their imaginary part; what is not zero is true.
 
     XLA takes a product with a converted boolean for a choice, in which inf * False is 0 and not NaN; so a boolean
-    becomes 1.0 or 0.0 by a choice. `by_xla` is for what `jax.numpy` itself multiplies.
+    becomes 1.0 or 0.0 by a choice. `by_xla` is for what `jax.numpy` itself multiplies, and for derivatives: what does not
+    depend on its operand has slope 0.
     """
 
     dtype: DType
@@ -60,7 +61,7 @@ class Convert(HloOp):
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         (given,) = op.operands
         if given.type.dtype == BOOL and self.dtype in FLOATS | COMPLEXES and not self.by_xla:
-            ends = [e.constant(np.full(given.type.static_shape, x, self.dtype)) for x in (1, 0)]
+            ends = [e.filled(np.asarray(x, self.dtype), op.results[0].type) for x in (1, 0)]
             return e.create("select", op.results, [*operands, *ends])
         if not is_complex(given.type.dtype) or is_complex(self.dtype):
             return e.create(self.opcode, op.results, operands)
