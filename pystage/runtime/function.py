@@ -12,7 +12,7 @@ from ..compiler.pipeline import Infer
 from .calling import Calling, Target, target_of
 from .dispatch import Dispatcher, Short, Types
 from .lowering import Lowered
-from .raising import Raised, keep_context
+from .raising import KeptContext, Raised
 from .results import Pending
 from .specialisation import Elsewhere
 from .warn import FallbackWarning, warn
@@ -83,11 +83,8 @@ class CompiledFunction(Generic[P, R]):
         except Raised as error:
             raised = error
         exception = raised.genuine()
-        inside = exception.__context__
-        try:
+        with KeptContext(exception):
             raise exception
-        finally:
-            keep_context(exception, inside)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """The function as a method of `instance`."""

@@ -20,7 +20,7 @@ from .entries import Entry
 from .hlo_text import InstructionCounts, instruction_counts
 from .jax_private import run_with_x64
 from .primitive import for_platform
-from .raising import Raised, keep_context
+from .raising import KeptContext, Raised
 from .results import Pending
 
 Canonical = Callable[[Sequence[Any], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]
@@ -162,11 +162,8 @@ class Compiled:
         except Raised as found:
             raised = found
         exception = raised.genuine()
-        inside = exception.__context__
-        try:
+        with KeptContext(exception):
             raise exception
-        finally:
-            keep_context(exception, inside)
 
     def as_text(self) -> str:
         """The HLO module after XLA's optimisation."""

@@ -36,15 +36,26 @@ class Raised(Exception):
         return self.exception.with_traceback(self.traceback)
 
 
-def keep_context(exception: BaseException, inside: BaseException | None) -> None:
-    """What the program was handling stays the context, and gets for its own what the caller is handling.
+class KeptContext:
+    """Where an exception is raised in this block, what the program was handling stays its context.
 
-    `raise` has put the latter in the place of `inside`.
+    That gets for its own what the caller is handling, which `raise` has put in its place.
     """
-    outside = exception.__context__
-    exception.__context__ = inside
-    if outside is not None and outside is not inside:
-        chain(exception, outside)
+
+    __slots__ = ("_exception", "_inside")
+
+    def __init__(self, exception: BaseException) -> None:
+        self._exception = exception
+        self._inside = exception.__context__
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *raised: object) -> None:
+        exception, inside = self._exception, self._inside
+        outside, exception.__context__ = exception.__context__, inside
+        if outside is not None and outside is not inside:
+            chain(exception, outside)
 
 
 def code_of(failure: Failure, values: Sequence[Any]) -> int:

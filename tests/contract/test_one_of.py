@@ -17,6 +17,11 @@ JAX_TRIPS = [(J, 0), (J, 1), (J, 3)]
 BOTH = [(X, 1), (X, 0)]
 
 
+class Box:
+    def __init__(self, v):
+        self.v = v
+
+
 def doubled(x):
     return x * 2
 
@@ -174,6 +179,23 @@ def asked_what_it_is(x, c):
     if isinstance(y, np.ndarray):
         return y.shape
     return (y,)
+
+
+@cases.each(*BOTH)
+def asked_whether_it_is_true(x, c):
+    y = x[:1] if c else 0
+    return (1 if y else 2), not y, y is x, bool(y)
+
+
+MODEL = Box(2.5)
+
+
+@cases.each(*BOTH)
+def an_attribute_of_the_world(x, c):
+    box = Box(MODEL.v)
+    if c:
+        box.v = x
+    return box.v * 2, MODEL.v
 
 
 @cases.each(*BOTH)

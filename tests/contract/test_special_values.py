@@ -4,6 +4,7 @@ import math
 import warnings
 from itertools import product
 
+import jax.numpy as jnp
 import numpy as np
 import pystage
 import pytest
@@ -80,6 +81,17 @@ def test_arrays(function, dtype):
         plain = function(*args)
     staged = pystage.compile(function, fallback="error")(*args)
     for expected, found in zip(plain, staged, strict=True):
+        same_bits(expected, found)
+
+
+def sums_of_jax(x):
+    return jnp.sum(x), jnp.mean(x), jnp.cumsum(x), jnp.median(x), x + 0.0, jnp.nansum(x)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_sums_of_jax_are_its_own(count):
+    x = -jnp.zeros(count)
+    for expected, found in zip(sums_of_jax(x), pystage.compile(sums_of_jax)(x), strict=True):
         same_bits(expected, found)
 
 

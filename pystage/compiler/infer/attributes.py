@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import enum
+import sys
 import types
 from typing import TYPE_CHECKING, Any, cast
 
 import jax
 import numpy as np
 
-from ..diagnostics.codes_calls import NotServed
+from ..diagnostics.codes_calls import NoSuchAttribute, NotServed
 from ..diagnostics.codes_mutation import CannotStore
 from ..diagnostics.diagnostic import DiagnosticError
 from ..library import operators, strings
@@ -26,11 +27,12 @@ from ..library.indexing import array_getitem, array_setitem, refuse_item
 from ..library.iterators import is_iterator, taken
 from ..library.masks import Selection
 from ..library.registry import method_of
-from ..library.streams import stream_attribute
-from ..values.boundary import Form, GuardKind, Owned, Path
+from ..library.streams import STREAMS, stream_attribute
+from ..values.boundary import Form, Global, GuardKind, Owned, Path
 from ..values.generators import GENERATORS
 from ..values.lattice import (
     FALSE,
+    NONE,
     TRUE,
     Abstract,
     Array,
@@ -56,6 +58,9 @@ from .describe import describe
 
 if TYPE_CHECKING:
     from .engine import Engine
+
+LIBRARY_MODULES = ("numpy", "jax", "jaxlib", "scipy", "ml_dtypes", "optax", "equinox", "flax")
+"""Packages whose module attributes are taken for constants."""
 
 _BINARY = {
     "+": "add",
@@ -216,6 +221,33 @@ def delattr_(engine: Engine, value: Abstract, name: str) -> None:
     raise DiagnosticError(
         CannotStore(span=engine.b.span, what=f"the attribute {name!r} of {describe(value, engine.state)}")
     )
+
+
+def module_attribute(engine: Engine, module: Any, name: str) -> Abstract:
+    """An attribute of a module: a constant for a library's, the module variable for a user's."""
+    key = id(module), name
+    found = engine.library_attributes.get(key)
+    if found is not None:
+        return found
+    if module is sys and name in STREAMS:
+        return STREAMS[name]
+    value = getattr(module, name)
+    top = module.__name__.partition(".")[0]
+    library = top in LIBRARY_MODULES or top in sys.stdlib_module_names
+    if name in module.__dict__:
+        if not library or isinstance(value, np.ndarray | jax.Array | list | dict):
+            return engine.externals.global_variable(module.__dict__, name) or NONE
+        engine.externals.guard(GuardKind.IS, Path(Global(module.__dict__, name)), value)
+    elif not library:  # found by the module's own `__getattr__`, which is user code
+        raise DiagnosticError(
+            NoSuchAttribute(
+                span=engine.b.span, what=f"the dictionary of the module {module.__name__}", attribute=name
+            )
+        )
+    made = engine.constant_object(value)
+    if isinstance(made, Const):
+        engine.library_attributes[key] = made
+    return made
 
 
 # ---------------------------------------------------------------- items

@@ -1,7 +1,7 @@
-"""An instruction on a number that is of one kind on some paths and of another on others.
+"""An instruction on what is one thing on some paths and another on others: `ByPath`, `OneOf`, `Optional`.
 
-Where what it does depends on the kind, it is done once for each, under the condition that the number is of that kind.
-What it gives is joined like the results of any branch.
+Where what it does depends on which it is, it is done once for each, under the condition that it is that one. What it
+gives is joined like the results of any branch.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def _tried(engine: Engine, instr: stage.Instr) -> KindByPath | None:
 
 def _for_each_kind(engine: Engine, instr: stage.Instr, asked: KindByPath) -> None:
     tag = undecided(engine.intervals, asked.value)
-    if tag is None or not any(tag in values_of(content) for content in engine.state.slots.values()):
+    held = reversed(engine.state.slots.values())  # mostly by a temporary, so the last ones first
+    if tag is None or not any(tag in values_of(content) for content in held):
         raise DiagnosticError(asked.diagnostic)  # the instruction itself has made the number
     engine.tell_kind()
     frame = engine.current.id

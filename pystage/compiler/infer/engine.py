@@ -7,141 +7,77 @@ control flow is joined; `entry.py` builds a whole program.
 
 from __future__ import annotations
 
-import enum
 import operator
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, NoReturn, cast
 
 import jax
-import numpy as np
 
 from ...config import config
-from ..diagnostics.codes_calls import InternalError, NoSuchAttribute
 from ..diagnostics.codes_control import HandlerAtRunTime
 from ..diagnostics.codes_mutation import UncertainAlias
-from ..diagnostics.codes_types import NotNumeric
-from ..diagnostics.diagnostic import Diagnostic, DiagnosticError, Note
+from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Region, Value
 from ..hlo.types import BOOL, ArrayType, ShapeError
 from ..hlo.walk import callees
 from ..library import operators
-from ..library.by_path import KindByPath, of_one_kind
+from ..library.by_path import KindByPath
 from ..library.context import Case, Context, Raw
-from ..library.streams import STREAMS
-from ..ops import Compare, Constant, Convert, Not, Reshape, Rule
+from ..ops import Convert, Not, Rule
 from ..ops.draw import Action, Draw
 from ..stage import ir as stage
-from ..values.boundary import CellVariable, Form, Global, GuardKind, Owned, Path, Step
+from ..values.boundary import CellVariable, Form, Owned, Path, Step
 from ..values.by_path import narrowed
 from ..values.generators import generator_cell
 from ..values.intervals import Intervals
 from ..values.lattice import (
-    FALSE,
     NONE,
     Abstract,
     Array,
     ArrayCell,
     ByPath,
-    Caught,
     Cell,
     Const,
     DictCell,
-    DictView,
-    Exc,
-    Flat,
-    IteratorCell,
     ListCell,
-    MaybeUndef,
     Meaning,
-    ObjectCell,
     OneOf,
     Optional,
-    Range,
     Ref,
-    SetCell,
     Slot,
     Stream,
-    Text,
     Tuple,
-    Undef,
     Unknown,
 )
 from ..values.sites import Sites
 from ..values.state import ERROR, State
 from ..values.views import read_path
-from . import attributes, coherent, objects, printing, raising
-from .blame import is_library, outside
+from . import attributes, coherent, printing, raising
 from .branches import NO_FRAME, infer_choice, infer_if
 from .by_kind import run_by_kind
 from .calls import Callee, Known
 from .constants import Origins, decided, demandable, known
 from .describe import describe
 from .externals import Externals
-from .frame import Frame
+from .frame import Frame, Scope
 from .invoke import call, closure_variable, is_opaque
 from .iteration import elements
 from .loop import Active, Loop
 from .loops import infer_loop
 from .merged import RIVAL, Mergeable, possible, sources_of
-from .stacking import stack
-
-LIBRARY_MODULES = ("numpy", "jax", "jaxlib", "scipy", "ml_dtypes", "optax", "equinox", "flax")
-"""Packages whose module attributes are taken for constants."""
-
+from .reading import read
+from .reporting import Errors, report, shape_diagnostic
+from .truth import truth
 
 _purity = operator.attrgetter("kind.pure")
 _BY_PATH = frozenset([Optional, ByPath, OneOf])
 """What may be one thing or another, as the path says that the program takes."""
 _NOT_IN_NAMES = re.compile(r"\W")
-
-
-@dataclass(slots=True)
-class Scope:
-    """A callee being inferred; `open` are all those that are.
-
-    `crossed`: it used what it knows of this very call, so no other may share it. `observed`: of the cells that
-    it changes, whether somebody sees them after a raise.
-    """
-
-    body: Region
-    open: list[Scope]
-    crossed: bool = False
-    observed: dict[Slot, bool] = field(default_factory=dict)
-
-    def __enter__(self) -> Scope:
-        self.open.append(self)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.open.pop()
-
-
-@dataclass(slots=True, eq=False)
-class Errors:
-    """The diagnostics found so far, each once; `reasons` are what they were before they were told where."""
-
-    found: list[Diagnostic] = field(default_factory=list)
-    reasons: list[Diagnostic] = field(default_factory=list)
-
-    def add(self, diagnostic: Diagnostic, reason: Diagnostic | None = None) -> None:
-        """Records a diagnostic."""
-        if not any(d.code == diagnostic.code and d.span == diagnostic.span for d in self.found):
-            self.found.append(diagnostic)
-            self.reasons.append(diagnostic if reason is None else reason)
-
-    def forget(self, mark: int) -> None:
-        """Drops all but the first `mark`."""
-        del self.found[mark:], self.reasons[mark:]
-
-    def recorded(self, reason: Diagnostic) -> bool:
-        """True if this was reported before."""
-        return any(d is reason for d in (*self.found, *self.reasons))
 
 
 class Engine(Context):
@@ -179,7 +115,7 @@ class Engine(Context):
         self.keep: list[Any] = []  # objects whose identity is part of a key
         self.body_passes: dict[stage.Instr, int] = {}
         self.kinds_told = 0
-        """How often the program tells of which type a number is."""
+        """How often something is done for each kind that a number may be of."""
         self.widened: set[stage.Instr] = set()
         """Loops of which a variable has another type after the first trip than before it."""
         self.active_loops: list[Active] = []
@@ -216,31 +152,7 @@ class Engine(Context):
 
     def report(self, diagnostic: Diagnostic) -> Unknown:
         """Records a diagnostic with its place and the calls that led to it."""
-        reason = diagnostic
-        if diagnostic.span is None:
-            diagnostic = replace(diagnostic, span=self.b.span)
-        diagnostic = diagnostic.used(self.b.span)
-        inside, diagnostic = diagnostic, outside(diagnostic, self.frame, self.b.span)
-        if inside is not diagnostic and any(d.span == diagnostic.span for d in self.errors.found):
-            return Unknown(self.errors.found[-1])  # what follows from the first error in a library's program
-        notes = [n for n in self._calls() if n not in diagnostic.notes]
-        diagnostic = replace(diagnostic, notes=(*diagnostic.notes, *notes))
-        self.errors.add(diagnostic, reason)
-        return Unknown(diagnostic)
-
-    def _calls(self) -> list[Note]:
-        """The calls that led here, innermost first; those inside the library's programs are left out."""
-        frame = self.frame
-        notes: list[Note] = []
-        name = ""  # of a function of the program that the library's calls
-        while frame is not None and frame.caller is not None and len(notes) < 12:
-            if not is_library(frame.function.span):
-                name = frame.function.name
-            if name and not is_library(frame.call):
-                notes.append(Note(f"{name} is called here", frame.call))
-                name = ""
-            frame = frame.caller
-        return notes
+        return report(self, diagnostic)
 
     def attempt(self, call: Callable[[], Abstract], exceptions: type[BaseException]) -> Abstract | None:
         frame, span = self.frame, self.b.span
@@ -531,41 +443,7 @@ class Engine(Context):
     # -- what library functions use
 
     def read(self, value: Raw) -> Array | Const:
-        if type(value) is Array:
-            return value
-        if type(value) is ByPath:
-            return of_one_kind(self, value)
-        if not isinstance(value, Abstract):
-            return self.read(self.constant_object(value))
-        if isinstance(value, Const):
-            return self._read_constant(value)
-        if isinstance(value, Ref):
-            cell = self.cell(value)
-            if isinstance(cell, ArrayCell):
-                return Array(read_path(self.b, cell.value, value.path), Form.NDARRAY)
-            if isinstance(cell, ListCell):
-                return stack(self, list(cell.items))
-            if isinstance(cell, IteratorCell) and isinstance(cell.source, Flat):
-                return self.read(cell.source.array)
-        if isinstance(value, Tuple):
-            return stack(self, list(value.items))
-        if isinstance(value, Range):
-            listed = self.iterate(value)
-            if listed is not None:
-                return stack(self, listed)
-        if isinstance(value, Unknown):
-            raise DiagnosticError(value.reason)
-        if isinstance(value, Optional | OneOf):
-            return self.read(self.certain(value))
-        raise DiagnosticError(NotNumeric(span=self.b.span, what="this", kind=describe(value, self.state)))
-
-    def _read_constant(self, value: Const) -> Array | Const:
-        v = value.value
-        if isinstance(v, bool | int | float | complex | np.generic):
-            return value
-        if isinstance(v, np.ndarray):
-            return Array(self.b.op(Constant(v)), Form.NDARRAY)
-        raise DiagnosticError(NotNumeric(span=self.b.span, what="this", kind=describe(value, self.state)))
+        return value if type(value) is Array else read(self, value)
 
     def call(
         self, function: Abstract, args: Sequence[Abstract], kwargs: Mapping[str, Abstract] = {}
@@ -603,30 +481,7 @@ class Engine(Context):
         return Array(self.b.op(Not(), self.predicate(truth)), Form.PYTHON)
 
     def module_attribute(self, module: Any, name: str) -> Abstract:
-        """An attribute of a module: a constant for a library's, the module variable for a user's."""
-        key = id(module), name
-        found = self.library_attributes.get(key)
-        if found is not None:
-            return found
-        if module is sys and name in STREAMS:
-            return STREAMS[name]
-        value = getattr(module, name)
-        top = module.__name__.partition(".")[0]
-        library = top in LIBRARY_MODULES or top in sys.stdlib_module_names
-        if name in module.__dict__:
-            if not library or isinstance(value, np.ndarray | jax.Array | list | dict):
-                return self.externals.global_variable(module.__dict__, name) or NONE
-            self.externals.guard(GuardKind.IS, Path(Global(module.__dict__, name)), value)
-        elif not library:  # found by the module's own `__getattr__`, which is user code
-            raise DiagnosticError(
-                NoSuchAttribute(
-                    span=self.b.span, what=f"the dictionary of the module {module.__name__}", attribute=name
-                )
-            )
-        made = self.constant_object(value)
-        if isinstance(made, Const):
-            self.library_attributes[key] = made
-        return made
+        return attributes.module_attribute(self, module, name)
 
     def assign_global(self, namespace: dict[str, Any], name: str, value: Abstract) -> None:
         """`global name; name = value`."""
@@ -680,77 +535,7 @@ class Engine(Context):
         return value
 
     def truth(self, value: Raw) -> Abstract:
-        if not isinstance(value, Abstract):
-            return Const(bool(value))
-        match value:
-            case Const(v) if isinstance(v, enum.Enum):
-                return self._instance_truth(value, v)
-            case Const(v):
-                return Const(bool(v))
-            case Array():
-                return self._array_truth(value)
-            case Tuple(items):
-                return self._instance_truth(value, items)
-            case Exc() | Caught():
-                return self._instance_truth(value, True)
-            case Ref():
-                return self._cell_truth(value)
-            case DictView():
-                return Const(bool(cast(DictCell, self.state.get(value.cell)).entries))
-            case Range():
-                return self.truth(attributes.length(self, value))
-            case Text():
-                return Const(bool(self.known(value, "the truth of a string")))
-            case Unknown(reason):
-                raise DiagnosticError(reason)
-            case Optional(inner, missing):
-                known = self.narrowed(value)
-                if known is not value:
-                    return self.truth(known)
-                return infer_choice(self, missing, lambda: FALSE, lambda: self.truth(inner))
-            case OneOf(first, second, tag):
-                return infer_choice(self, tag, lambda: self.truth(first), lambda: self.truth(second))
-            case Undef() | MaybeUndef():
-                raise DiagnosticError(InternalError(span=self.b.span, text="the truth of what has no value"))
-            case _:
-                return Const(True)
-
-    def _array_truth(self, value: Array) -> Abstract:
-        size = value.type.size
-        if size != 1:
-            noun = "an array with more than one element" if size > 1 else "an empty array"
-            self.raise_(
-                ValueError(f"The truth value of {noun} is ambiguous. Use a.any() or a.all()")
-                if value.form is not Form.JAX or size > 1
-                else ValueError("The truth value of an empty array is ambiguous.")
-            )
-        scalar = value.value if not value.shape else self.b.op(Reshape(()), value.value)
-        if scalar.type.dtype != BOOL:
-            zero = self.b.op(Constant(np.zeros((), scalar.type.dtype)))
-            scalar = self.b.op(Compare("NE"), scalar, zero)
-        return self.decided(Array(scalar, Form.PYTHON), "what decides here")
-
-    def _cell_truth(self, value: Ref) -> Abstract:
-        match self.cell(value):
-            case ArrayCell():
-                return self._array_truth(cast(Array, self.read(value)))
-            case ListCell(items):
-                return Const(bool(items))
-            case DictCell(entries):
-                return Const(bool(entries))
-            case SetCell(members):
-                return Const(bool(members))
-            case ObjectCell():
-                return self._instance_truth(value, True)
-        return Const(True)
-
-    def _instance_truth(self, value: Abstract, otherwise: Any) -> Abstract:
-        """The truth of what may be an instance of a user class: as its methods say, else that of `otherwise`."""
-        for name in ("__bool__", "__len__"):
-            method = objects.special_method(self, value, name)
-            if method is not None:
-                return self.truth(self.call(method, []))
-        return Const(bool(otherwise))
+        return truth(self, value)
 
     def predicate(self, condition: Abstract) -> Value:
         """A staged condition as a scalar bool of the program."""
@@ -799,8 +584,3 @@ class Engine(Context):
     def is_opaque(self, obj: Any) -> bool:
         """True for objects of the world that are constants: functions of libraries, and the like."""
         return is_opaque(obj)
-
-
-def shape_diagnostic(engine: Engine, text: str) -> Diagnostic:
-    """What a transfer function refused: a mistake of the library layer, since it checks before."""
-    return InternalError(span=engine.b.span, text=text)

@@ -1,4 +1,4 @@
-"""The frame of a function being inferred, and the Python exceptions that its program raises."""
+"""The frame of a function being inferred, the callees that are open, and the Python exceptions that its program raises."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..diagnostics.span import Span
-from ..hlo.ir import Value
+from ..hlo.ir import Region, Value
 from ..stage import ir as stage
 from ..values.boundary import Handled
-from ..values.lattice import Abstract
+from ..values.lattice import Abstract, Slot
 
 
 @dataclass(slots=True, eq=False)
@@ -31,6 +31,27 @@ class Frame:
     handled: list[Abstract] = field(default_factory=list)
     depths: list[int] = field(default_factory=list)
     noted: list[tuple[int, Handled]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Scope:
+    """A callee being inferred; `open` are all those that are.
+
+    `crossed`: it used what it knows of this very call, so no other may share it. `observed`: of the cells that
+    it changes, whether somebody sees them after a raise.
+    """
+
+    body: Region
+    open: list[Scope]
+    crossed: bool = False
+    observed: dict[Slot, bool] = field(default_factory=dict)
+
+    def __enter__(self) -> Scope:
+        self.open.append(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.open.pop()
 
 
 class PythonRaise(Exception):

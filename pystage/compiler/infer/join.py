@@ -61,7 +61,7 @@ from .blame import Parting, name_of
 from .candidates import OWN, Candidates, Tree, both_sources, fork, number_of, seen_through
 from .describe import describe, describe_type
 from .merged import MERGEABLE, RIVAL, UNSEALED, Mergeable, distinct, possible, sources_of
-from .numbers import bounds, common_type, kinds_of, number_type
+from .numbers import common_type, joined_bounds, kinds_of, number_type
 from .patterns import WHICH, Hole, hole_for, join_which, joined_path
 from .sides import are_unlike, joined_error, made_alike, own_field
 from .structure import structure_head, structure_parts, with_parts
@@ -252,7 +252,7 @@ class Join:
         if isinstance(a, ByPath) or isinstance(b, ByPath) or (dtype_a, form_a) != (dtype_b, form_b):
             return self._alternatives(a, b)
         weak = isinstance(a, Array) and a.weak and isinstance(b, Array) and b.weak
-        lower, upper = self._bounds(a, b)
+        lower, upper = joined_bounds(a, b, self.loop)
         if isinstance(a, Array) and isinstance(b, Array) and a.value is b.value:
             return Array(a.value, form_a, weak, lower, upper, key_a)
         return Array(Hole(ArrayType(dtype_a, shape_a)), form_a, weak, lower, upper, key_a)
@@ -275,19 +275,6 @@ class Join:
             tags=tuple([Hole(ArrayType(BOOL)) for _ in kinds[1:]]),
             whole=Hole(ArrayType(INT64)) if whole else None,
         )
-
-    def _bounds(self, a: Abstract, b: Abstract) -> tuple[int | None, int | None]:
-        low_a, high_a = bounds(a)
-        low_b, high_b = bounds(b)
-        if low_a is None or low_b is None or (self.loop and low_b < low_a and low_b < 0):
-            low = None
-        else:
-            low = min(low_a, low_b, 0) if self.loop and low_b < low_a else min(low_a, low_b)
-        if high_a is None or high_b is None or (self.loop and high_b > high_a):
-            high = None
-        else:
-            high = max(high_a, high_b)
-        return low, high
 
     def _structure(self, a: Abstract, b: Abstract) -> Abstract:
         """Two values of one class of structure, joined part by part."""

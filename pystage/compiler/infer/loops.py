@@ -78,9 +78,8 @@ def infer_loop(engine: Engine, loop: Loop) -> None:
         return _infer_rolled(engine, loop)
     except (_Raises, _Prints) as found:
         raises = isinstance(found, _Raises)
-    engine.forget_errors(
-        mark
-    )  # behind the `except`, or what the program raises would have this as its context
+    # Behind the `except`, or what the program raises would have this as its context.
+    engine.forget_errors(mark)
     if raises:
         return _raise_at_once(engine, loop)
     return _infer_rolled(engine, _tested_once(engine, loop))

@@ -9,9 +9,9 @@ import numpy as np
 from ..hlo.builder import Builder
 from ..hlo.ir import Value
 from ..hlo.types import INT64, DType
-from ..ops import Constant, Not, Or
+from ..library import promote
+from ..ops import Constant, Convert, Not, Or
 from ..values.boundary import Form
-from ..values.by_path import converted
 from ..values.lattice import Abstract, Array, ByPath, Const, NumberKind
 
 _PRECISION = {2: 11, 4: 24, 8: 53}
@@ -39,10 +39,8 @@ def number_type(x: Abstract) -> tuple[DType, Form, tuple[int, ...]]:
 
 def kinds_of(x: Abstract) -> tuple[NumberKind, ...]:
     """The kinds that a number may be of; mostly one."""
-    if isinstance(x, ByPath):
-        return x.kinds
-    dtype, form, _ = number_type(x)
-    return ((dtype, form),)
+    assert isinstance(x, Array | Const)
+    return tuple([(kind.dtype, kind.form) for kind in promote.kinds_of(x)])
 
 
 def common_type(a: Abstract, b: Abstract) -> tuple[DType, bool] | None:
@@ -98,6 +96,21 @@ def bounds(x: Abstract) -> tuple[int | None, int | None]:
     return (x.lower, x.upper) if isinstance(x, Array) else (None, None)
 
 
+def joined_bounds(a: Abstract, b: Abstract, loop: bool) -> tuple[int | None, int | None]:
+    """What is known of an integer that is `a` or `b`; in a loop, a bound that moves is given up, but for 0 below."""
+    low_a, high_a = bounds(a)
+    low_b, high_b = bounds(b)
+    if low_a is None or low_b is None or (loop and low_b < low_a and low_b < 0):
+        low = None
+    else:
+        low = min(low_a, low_b, 0) if loop and low_b < low_a else min(low_a, low_b)
+    if high_a is None or high_b is None or (loop and high_b > high_a):
+        high = None
+    else:
+        high = max(high_a, high_b)
+    return low, high
+
+
 # ---------------------------------------------------------------- numbers of several kinds
 
 
@@ -119,4 +132,4 @@ def whole_of(b: Builder, x: Abstract) -> Value:
         whole = int(x.value) if isinstance(x.value, int | np.integer | np.bool_) else 0
         return b.op(Constant(np.asarray(whole, INT64)))
     assert isinstance(x, Array)
-    return converted(b, x.value, INT64)
+    return x.value if x.dtype == INT64 else b.op(Convert(INT64), x.value)

@@ -10,7 +10,6 @@ from ..hlo.builder import Builder
 from ..hlo.ir import Region, Value
 from ..hlo.types import ArrayType
 from ..ops import Compare, Constant, Convert, Select
-from ..values.by_path import converted
 from ..values.lattice import (
     Abstract,
     Array,
@@ -204,6 +203,7 @@ def _fill_one_of(b: Builder, pattern: OneOf, content: Abstract, into: list[Value
     parts: tuple[Abstract, Abstract]
     if pattern.sides:
         tag = _is_same(pattern.sides[0], content)
+        assert tag or _is_same(pattern.sides[1], content)
         parts = (content, Undef()) if tag else (Undef(), content)
     else:
         assert isinstance(content, OneOf)
@@ -255,7 +255,7 @@ def materialise(b: Builder, x: Abstract, type: ArrayType) -> Value:
     if isinstance(x, Const):
         return b.op(Constant(np.asarray(x.value).astype(type.dtype)))
     assert isinstance(x, Array)
-    return converted(b, x.value, type.dtype)
+    return x.value if x.dtype == type.dtype else b.op(Convert(type.dtype), x.value)
 
 
 def holes_of(content: Content) -> list[Hole]:

@@ -85,7 +85,7 @@ class Context(abc.ABC):
 
     @abc.abstractmethod
     def tell_kind(self) -> None:
-        """Notes that the program tells of which type a number is, as in a string or to `isinstance`."""
+        """Notes that something is done for each kind that a number may be of."""
 
     @abc.abstractmethod
     def known(self, value: Raw, what: str) -> Any:

@@ -25,13 +25,15 @@ from .rules import JAX, NUMPY, Rules
 class Source:
     """Elements to reduce: an array, the axes to reduce, and a mask of its shape where not all count.
 
-    `shape` is the result's shape, in which reduced axes may be kept as axes of one element.
+    `shape` is the result's shape, in which reduced axes may be kept as axes of one element. `from_zero`: a sum begins with
+    0.0, as NumPy's do, also that of one element; XLA (and so JAX) takes such a sum for the element, which may be -0.0.
     """
 
     value: Value
     axes: tuple[int, ...]
     where: Value | None
     shape: tuple[int, ...]
+    from_zero: bool = False
 
     @property
     def dtype(self) -> DType:
@@ -73,7 +75,8 @@ def source(
     if not (where is True or (hasattr(where, "value") and where.value is True)):
         read = rules.operand(ctx, where, f"where of {name}")
         mask = ctx.broadcast(ctx.convert(read.value, BOOL), value.type.static_shape)
-    return Source(value, axes, mask, reduced_shape(value.type.static_shape, axes, keep))
+    shape = reduced_shape(value.type.static_shape, axes, keep)
+    return Source(value, axes, mask, shape, from_zero=not rules.is_jax)
 
 
 def _axes(ctx: Context, axis: Raw, rank: int, name: str) -> tuple[int, ...]:
@@ -134,6 +137,8 @@ def reduce(ctx: Context, combine: HloOp, of: Source, initial: Value | None = Non
         value = ctx.op(Select(), of.where, value, ctx.broadcast(unit, of.extents))
     if of.axes:
         value = ctx.op(Reduce(combine, of.axes), value, unit if initial is None else initial)
+        if of.from_zero and isinstance(combine, Add) and of.count == 1 and of.dtype.kind in "fcV":
+            value = ctx.op(Add(), ctx.broadcast(unit, value.type.static_shape), value)
     elif initial is not None:
         value = ctx.op(combine, value, ctx.broadcast(initial, of.extents))
     return ctx.reshape(value, of.shape)

@@ -21,7 +21,7 @@ from .rules import Rules, twins
 from .stores import cast
 
 
-def running(ctx: Context, combine: HloOp, value: Value, axis: int) -> Value:
+def running(ctx: Context, combine: HloOp, value: Value, axis: int, jax: bool = False) -> Value:
     """Each element combined with all before it along `axis`."""
     shape = value.type.static_shape
     if value.type.size == 0:
@@ -29,7 +29,9 @@ def running(ctx: Context, combine: HloOp, value: Value, axis: int) -> Value:
     ones = (1,) * len(shape)
     window = tuple([n if i == axis else 1 for i, n in enumerate(shape)])
     padding = tuple([(n - 1, 0) if i == axis else (0, 0) for i, n in enumerate(shape)])
-    first = -0.0 if isinstance(combine, Add) else neutral(combine, value.type.dtype)  # 0.0 + -0.0 is 0.0
+    first = neutral(combine, value.type.dtype)
+    if isinstance(combine, Add) and not jax:
+        first = -0.0  # NumPy's begin with the first element, and 0.0 + -0.0 is 0.0
     unit = ctx.constant(first, value.type.dtype)
     return ctx.op(ReduceWindow(combine, window, ones, padding, ones, ones), value, unit)
 
@@ -51,7 +53,7 @@ def _scan(
     default = accumulator(ctx, rules, operand.dtype, promote=False)
     wanted = default if is_none(dtype) else rules.dtype(ctx, dtype, name)
     wide = cast(ctx, value, wider(wanted))
-    return rules.array(ctx, ctx.convert(running(ctx, combine, wide, at), wanted))
+    return rules.array(ctx, ctx.convert(running(ctx, combine, wide, at, rules.is_jax), wanted))
 
 
 @twins(np.cumsum, jnp.cumsum, accumulates=True)

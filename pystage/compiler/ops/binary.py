@@ -40,9 +40,9 @@ class Add(Binary):
     numpy = np.add
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
-        left, right = map(is_positive_zero, op.operands)
+        left, right = map(_is_positive_zero, op.operands)
         x, y = reversed(operands) if left else operands
-        return emit_sum(e, op.results[0].type, x, y, is_zero=left != right)
+        return _emit_sum(e, op.results[0].type, x, y, is_zero=left != right)
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         return 1, 1
@@ -108,7 +108,7 @@ class Divide(Binary):
         return Reciprocal(y), c.neg(c.div(r, y))
 
 
-def emit_sum(
+def _emit_sum(
     e: Emitter, type: ArrayType, x: mlir_ir.Value, y: mlir_ir.Value, is_zero: bool
 ) -> mlir_ir.Operation:
     """`x + y`; where `y` is known to be 0.0, a choice, since XLA takes the sum for `x`, which may be -0.0."""
@@ -118,11 +118,11 @@ def emit_sum(
         return e.create("select", [type], [_equal(e, type, x, y), y, x])
     part_type = type.with_dtype(FLOAT32 if type.dtype == COMPLEX64 else FLOAT64)
     parts = [[e.create(part, [part_type], [v]).results[0] for v in (x, y)] for part in ("real", "imag")]
-    sums = [emit_sum(e, part_type, p, q, is_zero=True).results[0] for p, q in parts]
+    sums = [_emit_sum(e, part_type, p, q, is_zero=True).results[0] for p, q in parts]
     return e.create("complex", [type], sums)
 
 
-def is_positive_zero(value: Value) -> bool:
+def _is_positive_zero(value: Value) -> bool:
     """True for an array of floats or complex numbers whose elements are known to be 0.0."""
     if value.type.dtype not in FLOATS | COMPLEXES:
         return False

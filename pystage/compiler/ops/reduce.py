@@ -14,12 +14,11 @@ from ..hlo.calculus import Calculus, Contribution, Cotangents, NotBatched, NotDi
 from ..hlo.ir import Op, Region, Value
 from ..hlo.op import ErrorSample, HloOp, ResultTypes, RunRegion, Sample
 from ..hlo.types import BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT32, ArrayType, is_floating
-from .binary import Add, And, Maximum, Minimum, Multiply, Or, Xor, emit_sum, is_positive_zero
+from .binary import Add, And, Maximum, Minimum, Multiply, Or, Xor
 from .compare import Compare, Select
 from .elementwise import Binary, combining
 from .lanes import later
 from .operands import (
-    COMPLEXES,
     FLOATS,
     SIGNED,
     listing,
@@ -64,15 +63,6 @@ class Reduce(HloOp):
         return remaining_shape("reduce", operand, self.axes)
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
-        array, start = op.operands
-        counts = [array.type.static_shape[axis] for axis in self.axes]
-        if isinstance(self.combine, Add) and set(counts) == {1} and start.type.dtype in FLOATS | COMPLEXES:
-            # XLA takes the sum of one element for the element, also where that is -0.0.
-            one = e.create("reshape", op.results, operands[:1]).results[0]
-            first = e.create(
-                "broadcast_in_dim", op.results, operands[1:], {"broadcast_dimensions": e.i64s(())}
-            )
-            return emit_sum(e, op.results[0].type, one, first.results[0], is_positive_zero(start))
         made = e.create(self.opcode, op.results, operands, {"dimensions": e.i64s(self.axes)}, regions=1)
         e.emit_region(combining(self.combine, op.operands[1].type), made.regions[0])
         return made

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..hlo.builder import Builder
 from ..hlo.ir import Value
-from ..hlo.types import BOOL, DType, is_complex, is_integer
-from ..ops import Compare, Constant, Convert, Real
+from ..hlo.types import is_integer
+from ..ops import Convert
 from .intervals import Intervals
 from .lattice import Abstract, Array, ByPath, OneOf, Optional
-
-
-def converted(b: Builder, value: Value, dtype: DType) -> Value:
-    """A scalar in another element type: of a complex number the real part, to a bool whether it is not 0."""
-    if is_complex(value.type.dtype) and not is_complex(dtype):
-        value = b.op(Real(), value)
-    if value.type.dtype == dtype:
-        return value
-    if dtype == BOOL:
-        return b.op(Compare("NE"), value, b.op(Constant(np.zeros((), value.type.dtype))))
-    return b.op(Convert(dtype), value)
 
 
 def option(b: Builder, number: ByPath, position: int) -> Array:
     """The number, where it is of the kind at `position`."""
     dtype, form = number.kinds[position]
     exact = number.whole if number.whole is not None and is_integer(dtype) else number.value
-    return Array(converted(b, exact, dtype), form)
+    return Array(exact if exact.type.dtype == dtype else b.op(Convert(dtype), exact), form)
 
 
 def narrowed(b: Builder, intervals: Intervals, value: Abstract) -> Abstract:
