@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from ..hlo.ir import Region, Value
+from ..hlo.ir import Value
 from ..ops import While
-from ..stage import ir as stage
 from ..values.by_path import option
 from ..values.lattice import (
     Abstract,
@@ -15,6 +14,7 @@ from ..values.lattice import (
     ByPath,
     Cell,
     ErrorCell,
+    Kind,
     MaybeUndef,
     ObjectCell,
     Slot,
@@ -58,7 +58,6 @@ def finish(
         engine, result.cond, result.body, result.test_error, cast(ErrorCell, end(ERROR)), initial
     )
     op = b.apply(While(loop.trips), initial, (result.cond, result.body))
-    _note_trips(engine, loop, result.body)
     error = error_of(engine)
     # A program that raised before the loop, or in its first trip, has not gone through it.
     ran = loop.certain and keys is None and isinstance(error.code, int)
@@ -83,8 +82,6 @@ def finish(
     engine.state.set(ERROR, error)
     if not result.pure_test:  # what the last, failing test does to the state; it has not raised
         while_running(engine, loop.frame, lambda: _only_test(engine, loop))
-    if loop.instruction is not None and loop.trips is not None:
-        engine.origins.loops[result.body] = (loop.instruction, loop.trips)
 
 
 def _only_test(engine: Engine, loop: Loop) -> None:
@@ -92,17 +89,6 @@ def _only_test(engine: Engine, loop: Loop) -> None:
     error = error_of(engine)
     loop.test()
     engine.state.set(ERROR, error)
-
-
-def _note_trips(engine: Engine, loop: Loop, body: Region) -> None:
-    """Notes what is known of how often a finished loop runs."""
-    if isinstance(loop.instruction, stage.While):
-        engine.origins.whiles[body] = loop.instruction
-    elif isinstance(loop.instruction, stage.For) and loop.instruction.until is None:
-        if loop.trips is not None:
-            engine.origins.exact[body] = loop.trips - loop.peeled
-        elif loop.runs is not None:
-            engine.origins.lengths[body] = loop.runs
 
 
 def _assigned_by(loop: Loop, content: Content, end: Content) -> Content:
@@ -121,4 +107,4 @@ def _of_one_kind(engine: Engine, content: ByPath, end: Content) -> Array:
     """After at least one trip a number is of the kind that the end of the body gives it."""
     if not isinstance(end, Array) or isinstance(end, ByPath):
         return content
-    return option(engine.b, content, content.kinds.index((end.dtype, end.form)))
+    return option(engine.b, content, content.kinds.index(Kind(end.dtype, end.form, end.weak)))

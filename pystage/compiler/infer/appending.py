@@ -191,7 +191,7 @@ class Growing:
         """After the first trip: the others begin with an empty list."""
         state = self.engine.state
         self._loop_began = state.cell_number()
-        self.before = state.get(self.cell).items
+        self.before = cast(ListCell, self.engine.contents_at(self.cell)).items
         state.set(self.cell, _EMPTY)
 
     def begin_trip(self) -> None:

@@ -304,7 +304,9 @@ def delitem(engine: Engine, obj: Abstract, index: Abstract) -> None:
         engine.call(method, [index])
         return
     if is_array(engine, obj):
-        if isinstance(obj, Array) and obj.form is not Form.JAX:
+        if isinstance(obj, Array) and obj.form is Form.JAX:
+            engine.raise_(AttributeError("__delitem__"))
+        if isinstance(obj, Array):
             refuse_item(engine, obj, "does not support item deletion")
         engine.raise_(ValueError("cannot delete array elements"))
     if not container_delitem(engine, obj, index):

@@ -6,6 +6,7 @@ gives is joined like the results of any branch.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from ..diagnostics.diagnostic import DiagnosticError
@@ -23,12 +24,16 @@ _WITH_BODIES = frozenset([stage.If, stage.While, stage.For, stage.Try, stage.Wit
 """Instructions that have others inside, each of which is looked at by itself."""
 
 
-def run_by_kind(engine: Engine, instr: stage.Instr) -> None:
+MOST_TAGS = 6
+"""An instruction is inferred for so many decisions between two kinds, and so up to 64 times."""
+
+
+def run_by_kind(engine: Engine, instr: stage.Instr, depth: int = 0) -> None:
     """Infers an instruction, once for each of what a value may be if it must know which of them that is."""
     handler = engine.handlers[type(instr)]
     asked = _asked(engine, instr) if type(instr) in _WITH_BODIES else _tried(engine, instr)
     if asked is not None:
-        _for_each_kind(engine, instr, asked)
+        _for_each_kind(engine, instr, asked, depth)
     elif type(instr) in _WITH_BODIES:
         handler(engine, instr)
 
@@ -60,14 +65,17 @@ def _tried(engine: Engine, instr: stage.Instr) -> KindByPath | None:
     return found
 
 
-def _for_each_kind(engine: Engine, instr: stage.Instr, asked: KindByPath) -> None:
+def _for_each_kind(engine: Engine, instr: stage.Instr, asked: KindByPath, depth: int) -> None:
+    if depth >= MOST_TAGS:
+        raise DiagnosticError(asked.diagnostic)
     tag = undecided(engine.intervals, asked.value)
     held = reversed(engine.state.slots.values())  # mostly by a temporary, so the last ones first
     if tag is None or not any(tag in values_of(content) for content in held):
         raise DiagnosticError(asked.diagnostic)  # the instruction itself has made the number
     engine.tell_kind()
     frame = engine.current.id
-    infer_if(engine, tag, frame, lambda: run_by_kind(engine, instr), lambda: run_by_kind(engine, instr))
+    again = functools.partial(run_by_kind, engine, instr, depth + 1)
+    infer_if(engine, tag, frame, again, again)
     slots = engine.state.slots
     for dst in getattr(instr, "dsts", None) or [getattr(instr, "dst", "")]:
         if isinstance(slots.get((frame, dst)), Unknown):

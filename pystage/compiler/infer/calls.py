@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from .engine import Engine
 
 RECURSION_LIMIT = 1000
+UNDECIDED_RECURSION = 8
+"""So often a function calls itself under conditions that only the run time knows before arguments that decide them are
+demanded, and eight times as often before it is taken to be endless."""
 """How deep staged calls nest."""
 
 
@@ -140,10 +143,9 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
     for replay in known.replays:
         if _serves(engine, replay, canonical):
             return _apply(engine, replay, canonical, first=False)
-    if engine.depth >= RECURSION_LIMIT or known.in_progress:
-        raise DiagnosticError(
-            EndlessRecursion(span=engine.b.span, name=callee.function.name, limit=RECURSION_LIMIT)
-        )
+    limit = _recursion_limit(engine, callee)
+    if engine.depth >= limit or known.in_progress:
+        raise DiagnosticError(EndlessRecursion(span=engine.b.span, name=callee.function.name, limit=limit))
     known.in_progress = True
     try:
         activation = Activation(
@@ -155,6 +157,24 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
     if memoise:
         known.replays.append(replay)
     return _apply(engine, replay, canonical, first=True)
+
+
+def _recursion_limit(engine: Engine, callee: Callee) -> int:
+    """How many calls may be open; the arguments that decide how deep a recursion goes are demanded."""
+    count, undecided = 0, []
+    frame = engine.frame
+    while frame is not None:
+        if frame.function is callee.function and frame.undecided:
+            count += 1
+            undecided += frame.undecided
+        frame = frame.caller
+    if count < UNDECIDED_RECURSION:
+        return RECURSION_LIMIT
+    for condition in undecided:
+        if engine.can_be_known(condition):
+            engine.known(condition, "how deep this recursion goes")
+    engine.origins.ask_for_demands()
+    return engine.depth if count >= 8 * UNDECIDED_RECURSION else RECURSION_LIMIT
 
 
 def call_transformed(

@@ -8,9 +8,10 @@ unrolled. Everything else is PS401.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -18,8 +19,8 @@ from ..diagnostics.codes_constant import NotKnown, TooManyToUnroll
 from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..diagnostics.span import Span
 from ..hlo.interpret import run_op
-from ..hlo.ir import Op, Region, Value
-from ..ops import Call, Constant
+from ..hlo.ir import Function, Op, Region, Value
+from ..ops import Call, Constant, If
 from ..stage import ir as stage
 from ..values.boundary import Form, Path
 from ..values.demand import NeedsConstant
@@ -44,31 +45,55 @@ UNROLL_LIMIT = 4096
 """The most trips that a loop is unrolled to."""
 
 
+@dataclass(frozen=True, slots=True)
+class SourceLoop:
+    """The loop of the source that a rolled loop is.
+
+    `trips` is its trip count where that is known, else `runs` is the number of the program that it is; of a `while`
+    there is neither. `peeled`: its first trip stands before the rolled loop.
+    """
+
+    instruction: stage.Instr
+    trips: int | None
+    runs: Abstract | None
+    peeled: bool
+
+    @property
+    def exact(self) -> int | None:
+        """How often the rolled loop runs unless it raises, where that is known."""
+        ends_early = not isinstance(self.instruction, stage.For) or self.instruction.until is not None
+        return None if ends_early or self.trips is None else self.trips - self.peeled
+
+    @property
+    def length(self) -> Abstract | None:
+        """How often the loop runs unless it raises, where only the program knows."""
+        ends_early = not isinstance(self.instruction, stage.For) or self.instruction.until is not None
+        return None if ends_early or self.trips is not None else self.runs
+
+
 @dataclass(slots=True)
 class Origins:
     """Where the parameters of regions come from, noted while inferring.
 
     `names` says what the caller calls a parameter of the program. `places` maps one that is a Python or NumPy
     scalar to its argument leaf, or to its path in the world, `world` the latter to their values; `operands` a
-    parameter of a callee to the value it was called with; `loops` a loop's region to its instruction and its
-    trip count, where it could be unrolled; `exact` a loop's region to the number of its trips, unless it raises,
-    `lengths` to that number where it is computed, `whiles` to the instruction of a `while`.
+    parameter of a callee to the value it was called with; `loops` the body of a rolled loop to its place in the source.
     `crossings` counts how often an evaluation went from a callee to its caller. `ask` gives the values of
-    arguments, `given` holds those that were asked for, `demands` says why.
+    arguments, `given` holds those that were asked for, `demands` says why. `evaluated` remembers what is known of values
+    with what is given, and `at_once` of functions whether they are computed while compiling.
     """
 
     names: dict[Value, Path] = field(default_factory=dict)
     places: dict[Value, int | Path] = field(default_factory=dict)
     world: dict[Value, Any] = field(default_factory=dict)
     operands: dict[Value, Value] = field(default_factory=dict)
-    loops: dict[Region, tuple[stage.Instr, int]] = field(default_factory=dict)
-    exact: dict[Region, int] = field(default_factory=dict)
-    lengths: dict[Region, Abstract] = field(default_factory=dict)
-    whiles: dict[Region, stage.While] = field(default_factory=dict)
+    loops: dict[Region, SourceLoop] = field(default_factory=dict)
     crossings: int = 0
     ask: Callable[[int], Any] | None = None
     given: dict[Value, np.ndarray] = field(default_factory=dict)
     demands: dict[Value, NeedsConstant] = field(default_factory=dict)
+    evaluated: dict[Value, Evaluated] = field(default_factory=dict)
+    at_once: dict[Function, bool] = field(default_factory=dict)
 
     def demand(self, parameter: Value, span: Span | None, reason: str) -> None:
         """Asks for the value of a parameter in `places`; `NeedsConstant` where it cannot be had at once."""
@@ -82,46 +107,89 @@ class Origins:
             raise need
         self.demands.setdefault(parameter, need)
         self.given[parameter] = np.asarray(value)
+        self.evaluated.clear()
+
+    def ask_for_demands(self) -> None:
+        """`NeedsConstant` where values were asked for: inference begins again with them."""
+        if self.demands:
+            first, *more = self.demands.values()
+            raise NeedsConstant(first.place, first.span, first.reason, tuple(more))
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What the operations of a value lead to: its elements, or the `blockers` that keep it from being known.
+
+    `crossed`: they lead from a callee to its caller.
+    """
+
+    array: np.ndarray | None
+    blockers: tuple[Value, ...] = ()
+    crossed: bool = False
+
+
+MOST_BLOCKERS = 32
 
 
 def evaluate(origins: Origins, value: Value) -> tuple[np.ndarray | None, list[Value]]:
     """The value, if its operations lead to constants alone; else None and the parameters they lead to."""
-    memo: dict[Value, np.ndarray | None] = {}
-    blockers: dict[Value, None] = {}
+    known = origins.evaluated
     stack = [value]
     while stack:
         top = stack[-1]
-        if top in memo:
+        if top in known:
             stack.pop()
             continue
-        owner = top.owner
-        if isinstance(owner, Region):
-            source = origins.operands.get(top)
-            if top in origins.given:
-                memo[top] = origins.given[top]
-                origins.crossings += 1
-            elif source is None:
-                blockers[top] = None
-                memo[top] = None
-            elif source in memo:
-                memo[top] = memo[source]
-            else:
-                origins.crossings += 1
-                stack.append(source)
-            continue
-        missing = [v for v in owner.operands if v not in memo]
+        missing = [v for v in _leads_to(origins, top) if v not in known]
         if missing:
             stack.extend(missing)
-            continue
-        memo[top] = _apply(owner, top.index, memo, blockers)
-    return memo[value], list(blockers)
+        else:
+            known[top] = _evaluated(origins, top)
+    found = known[value]
+    origins.crossings += found.crossed
+    return found.array, list(found.blockers)
 
 
-def _apply(
-    op: Op, index: int, memo: dict[Value, np.ndarray | None], blockers: dict[Value, None]
-) -> np.ndarray | None:
-    operands = [memo[v] for v in op.operands]
-    if not _at_once(op):
+def _leads_to(origins: Origins, value: Value) -> list[Value]:
+    """The values that must be evaluated before this one."""
+    owner = value.owner
+    if isinstance(owner, Region):
+        source = None if value in origins.given else origins.operands.get(value)
+        return [] if source is None else [source]
+    if isinstance(owner.kind, If) and owner.operands[0] in origins.evaluated:
+        chosen = _arm_result(value, origins.evaluated[owner.operands[0]].array)
+        return list(owner.operands) if chosen is None else [chosen]
+    return list(owner.operands)
+
+
+def _evaluated(origins: Origins, value: Value) -> Evaluated:
+    """A value of which all that it leads to is evaluated."""
+    owner, known = value.owner, origins.evaluated
+    if value in origins.given:
+        return Evaluated(origins.given[value], crossed=True)
+    parts = [known[v] for v in reversed(_leads_to(origins, value))]
+    if isinstance(owner, Region):
+        return Evaluated(parts[0].array, parts[0].blockers, True) if parts else Evaluated(None, (value,))
+    blockers = dict.fromkeys([b for part in parts for b in part.blockers])
+    crossed = any(part.crossed for part in parts)
+    if isinstance(owner.kind, If):
+        array = parts[0].array if _arm_result(value, known[owner.operands[0]].array) is not None else None
+    else:
+        array = _apply(origins, owner, value.index, blockers)
+    return Evaluated(array, tuple(blockers)[:MOST_BLOCKERS], crossed)
+
+
+def _arm_result(result: Value, predicate: np.ndarray | None) -> Value | None:
+    """What the arm that runs gives for a result of an `If`, where the predicate is known."""
+    assert isinstance(result.owner, Op)
+    then, orelse = result.owner.regions
+    return None if predicate is None else (then if predicate else orelse).results[result.index]
+
+
+def _apply(origins: Origins, op: Op, index: int, blockers: dict[Value, None]) -> np.ndarray | None:
+    """The result of an operation whose operands are evaluated; what keeps it from being known goes to `blockers`."""
+    operands = [origins.evaluated[v].array for v in op.operands]
+    if not _at_once(origins, op):
         blockers[op.results[index]] = None
         return None
     if any(x is None for x in operands):
@@ -134,10 +202,13 @@ def _apply(
     return np.asarray(run_op(op, operands)[index])  # type: ignore[arg-type]
 
 
-def _at_once(op: Op) -> bool:
+def _at_once(origins: Origins, op: Op) -> bool:
     """Whether an operation is computed while compiling: none that may loop, or that has effects."""
     if isinstance(op.kind, Call):
-        return all(map(_at_once, op.kind.function.body.ops))
+        function = op.kind.function
+        if function not in origins.at_once:
+            origins.at_once[function] = all(map(functools.partial(_at_once, origins), function.body.ops))
+        return origins.at_once[function]
     return not op.regions and op.kind.pure
 
 
@@ -195,13 +266,9 @@ def _known_array(origins: Origins, value: Array, what: str, span: Span | None) -
         for blocker in blockers:
             origins.demand(blocker, span, what)
         return _known_array(origins, value, what, span)
-    for blocker in blockers:
-        loop = origins.loops.get(blocker.owner) if isinstance(blocker.owner, Region) else None
-        loop = loop or _loop_result(origins, blocker)
-        if loop is not None:
-            if loop[1] > UNROLL_LIMIT:
-                raise DiagnosticError(TooManyToUnroll(span=loop[0].span, trips=loop[1], limit=UNROLL_LIMIT))
-            raise Restart(loop[0])
+    loop = _blocking_loop(origins, blockers)
+    if loop is not None:
+        unroll(loop, Note(f"{what} must be known in every trip", span))
     raise DiagnosticError(NotKnown(span=span, what=what, notes=_reasons(origins, value.value, blockers)))
 
 
@@ -220,19 +287,63 @@ def _reasons(origins: Origins, value: Value, blockers: list[Value]) -> tuple[Not
     return tuple(notes.values())
 
 
-def _loop_result(origins: Origins, value: Value) -> tuple[stage.Instr, int] | None:
-    if isinstance(value.owner, Region):
+def unroll(loop: SourceLoop, why: Note | None = None) -> NoReturn:
+    """Begins again with `loop` written out, for the reason `why`; PS402 where it has too many trips."""
+    if loop.trips is not None and loop.trips > UNROLL_LIMIT:
+        span = loop.instruction.span
+        raise DiagnosticError(TooManyToUnroll(span=span, trips=loop.trips, limit=UNROLL_LIMIT))
+    raise Restart(loop.instruction, why)
+
+
+def unrollable(origins: Origins, loop: SourceLoop) -> SourceLoop | None:
+    """The loop to write out first so that `loop` can be: itself, or one around it that decides its trip count."""
+    if loop.trips is not None or isinstance(loop.instruction, stage.While):
+        return loop
+    if not isinstance(loop.runs, Array):
         return None
-    for region in value.owner.regions:
-        if region in origins.loops:
-            return origins.loops[region]
-    return None
+    array, blockers = evaluate(origins, loop.runs.value)
+    if array is not None or all(b in origins.places for b in blockers):
+        return loop
+    return _blocking_loop(origins, blockers)
+
+
+def _blocking_loop(origins: Origins, blockers: list[Value]) -> SourceLoop | None:
+    """The loop to write out first for values to be known that depend on these; None where that does not serve."""
+    found: list[SourceLoop] = []
+    for blocker in blockers:
+        if blocker in origins.places:
+            continue
+        source = _loop_of(origins, blocker)
+        first = None if source is None else unrollable(origins, source)
+        if first is None:
+            return None
+        found.append(first)
+    return found[0] if found else None
+
+
+def _loop_of(origins: Origins, value: Value) -> SourceLoop | None:
+    """The loop whose trips, or whose results, a value belongs to."""
+    regions = [value.owner] if isinstance(value.owner, Region) else value.owner.regions
+    return next((origins.loops[region] for region in regions if region in origins.loops), None)
 
 
 def demandable(origins: Origins, value: Array) -> bool:
-    """True if numbers of the call or of the world alone decide `value`: it is known once they are demanded."""
+    """True if `value` is known now, or once numbers of the call or of the world are demanded."""
     array, blockers = evaluate(origins, value.value)
-    return array is not None or (bool(blockers) and all(b in origins.places for b in blockers))
+    return array is not None or all(b in origins.places for b in blockers)
+
+
+def unroll_around(origins: Origins, value: Array) -> None:
+    """Begins again with the loop around written out that decides `value`, if there is one."""
+    loop = _blocking_loop(origins, evaluate(origins, value.value)[1])
+    if loop is not None and (loop.trips or 0) <= UNROLL_LIMIT:
+        unroll(loop)
+
+
+def is_computed(origins: Origins, value: Array) -> bool:
+    """See `Context.is_computed`."""
+    array, blockers = evaluate(origins, value.value)
+    return array is None and not all(b in origins.places and b.type.dtype.kind in "iub" for b in blockers)
 
 
 def decided(origins: Origins, value: Array, what: str, span: Span | None) -> Abstract:

@@ -50,7 +50,11 @@ def if_(e: Engine, i: stage.If) -> None:
         return
     predicate = e.predicate(condition)
     parting = Parting(frame.function, i, i.then, i.orelse)
-    infer_if(e, predicate, frame.id, lambda: e.run_block(i.then), lambda: e.run_block(i.orelse), parting)
+    frame.undecided.append(condition)
+    try:
+        infer_if(e, predicate, frame.id, lambda: e.run_block(i.then), lambda: e.run_block(i.orelse), parting)
+    finally:
+        frame.undecided.pop()
 
 
 def while_(e: Engine, i: stage.While) -> None:
@@ -62,30 +66,33 @@ def while_(e: Engine, i: stage.While) -> None:
 
     def body() -> None:
         e.body_passes[i] = e.body_passes.get(i, 0) + 1
-        e.run_block(i.body)
+        with e.effort.again(i, False, e.body_passes[i]):
+            e.run_block(i.body)
 
     if i not in e.unrolled:
         infer_loop(e, Loop(test, body, frame.id, instruction=i, trips=None))
         return
-    for _ in range(UNROLL_LIMIT):
-        if not _is_decided(e, test):  # from here on only the run time knows
+    for times in range(1, UNROLL_LIMIT + 1):
+        undecided = _undecided(e, test)
+        if undecided is not None and not e.can_be_known(undecided):  # from here on only the run time knows
+            e.unroll_around(undecided)
             infer_loop(e, Loop(test, body, frame.id))
             return
-        condition = e.truth(test())
-        if isinstance(condition, Const) and not condition.value:
+        if not e.known(e.truth(test()), "whether this loop goes on"):
             return
-        body()
+        with e.effort.again(i, True, times):
+            e.run_block(i.body)
     raise DiagnosticError(TooManyToUnroll(span=i.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
 
 
-def _is_decided(e: Engine, test: Callable[[], Abstract]) -> bool:
-    """True if a condition is known now; nothing that finding out does stays."""
+def _undecided(e: Engine, test: Callable[[], Abstract]) -> Abstract | None:
+    """The condition of a loop if it is not known now; nothing that finding out does stays."""
     mark = e.mark_errors()
     found: list[Abstract] = []
     with e.state.fork(), e.b.region(Region()), e.under_condition():
         attempt(e, lambda: found.append(e.truth(test())))
     e.forget_errors(mark)
-    return not found or isinstance(found[0], Const)
+    return found[0] if found and not isinstance(found[0], Const) else None
 
 
 def for_(e: Engine, i: stage.For) -> None:
@@ -141,7 +148,8 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
             position = Array(position.value, Form.PYTHON, lower=0, upper=last)
         for each in growing:
             each.begin_trip()
-        trip(position)
+        with e.effort.again(i, False, e.body_passes[i]):
+            trip(position)
         for each in growing:
             each.end_trip(position)
 
@@ -155,10 +163,15 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
 def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
     frame = e.current
 
+    times = 0
+
     def trip(item: Step) -> None:
-        e.b.span = i.span
-        e.put(i.target, item())
-        e.run_block(i.body)
+        nonlocal times
+        times += 1
+        with e.effort.again(i, True, times):
+            e.b.span = i.span
+            e.put(i.target, item())
+            e.run_block(i.body)
 
     def broken() -> Abstract:
         return FALSE if i.until is None else cast(Abstract, e.state.get((frame.id, i.until)))

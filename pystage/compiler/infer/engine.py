@@ -20,7 +20,7 @@ import jax
 from ...config import config
 from ..diagnostics.codes_control import HandlerAtRunTime
 from ..diagnostics.codes_mutation import UncertainAlias
-from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
+from ..diagnostics.diagnostic import Diagnostic, DiagnosticError, Note
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Region, Value
 from ..hlo.types import BOOL, ArrayType, ShapeError
@@ -61,8 +61,9 @@ from . import attributes, coherent, printing, raising
 from .branches import NO_FRAME, infer_choice, infer_if
 from .by_kind import run_by_kind
 from .calls import Callee, Known
-from .constants import Origins, decided, demandable, known
+from .constants import Origins, decided, demandable, is_computed, known, unroll_around
 from .describe import describe
+from .effort import Effort
 from .externals import Externals
 from .frame import Frame, Scope
 from .invoke import call, closure_variable, is_opaque
@@ -83,16 +84,19 @@ _NOT_IN_NAMES = re.compile(r"\W")
 class Engine(Context):
     """One inference of one program."""
 
-    def __init__(self, x64: bool, unrolled: frozenset[stage.Instr] = frozenset()) -> None:
+    def __init__(self, x64: bool, unrolled: Mapping[stage.Instr, Note | None], before: int = 0) -> None:
         self.root = Region()
         self.b = Builder(self.root)
+        self.effort = Effort(self.b, config.program_limit, before)
         self.state = State()
-        self.intervals = Intervals()
+        self.state.step = self.effort.run
+        self.intervals = Intervals(self.effort.run)
         self.x64 = x64
         self.jax_loops = {}
         self.drawn = False
         """True once the program has drawn random numbers."""
         self.unrolled = unrolled
+        """Loops that are written out since inference began again, and what made them be."""
         self.errors = Errors()
         self.origins = Origins()
         self.externals = Externals(self)
@@ -333,6 +337,7 @@ class Engine(Context):
         """Infers instructions in order; one that cannot be staged is reported and gives `Unknown`."""
         handlers = self.handlers
         b, state = self.b, self.state
+        self.effort.run(len(block))
         for instr in block:
             b.span = instr.span
             try:
@@ -519,14 +524,30 @@ class Engine(Context):
             return value.value
         before = self.origins.crossings
         result = known(self.state, self.origins, value, what, self.b.span)
+        self._note_crossings(before)
+        return result
+
+    def is_computed(self, value: Array) -> bool:
+        before = self.origins.crossings
+        result = is_computed(self.origins, value)
+        self._note_crossings(before)
+        return result
+
+    def _note_crossings(self, before: int) -> None:
+        """What was found out depends on the callers of what is being inferred, if it led there."""
         if self.origins.crossings != before:
             for scope in self.scopes:
                 scope.crossed = True
-        return result
 
-    def can_be_known(self, value: Abstract | None) -> bool:
-        """True for what is known now, or once numbers of the call or of the world are demanded."""
-        return isinstance(value, Const) or (isinstance(value, Array) and demandable(self.origins, value))
+    def can_be_known(self, value: Raw) -> bool:
+        if isinstance(value, Array):
+            return demandable(self.origins, value)
+        return isinstance(value, Const) or not isinstance(value, Abstract)
+
+    def unroll_around(self, value: Abstract) -> None:
+        """Begins again with the loop around written out that decides `value`, if there is one."""
+        if isinstance(value, Array):
+            unroll_around(self.origins, value)
 
     def decided(self, value: Abstract, what: str) -> Abstract:
         """`value`, known now where only numbers of the world decide it and inputs would not do."""

@@ -16,7 +16,7 @@ from typing import Any
 import jax
 
 from ..diagnostics.codes_calls import InternalError
-from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
+from ..diagnostics.diagnostic import Diagnostic, DiagnosticError, Note
 from ..diagnostics.errors import StagingError
 from ..hlo.ir import Function, Value
 from ..stage import ir as stage
@@ -38,7 +38,7 @@ from ..values.boundary import (
     Template,
     Write,
 )
-from ..values.demand import NeedsConstant, Statics
+from ..values.demand import Statics
 from ..values.generators import GENERATORS, generator_cell
 from ..values.lattice import (
     NONE,
@@ -58,6 +58,7 @@ from ..values.lattice import (
 from ..values.state import Layout
 from . import instructions as _instructions  # noqa: F401  (fills the engine's table)
 from . import meanings as _meanings  # noqa: F401  (declares what they mean)
+from .effort import Exhausted
 from .engine import Engine
 from .exits import Exit
 from .frame import Restart
@@ -81,16 +82,20 @@ def infer_program(
     `static` gives the values of argument leaves that inference demanded (`NeedsConstant`). Raises
     `StagingError` with every independent diagnostic.
     """
-    unrolled: frozenset[stage.Instr] = frozenset()
+    unrolled: dict[stage.Instr, Note | None] = {}
+    steps = 0
     for _ in range(RESTART_LIMIT):
-        engine = Engine(bool(jax.config.jax_enable_x64), unrolled)
+        engine = Engine(bool(jax.config.jax_enable_x64), unrolled, steps)
         if isinstance(static, Statics):
             engine.externals.told = static
             engine.origins.ask = static.ask
         try:
             return _Entry(engine, static or {}).run(function, args, kwargs, name)
         except Restart as restart:
-            unrolled |= {restart.loop}
+            unrolled[restart.loop] = restart.why
+            steps = engine.effort.steps
+        except Exhausted:
+            raise StagingError((engine.effort.diagnostic(engine.b.span, unrolled),)) from None
     raise StagingError((InternalError(text="inference does not settle which loops to unroll"),))
 
 
@@ -149,7 +154,7 @@ class _Entry:
             attempt(engine, lambda: found.append(engine.call(Const(function), abstract, named)))
         except DiagnosticError as error:
             engine.report(error.diagnostic)
-        self.ask_for_demands()
+        self.engine.origins.ask_for_demands()
         self.check(engine.errors.found)
         leaving = Exit(engine)
         try:
@@ -160,17 +165,10 @@ class _Entry:
             engine.report(error.diagnostic)
             self.check(engine.errors.found)
             raise
-        self.ask_for_demands()
+        self.engine.origins.ask_for_demands()
         self.note_distinct(mutations)
         self.note_writable(mutations)
         return replace(self.program(leaving, template, mutations, failure, name), printed=printed)
-
-    def ask_for_demands(self) -> None:
-        """`NeedsConstant` where values were asked for: inference begins again with them."""
-        demands = self.engine.origins.demands
-        if demands:
-            first, *more = demands.values()
-            raise NeedsConstant(first.place, first.span, first.reason, tuple(more))
 
     def note_distinct(self, mutations: Sequence[Mutation]) -> None:
         """Notes that the caller's objects are different ones, where the program depends on it.
@@ -234,7 +232,7 @@ class _Entry:
         if engine.drawn or generators:
             hoist = Hoist(engine.origins, generators, places, timed, engine.unrolled, engine.known)
             draws, drawn = hoist.program(body)
-            self.ask_for_demands()
+            self.engine.origins.ask_for_demands()
         groups, draw_groups = arrange(body, list(self.leaves.values()), hidden, drawn)
         return Program(
             function=Function(name, body, catches=body in engine.catching),
@@ -249,6 +247,7 @@ class _Entry:
             failure=failure,
             draws=None if draws is None else replace(draws, groups=draw_groups),
             in_order=self.in_order(mutations),
+            multiplied=engine.effort.multiplied(engine.unrolled),
         )
 
     def check(self, found: list[Diagnostic]) -> None:

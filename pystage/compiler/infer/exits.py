@@ -68,6 +68,7 @@ from ..values.views import Diagonal, Flipped, Part, Permuted, Repeated, Reshaped
 from .describe import describe
 from .merged import MERGEABLE, RIVAL, possible, sources_of
 from .objects import assigned
+from .patterns import WHICH, Chosen
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -293,33 +294,58 @@ class Exit:
 
     def may_be_visible(self, cell: Any) -> bool:
         """True if a merged cell may stand for an object that the caller has or gets under another name."""
-        for source in cell.sources:
-            if source.known is RIVAL:
-                continue
-            content = self.engine.state.slots.get(source.cell)
-            if source.cell in self.engine.externals.initial or source.cell in self._visible:
-                return True
-            if getattr(content, "sources", ()) and self.may_be_visible(content):
-                return True
+        slots, initial = self.engine.state.slots, self.engine.externals.initial
+        pending, seen = [cell], {id(cell)}
+        for content in pending:
+            for source in content.sources:
+                if source.known is RIVAL:
+                    continue
+                if source.cell in initial or source.cell in self._visible:
+                    return True
+                inner = slots.get(source.cell)
+                if getattr(inner, "sources", ()) and id(inner) not in seen:
+                    seen.add(id(inner))
+                    pending.append(inner)
         return False
 
     def chosen(self, cell: Any, own: Template) -> Template:
         """An object that is its own, or one that the caller has, or gets, under another name."""
-        initial = self.engine.externals.initial
         if cell.which == 0 or not self.may_be_visible(cell):
             return own
-        options = [own]
+        objects: dict[Ref | None, Template] = {None: own}
+        which = self.position(cell, objects, {})
+        options = tuple(objects.values())
+        return options[which] if isinstance(which, int) else Choice(self.output(which, Form.PYTHON), options)
+
+    def position(
+        self, cell: Any, objects: dict[Ref | None, Template], found: dict[int, int | Value]
+    ) -> int | Value:
+        """Which of `objects`, to which they are added, a merged cell is; `found` by the cells' contents, each once."""
+        if id(cell) in found:
+            return found[id(cell)]
+        self.engine.effort.run()
+        initial, slots = self.engine.externals.initial, self.engine.state.slots
+        positions: list[int | Value] = [0]
         for source in cell.sources:
-            content = self.engine.state.slots.get(source.cell)
+            content = slots.get(source.cell)
+            here: int | Value = 0
             if source.known is RIVAL:
-                options.append(own)
+                pass
             elif source.cell in initial or source.cell in self._visible or source.ref.path:
-                options.append(self.reference(source.ref))
-            else:
-                options.append(self.chosen(content, own) if isinstance(content, MERGEABLE) else own)
+                if source.ref not in objects:
+                    objects[source.ref] = self.reference(source.ref)
+                here = list(objects).index(source.ref)
+            elif isinstance(content, MERGEABLE) and content.which != 0:
+                here = self.position(content, objects, found)
+            positions.append(here)
         if isinstance(cell.which, int):
-            return options[cell.which]
-        return Choice(self.output(cell.which, Form.PYTHON), tuple(options))
+            here = positions[cell.which]
+        elif all(position is positions[0] or position == positions[0] for position in positions):
+            here = positions[0]
+        else:
+            here = Chosen(WHICH, cell.which, tuple(positions)).compute(self.engine.b)
+        found[id(cell)] = here
+        return here
 
     # -- mutations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..diagnostics.diagnostic import Note
 from ..diagnostics.span import Span
 from ..hlo.ir import Region, Value
 from ..stage import ir as stage
@@ -18,7 +19,8 @@ class Frame:
 
     `cells` are the heap cells of the variables that it shares with the functions around and inside it;
     `call` is where it was called. `handled` is what its handlers are handling, innermost last, `depths` those of the states
-    in which they began, and `noted` what got a note, with the first place after it.
+    in which they began, and `noted` what got a note, with the first place after it. `undecided` are the conditions of the
+    branches being inferred, which only the run time knows.
     """
 
     id: int
@@ -31,6 +33,7 @@ class Frame:
     handled: list[Abstract] = field(default_factory=list)
     depths: list[int] = field(default_factory=list)
     noted: list[tuple[int, Handled]] = field(default_factory=list)
+    undecided: list[Abstract] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -69,8 +72,9 @@ class PythonRaise(Exception):
 
 
 class Restart(Exception):
-    """Inference must begin again, with one more loop written out trip by trip."""
+    """Inference must begin again, with one more loop written out trip by trip; `why` says what it is needed for."""
 
-    def __init__(self, loop: stage.Instr) -> None:
+    def __init__(self, loop: stage.Instr, why: Note | None = None) -> None:
         super().__init__(loop)
         self.loop = loop
+        self.why = why

@@ -353,8 +353,30 @@ def _run_handler(e: Engine, handler: stage.Handler, caught: Caught) -> None:
 # ---------------------------------------------------------------- with
 
 
-_SETTINGS = ("errstate", "nullcontext", "ExtendNameStackContextManager", "StateContextManager")
+_SETTINGS = ("errstate", "nullcontext", "ExtendNameStackContextManager")
 """Context managers of NumPy, JAX and Python that set what the compiler reads, for the time of the block."""
+_JAX_SETTINGS = frozenset(
+    {
+        "jax_check_tracer_leaks",
+        "jax_default_matmul_precision",
+        "jax_default_prng_impl",
+        "jax_enable_checks",
+        "jax_enable_x64",
+        "jax_explain_cache_misses",
+        "jax_log_compiles",
+        "jax_numpy_dtype_promotion",
+        "jax_threefry_partitionable",
+    }
+)
+"""Settings of JAX that the compiler reads, and some that change no result."""
+
+
+def _is_setting(manager: object) -> bool:
+    """True for a context manager whose effect on the block the compiler has while it infers the block."""
+    name = type(manager).__qualname__
+    if name == "StateContextManager":  # of JAX's settings
+        return getattr(getattr(manager, "state", None), "name", None) in _JAX_SETTINGS
+    return name in _SETTINGS
 
 
 def with_(e: Engine, i: stage.With) -> None:
@@ -372,14 +394,17 @@ def with_(e: Engine, i: stage.With) -> None:
         e.put(i.entered, e.call(enter, []))
         while_running(e, e.current.id, lambda: _with_exit(e, i, leave))
         return
-    if isinstance(manager, Const) and type(manager.value).__qualname__ in _SETTINGS:
+    if isinstance(manager, Const) and _is_setting(manager.value):
         before = np.geterr()
         with manager.value as entered, e.settings():
             _check_error_states(i, before)
             e.put(i.entered, e.constant_object(entered))
             e.run_block(i.body)
         return
-    raise DiagnosticError(HandlerAtRunTime(span=i.span, what=f"`with` on {describe(manager, e.state)}"))
+    what = describe(manager, e.state)
+    if isinstance(manager, Const) and (setting := getattr(manager.value, "state", None)) is not None:
+        what = f"JAX's setting {getattr(setting, 'name', what)}"
+    raise DiagnosticError(HandlerAtRunTime(span=i.span, what=f"`with` on {what}"))
 
 
 def _check_error_states(i: stage.With, before: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ it is refused (PS606).
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,7 +31,7 @@ from ..ops.draw import HANDLE, Action, Draw
 from ..stage import ir as stage
 from ..values.boundary import Draws, Path, Perform, Repeat, Slot, Taken
 from ..values.lattice import Abstract
-from .constants import UNROLL_LIMIT, Origins
+from .constants import UNROLL_LIMIT, Origins, SourceLoop
 from .frame import Restart
 
 INSTEAD = "draw before the branch or loop, or use jax.random with a key"
@@ -98,7 +98,7 @@ class Hoist:
         generators: Sequence[tuple[Path, Value]],
         places: dict[Value, Taken],
         timed: bool,
-        unrolled: frozenset[stage.Instr],
+        unrolled: Collection[stage.Instr],
         known: Callable[[Abstract, str], Any],
     ) -> None:
         self._origins = origins
@@ -232,8 +232,11 @@ class Hoist:
 
     def _loop(self, op: Op, level: _Level) -> list[_Step]:
         cond, body = op.regions
-        trips = self._origins.exact.get(body) or exact_trips(op)  # a derivative's copies are read
-        if trips is None and self._may_be_known(body):
+        source = self._origins.loops.get(body)
+        trips = (source.exact if source is not None else None) or exact_trips(
+            op
+        )  # a derivative's copies are read
+        if trips is None and source is not None and self._may_be_known(source):
             return []
         if trips is None or any(self._draws(inner) for inner in cond.ops):
             note = Note("how often this runs is decided at run time", op.span)
@@ -257,15 +260,14 @@ class Hoist:
         level.ops.append(op)
         return [_Repeat(trips, steps)]
 
-    def _may_be_known(self, body: Region) -> bool:
+    def _may_be_known(self, loop: SourceLoop) -> bool:
         """True if inference begins again, knowing how often a loop runs that it did not know this time."""
-        instruction = self._origins.whiles.get(body)
-        if instruction is not None and instruction not in self._unrolled:
-            raise Restart(instruction)
-        if body not in self._origins.lengths:
+        if isinstance(loop.instruction, stage.While) and loop.instruction not in self._unrolled:
+            raise Restart(loop.instruction)
+        if loop.length is None:
             return False
         try:
-            self._known(self._origins.lengths[body], "the number of trips of a loop that draws")
+            self._known(loop.length, "the number of trips of a loop that draws")
         except DiagnosticError:
             return False
         return True
@@ -277,8 +279,8 @@ class Hoist:
         """
         makers = [d for d in self._found(op) if isinstance(d.kind, Draw) and d.kind.action.makes]
         source = self._origins.loops.get(body)
-        if makers and source is not None and source[1] <= UNROLL_LIMIT:
-            raise Restart(source[0])
+        if makers and source is not None and source.trips is not None and source.trips <= UNROLL_LIMIT:
+            raise Restart(source.instruction)
         if makers:
             self._refuse(op, "each trip of a loop makes a generator")
         return bool(makers)

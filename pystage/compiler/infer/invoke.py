@@ -14,6 +14,7 @@ import numpy as np
 
 from ..diagnostics.codes_calls import UnknownCallable, WrongArguments
 from ..diagnostics.codes_jax import NotForJax
+from ..diagnostics.codes_types import NoSuchOperation
 from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..frontend import FrontendError, stage_function
 from ..library.classes import class_name, is_generated
@@ -100,6 +101,9 @@ def call_meaning(
         return meaning(engine, *args, **kwargs)
     except AxisProblem as problem:
         raise_axis(engine, problem, of_jax)
+    except np.exceptions.DTypePromotionError:
+        types = "element types that NumPy brings to no common one"
+        raise DiagnosticError(NoSuchOperation(span=engine.b.span, operation=name, types=types)) from None
     finally:
         engine.under_jax -= of_jax
 

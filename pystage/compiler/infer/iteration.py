@@ -21,6 +21,7 @@ from ..library.classes import not_iterable
 from ..library.flat import flat_of
 from ..library.indexing import array_getitem
 from ..library.iterators import is_iterator, taken
+from ..library.masks import Masked
 from ..library.ranges import range_element, range_length
 from ..library.stores import shape_of
 from ..library.structures import view_items
@@ -289,6 +290,8 @@ def is_listed(engine: Engine, value: Abstract) -> bool:
     match value:
         case Range():
             return known_range(value) is not None
+        case Masked():
+            return False
         case Enumerate(inner) | Reversed(inner):
             return is_listed(engine, inner)
         case Zip(inners) | Mapped(_, inners):
@@ -443,6 +446,8 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
             if not shape:
                 engine.raise_(TypeError("iteration over a 0-d array"))
             return Rolled(Const(shape[0]), lambda i: array_getitem(engine, value, i))
+        case Masked() if value.places is not None and value.axis == 0:
+            return Rolled(value.count(engine), lambda i: array_getitem(engine, value, i))
         case Ref() if (flat := flat_of(engine, value)) is not None:
             begin, array = Const(cast(IteratorCell, engine.state.get(value.cell)).index), flat.array
             length = operators.binary(engine, "-", Const(shape_of(engine, array)[0]), begin)
@@ -485,10 +490,10 @@ def _rolled_zip(engine: Engine, inners: tuple[Abstract, ...], strict: bool) -> R
         return None
     known = cast("list[Rolled]", parts)
     lengths = [p.length for p in known]
+    if strict and len({engine.known(n, "a length of zip(…, strict=True)") for n in lengths}) > 1:
+        return None  # it raises after the trips
+    counts = [n.value for n in lengths if isinstance(n, Const)]
     if all(isinstance(n, Const) for n in lengths):
-        counts = [cast(Const, n).value for n in lengths]
-        if strict and len(set(counts)) > 1:
-            _check_strict(engine, counts)
         length: Abstract = Const(min(counts))
     else:
         length = engine.call(Const(min), lengths)

@@ -20,6 +20,7 @@ from ..hlo.ir import Value
 from ..hlo.types import BOOL, INT32, INT64, ArrayType
 from ..library.strings import is_string
 from ..values.boundary import Form
+from ..values.by_path import alternatives
 from ..values.lattice import (
     Abstract,
     Array,
@@ -62,15 +63,15 @@ from .candidates import OWN, Candidates, Tree, both_sources, fork, number_of, se
 from .describe import describe, describe_type
 from .merged import MERGEABLE, RIVAL, UNSEALED, Mergeable, distinct, possible, sources_of
 from .numbers import common_type, joined_bounds, kinds_of, number_type
-from .patterns import WHICH, Hole, hole_for, join_which, joined_path
+from .patterns import WHICH, Hole, hole_for, is_alike, join_which, joined_path, positions_of
 from .sides import are_unlike, joined_error, made_alike, own_field
 from .structure import structure_head, structure_parts, with_parts
 
 Place = tuple[int, tuple[View, ...]]
 """An array by the cell that owns it and the path to it; of anything else the path is empty."""
 
-MOST_PARTS = 3
-"""How often what is one of two things may be one of two things."""
+MOST_PARTS = 4
+"""Of how many things one may be that the path decides."""
 
 Lookup = Callable[[Slot], Content]
 """The contents of a slot at the end of one side; MISSING if it does not exist there."""
@@ -119,6 +120,7 @@ class Join:
 
     def slot(self, slot: Slot) -> None:
         """Joins the contents of one slot."""
+        self.state.step()
         a, b = self.a(slot), self.b(slot)
         self._slot, self._part = slot, ""
         if isinstance(slot, tuple):
@@ -144,6 +146,8 @@ class Join:
             return self._maybe(a, b)
         if self._optional and (may_be_none(a) or may_be_none(b)):
             return self._none_or(a, b)
+        if isinstance(a, OneOf) or isinstance(b, OneOf):
+            return self.conflict(a, b)
         if is_number(a) and is_number(b):
             return self._number(a, b)
         if isinstance(a, Ref) and isinstance(b, Ref):
@@ -169,21 +173,51 @@ class Join:
 
     def conflict(self, a: Abstract, b: Abstract) -> OneOf | Unknown:
         """No common meaning: one or the other, as the path says; in a loop an error where the value is used."""
-        if not self.loop and self._may_part(a) and self._may_part(b):
-            self.state.by_path = True
-            texts = [describe(x, self.state, lookup) for x, lookup in ((a, self.a), (b, self.b))]
-            reason = self._parted(NoCommonType, *texts)
-            first, second = self.alone(a, self.a), self.alone(b, self.b)
-            return OneOf(first, second, Hole(ArrayType(BOOL)), reason, (a, b))
+        found = self._one_of(a, b) if not self.loop or isinstance(a, OneOf) else None
+        if found is not None:
+            return found
         return self._conflict_text(describe(a, self.state, self.a), describe(b, self.state, self.b))
 
-    def _may_part(self, x: Abstract, depth: int = 0) -> bool:
-        """True for what may be one thing beside another."""
-        if isinstance(x, OneOf):
-            return depth < MOST_PARTS and all(self._may_part(part, depth + 1) for part in (x.first, x.second))
-        if isinstance(x, Tuple):
-            return all(self._may_part(item, depth) for item in x.items)
-        return isinstance(x, Const | Array | Ref)
+    def _one_of(self, a: Abstract, b: Abstract) -> OneOf | None:
+        """The alternatives of both sides, those that have a common meaning joined; None where they are too many.
+
+        So that the alternatives of what a loop carries are as many after any number of trips.
+        """
+        ours, theirs = alternatives(a), alternatives(b)
+        if not all(map(_may_part, [*ours, *theirs])):
+            return None
+        positions = positions_of(ours, theirs, self._is_alike)
+        count = max(len(ours), max(positions) + 1)
+        if count > MOST_PARTS or (self.loop and positions != positions_of(ours, theirs, is_alike)):
+            return None
+        self.state.by_path = True
+        texts = [describe(x, self.state, lookup) for x, lookup in ((a, self.a), (b, self.b))]
+        reason = self._parted(NoCommonType, *texts)
+        joined: list[Abstract] = []
+        for position in range(count):
+            if position not in positions:
+                joined.append(self.alone(ours[position], self.a))
+            elif position >= len(ours):
+                joined.append(self.alone(theirs[positions.index(position)], self.b))
+            else:
+                joined.append(self.join(ours[position], theirs[positions.index(position)]))
+        if any(isinstance(each, Unknown | OneOf) for each in joined):
+            return None
+        sides = (a, tuple(range(len(ours)))), (b, tuple(positions))
+        *firsts, found = joined
+        for first in reversed(firsts):
+            found = OneOf(first, found, Hole(ArrayType(BOOL)), reason, sides)
+        return cast(OneOf, found)
+
+    def _is_alike(self, a: Abstract, b: Abstract) -> bool:
+        """True for alternatives, one of each side, that have a common meaning."""
+        if isinstance(a, Ref) and isinstance(b, Ref):
+            kinds = self.a(a.cell), self.b(b.cell)
+            same = a.cell == b.cell and joined_path(a.path, b.path) is not None
+            return same or (type(kinds[0]) is type(kinds[1]) and not are_unlike(a, kinds[0], b, kinds[1]))
+        if is_number(a) and is_number(b) and is_alike(a, b):
+            return number_type(a) == number_type(b) or common_type(a, b) is not None
+        return is_alike(a, b)
 
     def _maybe(self, a: Abstract, b: Abstract) -> Abstract:
         if isinstance(a, Undef) and isinstance(b, Undef):
@@ -261,16 +295,16 @@ class Join:
         """One number that is of one kind on some paths and of another on others."""
         kinds_a, kinds_b = kinds_of(a), kinds_of(b)
         kinds = tuple(dict.fromkeys(kinds_a + kinds_b))
-        forms = {form for _, form in kinds}
+        forms = {kind.form for kind in kinds}
         found = common_type(a, b)
-        if number_type(a)[2] or found is None or not forms <= {Form.PYTHON, Form.SCALAR}:
+        if number_type(a)[2] or found is None or not forms <= {Form.PYTHON, Form.SCALAR, Form.JAX}:
             return self.conflict(a, b)
         self.widened |= self.loop and len(kinds_b) == 1
         self.state.by_path = True
         dtype, whole = found
         return ByPath(
             Hole(ArrayType(dtype)),
-            Form.SCALAR if Form.SCALAR in forms else Form.PYTHON,
+            Form.PYTHON if forms == {Form.PYTHON} else Form.SCALAR,
             kinds=kinds,
             tags=tuple([Hole(ArrayType(BOOL)) for _ in kinds[1:]]),
             whole=Hole(ArrayType(INT64)) if whole else None,
@@ -400,6 +434,7 @@ class Join:
 
     def _origin(self, source: Source, lookup: Lookup, candidates: Candidates, merged: int) -> Tree:
         """Which of the candidates of `merged`, to which it is added, an object is that a side may stand for."""
+        self.state.step()
         cell, path, known = source.cell, source.ref.path, source.known
         lasts = cell in self.state.slots or cell in self._shared
         if known is not RIVAL:
@@ -597,3 +632,10 @@ class Join:
             return () if parting is None else parting.notes(slot, (first, second))
 
         return kind(span=self.span, what=what, first=first, second=second, blame=blame)
+
+
+def _may_part(x: Abstract) -> bool:
+    """True for what may be one thing beside another."""
+    if isinstance(x, Tuple):
+        return all(map(_may_part, x.items))
+    return isinstance(x, Const | Array | Ref)

@@ -22,6 +22,7 @@ class Loop:
     `frame` is the frame whose variables it changes. `instruction` and `trips` are those of a counted
     loop of the source, which could be unrolled; `certain`: it runs at least once; `peeled`: its first trip
     stands before it. `runs` is a number of the program that says how often it runs, where that is not known.
+    `guessed`: the first pass takes for carried what the source says that the body assigns.
     """
 
     test: Callable[[], Abstract]
@@ -32,6 +33,7 @@ class Loop:
     certain: bool = False
     peeled: bool = False
     runs: Abstract | None = None
+    guessed: bool = True
 
 
 @dataclass(slots=True)

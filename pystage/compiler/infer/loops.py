@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from ..diagnostics.codes_calls import InternalError
 from ..diagnostics.codes_control import NeverSettles
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Region, Value
@@ -43,9 +44,9 @@ from .blame import Parting
 from .branches import infer_if, lookup, settle_versions
 from .candidates import seen_through
 from .coherent import leave
-from .constants import UNROLL_LIMIT
+from .constants import UNROLL_LIMIT, SourceLoop, unroll, unrollable
 from .counters import counter_bounds, with_bounds
-from .frame import PythonRaise, Restart
+from .frame import PythonRaise
 from .join import Join
 from .loop import Active, Loop, Pass
 from .merged import MERGEABLE, note_stale, seal
@@ -79,6 +80,12 @@ def infer_loop(engine: Engine, loop: Loop) -> None:
     except (_Raises, _Prints) as found:
         raises = isinstance(found, _Raises)
     # Behind the `except`, or what the program raises would have this as its context.
+    refused = engine.errors.found[mark:]
+    if raises and refused:  # it follows from what was refused, perhaps only of a guess that was too wide
+        if not loop.guessed:
+            raise DiagnosticError(refused[-1])
+        engine.forget_errors(mark)
+        return infer_loop(engine, replace(loop, guessed=False))
     engine.forget_errors(mark)
     if raises:
         return _raise_at_once(engine, loop)
@@ -153,9 +160,8 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
         _widen_outer(engine, settled, result.changes)
         if certain and not loop.certain:
             loop = replace(loop, certain=True)
-        if join.conflicts and (join.grows or loop.peeled) and _unrollable(engine, loop):
-            assert loop.instruction is not None
-            raise Restart(loop.instruction)
+        if join.conflicts and (join.grows or loop.peeled):
+            _unroll_growing(engine, loop)
         if join.conflicts and loop.certain and not loop.peeled and not join.grows:
             engine.forget_errors(mark)
             _peel(engine, loop)
@@ -209,11 +215,18 @@ def _tested_once(engine: Engine, loop: Loop) -> Loop:
 
 def _raise_at_once(engine: Engine, loop: Loop) -> None:
     """A loop whose body certainly raises is a branch."""
+
+    def trip() -> None:
+        loop.body()
+        raise DiagnosticError(
+            InternalError(span=engine.b.span, text="a trip that raises does not raise at first")
+        )
+
     condition = engine.truth(loop.test())
     if not isinstance(condition, Const):
-        infer_if(engine, engine.predicate(condition), loop.frame, loop.body, lambda: None)
+        infer_if(engine, engine.predicate(condition), loop.frame, trip, lambda: None)
     elif condition.value:
-        loop.body()
+        trip()
 
 
 def _widen_outer(engine: Engine, settled: dict[Slot, Content], changes: Changes) -> None:
@@ -244,7 +257,7 @@ def _guess(engine: Engine, loop: Loop) -> dict[Slot, Content]:
 
     It saves the pass that would find them; numbers that turn out not to change are taken back.
     """
-    if loop.instruction is None or not _certainly_entered(engine, loop):
+    if loop.instruction is None or not loop.guessed or not _certainly_entered(engine, loop):
         return {}
     slots = engine.state.slots
     guess: dict[Slot, Content] = {}
@@ -289,10 +302,21 @@ def _is_counted(loop: Loop) -> bool:
     return loop.trips is not None and loop.trips <= UNROLL_LIMIT
 
 
-def _unrollable(engine: Engine, loop: Loop) -> bool:
-    """True if the loop could be written out trip by trip, its number of trips demanded where it is not known."""
-    demanded = isinstance(loop.instruction, stage.For) and loop.trips is None
-    return engine.can_be_known(loop.runs) if demanded else _is_counted(loop)
+def _source_of(loop: Loop) -> SourceLoop | None:
+    """The loop of the source that this is, if it is one."""
+    if loop.instruction is None:
+        return None
+    return SourceLoop(loop.instruction, loop.trips, loop.runs, loop.peeled)
+
+
+def _unroll_growing(engine: Engine, loop: Loop) -> None:
+    """Begins again where the loop can be written out trip by trip, or one around it that decides its trip count."""
+    source = _source_of(loop)
+    if source is None or (not isinstance(loop.instruction, stage.For) and not _is_counted(loop)):
+        return
+    first = unrollable(engine.origins, source)
+    if first is not None and (first.trips or 0) <= UNROLL_LIMIT:
+        unroll(first)
 
 
 def _stays(entry: Content | None, end: Content | None) -> bool:
@@ -339,8 +363,9 @@ def _one_pass(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> Pass
     pure_test = not any(
         entered.get(slot) is not content and _visible(slot, loop, state) for slot, content in tested.items()
     )
-    if loop.instruction is not None and loop.trips is not None:
-        engine.origins.loops[body] = (loop.instruction, loop.trips)
+    source = _source_of(loop)
+    if source is not None:
+        engine.origins.loops[body] = source
     with state.fork() as changes, b.region(body), engine.under_condition():
         _enter(engine, patterns, body)
         if _in_trip(engine, loop) is not None:

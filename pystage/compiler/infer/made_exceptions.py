@@ -106,7 +106,7 @@ def _ends(engine: Engine, exception: Exc, ref: Ref) -> type[Exception] | None:
         _initialise(engine, exception, ref)
     except (PythonRaise, DiagnosticError) as error:
         ended = type(error)
-    if ended is None and engine.mark_errors() != mark:
+    if engine.mark_errors() != mark:
         ended = DiagnosticError
     engine.frame, engine.b.span = frame, span
     engine.forget_errors(mark)

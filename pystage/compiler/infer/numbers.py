@@ -12,7 +12,7 @@ from ..hlo.types import INT64, DType
 from ..library import promote
 from ..ops import Constant, Convert, Not, Or
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, ByPath, Const, NumberKind
+from ..values.lattice import Abstract, Array, ByPath, Const, Kind
 
 _PRECISION = {2: 11, 4: 24, 8: 53}
 """The bits of the significand of a floating-point number, by its bytes."""
@@ -37,10 +37,10 @@ def number_type(x: Abstract) -> tuple[DType, Form, tuple[int, ...]]:
     return x.dtype, x.form, x.shape
 
 
-def kinds_of(x: Abstract) -> tuple[NumberKind, ...]:
+def kinds_of(x: Abstract) -> tuple[Kind, ...]:
     """The kinds that a number may be of; mostly one."""
     assert isinstance(x, Array | Const)
-    return tuple([(kind.dtype, kind.form) for kind in promote.kinds_of(x)])
+    return promote.kinds_of(x)
 
 
 def common_type(a: Abstract, b: Abstract) -> tuple[DType, bool] | None:
@@ -57,7 +57,7 @@ def common_type(a: Abstract, b: Abstract) -> tuple[DType, bool] | None:
     except TypeError:
         return None
     inexact = [x for x, own in zip((a, b), types) if _has_whole(x) or not holds_all(x, own, dtype)]
-    if any(kind == np.uint64 for x in inexact for kind, _ in kinds_of(x)):
+    if any(kind.dtype == np.uint64 for x in inexact for kind in kinds_of(x)):
         return None
     return dtype, bool(inexact)
 
@@ -114,7 +114,7 @@ def joined_bounds(a: Abstract, b: Abstract, loop: bool) -> tuple[int | None, int
 # ---------------------------------------------------------------- numbers of several kinds
 
 
-def tag_of(b: Builder, x: Abstract, kind: NumberKind) -> Value:
+def tag_of(b: Builder, x: Abstract, kind: Kind) -> Value:
     """Whether a number is of a kind."""
     if not isinstance(x, ByPath) or kind not in x.kinds:
         return b.op(Constant(np.asarray(kind in kinds_of(x))))

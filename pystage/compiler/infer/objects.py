@@ -14,11 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import jax
+
 from ..diagnostics.codes_calls import NoSuchAttribute, UnsupportedClass
 from ..diagnostics.codes_control import MaybeNotAssigned
 from ..diagnostics.codes_mutation import CannotStore
 from ..diagnostics.diagnostic import DiagnosticError, Note
-from ..library.classes import is_generated
+from ..library.classes import c_name, is_generated
 from ..library.context import Context
 from ..library.registry import meaning_of
 from ..library.structures import call_now
@@ -436,12 +438,19 @@ def class_of_value(engine: Engine, value: Abstract) -> type | None:
     return found.value if isinstance(found, Const) and isinstance(found.value, type) else None
 
 
+@functools.cache
+def _class_of_arrays() -> type:
+    """The class of JAX's arrays, which has more than the abstract `jax.Array` says."""
+    with jax.core.eval_context():
+        return type(jax.numpy.zeros(()))
+
+
 def no_attribute(engine: Engine, value: Abstract, name: str) -> DiagnosticError:
     """PS603 for `value.name`; the program raises AttributeError where the class has no such attribute."""
     found = class_of_value(engine, value)
-    if found is not None and not hasattr(found, name):
-        package = "numpy." if found.__module__ == "numpy" else ""
-        engine.raise_(AttributeError(f"'{package}{found.__name__}' object has no attribute {name!r}"))
+    has = _class_of_arrays() if found is jax.Array else found
+    if found is not None and not hasattr(has, name):
+        engine.raise_(AttributeError(f"{c_name(found)!r} object has no attribute {name!r}"))
     return DiagnosticError(
         NoSuchAttribute(span=engine.b.span, what=describe(value, engine.state), attribute=name)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from ..hlo.builder import Builder
 from ..hlo.ir import Region, Value
 from ..hlo.types import ArrayType
-from ..ops import Compare, Constant, Convert, Select
+from ..ops import And, Compare, Constant, Convert, Not, Select
+from ..values.by_path import alternatives
 from ..values.lattice import (
     Abstract,
     Array,
@@ -27,9 +29,11 @@ from ..values.lattice import (
     OutputCell,
     Picked,
     Ref,
+    Tuple,
     Undef,
     Unknown,
     VariableCell,
+    is_number,
     same_constant,
 )
 from ..values.state import MISSING, Content
@@ -199,19 +203,61 @@ def _fill_by_path(b: Builder, pattern: ByPath, content: Abstract, into: list[Val
 
 def _fill_one_of(b: Builder, pattern: OneOf, content: Abstract, into: list[Value]) -> None:
     """The value of this side, zeros for that of the other, and which of the two it is."""
-    tag: bool | Value
-    parts: tuple[Abstract, Abstract]
-    if pattern.sides:
-        tag = _is_same(pattern.sides[0], content)
-        assert tag or _is_same(pattern.sides[1], content)
-        parts = (content, Undef()) if tag else (Undef(), content)
-    else:
-        assert isinstance(content, OneOf)
-        tag, parts = content.tag, (content.first, content.second)
-    for option, own in zip((pattern.first, pattern.second), parts):
-        fill(b, option, own, into)
-    if isinstance(pattern.tag, Hole):
-        into.append(b.op(Constant(np.asarray(tag))) if isinstance(tag, bool) else tag)
+    options, own = alternatives(pattern), alternatives(content)
+    positions = next((places for side, places in pattern.sides if _is_same(side, content)), None)
+    if positions is None:
+        positions = tuple(positions_of(options, own, is_alike))
+    parts: list[Abstract] = [Undef()] * len(options)
+    tags: list[Value] = [b.op(Constant(np.asarray(False)))] * len(options)
+    for position, part, tag in zip(positions, own, _tags(b, content)):
+        parts[position], tags[position] = part, tag
+    for option, part in zip(options, parts):
+        fill(b, option, part, into)
+    into += reversed(tags[:-1])
+
+
+def _tags(b: Builder, content: Abstract) -> list[Value]:
+    """For each of the alternatives of a value, whether it is that one."""
+    found: list[Value] = []
+    left = b.op(Constant(np.asarray(True)))  # none of those before
+    while isinstance(content, OneOf):
+        found.append(b.op(And(), left, content.tag))
+        left = b.op(And(), left, b.op(Not(), content.tag))
+        content = content.second
+    return [*found, left]
+
+
+def is_alike(a: Abstract, b: Abstract) -> bool:
+    """True for alternatives of one kind, as far as can be told without the heap."""
+    if is_number(a) and is_number(b):
+        if isinstance(a, Const) and isinstance(b, Const):
+            return True
+        x, y = [
+            (v.shape, v.key_impl, v.shape and (v.dtype, v.form, v.weak))
+            if isinstance(v, Array)
+            else ((), None, ())
+            for v in (a, b)
+        ]
+        return x == y
+    if isinstance(a, Tuple) and isinstance(b, Tuple):
+        return a.cls is b.cls and len(a.items) == len(b.items) and all(map(is_alike, a.items, b.items))
+    if isinstance(a, Const) and isinstance(b, Const):
+        return same_constant(a.value, b.value)
+    return isinstance(a, Ref) and isinstance(b, Ref)
+
+
+def positions_of(
+    options: Sequence[Abstract], own: Sequence[Abstract], alike: Callable[[Abstract, Abstract], bool]
+) -> list[int]:
+    """For each of `own`, which of `options` it is, each at most once; those that are none follow after the last."""
+    found: list[int] = []
+    last = len(options)
+    for each in own:
+        here = (i for i, option in enumerate(options) if i not in found and alike(option, each))
+        position = next(here, last)
+        last += position == last
+        found.append(position)
+    return found
 
 
 def _fill_sources(pattern: ArrayCell, content: ArrayCell, into: list[Value], b: Builder) -> None:

@@ -10,6 +10,7 @@ from ..diagnostics.codes_types import NotNumeric
 from ..diagnostics.diagnostic import DiagnosticError
 from ..library.by_path import of_one_kind
 from ..library.context import Raw
+from ..library.masks import Masked, refuse
 from ..ops import Constant
 from ..values.boundary import Form
 from ..values.lattice import (
@@ -60,6 +61,8 @@ def read(engine: Engine, value: Raw) -> Array | Const:
             return stack(engine, listed)
     if isinstance(value, Unknown):
         raise DiagnosticError(value.reason)
+    if isinstance(value, Masked):
+        refuse(engine, "this", value)
     if isinstance(value, Optional | OneOf):
         return read(engine, engine.certain(value))
     raise DiagnosticError(NotNumeric(span=engine.b.span, what="this", kind=describe(value, engine.state)))

@@ -18,6 +18,7 @@ from ..hlo.immutable import immutable, immutable_value
 from ..hlo.ir import Function
 from ..hlo.types import ArrayType
 from ..ops.draw import Action
+from .growth import Multiplied
 
 
 class Form(enum.Enum):
@@ -449,7 +450,7 @@ class Program:
     program is right only for calls in which the same containers are the same objects as in the call it was made
     from. `failure`: how it says that it has raised, if it can; then there is no result. `printed`: the result that
     is there once all has been printed, if the program prints. `in_order`: ndarrays whose memory must lie in
-    row-major order.
+    row-major order. `multiplied`: loops that were written out, or inferred more than once.
     """
 
     function: Function
@@ -464,6 +465,7 @@ class Program:
     draws: Draws | None = None
     printed: int | None = None
     in_order: tuple[Path, ...] = ()
+    multiplied: tuple[Multiplied, ...] = ()
 
     @property
     def input_forms(self) -> tuple[Form, ...]:

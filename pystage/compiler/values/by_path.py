@@ -12,9 +12,18 @@ from .lattice import Abstract, Array, ByPath, OneOf, Optional
 
 def option(b: Builder, number: ByPath, position: int) -> Array:
     """The number, where it is of the kind at `position`."""
-    dtype, form = number.kinds[position]
+    dtype, form, weak = number.kinds[position]
     exact = number.whole if number.whole is not None and is_integer(dtype) else number.value
-    return Array(exact if exact.type.dtype == dtype else b.op(Convert(dtype), exact), form)
+    return Array(exact if exact.type.dtype == dtype else b.op(Convert(dtype), exact), form, weak)
+
+
+def alternatives(value: Abstract) -> list[Abstract]:
+    """What a value may be, in the order of its tags; mostly itself alone."""
+    found: list[Abstract] = []
+    while isinstance(value, OneOf):
+        found.append(value.first)
+        value = value.second
+    return [*found, value]
 
 
 def narrowed(b: Builder, intervals: Intervals, value: Abstract) -> Abstract:

@@ -9,7 +9,7 @@ more of it. It proves checks away: of indices, of divisors, of the range of inte
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ..hlo.ir import Op, Region, Value
@@ -61,7 +61,8 @@ class Knowing:
 class Intervals:
     """What is known of the values of one program."""
 
-    def __init__(self) -> None:
+    def __init__(self, step: Callable[[], None] = lambda: None) -> None:
+        self._step = step  # told of each value that is found out
         self.facts: list[Facts] = [{}]
         """What holds, innermost last."""
         self.layers: list[dict[Value, Found]] = [{}]
@@ -145,6 +146,7 @@ class Intervals:
         return found
 
     def _compute(self, value: Value) -> Interval:
+        self._step()
         op = value.owner
         dtype = value.type.dtype
         if isinstance(op, Region) or dtype.kind not in "biuf":

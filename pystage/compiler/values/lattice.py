@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import Field, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,8 +27,20 @@ if TYPE_CHECKING:
     from .views import View
 
 
-NumberKind = tuple[DType, Form]
-"""What tells numbers of equal value apart: element type, and whether it is Python's or NumPy's."""
+class Kind(NamedTuple):
+    """What tells numbers of equal value apart, and decides promotion.
+
+    `form`: Python's, NumPy's, or a `jax.Array`. `weak` is JAX's weak type; Python scalars are weak by their form.
+    """
+
+    dtype: DType
+    form: Form
+    weak: bool = False
+
+    def __str__(self) -> str:
+        if self.form is Form.PYTHON:
+            return type(self.dtype.type(0).item()).__name__
+        return f"{self.dtype} ({self.form.value})"
 
 
 class Abstract:
@@ -93,9 +105,14 @@ class ByPath(Array):
     is an integer.
     """
 
-    kinds: tuple[NumberKind, ...] = ()
+    kinds: tuple[Kind, ...] = ()
     tags: tuple[Value, ...] = ()
     whole: Value | None = None
+
+    @property
+    def may_be_jax(self) -> bool:
+        """True if it is a `jax.Array` on some paths."""
+        return any(kind.form is Form.JAX for kind in self.kinds)
 
 
 @immutable
@@ -343,15 +360,16 @@ class Optional(Abstract):
 class OneOf(Abstract):
     """`first` on the paths where `tag` holds, a bool of the program, and `second` on all others.
 
-    `reason` says so where something needs to know which, and cannot be done for each. Of a pattern, `sides` are what the
-    two sides of the join have.
+    `second` may be one of several again, `first` is not. `reason` says so where something needs to know which, and
+    cannot be done for each. Of a pattern, `sides` are what the two sides of the join have, each with the positions of
+    its alternatives among those of the pattern.
     """
 
     first: Abstract
     second: Abstract
     tag: Value
     reason: Diagnostic
-    sides: tuple[Abstract, ...] = ()
+    sides: tuple[tuple[Abstract, tuple[int, ...]], ...] = ()
 
 
 @immutable

@@ -8,10 +8,21 @@ Forking costs what was changed, not what exists.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from .lattice import Abstract, Cell, ErrorCell, OutputCell, Slot, Undef
+from .lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    ByPath,
+    Cell,
+    Const,
+    ErrorCell,
+    OutputCell,
+    Slot,
+    Undef,
+)
 from .traverse import cells_of, paths_to
 from .views import View
 
@@ -42,6 +53,10 @@ class Layout(enum.IntEnum):
 
 class Changes(dict[Slot, Content]):
     """What a fork left behind: the contents that each changed slot has at its end."""
+
+
+_WITHOUT_CELLS = frozenset([Array, ArrayCell, ByPath, Const])
+"""What refers to no cell: most of what variables and cells hold."""
 
 
 def is_temporary(slot: Slot) -> bool:
@@ -116,6 +131,8 @@ class State:
         self.slots: dict[Slot, Content] = {ERROR: ErrorCell(), OUTPUT: OutputCell()}
         self.journals: list[dict[Slot, Any]] = []
         """The old contents of what the open forks and trials have changed, innermost last."""
+        self.step: Callable[..., None] = lambda steps=1: None
+        """Told of each step of a join, or of so many."""
         self.trials = 0
         """How many trials are open."""
         self.apart: dict[int, object] = {}
@@ -243,10 +260,11 @@ class State:
 
         A merged cell that may stand for `cell` counts, unless it is one that the loop keeps apart from `by`.
         """
+        self.step(1 + len(self.slots) // 128)
         for slot, content in self.slots.items():
             if slot == by or is_temporary(slot):
                 continue
-            if cell in cells_of(content):
+            if type(content) not in _WITHOUT_CELLS and cell in cells_of(content):
                 return True
             if any(s.cell == cell for s in getattr(content, "sources", ())) and not self.kept_apart(slot, by):
                 return True

@@ -1,0 +1,55 @@
+"""What makes a program large: the loops that are written out, and the diagnostic that names the one to blame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..diagnostics.codes_constant import ProgramTooLarge
+from ..diagnostics.diagnostic import Note
+from ..diagnostics.span import Span
+
+LIMIT = "or raise `pystage.config.program_limit`"
+BLAMED = 0.4
+"""Which part of the program a loop must have brought about to be blamed for its size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Multiplied:
+    """A loop at `span` of which something was done `times` times, and the share of all that was done which that is.
+
+    `written`: its trips were written out, else its body was inferred so often. `why`: what made it be written out.
+    """
+
+    span: Span
+    written: bool
+    times: int
+    share: float
+    why: Note | None = None
+
+    @property
+    def gain(self) -> float:
+        """The share that would be saved if it were done once."""
+        return self.share * (1 - 1 / self.times)
+
+
+def too_large(
+    size: str, limit: float, multiplied: tuple[Multiplied, ...], line: Span | None, share: float
+) -> ProgramTooLarge:
+    """The diagnostic for a program of this size: for the loop that made it so, else for the line with the largest share."""
+    worst = max(multiplied, key=lambda r: r.gain, default=None)
+    if worst is None or worst.gain < max(BLAMED, share / 2):
+        instead = (
+            f"loop over an array or a range where the same is done often, or compile parts of it; {LIMIT}"
+        )
+        reason = f"{share:.0%} of the program" if share else "this far it came"
+        return ProgramTooLarge(span=line, size=size, limit=f"{limit:g}", reason=reason, instead=instead)
+    if worst.written:
+        reason = f"written out {worst.times:,} times: {worst.share:.0%} of the program"
+        instead = f"loop over an array or a range, and let every trip use slices of one length; {LIMIT}"
+    else:
+        reason = f"inferred {worst.times:,} times: {worst.share:.0%} of the work"
+        instead = f"give the variables of the loop the types before it that they have in it; {LIMIT}"
+    notes = () if worst.why is None else (worst.why,)
+    return ProgramTooLarge(
+        span=worst.span, notes=notes, size=size, limit=f"{limit:g}", reason=reason, instead=instead
+    )
