@@ -171,4 +171,5 @@ def test_refused() -> None:
 
     check(two, np.ones((3, 3)), np.array([1, 2]), refused="PS221")
     check(returned, X, np.array([5]), refused="PS504")
-    check(one_for_each, X.copy(), np.array([5]), refused="PS221")
+    check(one_for_each, X.copy(), np.array([5]))
+    check(one_for_each, X.copy(), np.array([6]), raises=ValueError)

@@ -230,6 +230,12 @@ class PlainContext(Context):
     def tell_kind(self) -> None:
         """Nothing depends on it without loops."""
 
+    def can_be_known(self, value: Any) -> bool:
+        return isinstance(value, Const)
+
+    def is_computed(self, value: Array) -> bool:
+        return False
+
     def known(self, value: Any, what: str) -> Any:
         match value:
             case Const():

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import pystage
 from pystage.compiler.library import creation, matrices  # noqa: F401
 from pystage.compiler.values.lattice import Const, Ref
 
@@ -96,6 +97,18 @@ def test_arange(bounds: Any) -> None:
 def test_large_ranges_are_not_constants() -> None:
     ctx = check_call(np.arange, Known(1000000), dtype=Known(np.int32))
     assert len(ctx.body.ops) == 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_linspace_is_numpys_bit_for_bit(dtype: str) -> None:
+    """XLA must not contract the product and the sum: the edges of histograms hang on it, and integers made of it."""
+
+    def function(a: Any, b: Any) -> Any:
+        return np.linspace(a, b, 98)
+
+    staged = pystage.compile(function)
+    for ends in np.random.default_rng(0).standard_normal((50, 2)).astype(dtype):
+        assert staged(*ends).tobytes() == function(*ends).tobytes()
 
 
 @pytest.mark.parametrize("num", [0, 1, 2, 5, 50])

@@ -164,3 +164,36 @@ def test_what_has_no_solution_raises_what_numpy_raises(function: Any) -> None:
 @cases(np.stack([REGULAR, SINGULAR]), raises=np.linalg.LinAlgError)
 def one_of_several_is_singular(a: Any) -> Any:
     return np.linalg.inv(a)
+
+
+PARTLY_UNKNOWN = [
+    [[np.nan, 0.0], [0.0, 1.0]],
+    [[1.0, 0.0], [np.nan, 1.0]],
+    [[1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [np.nan, 0.0, 1.0]],
+    [[-1.0, np.nan], [0.0, 1.0]],
+    [[4.0, 2.0, 0.0], [2.0, 5.0, 0.0], [0.0, 0.0, np.nan]],
+]
+
+
+def factor(a: Any) -> Any:
+    return np.linalg.cholesky(a)
+
+
+@pytest.mark.parametrize("matrix", PARTLY_UNKNOWN, ids=str)
+def test_factors_of_matrices_with_nan(matrix: Any) -> None:
+    """A NaN that elimination meets is no reason to raise, and none not to where a pivot is not positive."""
+    try:
+        factor(np.array(matrix))
+    except np.linalg.LinAlgError:
+        check(factor, np.array(matrix), raises=np.linalg.LinAlgError)
+    else:
+        check(factor, np.array(matrix))
+
+
+def test_factors_are_lapacks() -> None:
+    """XLA:CPU would expand HLO's own operations."""
+    text = pystage.compile(factor).lower(np.eye(5)).compile().as_text()
+    assert 'custom_call_target="lapack_dpotrf_ffi"' in text
+    slope = pystage.grad(lambda a: np.linalg.cholesky(a).sum())
+    text = slope.lower(np.eye(5)).compile().as_text()
+    assert 'custom_call_target="lapack_dtrsm_ffi"' in text

@@ -15,12 +15,13 @@ from pystage.compiler.library.at import At as AtObject
 from pystage.compiler.library.at import AtIndex, at_attribute
 from pystage.compiler.library.context import Context
 from pystage.compiler.library.indexing import array_getitem, array_setitem
+from pystage.compiler.library.masks import Masked
 from pystage.compiler.ops import Add, DynamicSlice, DynamicUpdateSlice, Gather, Multiply, Reshape, Scatter
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.lattice import Abstract, Array, Const, Method, Ref, Slice, Tuple
 from pystage.compiler.values.views import Permuted
 
-from .harness import Known, NeedsKnown, PlainContext, Raised, check, refused
+from .harness import Known, PlainContext, Raised, check, refused
 
 A = np.arange(60.0).reshape(3, 4, 5)
 M = np.arange(12, dtype=np.int32).reshape(3, 4)
@@ -320,9 +321,13 @@ def test_windows_of_known_size() -> None:
 
 
 @pytest.mark.parametrize("bounds", [(None, None), (0, 8), (-1, 7), (0, None)])
-def test_windows_that_may_be_cut_off_need_their_place(bounds: tuple[int | None, int | None]) -> None:
-    with pytest.raises(NeedsKnown):
-        check(window(3, *bounds), lambda x, i: x[i : i + 3], np.arange(10), 4)
+def test_windows_that_may_be_cut_off_are_selections(bounds: tuple[int | None, int | None]) -> None:
+    def size(ctx: Context, x: Abstract, i: Array) -> Abstract:
+        part = window(3, *bounds)(ctx, x, i)
+        assert isinstance(part, Masked)
+        return part.count(ctx)
+
+    check(size, lambda x, i: len(x[i : i + 3]), np.arange(10), 4)
 
 
 def test_windows_at_multiples() -> None:

@@ -48,6 +48,25 @@ def histograms(x: Any) -> Any:
     )
 
 
+def at_edges(dtype: str, count: int, low: float, high: float) -> Any:
+    """The edges of bins of one width, the numbers next to them, and what no bin holds."""
+    edges = np.linspace(low, high, count + 1, dtype=dtype)
+    beyond = np.array([low - 1, high + 1, np.inf, -np.inf, np.nan], dtype)
+    return np.concatenate(
+        (edges, np.nextafter(edges, edges.dtype.type(9)), np.nextafter(edges, -edges), beyond)
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("count", "low", "high"), [(10, 0.1, 0.7), (97, -1 / 3, 1.1), (1000, 1.0, 1.3)])
+def test_numbers_at_the_edges_of_bins(dtype: str, count: int, low: float, high: float) -> None:
+    x = at_edges(dtype, count, low, high)
+    check(lambda x: np.histogram(x, count, (low, high)), x)
+    check(lambda x: np.histogram(x, count), x[np.isfinite(x)])
+    check(lambda x, w: np.histogram(x, count, (low, high), weights=w), x, RNG.random(x.size).astype(dtype))
+    check(lambda x, w: np.histogram(x, count, (low, high), weights=w), x, RNG.integers(0, 9, x.size))
+
+
 @cases(X, RNG.random((3, 6)), np.array([-1.0, 0.0, 0.25, 4.0]))
 def weighted_histograms(x: Any, w: Any, edges: Any) -> Any:
     return (
@@ -66,6 +85,22 @@ def order_without_nan(x: Any) -> Any:
         np.nanpercentile(x, 30, axis=-1, keepdims=True),
         np.nanpercentile(x, 100),
     )
+
+
+def test_large_arrays_with_and_without_nan() -> None:
+    def function(x: Any) -> Any:
+        return (
+            np.nanmedian(x),
+            np.nanmedian(x, axis=0),
+            np.nanpercentile(x, [5, 77], axis=1),
+            np.nanquantile(x, 0.3),
+        )
+
+    x = RNG.standard_normal((50, 60))
+    check(function, x)
+    x[3, 5] = np.nan
+    check(function, x)
+    check(function, x.astype(np.float32))
 
 
 @cases.each((HOLES[:, [0, 1, 3]],), (V,))

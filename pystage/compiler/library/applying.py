@@ -12,7 +12,9 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from ..diagnostics.codes_calls import WrongArguments
+from ..diagnostics.codes_types import ArgumentNotStaged
 from ..values.lattice import Abstract, Const, Meaning
+from .bfloat16 import is_bfloat16
 from .composed import composed, run_program
 from .context import Context, Raw
 from .jaxvalues import is_none
@@ -74,6 +76,8 @@ def _apply(ctx: Context, pyfunc: Abstract, otypes: Any, args: tuple[Raw, ...]) -
         ctx.raise_(ValueError("args can not be empty"))
     if otypes is not None and len(otypes) != 1:
         ctx.fail(WrongArguments(span=ctx.span, name="np.vectorize", why="it gives several results"))
+    if otypes is None and any(is_bfloat16(ctx, arg) for arg in args):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.vectorize", argument="numbers of bfloat16"))
     kind = None if otypes is None else np.dtype(otypes[0])
     return run_program(ctx, _vectorized, [pyfunc, Const(kind), *args])
 
@@ -112,8 +116,9 @@ def vectorized(ctx: Context, function: np.vectorize, *args: Raw) -> Abstract:
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     """The function that belongs to the last condition that holds, or 0; a function more is for the rest."""
     a = np.asarray(x)
-    conditions = list(condlist) if isinstance(condlist, list | tuple) else [condlist]
-    conditions = [np.asarray(c) for c in conditions]
+    if np.isscalar(condlist) or (not isinstance(condlist[0], list | np.ndarray) and a.ndim != 0):
+        condlist = [condlist]
+    conditions = [np.asarray(c, dtype=bool) for c in condlist]
     if len(funclist) == len(conditions) + 1:
         rest = conditions[0]
         for each in conditions[1:]:
@@ -189,6 +194,8 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 @composed(np.astype)
 def astype(x: Any, dtype: Any, /, *, copy: Any = True) -> Any:
     """`x.astype(dtype)`."""
+    if not isinstance(x, np.ndarray | np.generic):
+        raise TypeError(f"Input should be a NumPy array or scalar. It is a {type(x)} instead.")
     return x.astype(dtype, copy=copy)
 
 

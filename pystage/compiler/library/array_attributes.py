@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -127,6 +128,9 @@ def _jax_attribute(ctx: Context, value: Array, name: str) -> Abstract | None:
             return At(value)
         case "weak_type":
             return Const(value.weak)
+        case "flat":
+            text = "JAX Arrays do not implement the arr.flat property: consider arr.flatten() instead."
+            ctx.raise_(NotImplementedError(text))
     return _method(JAX_METHODS, value, name)
 
 
@@ -171,9 +175,17 @@ def _masked_attribute(ctx: Context, value: Masked, name: str) -> Abstract | None
     methods = JAX_METHODS if value.form is Form.JAX else NUMPY_METHODS
     if name in _REDUCTIONS:
         return _method(methods, value, name)
+    if name == "copy" and value.form is Form.NDARRAY:
+        return Method(Meaning(name, _copy_selected), value)
     if name in methods:
-        refuse(ctx, f"the method {name}")
+        refuse(ctx, f"the method {name}", value)
     return None
+
+
+def _copy_selected(ctx: Context, selected: Raw) -> Abstract:
+    """`x[i:j].copy()`."""
+    assert isinstance(selected, Masked)
+    return replace(selected, whole=ctx.ndarray(selected.elements(ctx)))
 
 
 def _attribute_by_path(ctx: Context, value: ByPath, name: str) -> Abstract | None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
 from ..hlo.ir import Value
-from ..hlo.types import is_complex
+from ..hlo.types import BFLOAT16, is_complex
 from ..ops import BitcastConvert, Transpose
 from ..values.boundary import Form
 from ..values.lattice import NONE, Abstract, Array, Const, Ref, Tuple
@@ -26,7 +26,7 @@ from .jaxvalues import is_none
 from .layout import keep_order
 from .manipulation import order_of
 from .promote import python_type
-from .rules import JAX, NUMPY, Rules
+from .rules import JAX, NUMPY, Rules, refuse_forgotten
 from .stores import cast, dtype_of, shape_of, store_through
 from .structures import new_list, sequence_items
 
@@ -134,6 +134,13 @@ def _jax_astype(ctx: Context, self: Raw, dtype: Raw, copy: Raw = False, device: 
     return ctx.jax(cast(ctx, JAX.operand(ctx, self, "astype").value, wanted))
 
 
+def _jax_sum(ctx: Context, self: Raw, *args: Raw, **options: Raw) -> Abstract:
+    """`jnp.sum`, but for what JAX's method forgets."""
+    given = {**dict(zip(("axis", "dtype", "out", "keepdims", "initial"), args)), **options}
+    refuse_forgotten(ctx, "sum", given)
+    return ctx.call(Const(jnp.sum), [self, *args], options)
+
+
 def _copy(ctx: Context, self: Raw, order: Raw = "C") -> Abstract:
     """New memory with the same elements."""
     rules = _rules(self)
@@ -166,7 +173,7 @@ def _conjugate(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
     """The conjugate; in NumPy, what is not complex is given back itself."""
     if not _is_jax(self) and not args and not kwargs:
         dtype = dtype_of(ctx, self) if ctx.is_ndarray(self) else self.dtype
-        if not is_complex(dtype):
+        if not is_complex(dtype) and dtype != BFLOAT16:
             return self  # type: ignore[no-any-return]
     return ctx.call(Const(jnp.conjugate if _is_jax(self) else np.conjugate), [self, *args], kwargs)
 
@@ -223,7 +230,7 @@ def _item(ctx: Context, self: Raw, *args: Raw) -> Abstract:
     flat = operand.value if len(index) > 1 else ctx.reshape(operand.value, (size,))
     if len(index) not in (1, operand.rank):
         ctx.raise_(ValueError("incorrect number of indices for array"))
-    return _to_python(ctx, array_getitem(ctx, rules.array(ctx, flat), Tuple(tuple(index))))
+    return _to_python(ctx, array_getitem(ctx, NUMPY.array(ctx, flat), Tuple(tuple(index))))
 
 
 def _tolist(ctx: Context, self: Raw) -> Abstract:
@@ -280,6 +287,7 @@ JAX_METHODS: Methods = {
     **{name: _delegated(getattr(jnp, name)) for name in (*_FUNCTIONS, "ptp", "sort")},
     **_COMMON,
     "astype": _jax_astype,
+    "sum": _jax_sum,
     "block_until_ready": _itself,
 }
 """The methods of `jax.Array`s."""

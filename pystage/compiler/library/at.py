@@ -21,7 +21,7 @@ from ..values.views import read_path, write_path
 from .context import Context, Raw
 from .gathering import Fancy, as_places, basic_views, fancy, gather, scatter
 from .indices import Indices, Place, parse
-from .masks import Selection, masked_choice, only_mask, refuse, spread
+from .masks import Selection, masked_choice, only_mask, refuse_slices, selection, spread
 from .stores import fit, stored_value
 
 
@@ -119,7 +119,7 @@ def _get(
     array = where.array
     indices = parse(ctx, where.index, array.shape, jax=True)
     if indices.masks:
-        refuse(ctx, "taking a copy")
+        refuse_slices(ctx, "taking a copy", indices)
     value = read_path(ctx.b, array.value, basic_views(indices.items, array.shape, clamp=True))
     return ctx.jax(value if indices.is_basic else gather(ctx, value, fancy(ctx, indices)), array.weak)
 
@@ -177,10 +177,11 @@ def _masked(ctx: Context, array: Array, indices: Indices, values: Raw, combine: 
     if combine is not None:
         new = stored_value(ctx, values, array.dtype, "the stored value", jax=True)
         if new.type.rank:
-            refuse(ctx, "an update with an array")
+            refuse_slices(ctx, "an update with an array", indices)
         values = ctx.jax(ctx.op(combine, old, ctx.broadcast(new, old.type.static_shape)))
         where = spread(ctx, mask.value, old.type.static_shape, axis)
         return write_path(ctx.b, array.value, views, ctx.op(Select(), where, values.value, old))
     new = stored_value(ctx, values, array.dtype, "the stored value", jax=True)
-    chosen = masked_choice(ctx, old, mask.value, axis, new, array.dtype, jax=True)
+    target = selection(ctx.jax(old), old.type, mask.value, axis, mask.slice)
+    chosen = masked_choice(ctx, target, old, new, array.dtype, jax=True)
     return write_path(ctx.b, array.value, views, chosen)

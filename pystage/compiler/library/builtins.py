@@ -407,6 +407,8 @@ def hasattr_(ctx: Context, x: Raw, name: Raw, /) -> Abstract:
     cell = cell_of(ctx, x)
     if isinstance(cell, ObjectCell):
         return Const(_instance_has(ctx, x, cell, attribute))
+    if attribute == "flat" and isinstance(x, Array) and x.form is Form.JAX:
+        ctx.getattr(x, attribute)  # raises what is no AttributeError
     if isinstance(cell, ListCell | DictCell) or isinstance(x, Tuple | Array | Ref):
         return Const(all(hasattr(c, attribute) for c in class_of(ctx, x)))
     return Const(hasattr(class_of(ctx, x)[0], attribute))

@@ -8,7 +8,7 @@ from ..diagnostics.codes_types import PathDependentType
 from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..values.boundary import Form
 from ..values.by_path import narrowed_number, undecided
-from ..values.lattice import Abstract, Array, ByPath, NumberKind, OneOf, Optional, Unknown
+from ..values.lattice import Abstract, Array, ByPath, Kind, OneOf, Optional, Unknown
 from .context import Context
 
 
@@ -32,9 +32,8 @@ def of_one_kind(ctx: Context, number: ByPath, operation: str = "what this gives"
     return found
 
 
-def _kind_name(kind: NumberKind) -> str:
-    dtype, form = kind
-    return type(dtype.type(0).item()).__name__ if form is Form.PYTHON else f"np.{dtype}"
+def _kind_name(kind: Kind) -> str:
+    return f"np.{kind.dtype}" if kind.form is Form.SCALAR else str(kind)
 
 
 def for_each_kind(ctx: Context, asked: KindByPath, operation: Callable[[], Abstract]) -> Abstract:

@@ -18,7 +18,7 @@ from ..hlo.ir import Value
 from ..hlo.types import BOOL, INT64, DType, is_complex, is_floating, is_integer
 from ..ops import Compare, Complex, Imag, Maximum, Minimum, Real
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, Const
+from ..values.lattice import Abstract, Array, Const, Kind
 from . import arithmetic as a
 from . import ufuncs as u
 from .bounds import ends_of
@@ -28,7 +28,6 @@ from .context import Context, Raw
 from .elementwise import apply_jax, jax_operands, store_result
 from .jaxvalues import canonical
 from .promote import (
-    Kind,
     Loop,
     Operand,
     broadcast_shape,

@@ -105,14 +105,20 @@ def scalar_class(dtype: DType, form: Form) -> type:
         case Form.NDARRAY:
             return np.ndarray
         case Form.JAX:
-            return cast(type, jax.Array)
+            return jax_array_class()
+
+
+@functools.cache
+def jax_array_class() -> type:
+    """The class that `jax.Array`s have: `jax.Array` itself is an abstract one."""
+    with jax.ensure_compile_time_eval():
+        return type(jax.device_put(np.zeros(())))
 
 
 def c_name(cls: type) -> str:
-    """The name of a class in CPython's own messages: NumPy's have their module before it."""
-    if issubclass(cls, jax.Array):
-        return "jax.Array"
-    return f"numpy.{cls.__name__}" if issubclass(cls, np.generic | np.ndarray) else cls.__name__
+    """The name of a class in CPython's own messages: those of NumPy and JAX have their module before it."""
+    in_c = issubclass(cls, np.generic | np.ndarray | jax.Array)
+    return f"{cls.__module__}.{cls.__name__}" if in_c else cls.__name__
 
 
 def class_name(ctx: Context, value: Raw) -> str:

@@ -30,6 +30,7 @@ from ..values.lattice import (
     Tuple,
 )
 from . import dict_methods, list_methods, set_methods, strings
+from .computed_items import computed_item, is_place
 from .context import Context, Raw
 from .flat import flat_attribute, flat_of
 from .iterators import next_
@@ -134,6 +135,10 @@ def container_getitem(ctx: Context, container: Raw, index: Raw) -> Abstract | No
 
 
 def _sequence_item(ctx: Context, items: tuple[Abstract, ...], index: Raw, kind: str) -> Abstract:
+    if isinstance(index, Array) and is_place(index) and ctx.is_computed(index):
+        found = computed_item(ctx, items, index, kind)
+        if found is not None:
+            return found
     position = _position(ctx, index, kind)
     if isinstance(position, slice):
         part = items[position]

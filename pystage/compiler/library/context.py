@@ -96,6 +96,17 @@ class Context(abc.ABC):
         """
 
     @abc.abstractmethod
+    def can_be_known(self, value: Raw) -> bool:
+        """True for what is known now, or once numbers of the call or of the world are demanded."""
+
+    @abc.abstractmethod
+    def is_computed(self, value: Array) -> bool:
+        """True if only a run knows an integer: neither constants nor integers of the call give it.
+
+        One that floats of the call give counts as computed, as each of their values would be a program.
+        """
+
+    @abc.abstractmethod
     def iterate(self, value: Abstract) -> list[Abstract] | None:
         """The elements of an iterable whose length is known now, or None where it cannot be listed."""
 

@@ -18,15 +18,17 @@ from ..diagnostics.codes_types import ArgumentNotStaged, DTypeNotStaged, NoSuchO
 from ..hlo.ir import Value
 from ..hlo.types import SHORT_NAMES, ArrayType, DType, is_complex, is_integer
 from ..ops import Add, Concatenate, Divide, Floor, Iota, Multiply, Slice, Subtract, Transpose
-from ..values.lattice import Abstract, Const, Tuple
+from ..values.lattice import Abstract, Const, Kind, Tuple
 from ..values.views import Reshaped
 from .casting import array_value, filling_value
 from .context import Context, Raw
+from .exact import multiples
 from .flat import flat_of
 from .jaxvalues import axis_of, canonical, integer, is_none
 from .layout import is_contiguous, is_doubtful, keep_order, note_copy
 from .nesting import is_sequence, nested
 from .nesting import stack_nested as stack_nested
+from .promote import numpy_common
 from .rules import ArrayArgument, Rules, twins, with_views
 from .stores import cast, dtype_of, fit, stored_value
 
@@ -392,8 +394,7 @@ def linspace(
         ctx.raise_(ValueError(f"Number of samples, {count}, must be non-negative."))
     closed = bool(ctx.known(endpoint, "endpoint of linspace"))
     ends = [nested(ctx, rules, e, "linspace") for e in (start, stop)]
-    given, _ = rules.common_dtype(ctx, ends)
-    real = rules.inexact(ctx, given)
+    real = rules.inexact(ctx, numpy_common(tuple([Kind(e.dtype, e.form) for e in ends])))
     wanted = type_argument(ctx, rules, dtype, "linspace", real)
     shape = np.broadcast_shapes(*[e.shape for e in ends])
     first, last = [ctx.broadcast(ctx.convert(e.value, real), shape) for e in ends]
@@ -402,7 +403,7 @@ def linspace(
     whole = (count, *shape)
     places = ctx.constant(np.arange(count).reshape(-1, *[1] * len(shape)), real)
     by = step if parts else ctx.op(Subtract(), last, first)
-    value = ctx.op(Multiply(), ctx.broadcast(places, whole), ctx.broadcast(by, whole))
+    value = multiples(ctx, ctx.broadcast(by, whole), ctx.broadcast(places, whole), count)
     value = ctx.op(Add(), value, ctx.broadcast(first, whole))
     if closed and count > 1:
         value = _with_last(ctx, value, last)

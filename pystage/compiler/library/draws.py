@@ -16,6 +16,7 @@ import numpy as np
 
 from ..diagnostics.codes_calls import NotServed, WrongArguments
 from ..diagnostics.codes_constant import NotKnown
+from ..diagnostics.codes_types import ArgumentNotStaged
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
 from ..hlo.types import SHORT_NAMES, ArrayType
@@ -24,8 +25,9 @@ from ..values.boundary import Form
 from ..values.generators import GENERATORS, handle_of
 from ..values.lattice import NONE, Abstract, Array, Const, ObjectCell, Ref, Tuple
 from .context import Context, Raw
+from .jaxvalues import is_none
 from .placeholders import placeholder
-from .stores import shape_of, store_out
+from .stores import dtype_of, shape_of, store_out
 from .structures import MISSING, cell_of, known_object
 
 INSTEAD = "draw standard numbers and compute with them, or use jax.random with a key"
@@ -193,9 +195,14 @@ def drawn(ctx: Context, receiver: Any, name: str, args: tuple[Raw, ...], kwargs:
     else:
         given = bound(ctx, cls, name, args, kwargs)
     out = given.pop("out", None)
+    if not is_none(out) and not ctx.is_ndarray(out):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=call.name, argument="out"))
     if isinstance(out, Ref) and "size" not in given:
         given["size"] = shape_of(ctx, out)
     known = {k: call.argument(v, k) for k, v in given.items()}
+    if isinstance(out, Ref) and dtype_of(ctx, out) != (wanted := np.dtype(known.get("dtype") or np.float64)):
+        text = "Supplied output array has the wrong type."
+        ctx.raise_(TypeError(f"{text} Expected {wanted}, got {dtype_of(ctx, out)}"))
     sample = _sample(call, cls, name, known)
     batched = name in _BATCHED and all(_is_batched(name, k, v) for k, v in known.items())
     result = call.perform(name, (first,), known, sample, batched)

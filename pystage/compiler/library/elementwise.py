@@ -16,13 +16,12 @@ from ..diagnostics.codes_types import ArgumentNotStaged, NoCast, NotNumeric
 from ..hlo.ir import Value
 from ..hlo.types import BOOL, INT64, UINT64, DType, is_integer
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, ByPath, Const, Ref, Tuple, is_number
+from ..values.lattice import Abstract, Array, ByPath, Const, Kind, Ref, Tuple, is_number
 from .arithmetic import select
 from .by_path import KindByPath, for_each_kind
 from .context import Context, Raw
 from .masks import Masked, elementwise
 from .promote import (
-    Kind,
     Loop,
     Operand,
     broadcast_shape,
@@ -35,7 +34,7 @@ from .promote import (
     shape_of,
     value_of,
 )
-from .stores import cast, dtype_of, store_through
+from .stores import cast, dtype_of, shape_text, store_through
 from .stores import shape_of as target_shape
 from .structures import MISSING, call_now, known_object
 
@@ -192,7 +191,7 @@ def call_numpy(
             return call_now(ctx, function.ufunc, *known)
         if any(isinstance(a, Masked) for a in args):
             whole = functools.partial(call_numpy, ctx, function, out=out, where=where, dtype=dtype)
-            return elementwise(ctx, f"np.{function.name}", lambda *x: whole(x), *args)
+            return elementwise(ctx, f"np.{function.name}", function.ufunc, lambda *x: whole(x), *args)
         return apply_numpy(ctx, function, [ctx.number(a) for a in args])
     operands = [ctx.read(a) for a in args]
     loop = _loop_with_dtype(ctx, function, operands, dtype)
@@ -245,8 +244,10 @@ def store_result(ctx: Context, target: Ref, value: Value, name: str, mask: Opera
         ctx.fail(NoCast(span=ctx.span, operation=name, source=str(value.type.dtype), target=str(dtype)))
     shape = target_shape(ctx, target)
     masks = [] if mask is None else [shape_of(mask)]
-    if broadcast_shape(ctx, name, shape, value.type.static_shape, *masks) != shape:
-        text = f"non-broadcastable output operand with shape {shape}"
+    wide = broadcast_shape(ctx, name, shape, value.type.static_shape, *masks)
+    if wide != shape:
+        texts = shape_text(shape), shape_text(wide)
+        text = f"non-broadcastable output operand with shape {texts[0]} doesn't match the broadcast shape {texts[1]}"
         ctx.raise_(ValueError(text))
     value = ctx.broadcast(cast(ctx, value, dtype), shape)
     if mask is not None:

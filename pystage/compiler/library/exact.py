@@ -13,7 +13,7 @@ import numpy as np
 
 from ..diagnostics.codes_calls import WrongArguments
 from ..hlo.ir import Value
-from ..hlo.types import FLOAT64, INT64
+from ..hlo.types import FLOAT32, FLOAT64, INT32, INT64
 from ..ops import (
     Abs,
     Add,
@@ -118,6 +118,23 @@ def _product_error(ctx: Context, x: Value, factor: float, product: Value) -> Val
         for half in (x_high, x_low):
             error = ctx.op(Add(), ctx.op(Multiply(), half, like(ctx, x, part)), error)
     return error
+
+
+def multiples(ctx: Context, x: Value, integers: Value, largest: int) -> Value:
+    """`x * integers`, rounded once whatever is added to it: XLA may contract that with a product, not with this sum.
+
+    The integers, of the type of `x`, are not above `largest`; both halves of `x` times such a number are exact.
+    """
+    plain = ctx.op(Multiply(), x, integers)
+    dtype = x.type.dtype
+    half = {FLOAT64: 27, FLOAT32: 12}.get(dtype)
+    if half is None or largest >= 1 << (half - 1):
+        return plain
+    bits = INT64 if dtype == FLOAT64 else INT32
+    mask = ctx.broadcast(ctx.constant(~((1 << half) - 1), bits), x.type.static_shape)
+    high = ctx.op(BitcastConvert(dtype), ctx.op(And(), ctx.op(BitcastConvert(bits), x), mask))
+    parts = [ctx.op(Multiply(), each, integers) for each in (high, ctx.op(Subtract(), x, high))]
+    return select(ctx, ctx.op(IsFinite(), x), ctx.op(Add(), *parts), plain)
 
 
 def _nearest(ctx: Context, scaled: Value, lost: Value) -> Value:

@@ -5,15 +5,15 @@ NaN wins over every number in `max` and `argmax`, as in NumPy; of equal elements
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import jax.numpy as jnp
 import numpy as np
 
 from ..diagnostics.codes_types import NoSuchOperation
-from ..hlo.ir import Region, Value
+from ..hlo.ir import Op, Region, Value
 from ..hlo.types import BOOL, INT64, ArrayType, is_complex, is_floating
-from ..ops import And, Compare, Iota, Or, Real, ReduceWith, Select, StopGradient, Subtract
+from ..ops import And, Compare, Constant, Iota, Or, Real, ReduceWith, Select, StopGradient, Subtract
 from ..ops.operands import COMPLEXES, FLOATS
 from ..values.boundary import Form
 from ..values.lattice import Abstract
@@ -54,28 +54,42 @@ def _extremum(
     """max and min."""
     rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, name, where)
-    return rules.result(ctx, _extremum_of(name, ctx, rules, of, initial, isinstance(a, Masked)))
+    if is_none(initial):
+        _check_elements(ctx, of, a, name if rules.is_jax else _LONG[name])
+        if of.where is not None and not isinstance(a, Masked):
+            text = f"reduction operation '{_LONG[name]}' does not have an identity"
+            ctx.raise_(ValueError(f"{text}, so to use a where mask one has to specify 'initial'"))
+    return rules.result(ctx, _extremum_of(name, ctx, rules, of, initial))
 
 
-def _extremum_of(
-    name: str, ctx: Context, rules: Rules, of: Source, initial: Raw = None, masked: bool = False
-) -> Value:
-    combine = EXTREMA[name]
+def _extremum_of(name: str, ctx: Context, rules: Rules, of: Source, initial: Raw = None) -> Value:
+    """The greatest or the least element."""
     if is_complex(of.dtype) and not is_none(initial):
         types = f"{of.dtype} with `initial`"
         ctx.fail(NoSuchOperation(span=ctx.span, operation=f"{rules.name}.{name}", types=types))
     start = initial_value(ctx, rules, initial, of.dtype, name)
-    if start is None:
-        which = name if rules.is_jax else _LONG[name]
-        if of.count == 0 and 0 not in of.shape:
-            text = f"zero-size array to reduction operation {which} which has no identity"
-            ctx.raise_(ValueError(text))
-        if of.where is not None and not masked:
-            text = f"reduction operation '{_LONG[name]}' does not have an identity"
-            ctx.raise_(ValueError(f"{text}, so to use a where mask one has to specify 'initial'"))
     if is_complex(of.dtype):
         return ctx.reshape(extremum_and_place(ctx, name, of.value, of.axes, of.where)[0], of.shape)
-    return reduce(ctx, combine, of, start)
+    return reduce(ctx, EXTREMA[name], of, start)
+
+
+def _check_elements(ctx: Context, of: Source, a: Raw, operation: str) -> None:
+    """The program raises ValueError where an extremum of nothing is asked for, perhaps of an empty selection."""
+    if 0 in of.shape:
+        return
+    text = f"zero-size array to reduction operation {operation} which has no identity"
+    if of.count == 0:
+        ctx.raise_(ValueError(text))
+    if isinstance(a, Masked):
+        none = ctx.op(Compare("EQ"), a.count(ctx).value, ctx.constant(0, INT64))
+        if not (
+            isinstance(none.owner, Op) and isinstance(none.owner.kind, Constant) and not none.owner.kind.data
+        ):
+            ctx.check(none, ValueError(text), _raise, [text])
+
+
+def _raise(text: str) -> NoReturn:
+    raise ValueError(text)
 
 
 @twins(np.max, jnp.max, fold=True)
@@ -113,7 +127,8 @@ def _nan_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keep
     rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, name)
     numbers = without_nan(ctx, of)
-    best = _extremum_of(name[3:], ctx, rules, numbers, masked=True)
+    _check_elements(ctx, of, a, name if rules.is_jax else f"f{name[3:]}")
+    best = _extremum_of(name[3:], ctx, rules, numbers)
     if not is_floating(of.dtype) and not is_complex(of.dtype):
         return rules.result(ctx, best)
     none = ctx.op(
@@ -148,7 +163,8 @@ def ptp(
     of = source(ctx, rules, a, axis, keepdims, "ptp")
     if of.dtype == BOOL:
         ctx.fail(NoSuchOperation(span=ctx.span, operation=f"{rules.name}.ptp", types="bool"))
-    ends = [_extremum_of(name, ctx, rules, of, masked=isinstance(a, Masked)) for name in ("max", "min")]
+    _check_elements(ctx, of, a, "max" if rules.is_jax else "maximum")
+    ends = [_extremum_of(name, ctx, rules, of) for name in ("max", "min")]
     return rules.result(ctx, ctx.op(Subtract(), *ends))
 
 
@@ -259,7 +275,7 @@ def place_of_extremum(ctx: Context, name: str, value: Value, axis: int) -> Value
 
 def _arg_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keepdims: Raw) -> Abstract:
     if isinstance(a, Masked):
-        refuse(ctx, name)
+        refuse(ctx, name, a)
     value = rules.operand(ctx, a, name).value
     shape = value.type.static_shape
     if rules.is_jax and is_complex(value.type.dtype):

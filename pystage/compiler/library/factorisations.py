@@ -18,10 +18,11 @@ import numpy as np
 from ..diagnostics.codes_calls import WrongArguments
 from ..diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
 from ..hlo.ir import Value
-from ..hlo.types import BFLOAT16, BOOL, FLOAT16, FLOAT64, INT32, DType, is_complex, is_floating
-from ..ops import And, Cholesky, Compare, Imag, IsFinite, Not, Or, Real, Reduce
+from ..hlo.types import BFLOAT16, FLOAT16, FLOAT64, INT32, DType, is_complex, is_floating
+from ..ops import And, Cholesky, Imag, IsFinite, Not, Real
 from ..values.lattice import Abstract, Tuple, Unknown
-from .arithmetic import any_of, is_nan, like
+from ..values.views import Window
+from .arithmetic import any_of, is_nan
 from .composed import composed
 from .context import Context, Raw
 from .linear_algebra import check_square
@@ -76,16 +77,19 @@ def _converged(ctx: Context, values: Value, text: str) -> None:
 
 
 def require_positive(ctx: Context, matrices: Value, factors: Value, text: str) -> None:
-    """LinAlgError in the program where the diagonal of Cholesky's factor is not positive, unless a number is NaN."""
-    shape = factors.type.static_shape
-    of_matrix = Reduce(Or(), (len(shape) - 2, len(shape) - 1))
-    real = ctx.op(Real(), factors) if is_complex(factors.type.dtype) else factors
-    outside = ctx.broadcast(ctx.constant(~np.eye(shape[-1], dtype=bool), BOOL), shape)
-    positive = ctx.op(Or(), ctx.op(Compare("GT"), real, like(ctx, real, 0)), outside)
-    failed, unknown = [
-        ctx.op(of_matrix, flags, ctx.constant(False, BOOL))
-        for flags in (ctx.op(Not(), positive), is_nan(ctx, matrices))
+    """LinAlgError in the program where Cholesky's factor does not exist: it is NaN then, its first element too.
+
+    A matrix whose own first element is NaN has a factor for LAPACK, and NumPy.
+    """
+    *batch, size, _ = factors.type.static_shape
+    if not size:
+        return
+    first = [
+        Window((0,) * (len(batch) + 2), (*batch, 1, 1)).read(ctx.b, each) for each in (factors, matrices)
     ]
+    if is_complex(factors.type.dtype):
+        first = [ctx.op(Real(), each) for each in first]
+    failed, unknown = [is_nan(ctx, each) for each in first]
     refuse_if(ctx, ctx.op(And(), failed, ctx.op(Not(), unknown)), text)
 
 

@@ -116,6 +116,8 @@ def fancy(ctx: Context, indices: Indices) -> Fancy:
     first: int | None = None
     for item in indices.items:
         if isinstance(item, Mask):
+            for bound in () if item.slice is None else item.slice.bounds:
+                ctx.known(bound, "a bound of a slice beside another index")
             ctx.fail(MaskedUse(span=ctx.span, what="indexing with another index beside the mask"))
         if isinstance(item, Place | Places) and first is None:
             first = axis - len(axes)

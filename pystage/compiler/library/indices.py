@@ -24,8 +24,9 @@ from ..values.views import Index
 from .bounds import bounds
 from .context import Context, Raw
 from .inside import TOO_LARGE, check_inside, check_representable, outside_of_axis
+from .jaxvalues import canonical
 from .promote import fits
-from .slices import Part, part_of
+from .slices import Chosen, Part, part_of
 from .stores import known_array
 
 _NUMPY_INVALID = (
@@ -62,10 +63,15 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """A boolean array over as many axes as it has, whose elements are not known now; of a slice, if `is_slice`."""
+    """A boolean array over as many axes as it has, whose elements are not known now; or that of a `slice`."""
 
     value: Value
-    is_slice: bool = False
+    slice: Chosen | None = None
+
+    @property
+    def is_slice(self) -> bool:
+        """True for a slice of unknown length."""
+        return self.slice is not None
 
 
 Item = NewAxis | Part | Place | Places | Mask
@@ -121,7 +127,9 @@ def parse(ctx: Context, index: Raw, shape: tuple[int, ...], jax: bool) -> Indice
     entries = [_entry(ctx, raw, jax) for raw in _listed(ctx, index, jax)]
     if sum([e is _ELLIPSIS for e in entries]) > 1:
         ctx.raise_(IndexError("an index can only have a single ellipsis ('...')"))
-    if not jax:
+    if jax:
+        _check_convertible(ctx, entries)
+    else:
         _check_representable(ctx, entries)
     used = sum([_axes_used(e) for e in entries])
     if used > len(shape):
@@ -155,6 +163,14 @@ def _check_representable(ctx: Context, entries: Sequence[_Entry]) -> None:
             check_representable(ctx, entry)
 
 
+def _check_convertible(ctx: Context, entries: Sequence[_Entry]) -> None:
+    """JAX's exception for a Python integer that its own integers do not hold."""
+    dtype = canonical(INT64, ctx.x64)
+    for entry in entries:
+        if isinstance(entry, Const) and type(entry.value) is int and not fits(entry.value, dtype):
+            ctx.raise_(OverflowError(f"Python int {entry.value} too large to convert to {dtype}"))
+
+
 def _listed(ctx: Context, index: Raw, jax: bool) -> Sequence[Raw]:
     """The parts of an index: those of a tuple, else the one thing that it is."""
     if isinstance(index, Tuple):
@@ -184,7 +200,8 @@ def _entry(ctx: Context, raw: Raw, jax: bool) -> _Entry:
             _invalid(ctx, value, jax)
     if jax and (isinstance(raw, Tuple) or _is_list(ctx, raw)):
         text = "Using a non-tuple sequence for multidimensional indexing is not allowed"
-        ctx.raise_(TypeError(f"{text}; use `arr[array(seq)]` instead of `arr[seq]`."))
+        see = "See https://github.com/jax-ml/jax/issues/4564 for more information."
+        ctx.raise_(TypeError(f"{text}; use `arr[array(seq)]` instead of `arr[seq]`. {see}"))
     known = known_sequence(ctx, raw)
     if known is not None:
         return _checked(ctx, Array(ctx.constant(known, known.dtype), Form.NDARRAY), jax, listed=True)
@@ -294,7 +311,7 @@ def _items(ctx: Context, entry: _Entry, shape: tuple[int, ...], axis: int, jax: 
         return [NewAxis()]
     if isinstance(entry, Slice):
         part = part_of(ctx, entry, shape[axis])
-        return [part if isinstance(part, Part) else Mask(part, is_slice=True)]
+        return [part if isinstance(part, Part) else Mask(part.mask, part)]
     if isinstance(entry, Const):
         return [_known_item(ctx, int(entry.value), shape[axis], axis, jax, False)]
     assert isinstance(entry, Array)

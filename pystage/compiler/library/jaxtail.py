@@ -16,6 +16,7 @@ import jax
 import numpy as np
 from jax.tree_util import tree_map, tree_unflatten
 
+from ..diagnostics.codes_calls import NotServed
 from ..diagnostics.codes_jax import NotForJax, NotTraceable, RefusedByJax, UserFunctionToJax
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.types import BOOL, ArrayType
@@ -24,6 +25,7 @@ from ..ops.jaxheld import in_order
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Closure, Const, Meaning, Method, Partial, Ref, Slice, Super
 from .context import Context, Raw
+from .jaxplaces import CALLS_HOST, beside_arrays
 from .packages import JAX_PACKAGES, package_of
 from .pytrees import exposed, lifted
 
@@ -129,11 +131,23 @@ def _bind(ctx: Context, function: Callable[..., Any], given: Any) -> Abstract:
     args, kwargs = given
     call, operands = JaxCall.bind(function, args, kwargs, _describe, settings(ctx))
     trace = call.result
+    _require_arrays_alone(ctx, call)
     if not operands and any(_is_opaque(leaf) for leaf in trace.leaves):
         return _evaluate(ctx, function, args, kwargs)
     results = iter(ctx.b.ops(call, *[operand.value for operand in operands]) if trace.types else ())
     leaves = [_result(leaf, results) for leaf in trace.leaves]
     return lifted(ctx, in_order(tree_unflatten(trace.tree, leaves), trace.keys))
+
+
+def _require_arrays_alone(ctx: Context, call: JaxCall) -> None:
+    """PS606 for a call that also places arrays or calls the host, PS657 for one that gives nothing."""
+    why = beside_arrays(call.result, call.leaves)
+    name = name_of(call.function.value)
+    if why is not None:
+        instead = "use print" if why == CALLS_HOST else "call it outside of the staged function"
+        ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
+    if tree_unflatten(call.result.tree, call.result.leaves) is None:
+        raise NotOfArrays("gives nothing, and is called for what it does")
 
 
 def settings(ctx: Context) -> JaxSettings:

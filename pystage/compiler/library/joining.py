@@ -198,32 +198,32 @@ def _split(
     return _pieces(ctx, rules, made, sections, at, function, equal)
 
 
-@twins(np.split, jnp.split, delegates=False)
+@twins(np.split, jnp.split)
 def split(ctx: Context, rules: Rules, ary: Raw, indices_or_sections: Raw, axis: Raw = 0) -> Abstract:
     """A list of views: so many equal parts, or parts between the places named."""
     return _split(ctx, rules, ary, indices_or_sections, axis, "split", True)
 
 
-@twins(np.array_split, jnp.array_split, delegates=False)
+@twins(np.array_split, jnp.array_split)
 def array_split(ctx: Context, rules: Rules, ary: Raw, indices_or_sections: Raw, axis: Raw = 0) -> Abstract:
     """As `split`, also into parts of unequal size."""
     return _split(ctx, rules, ary, indices_or_sections, axis, "array_split", False)
 
 
-@twins(np.vsplit, jnp.vsplit, delegates=False)
+@twins(np.vsplit, jnp.vsplit)
 def vsplit(ctx: Context, rules: Rules, ary: Raw, indices_or_sections: Raw) -> Abstract:
     """Split along the first axis."""
     return _split(ctx, rules, ary, indices_or_sections, 0, "vsplit", True)
 
 
-@twins(np.hsplit, jnp.hsplit, delegates=False)
+@twins(np.hsplit, jnp.hsplit)
 def hsplit(ctx: Context, rules: Rules, ary: Raw, indices_or_sections: Raw) -> Abstract:
     """Split along the second axis, of a vector along its only one."""
     axis = 1 if len(shape_known(ctx, rules, ary, "hsplit")) > 1 else 0
     return _split(ctx, rules, ary, indices_or_sections, axis, "hsplit", True)
 
 
-@twins(np.dsplit, jnp.dsplit, delegates=False)
+@twins(np.dsplit, jnp.dsplit)
 def dsplit(ctx: Context, rules: Rules, ary: Raw, indices_or_sections: Raw) -> Abstract:
     """Split along the third axis."""
     return _split(ctx, rules, ary, indices_or_sections, 2, "dsplit", True)

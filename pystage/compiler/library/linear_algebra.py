@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..diagnostics.codes_types import ArgumentNotStaged
-from ..hlo.types import is_complex
-from ..values.lattice import Abstract, Const, Tuple
+from ..hlo.types import BFLOAT16, is_complex
+from ..values.lattice import Abstract, Const, Ref, Tuple
 from .context import Context, Raw
 from .jaxvalues import integer, is_none
 from .manipulation import shape_known
 from .nesting import nested
-from .products import conjugate
+from .products import conjugate, product_dtype
 from .registry import meaning
 from .rules import NUMPY
 
@@ -40,6 +40,9 @@ def _product(
         ctx.raise_(ValueError(f"{name}: Input operand 1 has a mismatch in its core dimension 0 ({sizes})"))
     if conjugated and is_complex(left.dtype):
         x1 = NUMPY.array(ctx, conjugate(ctx, left.value))
+    dtype = product_dtype(ctx, np.matmul, left, right)
+    if BFLOAT16 in (left.dtype, right.dtype):  # which `einsum` does not know
+        x1, x2 = [NUMPY.array(ctx, ctx.convert(x.value, dtype)) for x in (left, right)]
     return ctx.call(Const(np.einsum), [Const(subscripts), x1, x2])
 
 
@@ -176,6 +179,8 @@ def matrix_power(ctx: Context, a: Raw, n: Raw) -> Abstract:
     given = nested(ctx, NUMPY, a, "matrix_power")
     check_square(ctx, given.shape)
     base: Abstract = NUMPY.array(ctx, given.value)
+    if exponent == 1 and isinstance(a, Ref) and ctx.is_ndarray(a):  # NumPy gives the array itself
+        return a
     if exponent < 0:
         base, exponent = ctx.call(Const(np.linalg.inv), [base]), -exponent
     if exponent == 0:

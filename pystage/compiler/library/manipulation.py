@@ -19,12 +19,13 @@ from ..hlo.types import BOOL
 from ..ops import Select
 from ..values.boundary import Form
 from ..values.lattice import Abstract, ArrayCell, Const, ListCell, Ref, Tuple, through
-from ..values.views import Flipped, Permuted, Repeated, Reshaped, View, read_path
+from ..values.views import Flipped, Permuted, Repeated, Reshaped, View, entire, read_path
 from .casting import filling_value
+from .classes import class_name
 from .context import Context, Raw
 from .jaxvalues import axes_of, axis_of, integer, ints, is_none
 from .layout import is_contiguous, keeps_order, note_copy, reshapes_as_view
-from .masks import Masked, masked_attribute
+from .masks import Masked, masked_attribute, reversed_selection
 from .nesting import is_sequence, nested
 from .promote import python_type
 from .registry import meaning
@@ -244,7 +245,7 @@ def swapaxes(ctx: Context, rules: Rules, a: Raw, axis1: Raw, axis2: Raw) -> Abst
     return permuted(ctx, rules, made, order, "swapaxes")
 
 
-@twins(np.moveaxis, jnp.moveaxis, delegates=False)
+@twins(np.moveaxis, jnp.moveaxis)
 def moveaxis(ctx: Context, rules: Rules, a: Raw, source: Raw, destination: Raw) -> Abstract:
     """Some axes at other places; the others keep their order."""
     made = as_array(ctx, rules, a, "moveaxis")
@@ -278,9 +279,12 @@ def _flipped(ctx: Context, rules: Rules, a: Raw, axes: tuple[int, ...], function
     return with_views(ctx, rules, a, (Flipped(axes),) if axes else (), function)
 
 
-@twins(np.flip, jnp.flip, delegates=False)
+@twins(np.flip, jnp.flip)
 def flip(ctx: Context, rules: Rules, m: Raw, axis: Raw = None) -> Abstract:
     """The elements in reverse along the axes (all, if none is named)."""
+    if isinstance(m, Masked):
+        axes = tuple(range(m.rank)) if is_none(axis) else axes_of(ctx, axis, m.rank, "flip")
+        return reversed_selection(ctx, m, axes, f"{rules.name}.flip")
     made = as_array(ctx, rules, m, "flip")
     rank = len(shape_known(ctx, rules, made, "flip"))
     axes = tuple(range(rank)) if is_none(axis) else axes_of(ctx, axis, rank, "flip")
@@ -308,14 +312,15 @@ def fliplr(ctx: Context, rules: Rules, m: Raw) -> Abstract:
 @twins(np.rot90, jnp.rot90, delegates=False)
 def rot90(ctx: Context, rules: Rules, m: Raw, k: Raw = 1, axes: Raw = (0, 1)) -> Abstract:
     """Turned by `k` right angles in the plane of two axes."""
-    rank = len(shape_known(ctx, rules, m, "rot90"))
+    shape = shape_known(ctx, rules, m, "rot90")
+    rank = len(shape)
     one, two = axes_of(ctx, axes, rank, "rot90")
     turns = integer(ctx, k, "k of rot90") % 4
     order = list(range(rank))
     order[one], order[two] = two, one
     swap = Permuted(tuple(order))
     views: dict[int, tuple[View, ...]] = {
-        0: (),
+        0: (entire(shape),),
         1: (Flipped((two,)), swap),
         2: (Flipped((one, two)),),
         3: (swap, Flipped((two,))),
@@ -406,7 +411,8 @@ def size(ctx: Context, rules: Rules, a: Raw, axis: Raw = None) -> Abstract:
 def copyto(ctx: Context, dst: Raw, src: Raw, casting: Raw = "same_kind", where: Raw = True) -> Abstract:
     """Stores `src` into the ndarray `dst`, where `where` holds."""
     if not ctx.is_ndarray(dst):
-        ctx.raise_(TypeError("copyto() argument 1 must be numpy.ndarray"))
+        name = class_name(ctx, dst)
+        ctx.raise_(TypeError(f"copyto() argument 1 must be a numpy.ndarray, not {name}"))
     target = dtype_of(ctx, dst)
     given = nested(ctx, NUMPY, src, "copyto")
     rule = ctx.known(casting, "casting of copyto")

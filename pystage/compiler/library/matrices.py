@@ -127,7 +127,7 @@ def _shape(ctx: Context, rules: Rules, a: Raw, function: str) -> tuple[int, ...]
     return shape_of(ctx, a) if ctx.is_ndarray(a) else rules.operand(ctx, a, function).shape
 
 
-@twins(np.diagonal, jnp.diagonal)
+@twins(np.diagonal, jnp.diagonal, delegates=False)
 def diagonal(ctx: Context, rules: Rules, a: Raw, offset: Raw = 0, axis1: Raw = 0, axis2: Raw = 1) -> Abstract:
     """A diagonal of two axes, as a read-only view of an ndarray."""
     shape = _shape(ctx, rules, a, "diagonal")
@@ -137,7 +137,7 @@ def diagonal(ctx: Context, rules: Rules, a: Raw, offset: Raw = 0, axis1: Raw = 0
     return with_views(ctx, rules, a, views, "diagonal")
 
 
-@twins(np.trace, jnp.trace)
+@twins(np.trace, jnp.trace, delegates=False)
 def trace(
     ctx: Context,
     rules: Rules,

@@ -16,7 +16,7 @@ from ..hlo.ir import Value
 from ..hlo.types import BOOL, FLOAT16, FLOAT64, DType, is_complex, is_floating, is_integer
 from ..ops import Abs, Add, And, Atan2, Compare, Complex, Imag, Multiply, Or, Real, Reduce, Subtract
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, Ref, is_number
+from ..values.lattice import Abstract, Array, Kind, Ref, is_number
 from ..values.views import Part
 from . import arithmetic as a
 from . import transcendental as t
@@ -24,7 +24,6 @@ from .choosing import common_loop, is_jax, is_none
 from .context import Context, Raw
 from .elementwise import jax_operands, store_result
 from .promote import (
-    Kind,
     Loop,
     Operand,
     broadcast_shape,
@@ -57,6 +56,8 @@ def np_round(ctx: Context, a: Raw, decimals: Raw = 0, out: Raw = None) -> Abstra
     digits = int(ctx.known(decimals, "the decimals of np.round"))
     operand = ctx.read(a)
     if is_jax(operand):
+        if not is_none(out):
+            ctx.raise_(NotImplementedError("The 'out' argument to jnp.round is not supported."))
         return jnp_round(ctx, a, digits)
     loop = common_loop(ctx, "np.round", [operand], False)
     value = value_of(ctx, operand, FLOAT16 if loop.outputs[0] == BOOL else loop.outputs[0])
@@ -227,7 +228,7 @@ def sinc(ctx: Context, x: Raw) -> Abstract:
     return ctx.new(t.sinc(ctx, Form.NDARRAY, value_of(ctx, operand, dtype)))
 
 
-def _infinite(sign: float) -> Callable[..., Abstract]:
+def _infinite(sign: float, jax: bool) -> Callable[..., Abstract]:
     def test(ctx: Context, x: Raw) -> Abstract:
         operand = ctx.read(x)
         dtype = kinds_of(operand)[0].dtype
@@ -235,10 +236,11 @@ def _infinite(sign: float) -> Callable[..., Abstract]:
             ctx.fail(no_such(ctx, "isposinf or isneginf", [operand]))
         value = value_of(ctx, operand, _as_float(dtype))
         found = ctx.op(Compare("EQ"), value, a.like(ctx, value, sign))
-        return ctx.jax(found) if is_jax(operand) else ctx.new(found)
+        return ctx.jax(found) if jax else ctx.new(found)
 
     return test
 
 
-meaning(np.isposinf, jnp.isposinf)(_infinite(math.inf))
-meaning(np.isneginf, jnp.isneginf)(_infinite(-math.inf))
+for _jax, _library in ((False, np), (True, jnp)):
+    meaning(_library.isposinf)(_infinite(math.inf, _jax))
+    meaning(_library.isneginf)(_infinite(-math.inf, _jax))

@@ -20,7 +20,7 @@ from ..hlo.ir import Value
 from ..hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating
 from ..ops import Negate, Not, Select
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, ByPath, Const, Ref, Text, is_number
+from ..values.lattice import Abstract, Array, ByPath, Const, Kind, Ref, Text, is_number
 from . import strings
 from . import structure_operators as structure
 from . import ufuncs as u
@@ -36,11 +36,11 @@ from .elementwise import (
     staged_python_integer,
     store_result,
 )
-from .masks import Masked, elementwise, refuse, same_selection
+from .masks import Masked, beside, elementwise, refuse
 from .number_checks import both, check_least
 from .number_checks import either as any_of
 from .powers import check_power, special_power
-from .promote import Kind, Loop, Operand, Rule, kinds_of, resolve, value_of
+from .promote import Loop, Operand, Rule, kinds_of, resolve, value_of
 from .python_numbers import PYTHON_OPERATORS, apply_python, negated, python_loop
 from .stores import store_through
 from .structures import MISSING, abstract, call_now, known_object, sequence_items, type_name
@@ -90,8 +90,10 @@ def binary(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
         return overloaded
     if isinstance(left, Masked) or isinstance(right, Masked):
         if op == "@":
-            return _selected_dot(ctx, left, right)
-        return elementwise(ctx, f"the operator {op}", lambda x, y: binary(ctx, op, x, y), left, right)
+            return _matmul(ctx, abstract(left), abstract(right))
+        return elementwise(
+            ctx, f"the operator {op}", PYTHON_OPERATORS[op], lambda x, y: binary(ctx, op, x, y), left, right
+        )
     left, right = abstract(left), abstract(right)
     made = strings.binary(ctx, PYTHON_OPERATORS[op], left, right)
     if made is not None:
@@ -133,31 +135,16 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     return left
 
 
-def _selected_dot(ctx: Context, left: Raw, right: Raw) -> Abstract:
-    """`left @ right` of vectors of the same selected elements: the sum of their products."""
-    both = isinstance(left, Masked) and isinstance(right, Masked) and same_selection(left, right)
-    if (
-        not both
-        or left.rank != 1
-        or not (is_floating(left.type.dtype) and left.type.dtype == right.type.dtype)
-    ):
-        refuse(ctx, "the operator @")
-    function = jnp.sum if left.form is Form.JAX or right.form is Form.JAX else np.sum
-    return ctx.call(Const(function), [binary(ctx, "*", left, right)])
-
-
 def _inplace_selected(ctx: Context, op: str, left: Masked, right: Abstract) -> Abstract:
     """`left op= right` of a selection of an ndarray: what is not selected stays as it is."""
     assert isinstance(left.whole, Ref)
-    if op == "@":
-        refuse(ctx, "the operator @=")
-    other: Abstract = right
-    if isinstance(right, Masked):
-        if not same_selection(left, right):
-            refuse(ctx, f"{op}= on elements that different masks select")
-        other = right.whole
-    elif not is_number(right) or (isinstance(right, Array) and right.form is Form.JAX):
-        refuse(ctx, f"{op}= with another array")
+    if op == "@" or (isinstance(right, Array) and right.rank and right.form is Form.JAX):
+        refuse(ctx, f"the operator {op}=", left)
+
+    def plain(ours: np.ndarray, theirs: np.ndarray) -> None:
+        FUNCTIONS[op].ufunc(ours, theirs, out=np.empty(ours.shape, ours.dtype), casting="same_kind")
+
+    other = beside(ctx, f"the operator {op}=", plain, left, right, (left, right))
     copy = ctx.ndarray(left.elements(ctx))
     inplace(ctx, op, copy, other)
     chosen = ctx.op(Select(), left.where(ctx), ctx.contents(copy), left.elements(ctx))
@@ -173,7 +160,7 @@ def unary(ctx: Context, op: str, x: Raw) -> Abstract:
         return call_now(ctx, plain, x.value)
     if not is_number(x) and not ctx.is_ndarray(x):
         if isinstance(x, Masked):
-            return elementwise(ctx, f"the operator {op}", lambda y: unary(ctx, op, y), x)
+            return elementwise(ctx, f"the operator {op}", plain, lambda y: unary(ctx, op, y), x)
         known = known_object(ctx, x)
         if known is not MISSING:
             return call_now(ctx, plain, known)
@@ -210,7 +197,9 @@ def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     if overloaded is not None:
         return overloaded
     if isinstance(left, Masked) or isinstance(right, Masked):
-        return elementwise(ctx, f"the operator {op}", lambda x, y: compare(ctx, op, x, y), left, right)
+        return elementwise(
+            ctx, f"the operator {op}", PYTHON_OPERATORS[op], lambda x, y: compare(ctx, op, x, y), left, right
+        )
     left, right = abstract(left), abstract(right)
     if op in ("==", "!=") and (isinstance(left, Text) or isinstance(right, Text)):
         found = _of_text(ctx, PYTHON_OPERATORS[op], left, right)
@@ -360,13 +349,15 @@ def _python_or_numpy(
     (value,) = compute(ctx, function, operands, numpy)
     is_python = both(ctx, *[_is_python(ctx, o) for o in by_path])
     (dtype,) = numpy.outputs
-    return ByPath(value, Form.SCALAR, kinds=((dtype, Form.PYTHON), (dtype, Form.SCALAR)), tags=(is_python,))
+    return ByPath(
+        value, Form.SCALAR, kinds=(Kind(dtype, Form.PYTHON), Kind(dtype, Form.SCALAR)), tags=(is_python,)
+    )
 
 
 def _is_python(ctx: Context, number: ByPath) -> Value:
     """Whether a number is one of Python's."""
-    last = number.kinds[-1][1] is Form.PYTHON
-    others = [tag for tag, (_, form) in zip(number.tags, number.kinds) if (form is Form.PYTHON) != last]
+    last = number.kinds[-1].form is Form.PYTHON
+    others = [tag for tag, kind in zip(number.tags, number.kinds) if (kind.form is Form.PYTHON) != last]
     one_of_them = any_of(ctx, ctx.constant(False, BOOL), *others)
     return ctx.op(Not(), one_of_them) if last else one_of_them
 

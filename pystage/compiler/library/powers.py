@@ -84,13 +84,26 @@ def _integer_exponent(ctx: Context, left: Array, right: Operand) -> Abstract:
     weak = left.weak or left.form is Form.PYTHON
     dtype = numeric(canonical(left.dtype, ctx.x64))
     x = value_of(ctx, left, dtype, Form.JAX)
+    base = f"{dtype}[{','.join(map(str, x.type.static_shape))}]"
     if not isinstance(right, Const):
+        if is_integer(dtype) and right.form is not Form.JAX and right.dtype.kind == "i":
+            negative = ctx.op(Compare("LT"), right.value, a.like(ctx, right.value, 0))
+            ctx.check(negative, _refused_by_jax(base, -1), _refuse, [base, right])
         loop = Loop((dtype, dtype), (dtype,), Form.JAX, weak)
         return apply_loop(ctx, u.POWER, [left, right], loop)
     exponent = int(right.value)
     if exponent < 0 and is_integer(dtype):
-        ctx.raise_(TypeError(f"Integers cannot be raised to negative powers, got integer_pow({exponent})"))
+        ctx.raise_(_refused_by_jax(base, exponent))
     return ctx.jax(a.integer_power(ctx, x, exponent), weak)
+
+
+def _refused_by_jax(base: str, exponent: int) -> TypeError:
+    """What JAX raises for integers to a negative power."""
+    return TypeError(f"Integers cannot be raised to negative powers, got integer_pow({base}, {exponent})")
+
+
+def _refuse(base: str, exponent: int) -> None:
+    raise _refused_by_jax(base, exponent)
 
 
 def _numpy_power(ctx: Context, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw) -> Abstract:

@@ -11,27 +11,29 @@ from collections.abc import Sequence
 import jax.numpy as jnp
 import numpy as np
 
-from ..diagnostics.codes_types import ArgumentNotStaged
+from ..diagnostics.codes_types import ArgumentNotStaged, NoSuchOperation
 from ..hlo.ir import Value
-from ..hlo.types import is_complex
+from ..hlo.types import DType, is_complex
 from ..ops import Complex, Imag, Multiply, Negate, Real, Subtract
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, Const, Tuple
+from ..values.lattice import Abstract, Array, Const, Kind, Tuple
 from .context import Context, Raw
 from .contraction import Labelled, Precision, ordered, product
 from .jaxvalues import UnservedPrecision, axes_of, axis_of, is_none, precision_name
 from .joining import part
+from .masks import Masked
 from .nesting import nested
-from .promote import broadcast_shape
+from .promote import broadcast_shape, numpy_loop
 from .registry import meaning
 from .rules import JAX, NUMPY, ArrayArgument, Rules, twins
+from .selected_products import of_selections
 from .stores import store_out
 from .structures import abstract
 
 
 def matmul(ctx: Context, a: Raw, b: Raw) -> Abstract:
     """`a @ b`."""
-    jax = any(isinstance(x, Array) and x.form is Form.JAX for x in (a, b))
+    jax = any(isinstance(x, Array | Masked) and x.form is Form.JAX for x in (a, b))
     return ctx.call(Const(jnp.matmul if jax else np.matmul), [a, b])
 
 
@@ -64,7 +66,7 @@ def _matmul(ctx: Context, rules: Rules, left: Value, right: Value, precision: Pr
     if ours[-1] != theirs[max(len(theirs) - 2, 0)]:
         rules.mismatch(
             ctx,
-            "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc core signature "
+            "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
             f"(n?,k),(k,m?)->(n?,m?) (size {theirs[max(len(theirs) - 2, 0)]} is different from {ours[-1]})",
         )
     outer = _batch_shape(ctx, rules, ours[:-2], theirs[:-2])
@@ -105,10 +107,24 @@ def _without_ones(
     return Labelled(ctx.reshape(value, reduced), (*[labels[i] for i in kept], *inner))
 
 
+def product_dtype(ctx: Context, ufunc: np.ufunc, left: ArrayArgument, right: ArrayArgument) -> DType:
+    """The element type in which NumPy multiplies arrays, by the loops that it has for matrices."""
+    kinds = (Kind(left.dtype, Form.NDARRAY), Kind(right.dtype, Form.NDARRAY))
+    loop = numpy_loop(ufunc, kinds)
+    if loop is None:
+        types = f"{left.dtype} and {right.dtype}"
+        ctx.fail(NoSuchOperation(span=ctx.span, operation=f"np.{ufunc.__name__}", types=types))
+    return loop.inputs[0]
+
+
 @meaning(np.matmul)
 def numpy_matmul(ctx: Context, x1: Raw, x2: Raw, out: Raw = None, dtype: Raw = None) -> Abstract:
     """`np.matmul`."""
-    left, right, _ = _pair(ctx, NUMPY, x1, x2, "matmul")
+    selected = of_selections(ctx, "matmul", x1, x2)
+    if selected is not None:
+        return selected
+    given = [nested(ctx, NUMPY, x, "matmul") for x in (x1, x2)]
+    left, right = [ctx.convert(x.value, product_dtype(ctx, np.matmul, *given)) for x in given]
     if not is_none(dtype):
         wanted = NUMPY.dtype(ctx, dtype, "matmul")
         left, right = ctx.convert(left, wanted), ctx.convert(right, wanted)
@@ -120,6 +136,9 @@ def jax_matmul(
     ctx: Context, a: Raw, b: Raw, *, precision: Raw = None, preferred_element_type: Raw = None
 ) -> Abstract:
     """`jnp.matmul`."""
+    selected = of_selections(ctx, "matmul", a, b)
+    if selected is not None:
+        return selected
     left, right, weak = _pair(ctx, JAX, a, b, "matmul")
     how = precision_of(ctx, JAX, precision, preferred_element_type, "matmul")
     return JAX.result(ctx, _matmul(ctx, JAX, left, right, how), weak and how.preferred is None)
@@ -177,6 +196,9 @@ def dot(
     preferred_element_type: Raw = None,
 ) -> Abstract:
     """The inner product over the last axis of `a` and the last but one of `b`."""
+    selected = of_selections(ctx, "dot", a, b)
+    if selected is not None:
+        return selected
     left, right, weak = _pair(ctx, rules, a, b, "dot")
     how = precision_of(ctx, rules, precision, preferred_element_type, "dot")
     pairs = []
@@ -191,6 +213,9 @@ def inner(
     ctx: Context, rules: Rules, a: Raw, b: Raw, *, precision: Raw = None, preferred_element_type: Raw = None
 ) -> Abstract:
     """The inner product over the last axes."""
+    selected = of_selections(ctx, "inner", a, b)
+    if selected is not None:
+        return selected
     left, right, weak = _pair(ctx, rules, a, b, "inner")
     how = precision_of(ctx, rules, precision, preferred_element_type, "inner")
     pairs = [(left.type.rank - 1, right.type.rank - 1)] if left.type.rank and right.type.rank else []
@@ -209,6 +234,9 @@ def vdot(
     ctx: Context, rules: Rules, a: Raw, b: Raw, *, precision: Raw = None, preferred_element_type: Raw = None
 ) -> Abstract:
     """The inner product of all elements, the first operand conjugated."""
+    selected = of_selections(ctx, "vdot", a, b)
+    if selected is not None:
+        return selected
     left, right, weak = _pair(ctx, rules, a, b, "vdot")
     how = precision_of(ctx, rules, precision, preferred_element_type, "vdot")
     flat = [ctx.reshape(v, (v.type.size,)) for v in (conjugate(ctx, left), right)]

@@ -13,7 +13,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import numpy as np
@@ -37,7 +37,7 @@ from ..hlo.types import (
 )
 from ..ops import Compare, Constant, Convert
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, ByPath, Const
+from ..values.lattice import Abstract, Array, ByPath, Const, Kind
 from .bounds import check_fits
 from .by_path import of_one_kind
 from .context import Context, Raw
@@ -50,19 +50,6 @@ PYTHON_DTYPES: dict[type, DType] = {bool: BOOL, int: INT64, float: FLOAT64, comp
 """How Python's numbers are represented."""
 
 _WEAK: dict[DType, type] = {INT64: int, FLOAT64: float, COMPLEX128: complex}
-
-
-class Kind(NamedTuple):
-    """What promotion looks at. `weak` is JAX's weak type; Python scalars are weak by their form."""
-
-    dtype: DType
-    form: Form
-    weak: bool = False
-
-    def __str__(self) -> str:
-        if self.form is Form.PYTHON:
-            return python_type(self.dtype).__name__
-        return f"{self.dtype} ({self.form.value})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +77,7 @@ def python_type(dtype: DType) -> type:
 def kinds_of(operand: Operand) -> tuple[Kind, ...]:
     """The kinds that an operand may have; mostly one."""
     if isinstance(operand, ByPath):
-        return tuple([Kind(dtype, form) for dtype, form in operand.kinds])
+        return operand.kinds
     if isinstance(operand, Array):
         return (Kind(operand.dtype, operand.form, operand.weak),)
     value = operand.value
@@ -145,7 +132,7 @@ def _fits(operand: Operand, dtype: DType) -> bool:
     """True for all but a number of several kinds of which one may not fit into the type that it is converted to."""
     if not isinstance(operand, ByPath):
         return True
-    may_be_int = (INT64, Form.PYTHON) in operand.kinds and is_integer(dtype)
+    may_be_int = Kind(INT64, Form.PYTHON) in operand.kinds and is_integer(dtype)
     return operand.whole is None and (not may_be_int or np.can_cast(operand.dtype, dtype, "safe"))
 
 

@@ -15,7 +15,7 @@ from ..hlo.ir import Value
 from ..hlo.types import BOOL, COMPLEX128, FLOAT64, INT64, DType
 from ..ops import Compare, Divide, Power, Remainder
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, Const
+from ..values.lattice import Abstract, Array, Const, Kind
 from . import arithmetic as a
 from .bounds import UNBOUNDED, Bounds, bounds, bounds_of
 from .context import Context
@@ -28,7 +28,7 @@ from .number_checks import (
     check_shift,
     check_sum,
 )
-from .promote import Kind, Loop, Operand, fits, python_type, value_of
+from .promote import Loop, Operand, fits, python_type, value_of
 
 PYTHON_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -210,6 +210,8 @@ def _result_bounds(symbol: str, x: Bounds, y: Bounds) -> Bounds:
     """Bounds of an operator's exact result; None where they are not cheap to know."""
     low: int | None = None
     high: int | None = None
+    if _is_empty(x) or _is_empty(y):  # on a path that is never taken
+        return None, None
     match symbol:
         case "+":
             low, high = _sum(x[0], y[0]), _sum(x[1], y[1])
@@ -233,6 +235,10 @@ def _result_bounds(symbol: str, x: Bounds, y: Bounds) -> Bounds:
         case "|" | "^" if x[0] is not None and y[0] is not None and x[0] >= 0 and y[0] >= 0:
             low = 0
     return low, high
+
+
+def _is_empty(bounds: Bounds) -> bool:
+    return bounds[0] is not None and bounds[1] is not None and bounds[0] > bounds[1]
 
 
 def _power_bound(base: int | None, exponent: int | None) -> int | None:

@@ -7,7 +7,7 @@ says it, of the elements 0, 1, …, n - 1, and only the interpolation is compute
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,12 @@ _EXACT_IN_FLOAT16 = 2048
 
 
 class _Lines:
-    """The elements to order, brought to the first axis and sorted, and the shape of the result."""
+    """The elements to order, brought to the first axis, and the shape of the result.
+
+    `sorted` are they in order, once `order` has said at which places they must be.
+    """
+
+    sorted: Value
 
     def __init__(self, ctx: Context, rules: Rules, a: Raw, axis: Raw, keepdims: Raw, name: str) -> None:
         given = nested(ctx, rules, a, name)
@@ -47,7 +52,13 @@ class _Lines:
         self.result = reduced_shape(self.shape, self.axes, self.keep)
         order = (*self.axes, *kept)
         moved = self.given if order == tuple(range(given.rank)) else ctx.op(Transpose(order), self.given)
-        self.sorted = ctx.op(Sort(0), ctx.reshape(moved, (self.count, *self.rest)))
+        self.lines = ctx.reshape(moved, (self.count, *self.rest))
+
+    def order(self, ctx: Context, places: Iterable[int] = ()) -> None:
+        """Sorts, so that the elements at these places are right, or all; the last one is, which tells of NaN."""
+        wanted = {int(p) for p in places}
+        kth = tuple(sorted({*wanted, self.count - 1})) if wanted else ()
+        self.sorted = ctx.op(Sort(0, kth=kth), self.lines)
 
     def given_back(self, ctx: Context, rules: Rules, value: Value) -> Abstract:
         """The result: with `keepdims` an ndarray of any rank."""
@@ -89,6 +100,7 @@ def median(
     if lines.count == 0:
         return lines.given_back(ctx, rules, ctx.broadcast(ctx.constant(np.nan, dtype), lines.result))
     middle = lines.count // 2
+    lines.order(ctx, range((lines.count - 1) // 2, middle + 1))
     wide = wider(dtype)
     value = ctx.convert(part(ctx, lines.sorted, 0, middle, middle + 1), wide)
     if lines.count % 2 == 0:
@@ -144,6 +156,7 @@ def _quantile(
     if given is None:
         flat = places.reshape(-1).astype(np.float64)
         if of_integers.dtype == INT64:  # an element, nothing between two
+            lines.order(ctx, flat.astype(np.int64))
             value = taken(ctx, lines.sorted, flat.astype(np.int64), 0)
         else:
             value = _interpolated(ctx, lines, flat, dtype, from_above=how == "averaged_inverted_cdf")
@@ -151,6 +164,7 @@ def _quantile(
         if how != "linear" or given.dtype.kind != "f":
             what = "method" if how != "linear" else "q of integers"
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{name}", argument=what))
+        lines.order(ctx)
         shares = ctx.convert(ctx.reshape(given.value, (places.size,)), dtype)
         value = _computed(ctx, lines, shares, 100 if name == "percentile" else 1)
     result = ctx.reshape(lines.with_nan(ctx, value), (*places.shape, *lines.result))
@@ -172,6 +186,7 @@ def _interpolated(ctx: Context, lines: _Lines, places: np.ndarray, dtype: DType,
     below = np.ceil(places) - 1 if from_above else np.floor(places)
     below = np.clip(below, 0, lines.count - 1).astype(np.int64)
     above = np.ceil(places).astype(np.int64) if from_above else np.minimum(below + 1, lines.count - 1)
+    lines.order(ctx, (*below, *above))
     low, high = [taken(ctx, lines.sorted, at, 0) for at in (below, above)]
     share = ctx.constant(np.where(above > below, places - below, 0), dtype)
     return _between(ctx, low, high, share)

@@ -8,12 +8,12 @@ from ..hlo.ir import Value
 from ..hlo.types import BOOL, INT64, is_integer
 from ..ops import Add, Compare, Divide, Multiply, Select, Subtract
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, Const, Range
+from ..values.lattice import Abstract, Array, Const, Kind, Range
 from .bounds import Bounds, bounds, bounds_of
 from .classes import class_name
 from .context import Context, Raw
 from .operators import unary
-from .promote import Kind, kinds_of, value_of
+from .promote import kinds_of, value_of
 from .registry import meaning
 from .structures import abstract
 

@@ -106,7 +106,7 @@ def _masked_source(ctx: Context, a: Masked, axis: Raw, keep: bool, name: str) ->
     for each in _axes(ctx, axis, a.rank, name):
         axes += a.covered if each == a.axis else [each + (extra if each > a.axis else 0)]
     if a.axis not in axes or (keep and extra):
-        refuse(ctx, f"{name} along another axis")
+        refuse(ctx, f"{name} along another axis", a)
     shape = reduced_shape(a.type.static_shape, tuple(axes), keep)
     return Source(a.elements(ctx), tuple(axes), a.where(ctx), shape)
 

@@ -35,6 +35,11 @@ def meaning(*objects: Any) -> Callable[[F], F]:
     return declare
 
 
+def replace_meaning(callable_: Any, function: Callable[..., Abstract]) -> None:
+    """Declares that calling `callable_`, which has a meaning, means `function` from now on."""
+    _MEANINGS[id(callable_)] = (callable_, function)
+
+
 def method_meaning(cls: type, name: str) -> Callable[[F], F]:
     """Declares what the method `name` of the built-in class `cls` means: `(ctx, receiver, …) → Abstract`."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import abc
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -32,12 +32,12 @@ from ..hlo.types import (
     is_floating,
 )
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, Const, Ref, Tuple
+from ..values.lattice import Abstract, Array, ArrayCell, ByPath, Const, Kind, Ref, Tuple
 from ..values.views import View, read_path
 from .context import Context, Raw
-from .jaxvalues import AxisProblem, canonical, index_dtype, is_none, jax_array, known_dtype
+from .jaxvalues import AxisProblem, canonical, index_dtype, is_list, is_none, jax_array, known_dtype
 from .masks import Masked, refuse
-from .promote import Kind, inexact, jax_common
+from .promote import inexact, jax_common
 from .registry import meaning
 from .stores import dtype_of, store_out
 
@@ -135,7 +135,10 @@ class NumpyRules(Rules):
 
     def operand(self, ctx: Context, raw: Raw, function: str) -> ArrayArgument:
         if isinstance(raw, Masked):
-            refuse(ctx, f"np.{function}")
+            refuse(ctx, f"np.{function}", raw)
+        if isinstance(raw, ByPath) and len({k.dtype for k in raw.kinds}) == 1 and not raw.may_be_jax:
+            dtype = raw.kinds[0].dtype
+            return ArrayArgument(ctx.convert(raw.whole or raw.value, dtype), False, Form.SCALAR)
         read = ctx.read(raw)
         if isinstance(read, Const):
             return ArrayArgument(numpy_constant(ctx, read.value, function), False, _form_of(read.value))
@@ -183,7 +186,7 @@ class JaxRules(Rules):
 
     def operand(self, ctx: Context, raw: Raw, function: str) -> ArrayArgument:
         if isinstance(raw, Masked):
-            refuse(ctx, f"jnp.{function}")
+            refuse(ctx, f"jnp.{function}", raw)
         array = jax_array(ctx, raw, function)
         return ArrayArgument(array.value, array.weak, Form.JAX)
 
@@ -215,6 +218,38 @@ class JaxRules(Rules):
 
 NUMPY = NumpyRules()
 JAX = JaxRules()
+
+
+_OPERANDS = frozenset({"repeats", "v", "sorter"})
+"""Parameters beside the first for which methods of `jax.Array`s take arrays and no lists."""
+
+
+def delegated(ctx: Context, owner: Raw, *others: Raw) -> bool:
+    """Whether a function of NumPy that uses a method or the operators of `owner` goes by JAX's rules.
+
+    So it is where that is a `jax.Array`. But a method of it raises TypeError where one of the `others`, which it takes
+    for arrays, is a list: then NumPy's function does without the method, and converts `owner` to an ndarray.
+    """
+    is_jax = isinstance(owner, Array) and owner.form is Form.JAX
+    return is_jax and not any(is_list(ctx, other) for other in others)
+
+
+_FORGOTTEN = {"sum": "initial"}
+"""An argument that a method of `jax.Array`s has and does nothing with; the function of `jax.numpy` serves it."""
+
+
+def refuse_forgotten(ctx: Context, method: str, given: Mapping[str, Raw]) -> None:
+    """PS203 where a method of a `jax.Array` is given the argument that it forgets."""
+    argument = _FORGOTTEN.get(method, "")
+    if not is_none(given.get(argument)):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"jax.Array.{method}", argument=argument))
+
+
+def converted(ctx: Context, raw: Raw) -> Raw:
+    """`np.asarray` of a `jax.Array`, which may not be stored to; whatever else there is as it is."""
+    if not isinstance(raw, Array) or raw.form is not Form.JAX or raw.key_impl is not None:
+        return raw
+    return Ref(ctx.state.new_cell(ArrayCell(raw.value, writable=False)))
 
 
 def rules_of(ctx: Context, *values: Raw) -> Rules:
@@ -307,12 +342,14 @@ def under(
 ) -> Body:
     """`function(ctx, rules, …)` as the meaning `(ctx, …)` of the function `real`.
 
-    Of the parameters it serves those that the real function has. `delegates`: NumPy's function calls the
-    method of the same name, so that a `jax.Array` goes by JAX's rules. `fold`: the real function is called
-    where all arguments are known numbers. `accumulates`: NumPy computes in the element type of `out`.
+    Of the parameters it serves those that the real function has. `delegates`: NumPy's function uses a method or
+    the operators of its first argument, see `delegated`; otherwise it converts all of them by `np.asarray`. `fold`:
+    the real function is called where all arguments are known numbers. `accumulates`: NumPy computes in the element
+    type of `out`.
     """
     name = getattr(real, "__name__", "?")
     signature = _restricted(function, real)
+    names = list(signature.parameters)[1:]
     positional = any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values())
 
     def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
@@ -321,8 +358,15 @@ def under(
             if known and not any(k is MISSING for k in known):
                 return _folded(ctx, real, known[: len(args)], dict(zip(kwargs, known[len(args) :])))
         chosen = rules
-        if delegates and args and isinstance(args[0], Array) and args[0].form is Form.JAX:
-            chosen = JAX
+        if delegates:
+            given = {**dict(zip(names, args)), **kwargs}
+            others = [given[each] for each in _OPERANDS & given.keys()]
+            if delegated(ctx, given.get(names[0]), *others):
+                chosen = JAX
+                refuse_forgotten(ctx, name, given)
+        elif not rules.is_jax:
+            args = tuple([converted(ctx, arg) for arg in args])
+            kwargs = {key: converted(ctx, arg) for key, arg in kwargs.items()}
         try:
             if positional:
                 return function(ctx, chosen, *args, **kwargs)

@@ -28,6 +28,7 @@ from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Caught, Const, Exc, Ref, is_number
 from . import arithmetic as a
 from .bounds import bounds_of, check_fits
+from .classes import c_name, scalar_class
 from .context import Context, Raw
 from .exact import round_float, round_integer
 from .jaxvalues import canonical
@@ -201,8 +202,8 @@ def round_(ctx: Context, number: Raw, ndigits: Raw = None) -> Abstract:
     operand = ctx.read(number)
     assert isinstance(operand, Array)
     if operand.form is Form.NDARRAY or is_complex(operand.dtype):
-        types = f"numpy.ndarray of {operand.dtype}" if operand.form is Form.NDARRAY else str(operand.dtype)
-        ctx.raise_(TypeError(f"type {types} doesn't define __round__ method"))
+        name = c_name(scalar_class(operand.dtype, operand.form))
+        ctx.raise_(TypeError(f"type {name} doesn't define __round__ method"))
     if operand.form is Form.JAX:
         return _jax_round(ctx, operand, digits)
     if operand.dtype == BOOL:

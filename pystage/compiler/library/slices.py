@@ -2,18 +2,18 @@
 
 `x[i : i + 3]` has a known size: both bounds are the same expression but for a constant. It is served where
 inference knows that it lies inside the array, because Python cuts off a slice that does not, and its size
-would then depend on `i`. Of any other slice the size is not known: it is the mask of its places.
+would then depend on `i`. Of any other slice the size is not known: its places are a progression, and a mask.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..diagnostics.codes_constant import NotKnown, TooManyToUnroll
-from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Op, Value
 from ..hlo.types import INT64, UINT64, ArrayType, is_integer
 from ..ops import (
@@ -22,7 +22,10 @@ from ..ops import (
     Clamp,
     Compare,
     Constant,
+    Divide,
     Iota,
+    Maximum,
+    Minimum,
     Multiply,
     Negate,
     Remainder,
@@ -31,6 +34,7 @@ from ..ops import (
 )
 from ..values.lattice import Abstract, Array, ByPath, Const, Slice
 from ..values.views import Index
+from .bounds import bounds
 from .by_path import of_one_kind
 from .context import Context
 
@@ -48,21 +52,110 @@ class Part:
         return self.start == 0 and self.size == extent and self.step == 1
 
 
-def part_of(ctx: Context, entry: Slice, extent: int) -> Part | Value:
-    """The places of an axis of `extent` elements that a slice names; a mask of the axis where only the program
-    knows how many they are."""
+@dataclass(frozen=True, slots=True)
+class Progression:
+    """`count` places of an axis: `start`, `start + step`, …; only the program knows where and how many."""
+
+    start: Value
+    step: int
+    count: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The places of an axis that `mask` names; `places` are they in order, where the step is known.
+
+    `bounds` are the numbers that decide which they are.
+    """
+
+    mask: Value
+    places: Progression | None
+    bounds: tuple[Array, ...]
+
+
+def part_of(ctx: Context, entry: Slice, extent: int) -> Part | Chosen:
+    """The places of an axis of `extent` elements that a slice names."""
     parts = [
         of_one_kind(ctx, p) if isinstance(p, ByPath) else p for p in (entry.start, entry.stop, entry.step)
     ]
     entry = Slice(*parts)
-    try:
+    if not all(map(_is_bound, parts)) or all(map(ctx.can_be_known, parts)):
         return _known_part(ctx, entry, extent)
-    except DiagnosticError as error:
-        bounds_ = (entry.start, entry.stop, entry.step)
-        unknown = isinstance(error.diagnostic, NotKnown | TooManyToUnroll)
-        if not unknown or not all(map(_is_bound, bounds_)):
-            raise
-        return _mask(ctx, entry, extent)
+    part = _window(ctx, entry, extent) if _is_one(entry.step) else None
+    if part is not None:
+        return part
+    bounds_ = tuple([p for p in parts if isinstance(p, Array)])
+    if not ctx.can_be_known(entry.step):
+        return Chosen(_mask(ctx, entry, extent), None, bounds_)
+    places = progression(ctx, entry, ctx.python(ctx.constant(extent, INT64), extent, extent))
+    return Chosen(mask_of(ctx, places, extent), places, bounds_)
+
+
+def _is_one(step: Abstract) -> bool:
+    return isinstance(step, Const) and step.value in (None, 1)
+
+
+def progression(ctx: Context, entry: Slice, extent: Array) -> Progression:
+    """What a slice of a known step names of an axis of `extent` elements, by `slice.indices` of the language reference."""
+    step = ctx.known(entry.step, "the step of a slice")
+    step = 1 if step is None else int(step)
+    if step == 0:
+        ctx.raise_(ValueError("slice step cannot be zero"))
+    least, most = (0, extent) if step > 0 else (-1, _plus(ctx, extent, -1))
+    start = _end(ctx, entry.start, extent, least, most, least if step > 0 else most)
+    stop = _end(ctx, entry.stop, extent, least, most, most if step > 0 else least)
+    distance = ctx.op(Subtract(), stop, start) if step > 0 else ctx.op(Subtract(), start, stop)
+    if abs(step) > 1:
+        more = ctx.op(Add(), distance, ctx.constant(abs(step) - 1, INT64))
+        distance = ctx.op(Divide(), more, ctx.constant(abs(step), INT64))
+    return Progression(start, step, ctx.op(Maximum(), distance, ctx.constant(0, INT64)))
+
+
+def _plus(ctx: Context, number: Array, by: int) -> Array:
+    """An integer and a constant."""
+    low, high = [None if end is None else end + by for end in (number.lower, number.upper)]
+    return ctx.python(ctx.op(Add(), number.value, ctx.constant(by, INT64)), low, high)
+
+
+def _end(
+    ctx: Context, given: Abstract, extent: Array, least: int, most: Array, missing: int | Array
+) -> Value:
+    """A bound of a slice, counted from the front and moved to between `least` and `most`."""
+    if isinstance(given, Const) and given.value is None:
+        return missing.value if isinstance(missing, Array) else ctx.constant(missing, INT64)
+    far = 1 << 62
+    if isinstance(given, Const):
+        number = min(max(int(given.value), -far), far)
+        given = ctx.python(ctx.constant(number, INT64), number, number)
+    assert isinstance(given, Array)
+    low, high = bounds(ctx, given)
+    value = ctx.convert(given.value, INT64)
+    if low is None or low < 0:
+        moved = ctx.op(Add(), value, extent.value)
+        negative = ctx.op(Compare("LT"), value, ctx.constant(0, INT64))
+        value = moved if high is not None and high < 0 else ctx.op(Select(), negative, moved, value)
+        value = ctx.op(Maximum(), value, ctx.constant(least, INT64))
+    if high is None or most.lower is None or high > most.lower:
+        value = ctx.op(Minimum(), value, most.value)
+    return value
+
+
+def mask_of(ctx: Context, places: Progression, extent: int) -> Value:
+    """Which elements of an axis of `extent` elements are at the places."""
+    at = ctx.op(Iota(ArrayType(INT64, (extent,)), 0))
+    start = ctx.broadcast(places.start, (extent,))
+    distance = ctx.op(Subtract(), at, start) if places.step > 0 else ctx.op(Subtract(), start, at)
+    zero, size = ctx.constant(0, INT64), abs(places.step)
+    reach = places.count if size == 1 else ctx.op(Multiply(), places.count, ctx.constant(size, INT64))
+    inside = ctx.op(
+        And(),
+        ctx.op(Compare("GE"), distance, ctx.broadcast(zero, (extent,))),
+        ctx.op(Compare("LT"), distance, ctx.broadcast(reach, (extent,))),
+    )
+    if size == 1:
+        return inside
+    rest = ctx.op(Remainder(), distance, ctx.broadcast(ctx.constant(size, INT64), (extent,)))
+    return ctx.op(And(), inside, ctx.op(Compare("EQ"), rest, ctx.broadcast(zero, (extent,))))
 
 
 def _is_bound(bound: Abstract) -> bool:
@@ -124,10 +217,6 @@ def _known_part(ctx: Context, entry: Slice, extent: int) -> Part:
     step = ctx.known(entry.step, "the step of a slice")
     if step == 0:
         ctx.raise_(ValueError("slice step cannot be zero"))
-    if step in (None, 1) and (_staged(entry.start) or _staged(entry.stop)):
-        part = _window(ctx, entry, extent)
-        if part is not None:
-            return part
     start = ctx.known(entry.start, "the start of a slice, so that its size is known,")
     stop = ctx.known(entry.stop, "the end of a slice, so that its size is known,")
     try:
@@ -141,68 +230,83 @@ def _bound(value: Any) -> Any:
     return int(value) if isinstance(value, np.integer) else value
 
 
-def _staged(bound: Abstract) -> bool:
-    return isinstance(bound, Array) and not bound.rank
-
-
 def _window(ctx: Context, entry: Slice, extent: int) -> Part | None:
     """A slice of known size at a computed place that certainly lies inside the axis, else None."""
     start, stop = entry.start, entry.stop
     if not (isinstance(start, Array) and isinstance(stop, Array) and not start.rank and not stop.rank):
         return None
-    size = difference(stop.value, start.value)
+    size = _distance(ctx, stop.value, start.value)
     if size is None:
         return None
-    lower = start.lower if start.lower is not None else _shifted(stop.lower, -size)
-    upper = start.upper if start.upper is not None else _shifted(stop.upper, -size)
+    (low, high), (stop_low, stop_high) = bounds(ctx, start), bounds(ctx, stop)
+    lower = low if low is not None else _shifted(stop_low, -size)
+    upper = high if high is not None else _shifted(stop_high, -size)
     if size <= 0 or lower is None or upper is None or lower < 0 or upper + size > extent:
         return None
     return Part(ctx.convert(start.value, INT64), size, 1)
+
+
+def _distance(ctx: Context, a: Value, b: Value) -> int | None:
+    """`a - b` where it is the same in every trip of the loops around; numbers of the call in it are demanded."""
+    form = difference(a, b)
+    total = form.pop((), 0)
+    factors = {value: ctx.python(ctx.convert(value, INT64)) for term in form for value in term}
+    if not all(map(ctx.can_be_known, factors.values())):
+        return None
+    for term, factor in form.items():
+        numbers = [ctx.known(factors[value], "the size of a slice") for value in term]
+        total += factor * math.prod(numbers)
+    return int(total)
 
 
 def _shifted(bound: int | None, by: int) -> int | None:
     return None if bound is None else bound + by
 
 
-# ---------------------------------------------------------------- linear forms
+# ---------------------------------------------------------------- polynomials
 
 _DEPTH = 12
-_Form = dict[Value | None, int]
+_MOST_TERMS = 8
+
+_Form = dict[tuple[Value, ...], int]
+"""A sum of products of numbers of the program, each with a factor; the empty product is the constant."""
 
 
-def difference(a: Value, b: Value) -> int | None:
-    """`a - b` of two integer scalars of the program where it is the same whatever they are, else None."""
-    form: _Form = {}
-    _add(form, a, 1, _DEPTH)
-    _add(form, b, -1, _DEPTH)
-    distance = form.pop(None, 0)
-    return None if any(form.values()) else distance
+def difference(a: Value, b: Value) -> _Form:
+    """`a - b` of two integer scalars of the program, without what cancels out."""
+    form = _form(a, _DEPTH)
+    _add(form, _form(b, _DEPTH), -1)
+    return {term: factor for term, factor in form.items() if factor}
 
 
-def _add(form: _Form, value: Value, factor: int, depth: int) -> None:
-    """Adds `factor * value` to a linear form; the key None is the constant."""
+def _add(form: _Form, other: _Form, factor: int) -> None:
+    for term, own in other.items():
+        form[term] = form.get(term, 0) + factor * own
+
+
+def _form(value: Value, depth: int) -> _Form:
+    """A number of the program as a sum of products."""
     op = value.owner
     if isinstance(op, Op) and depth:
-        operands = op.operands
         match op.kind:
             case Constant(data=data):
-                form[None] = form.get(None, 0) + factor * int(data)
-                return
-            case Add():
-                _add(form, operands[0], factor, depth - 1)
-                _add(form, operands[1], factor, depth - 1)
-                return
-            case Subtract():
-                _add(form, operands[0], factor, depth - 1)
-                _add(form, operands[1], -factor, depth - 1)
-                return
+                return {(): int(data)}
+            case Add() | Subtract():
+                left, right = [_form(v, depth - 1) for v in op.operands]
+                _add(left, right, 1 if isinstance(op.kind, Add) else -1)
+                return left
             case Negate():
-                _add(form, operands[0], -factor, depth - 1)
-                return
+                return {term: -factor for term, factor in _form(op.operands[0], depth - 1).items()}
             case Multiply():
-                for this, other in (operands, operands[::-1]):
-                    kind = getattr(other.owner, "kind", None)
-                    if isinstance(kind, Constant):
-                        _add(form, this, factor * int(kind.data), depth - 1)
-                        return
-    form[value] = form.get(value, 0) + factor
+                left, right = [_form(v, depth - 1) for v in op.operands]
+                if len(left) * len(right) <= _MOST_TERMS:
+                    return _product(left, right)
+    return {(value,): 1}
+
+
+def _product(left: _Form, right: _Form) -> _Form:
+    found: _Form = {}
+    for (a, m), (b, n) in itertools.product(left.items(), right.items()):
+        term = tuple(sorted((*a, *b), key=id))
+        found[term] = found.get(term, 0) + m * n
+    return found

@@ -1,7 +1,8 @@
 """Order: `sort`, `argsort`, `partition`, `lexsort`.
 
-NaN comes last, complex numbers are ordered by real part and then imaginary part. Every sort is stable: where
-NumPy leaves the order open (equal elements in `argsort`, what lies beside `kth` in `partition`), it is theirs.
+NaN comes last, complex numbers are ordered by real part and then imaginary part. Where NumPy leaves the order open
+(equal elements in `argsort`, what lies beside `kth` in `partition`), it is NumPy's own on the host, and that of a
+stable sort elsewhere.
 """
 
 from __future__ import annotations
@@ -27,10 +28,16 @@ def _places(ctx: Context, rules: Rules, shape: tuple[int, ...], axis: int) -> Va
     return ctx.op(Iota(ArrayType(rules.index_dtype(ctx), shape), axis))
 
 
-def _sorted_places(ctx: Context, rules: Rules, keys: list[Value], axis: int) -> Value:
+def _sorted_places(ctx: Context, rules: Rules, keys: list[Value], sort: Sort) -> Value:
     """Where the elements come from that ascend by the first key, then the second, and so on."""
-    where = _places(ctx, rules, keys[0].type.static_shape, axis)
-    return ctx.b.ops(Sort(axis, True, len(keys)), *keys, where)[-1]
+    where = _places(ctx, rules, keys[0].type.static_shape, sort.axis)
+    return ctx.b.ops(sort, *keys, where)[-1]
+
+
+def _sort(ctx: Context, rules: Rules, axis: int, kind: Raw, stable: Raw) -> Sort:
+    """How `sort` and `argsort` order: NumPy's quicksort leaves the order of equal elements open."""
+    quick = not rules.is_jax and ctx.known(kind, "the kind of a sort") in (None, "quicksort")
+    return Sort(axis, any_order=quick and not ctx.known(stable, "stable of a sort"))
 
 
 def _along(ctx: Context, rules: Rules, a: Raw, axis: Raw, name: str) -> tuple[ArrayArgument, int]:
@@ -70,7 +77,7 @@ def sort(
     """The elements in order along `axis`, or of the flat array."""
     _check_options(ctx, rules, "sort", order, kind)
     given, at = _along(ctx, rules, a, axis, "sort")
-    value = ctx.op(Sort(at), given.value)
+    value = ctx.op(_sort(ctx, rules, at, kind, stable), given.value)
     if ctx.known(descending, "descending of sort"):
         value = ctx.op(Reverse((at,)), value)
     return rules.array(ctx, value, given.weak)
@@ -97,7 +104,7 @@ def argsort(
         where = ctx.op(turned, _places(ctx, rules, given.shape, at))
         found = ctx.op(turned, ctx.b.ops(Sort(at), ctx.op(turned, given.value), where)[-1])
     else:
-        found = _sorted_places(ctx, rules, [given.value], at)
+        found = _sorted_places(ctx, rules, [given.value], _sort(ctx, rules, at, kind, stable))
     if not is_none(dtype):
         found = ctx.convert(found, rules.dtype(ctx, dtype, "argsort"))
     return rules.array(ctx, found)
@@ -117,27 +124,31 @@ def lexsort(ctx: Context, rules: Rules, keys: Raw, axis: Raw = -1) -> Abstract:
     if not shape:
         return rules.result(ctx, ctx.constant(0, rules.index_dtype(ctx)))
     at = axis_of(ctx, axis, len(shape), "lexsort")
-    return rules.array(ctx, _sorted_places(ctx, rules, [k.value for k in reversed(read)], at))
+    sort = Sort(at, keys=len(read))
+    return rules.array(ctx, _sorted_places(ctx, rules, [k.value for k in reversed(read)], sort))
 
 
 # ---------------------------------------------------------------- partitions
 
 
-def _check_kth(ctx: Context, kth: Raw, size: int, name: str) -> None:
-    for k in ints(ctx, kth, f"kth of {name}"):
+def _partial(ctx: Context, kth: Raw, given: ArrayArgument, axis: int, name: str) -> Sort:
+    """The sort that puts the `kth` elements into their places."""
+    size = given.shape[axis]
+    wanted = tuple(ints(ctx, kth, f"kth of {name}"))
+    for k in wanted:
         if not -size <= k < size:
             ctx.raise_(ValueError(f"kth(={k}) out of bounds ({size})"))
+    return Sort(axis, kth=wanted)
 
 
 @twins(np.partition, None, delegates=False)
 def partition(
     ctx: Context, rules: Rules, a: Raw, kth: Raw, axis: Raw = -1, kind: Raw = "introselect", order: Raw = None
 ) -> Abstract:
-    """The elements with the `kth` in its sorted place: here all are."""
+    """The elements with the `kth` in its sorted place, lesser ones before it and greater ones after it."""
     _check_options(ctx, rules, "partition", order)
     given, at = _along(ctx, rules, a, axis, "partition")
-    _check_kth(ctx, kth, given.shape[at], "partition")
-    return rules.array(ctx, ctx.op(Sort(at), given.value))
+    return rules.array(ctx, ctx.op(_partial(ctx, kth, given, at, "partition"), given.value))
 
 
 @twins(np.argpartition, None, delegates=False)
@@ -147,5 +158,5 @@ def argpartition(
     """Where the elements come from that `partition` gives."""
     _check_options(ctx, rules, "argpartition", order)
     given, at = _along(ctx, rules, a, axis, "argpartition")
-    _check_kth(ctx, kth, given.shape[at], "argpartition")
-    return rules.array(ctx, _sorted_places(ctx, rules, [given.value], at))
+    sort = _partial(ctx, kth, given, at, "argpartition")
+    return rules.array(ctx, _sorted_places(ctx, rules, [given.value], sort))

@@ -112,26 +112,42 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     values = np.ravel(np.asarray(a))
     edges = np.histogram_bin_edges(values, bins, range)
     count = len(edges) - 1
-    place = np.searchsorted(edges, values, side="right") - 1
-    place = np.where(values == edges[-1], count - 1, place)
-    inside = (place >= 0) & (place < count) & (values <= edges[-1])
-    place = np.clip(place, 0, count - 1)
+    equal = np.ndim(bins) == 0
+    inside = (values >= edges[0]) & (values <= edges[-1])
+    place = _place_by_width(values, inside, edges) if equal else np.searchsorted(edges, values, "right") - 1
+    place = np.where(inside, np.minimum(place, count - 1), count)
     if weights is None:
-        n = np.zeros(count, np.int64)
-        np.add.at(n, place, inside.astype(np.int64))
+        n = np.zeros(count + 1, np.int64)
+        np.add.at(n, place, 1)
     else:
         given = np.ravel(np.asarray(weights))
         if given.shape != values.shape:
             raise ValueError("weights should have the same shape as a.")
-        n = np.zeros(count, given.dtype)
-        np.add.at(n, place, np.where(inside, given, 0).astype(given.dtype))
+        n = np.zeros(count + 1, np.result_type(given.dtype, np.float64) if equal else given.dtype)
+        np.add.at(n, place, given)
+        n = n.astype(given.dtype)
+    n = n[:count]
     if density:
         widths = np.array(np.diff(edges), float)
         return n / widths / n.sum(), edges
     return n, edges
 
 
+def _place_by_width(values: Any, inside: Any, edges: Any) -> Any:
+    """The number of the bin, among bins of one width: by a division, and moved by one where the edges say so."""
+    last = len(edges) - 2
+    x = values.astype(edges.dtype)
+    share = np.where(inside, (x - edges[0]) / (edges[-1] - edges[0]), 0)
+    place = np.minimum((share * (last + 1)).astype(np.int64), last)
+    place = place - (x < np.take(edges, place, mode="clip"))
+    return place + ((x >= np.take(edges, place + 1, mode="clip")) & (place < last))
+
+
 # ---------------------------------------------------------------- order, without NaN
+
+
+_LARGE = 1_000
+"""Larger arrays are first searched for NaN: without any it takes no whole sort."""
 
 
 @composed(np.nanmedian)
@@ -139,6 +155,8 @@ def nanmedian(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     """The median of what is not NaN; NaN where there is nothing else."""
     x = np.asarray(a)
     if not np.issubdtype(x.dtype, np.inexact):
+        return np.median(x, axis=axis, keepdims=keepdims)
+    if x.size > _LARGE and not np.isnan(x).any():
         return np.median(x, axis=axis, keepdims=keepdims)
     return np.nanquantile(x, 0.5, axis=axis, keepdims=keepdims)
 
@@ -149,6 +167,8 @@ def nanquantile(a: Any, q: Any, axis: Any = None, *, keepdims: Any = False) -> A
     given = np.asarray(a)
     if not np.issubdtype(given.dtype, np.inexact):
         return np.quantile(given, q, axis=axis, keepdims=keepdims)
+    if given.size > _LARGE and not np.isnan(given).any():
+        return np.quantile(given, q, axis=axis, keepdims=keepdims)
     axes = tuple(range(given.ndim)) if axis is None else normalize_axis_tuple(axis, given.ndim)
     rest = [n for i, n in enumerate(given.shape) if i not in axes]
     count = math.prod([given.shape[i] for i in axes])
@@ -157,7 +177,8 @@ def nanquantile(a: Any, q: Any, axis: Any = None, *, keepdims: Any = False) -> A
     count = np.sum(~np.isnan(lines), axis=0)
     share = np.asarray(q)
     results = [_at_share(ordered, count, s) for s in np.ravel(share)]
-    result = np.stack(results).astype(given.dtype).reshape(share.shape + count.shape)
+    dtype = np.asarray(np.quantile(np.zeros(2, given.dtype), q)).dtype
+    result = np.stack(results).astype(dtype).reshape(share.shape + count.shape)
     if keepdims:
         kept = [1 if i in axes else n for i, n in enumerate(given.shape)]
         return result.reshape((*share.shape, *kept))
@@ -177,7 +198,9 @@ def _at_share(ordered: Any, count: Any, share: Any) -> Any:
 @composed(np.nanpercentile)
 def nanpercentile(a: Any, q: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     """`nanquantile` with `q` in percent."""
-    return np.nanquantile(a, np.true_divide(q, 100), axis=axis, keepdims=keepdims)
+    dtype = np.asarray(a).dtype
+    whole = dtype.type(100) if dtype.kind == "f" else 100
+    return np.nanquantile(a, np.true_divide(q, whole), axis=axis, keepdims=keepdims)
 
 
 @composed(np.nanargmax)

@@ -16,14 +16,16 @@ from ..hlo.ir import Value
 from ..hlo.types import BOOL, INT64, UINT64, ArrayType
 from ..ops import Clamp, Compare, Iota, Remainder, Select
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, Const, Ref, Slice, Tuple
+from ..values.lattice import Abstract, Array, Const, Kind, Ref, Slice, Tuple
 from ..values.views import Reshaped
 from .arithmetic import select
 from .casting import array_value
+from .classes import c_name, class_of
 from .context import Context, Raw
 from .creation import filled
 from .flat_stores import store_repeated, store_until_outside
 from .gathering import Fancy, gather, scatter
+from .indexing import IMMUTABLE
 from .indices import from_front
 from .inside import check_inside, outside_of_axis
 from .jaxvalues import axis_of, is_none
@@ -31,10 +33,11 @@ from .joining import joined, part, taken
 from .manipulation import as_array
 from .masks import Masked
 from .nesting import elements, nested
-from .promote import Kind, numpy_common
+from .promote import numpy_common
 from .registry import meaning
-from .rules import NUMPY, ArrayArgument, lifted
+from .rules import NUMPY, ArrayArgument, converted, delegated, lifted
 from .stores import check_writable, dtype_of, known_array, mismatch, shape_of, store_through
+from .structures import abstract
 
 
 def places_of(
@@ -76,7 +79,7 @@ def take(
     ctx: Context, a: Raw, indices: Raw, axis: Raw = None, out: Raw = None, mode: Raw = "raise"
 ) -> Abstract:
     """The slices at the places, along an axis or from the flat array."""
-    if isinstance(a, Array) and a.form is Form.JAX:  # its method refuses the mode "raise"
+    if delegated(ctx, a, indices):  # its method refuses the mode "raise"
         how = ctx.known(mode, "the mode of take")
         if not is_none(out) or how == "raise":
             ctx.raise_(NotImplementedError("The 'raise' mode to jnp.take is not supported."))
@@ -135,13 +138,16 @@ def take_along_axis(ctx: Context, arr: Raw, indices: Raw, axis: Raw = -1) -> Abs
     else:
         at = axis_of(ctx, axis, value.type.rank, "take_along_axis")
     places, check = _along(ctx, value, indices, at, "take_along_axis")
+    if delegated(ctx, arr):  # an index outside is the nearest that is inside
+        return ctx.jax(gather(ctx, value, places), arr.weak)
     check()
     return ctx.ndarray(gather(ctx, value, places))
 
 
-def _target(ctx: Context, array: Raw, function: str) -> Ref:
+def _target(ctx: Context, array: Raw, text: str) -> Ref:
+    """The ndarray that a function stores into; TypeError(text) where it is none."""
     if not ctx.is_ndarray(array):
-        ctx.raise_(TypeError(f"{function}: argument 1 must be numpy.ndarray"))
+        ctx.raise_(TypeError(text))
     assert isinstance(array, Ref)
     return array
 
@@ -149,7 +155,7 @@ def _target(ctx: Context, array: Raw, function: str) -> Ref:
 @meaning(np.put_along_axis)
 def put_along_axis(ctx: Context, arr: Raw, indices: Raw, values: Raw, axis: Raw) -> Abstract:
     """Stores where `take_along_axis` takes from, in place."""
-    target = _target(ctx, arr, "put_along_axis")
+    target = _target(ctx, arr, IMMUTABLE)
     shape = shape_of(ctx, target)
     value = ctx.contents(target)
     if is_none(axis):
@@ -174,7 +180,13 @@ def _broadcast(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
 @meaning(np.put)
 def put(ctx: Context, a: Raw, ind: Raw, v: Raw, mode: Raw = "raise") -> Abstract:
     """Stores at places of the flat array, in place; values are repeated as needed."""
-    target = _target(ctx, a, "put")
+    if not ctx.is_ndarray(a):
+        cls = class_of(ctx, a)[0]
+        error = TypeError(f"argument 1 must be numpy.ndarray, not {cls}")
+        error.__cause__ = error.__context__ = AttributeError(f"{c_name(cls)!r} object has no attribute 'put'")
+        ctx.raise_(error)
+    assert isinstance(a, Ref)
+    target = a
     check_writable(ctx, target, "put: output array")
     shape = shape_of(ctx, target)
     checked: list[Array] = []
@@ -198,7 +210,7 @@ def _outside_of_put(shape: tuple[int, ...]) -> Callable[[Any], None]:
 @meaning(np.putmask)
 def putmask(ctx: Context, a: Raw, mask: Raw, values: Raw) -> Abstract:
     """Stores where the mask holds, in place; values have the array's shape, or are one number."""
-    target = _target(ctx, a, "putmask")
+    target = _target(ctx, a, "putmask: first argument must be an array")
     shape = shape_of(ctx, target)
     where = ctx.convert(nested(ctx, NUMPY, mask, "putmask").value, BOOL)
     if where.type.size != int(np.prod(shape)):
@@ -219,6 +231,11 @@ def putmask(ctx: Context, a: Raw, mask: Raw, values: Raw) -> Abstract:
 @meaning(np.choose)
 def choose(ctx: Context, a: Raw, choices: Raw, out: Raw = None, mode: Raw = "raise") -> Abstract:
     """For each element the choice that it numbers."""
+    if delegated(ctx, a):
+        how = ctx.known(mode, "the mode of choose")
+        if not is_none(out):
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function="jnp.choose", argument="out"))
+        return ctx.call(Const(jnp.choose), [a, abstract(choices)], {"mode": Const(how)})
     if not is_none(out):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.choose", argument="out"))
     listed = elements(ctx, choices)
@@ -311,7 +328,7 @@ def ix_(ctx: Context, *args: Raw) -> Abstract:
     """Vectors of integers along axes of their own, as an index of all their combinations."""
     made: list[Abstract] = []
     for i, a in enumerate(args):
-        array = as_array(ctx, NUMPY, a, "ix_")
+        array = converted(ctx, as_array(ctx, NUMPY, a, "ix_"))
         shape = NUMPY.operand(ctx, array, "ix_").shape
         if shape == (0,) and not ctx.is_ndarray(a):  # NumPy takes an empty list for one of integers
             array = NUMPY.array(ctx, ctx.constant(np.zeros(0, np.int64), INT64))

@@ -62,6 +62,7 @@ from .jaxtail import jax_call
 from .masks import Masked, elementwise
 from .promote import inexact, kinds_of, numeric
 from .registry import meaning, meaning_of
+from .rules import converted
 from .structures import abstract
 
 ALL_KINDS = "biufc"
@@ -128,7 +129,7 @@ def with_ufunc_options(operands: int, call: Callable[..., Abstract]) -> Callable
     def whole(ctx: Context, *args: Raw, out: Raw = None, where: Raw = True, dtype: Raw = None) -> Abstract:
         if len(args) > operands:
             args, out = args[:operands], args[operands]
-        return call(ctx, args, out, where, dtype)
+        return call(ctx, tuple([converted(ctx, arg) for arg in args]), out, where, dtype)
 
     def options(out: Raw = None, *, where: Raw = True, dtype: Raw = None) -> None: ...
 
@@ -141,7 +142,7 @@ def _jax_meaning(function: Elementwise, twin: Any) -> Callable[..., Abstract]:
 
     def call(ctx: Context, *args: Raw) -> Abstract:
         if any(isinstance(a, Masked) for a in args):
-            return elementwise(ctx, f"jnp.{function.name}", lambda *x: call(ctx, *x), *args)
+            return elementwise(ctx, f"jnp.{function.name}", twin, lambda *x: call(ctx, *x), *args)
         operands = jax_operands(ctx, function.name, args)
         kinds = [k for o in operands for k in kinds_of(o)]
         if len(kinds) == len(operands) and function.jax_loop(ctx, tuple(kinds)) is None:

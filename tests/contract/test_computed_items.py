@@ -1,0 +1,118 @@
+"""Items of lists and tuples at places that only a run knows."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+import pystage
+import pytest
+from checking import Cases, check
+
+cases = Cases()
+TABLE = (0.5, 2.0, -1.0, 8.0)
+INSIDE = [(x,) for x in (0.5, 2.9, -0.3, -1.0, -3.9)]
+OUTSIDE = [(x,) for x in (3.0, -4.0, 1e9)]
+
+
+@cases.each(*INSIDE)
+@cases.each(*OUTSIDE, raises=IndexError)
+def of_a_list(x):
+    items = [1.0, 2.0, 3.0]
+    return items[int(x)]
+
+
+@cases.each(*INSIDE)
+@cases.each(*OUTSIDE, raises=IndexError)
+def of_a_tuple_of_ints(x):
+    t = (7, -2, 5)
+    return t[int(x)] * 2
+
+
+@cases.each(*INSIDE)
+@cases.each(*OUTSIDE, raises=IndexError)
+def of_computed_numbers(x):
+    items = [x, x * 2.0, 1.5]
+    return items[int(x)] + 1.0
+
+
+@cases(np.array([0.0, 2.0, 1.0, -1.0]))
+@cases(np.array([0.0, 5.0, 1.0]), raises=IndexError)
+def in_a_loop(x):
+    total = 0.0
+    items = [1.0, 2.0, 4.0]
+    for v in x:
+        total += items[int(v)]
+    return total
+
+
+@cases(np.array([3.0, 1.0, 2.0]))
+def of_bools(x):
+    return [True, False, True][x.argmax()], (False, True, True)[np.argmin(x)]
+
+
+@cases(np.array([3.0, 1.0, 2.0]))
+def of_numpy_scalars(x):
+    return [x[0], x[1], x[2]][x.argmin()]
+
+
+@cases(np.array([3.0, 1.0, 2.0]))
+def of_jax_arrays(x):
+    return [jnp.ones(2), jnp.zeros(2), jnp.arange(2.0)][int(x[0]) - 2]
+
+
+@cases(np.array([3, 1, 2], np.uint8))
+@cases(np.array([3, 1, 2**63 + 5], np.uint64), raises=IndexError)
+def of_unsigned_places(x):
+    return [1.0, 2.0, 3.0, 4.0][x[2]]
+
+
+@cases.each((0.5,), (3.0,))
+def caught(x):
+    try:
+        return [1.0, 2.0][int(x)]
+    except IndexError:
+        return -1.0
+
+
+@cases(1.0, raises=IndexError)
+def of_nothing(x):
+    items = []
+    return items[int(x)]
+
+
+@cases.each((0.5,), (1.5,), (2.5,))
+@cases(9.0, raises=IndexError)
+def of_the_module(x):
+    return TABLE[int(x)]
+
+
+@pytest.mark.parametrize(("function", "args", "options"), cases.params)
+def test_program(function, args, options):
+    check(function, *args, **options)
+
+
+def test_one_program_serves_all() -> None:
+    def program(x: float) -> float:
+        return [1.0, 2.0, 3.0][int(x)]
+
+    staged = pystage.compile(program)
+    for n in range(60):
+        assert staged(n / 20) == program(n / 20)
+    assert len(staged.signatures()) == 1
+
+
+def test_integers_of_the_call_stay_constants() -> None:
+    """A layer is chosen by an integer: what its kind is may depend on it."""
+    staged = pystage.compile(lambda x, i: [x, x + 1][i])
+    for i in (0, 1, -1):
+        assert staged(1.0, i) == [1.0, 2.0][i]
+    assert len(staged.signatures()) == 3
+
+
+@pytest.mark.parametrize("x", [0.5, 1.5])
+def test_items_of_several_kinds_are_demanded(x: float) -> None:
+    check(lambda x: [1.0, 2][int(x)], x)
+
+
+def test_arrays_that_a_name_may_stand_for_are_refused() -> None:
+    check(lambda x: [x, x + 1][int(x.sum())], np.zeros(2), refused="PS401")
