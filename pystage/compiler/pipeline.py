@@ -14,12 +14,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .diagnostics.codes_constant import ProgramTooLarge
 from .diagnostics.codes_runtime import ValueNotGiven
 from .diagnostics.errors import StagingError
 from .diagnostics.span import Span
 from .emit.inplace import in_place
 from .emit.prove import prove
 from .emit.simplify import Simplified, simplify, simplify_again
+from .emit.size import check_size
 from .hlo.builder import Builder
 from .hlo.ir import Function, Op
 from .ops import Constant
@@ -138,12 +140,13 @@ def _short(value: Any) -> str:
 def build(infer: Infer, request: Request, static: Mapping[int, Any]) -> Staged:
     """Runs the stages before emission; `static` are leaves known to be wanted as constants, with their values.
 
-    Raises `StagingError`.
+    Raises `StagingError`, also where XLA would take too long for the program.
     """
     with deep_recursion():
         program, known, demands = _infer(infer, request, dict(static))
         program, simplified = _proved(program, simplify(program.function))
         simplified = in_place(simplified)
+        check_size(simplified.function, program.multiplied)
     _give_something(simplified.function)
     weak = frozenset(o.index for o in outputs(program) if o.form is Form.JAX and o.weak)
     return Staged(
@@ -198,7 +201,7 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
             continue
         except StagingError as error:
             refusal = refusal or error
-            if not told.inputs:
+            if not told.inputs or any(isinstance(d, ProgramTooLarge) for d in error.diagnostics):
                 raise refusal from None
             if decide:
                 for key, (path, value) in told.inputs.items():

@@ -14,8 +14,8 @@ def deep_recursion() -> Iterator[None]:
     """The compiler recurses with the nesting of calls and statements, and with the length of what a value is computed
     from; Python's own limit is too low for it."""
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, FRAMES))
     try:
+        sys.setrecursionlimit(max(limit, FRAMES))
         yield
     finally:
         sys.setrecursionlimit(limit)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
+import pystage
 from pystage.compiler.emit.fence import fence_loads
 from pystage.compiler.emit.forward import forward
 from pystage.compiler.emit.inplace import in_place
@@ -204,6 +207,46 @@ def test_a_store_hides_the_one_before_it() -> None:
     function = simplify(forward(c.done(c.store(c.store(x, 1, i), 2, i)))).function
     assert kinds(function)[DynamicUpdateSlice] == 1
     np.testing.assert_array_equal(interpret(function, [np.zeros(8), np.asarray(3)])[0], np.eye(8)[3] * 2)
+
+
+SLAB = (slice(1, -1), slice(1, -1))
+
+
+def _slab(c: Code, x: Value) -> Value:
+    return c.b.op(Slice((1, 1), (19, 19), (1, 1)), x)
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_slab_is_loaded_again_where_the_store_is_wanted_too(wanted: bool) -> None:
+    c = Code(array(20, 20))
+    (x,) = c.params
+    one = c.value(1)
+    stored = c.b.op(DynamicUpdateSlice(), x, c.b.op(Negate(), _slab(c, x)), one, one)
+    doubled = c.add(_slab(c, stored), _slab(c, stored))
+    last = c.b.op(DynamicUpdateSlice(), stored, doubled, one, one)
+    function = c.done(last, stored) if wanted else c.done(last)
+    rewritten = simplify(forward(simplify(function).function)).function
+    counted = kinds(rewritten)
+    assert (counted[Slice], counted[DynamicUpdateSlice]) == ((2, 2) if wanted else (1, 1))
+    given = np.arange(400.0).reshape(20, 20)
+    expected = given.copy()
+    expected[SLAB] *= -2
+    np.testing.assert_array_equal(interpret(rewritten, [given])[0], expected)
+
+
+def _jacobi(u: np.ndarray) -> tuple[np.ndarray, float]:
+    change = 0.0
+    for _ in range(20):
+        v = u.copy()
+        v[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
+        change = np.abs(v[1:-1, 1:-1] - u[1:-1, 1:-1]).max()
+        u = v
+    return u, change
+
+
+def test_a_step_on_whole_arrays_is_computed_once() -> None:
+    text = pystage.compile(_jacobi).lower(np.ones((50, 50))).compile().as_text()
+    assert len(re.findall(r"= f64\[48,48\]\S* multiply\(", text)) == 1
 
 
 def test_a_store_that_is_read_in_between_is_not_hidden() -> None:

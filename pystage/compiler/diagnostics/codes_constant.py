@@ -42,3 +42,23 @@ class IntegerTooLarge(Diagnostic):
     help = "use a float, or keep the integer out of staged arithmetic"
 
     value: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramTooLarge(Diagnostic):
+    """A program so large that it would be compiled for longer than `pystage.config.program_limit` allows.
+
+    Before XLA gets a program, the time that XLA would take is estimated from its operations, in seconds of a machine of
+    2024; inference, too, ends where it takes too many steps. Mostly a loop is to blame that had to be written out, trip by
+    trip: the error names it, and what made it so.
+    """
+
+    code = "PS404"
+    title = "the program is too large: {size} (`pystage.config.program_limit` is {limit})"
+    label = "{reason}"
+    help = "{instead}"
+
+    size: str
+    limit: str
+    reason: str
+    instead: str

@@ -40,7 +40,7 @@ CHEAP = (*ENDS, Broadcast, Call, Constant, Iota)
 
 def cut(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
-    plans = {region: _plan(region) for f in functions(function) for region in _regions(f.body)}
+    plans = {region: plan_of(region) for f in functions(function) for region in _regions(f.body)}
     return _Cutting(plans).function(function) if any(plans.values()) else function
 
 
@@ -71,7 +71,7 @@ def _places(region: Region) -> list[int]:
     return sorted([*places, *long])
 
 
-def _plan(region: Region) -> dict[int, list[Value]]:
+def plan_of(region: Region) -> dict[int, list[Value]]:
     """After which operations a region is cut, and the values that are kept there: none where there is none to keep."""
     places = _places(region)
     if not places:

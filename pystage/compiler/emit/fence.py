@@ -28,10 +28,7 @@ from ..hlo.rewrite import Rewriter
 from ..hlo.types import ArrayType
 from ..hlo.walk import kinds
 from ..ops import Call, DynamicSlice, DynamicUpdateSlice, Gather, Scatter, Slice, While
-from .arrays import VIEWS, Origins
-
-PART = 4
-"""A slice at a known place counts as a load if the array is so many times larger, else as work on all of it."""
+from .arrays import PART, VIEWS, Origins
 
 
 def fence_loads(function: Function) -> Function:

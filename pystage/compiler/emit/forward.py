@@ -5,6 +5,9 @@ function where a load from the place just stored to is the value stored, and a s
 to begins from the array before it, if nothing else reads the array between them. Both hold for any index: equal
 starts are moved into the array equally. Stores to other places, as far as all are known, do not come between. A
 view that turns back another one is what that was a view of.
+
+A large part of an array, a slab, is loaded again, unless the store is then for nobody: XLA would compute its
+elements twice, once for the store and once where they are used.
 """
 
 from __future__ import annotations
@@ -12,12 +15,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ..hlo.ir import Function, Op, Value
+from ..hlo.ir import Function, Op, Region, Value
+from ..hlo.op import HloOp
 from ..hlo.rewrite import Rewriter
 from ..ops import Constant, DynamicSlice, DynamicUpdateSlice, Slice
-from .arrays import VIEWS
+from .arrays import PART, VIEWS
 from .views import undone
 
+SMALL = 16
+"""Elements up to which a part is no slab, however small the array is."""
 REACH = 64
 """How many stores to other places a load looks past."""
 
@@ -34,14 +40,22 @@ class _Forwarding(Rewriter):
     def __init__(self) -> None:
         super().__init__()
         self._uses: Counter[Value] = Counter()
+        self._hidden: Counter[Value] = Counter()
+        """How many of the uses of a stored-to array need nothing but the value that was stored, or not even that."""
+        self._forwarded: Counter[Value] = Counter()
 
     def rewritten(self, old: Function) -> Function:
-        for op in old.body.walk():
-            self._uses.update(op.operands)
-            for region in op.regions:
-                self._uses.update(region.results)
-        self._uses.update(old.body.results)
+        self._count(old.body)
         return super().rewritten(old)
+
+    def _count(self, region: Region) -> None:
+        for op in region.ops:
+            self._uses.update(op.operands)
+            if isinstance(op.kind, DynamicSlice | Slice | DynamicUpdateSlice) and _is_hidden_from(op):
+                self._hidden[op.operands[0]] += 1
+            for inner in op.regions:
+                self._count(inner)
+        self._uses.update(region.results)
 
     def op(self, op: Op) -> None:
         if isinstance(op.kind, VIEWS):
@@ -53,17 +67,39 @@ class _Forwarding(Rewriter):
             array, *starts = self.new_all(op.operands)
             sizes = op.results[0].type.static_shape
             stored = _stored(array, _part(op.kind, array, starts, sizes), sizes)
-            if stored is not None:
-                self._uses[op.operands[0]] -= 1
+            if stored is not None and self._pays(op):
+                self._forwarded[op.operands[0]] += 1
                 self.values[op.results[0]] = stored
                 return
-        elif isinstance(op.kind, DynamicUpdateSlice) and self._uses[op.operands[0]] == 1:
+        elif isinstance(op.kind, DynamicUpdateSlice) and self._only_use(op.operands[0]):
             array, update, *starts = self.new_all(op.operands)
             store = _store_at(array, starts)
             if store is not None and store.operands[1].type == update.type:
                 self.define(op, self.append(op, op.kind, (store.operands[0], update, *starts)))
                 return
         self.copy(op)
+
+    def _only_use(self, array: Value) -> bool:
+        """True if `array` is used once, now that loads from it are values that were stored."""
+        return self._uses[array] - self._forwarded[array] == 1
+
+    def _pays(self, load: Op) -> bool:
+        """False for a slab, if the store that gave it is wanted otherwise too."""
+        array, size = load.operands[0], load.results[0].type.size
+        is_slab = size > SMALL and size * PART > array.type.size
+        return not is_slab or self._hidden[array] == self._uses[array]
+
+
+def _is_hidden_from(op: Op) -> bool:
+    """True if `op` uses of the array that it loads from or stores into only what was just stored, or nothing of that."""
+    array, *rest = op.operands
+    store = array.owner
+    if not isinstance(store, Op) or not isinstance(store.kind, DynamicUpdateSlice):
+        return False
+    if isinstance(op.kind, DynamicUpdateSlice):
+        return rest[0].type == store.operands[1].type and rest[1:] == list(store.operands[2:])
+    sizes = op.results[0].type.static_shape
+    return (_part(op.kind, array, rest, sizes), sizes) == _stored_part(store)
 
 
 def _store_at(array: Value, starts: list[Value]) -> Op | None:
@@ -80,24 +116,27 @@ def _stored(array: Value, starts: Sequence[Start] | None, sizes: tuple[int, ...]
         op = array.owner
         if starts is None or not isinstance(op, Op) or not isinstance(op.kind, DynamicUpdateSlice):
             return None
-        array, update, *places = op.operands
-        stored = [
-            _start(v, n, e) for v, n, e in zip(places, update.type.static_shape, array.type.static_shape)
-        ]
-        if update.type.static_shape == sizes and stored == starts:
-            return update
-        if not _apart(starts, sizes, stored, update.type.static_shape):
+        stored = _stored_part(op)
+        if stored == (starts, sizes):
+            return op.operands[1]
+        if not _apart(starts, sizes, *stored):
             return None
+        array = op.operands[0]
     return None
 
 
-def _part(
-    kind: DynamicSlice | Slice, array: Value, starts: Sequence[Value], sizes: Sequence[int]
-) -> list[Start] | None:
+def _stored_part(store: Op) -> tuple[list[Start], tuple[int, ...]]:
+    """Where the part begins that a store replaces, and its shape."""
+    array, update, *starts = store.operands
+    sizes = update.type.static_shape
+    return [_start(v, n, e) for v, n, e in zip(starts, sizes, array.type.static_shape)], sizes
+
+
+def _part(kind: HloOp, array: Value, starts: Sequence[Value], sizes: Sequence[int]) -> list[Start] | None:
     """Where the part begins that a load reads; None if it is no block."""
     if isinstance(kind, DynamicSlice):
         return [_start(v, n, e) for v, n, e in zip(starts, sizes, array.type.static_shape)]
-    return list(kind.starts) if set(kind.strides) <= {1} else None
+    return list(kind.starts) if isinstance(kind, Slice) and set(kind.strides) <= {1} else None
 
 
 def _start(value: Value, size: int, extent: int) -> Start:

@@ -66,6 +66,8 @@ class Builder:
         self.open: list[tuple[Region, _Known]] = [(body, {})]
         """The open regions, each with the operations in it that may be shared."""
         self.span: Span | None = None
+        self.made = 0
+        """How many operations it has made, also those that were dropped."""
 
     @property
     def current(self) -> Region:
@@ -121,6 +123,7 @@ class Builder:
         results = (inferred,) if isinstance(inferred, ArrayType) else tuple(inferred)
         op = Op(kind, operands, results, tuple(regions), self.span)
         region.ops.append(op)
+        self.made += 1
         if shareable:
             place.append(op)
         return op

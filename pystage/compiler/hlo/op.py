@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .builder import Builder
     from .ir import Op, Region, Value
     from .mlir import Emitter
+    from .on_host import OnHost
 
 ResultTypes = ArrayType | tuple[ArrayType, ...]
 RunRegion = Callable[["Region", Sequence[np.ndarray]], tuple[np.ndarray, ...]]
@@ -88,6 +89,10 @@ class HloOp:
     ) -> Any:
         """The result(s) of an operation with regions; `run` evaluates one of them."""
         return self.reference(*operands)
+
+    def on_host(self, op: Op, used: Sequence[bool]) -> OnHost | None:
+        """What does it on the host, if NumPy is faster than XLA on a CPU by more than a call; `used`: which results are."""
+        return None
 
     def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
         """Cotangents of the operands from those of the results, not all of which are zero, built with `c`.

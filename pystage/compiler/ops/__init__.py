@@ -33,6 +33,7 @@ from .custom import CustomCall
 from .dot import DotGeneral
 from .fft import Fft
 from .gather import Gather
+from .host import HostCall
 from .indexing import DynamicSlice, DynamicUpdateSlice, Slice
 from .jaxcall import JaxCall
 from .linalg import Cholesky, TriangularSolve
@@ -138,6 +139,7 @@ __all__ = [
     "Fft",
     "Floor",
     "Gather",
+    "HostCall",
     "If",
     "Imag",
     "Iota",

@@ -167,7 +167,7 @@ class JaxCall(HloOp):
     @property
     def result(self) -> Trace:
         """What JAX's trace says of the result; raises `JaxCallError` where JAX refuses the call."""
-        return _trace(self)
+        return _trace(self, jax.sharding.get_abstract_mesh())
 
     @property
     def pure(self) -> bool:  # type: ignore[override]
@@ -195,13 +195,7 @@ class JaxCall(HloOp):
                 operand = e.create("convert", [value.type.with_dtype(aval.dtype)], [operand]).results[0]
             arguments.append(operand)
         with self.settings.active():
-            if e.lowering is None:
-                return _emit_apart(e, op, self.name, jaxpr, arguments)
-            context = e.lowering.replace(
-                primitive=None, avals_in=jaxpr.in_avals, avals_out=jaxpr.out_avals, tokens_out=None
-            )
-            lower = jax_mlir.lower_fun(jaxpr_as_fun(jaxpr), multiple_results=True)
-            return list(lower(context, *arguments))
+            return emit_trace(e, op, self.name, jaxpr, arguments)
 
     def reference(self, *operands: np.ndarray) -> tuple[np.ndarray, ...]:
         """What JAX computes, run by itself."""
@@ -317,8 +311,8 @@ _NEEDS = ("concrete value", "Non-hashable static arguments")
 
 
 @lru_cache(maxsize=1024)
-def _trace(call: JaxCall) -> Trace:
-    """JAX's trace of the call under its settings."""
+def _trace(call: JaxCall, mesh: jax.sharding.AbstractMesh) -> Trace:
+    """JAX's trace of the call under its settings; `mesh` is the one in force, which a callable may ask for."""
     found: list[tuple[PyTreeDef, tuple[Any, ...], Any]] = []
 
     def flat(*arrays: Any) -> list[Any]:
@@ -466,6 +460,39 @@ def _call(
 
 def _described(value: Any) -> Leaf:
     return value if isinstance(value, ArrayLeaf) else Static(value)
+
+
+def emit_by_jax(
+    e: Emitter, op: Op, function: Callable[..., Any], operands: Sequence[mlir_ir.Value]
+) -> Sequence[mlir_ir.Value]:
+    """What JAX emits for `function` on the operands: for an operation that JAX lowers as each platform needs it.
+
+    `function` must be hashable, and compare equal to what computes the same.
+    """
+    types = tuple([v.type for v in op.operands])
+    with _WIDE.active():
+        return emit_trace(e, op, op.kind.opcode, _traced(function, types), operands)
+
+
+_WIDE = JaxSettings(enable_x64=True, default_matmul_precision="highest")
+
+
+@lru_cache(maxsize=256)
+def _traced(function: Callable[..., Any], types: tuple[ArrayType, ...]) -> ClosedJaxpr:
+    return jax.make_jaxpr(function)(*[jax.ShapeDtypeStruct(t.static_shape, t.dtype) for t in types])
+
+
+def emit_trace(
+    e: Emitter, op: Op, name: str, jaxpr: ClosedJaxpr, arguments: Sequence[mlir_ir.Value]
+) -> Sequence[mlir_ir.Value]:
+    """What JAX's own lowering emits for a trace, in place; `name` is for symbols."""
+    if e.lowering is None:
+        return _emit_apart(e, op, name, jaxpr, arguments)
+    context = e.lowering.replace(
+        primitive=None, avals_in=jaxpr.in_avals, avals_out=jaxpr.out_avals, tokens_out=None
+    )
+    lower = jax_mlir.lower_fun(jaxpr_as_fun(jaxpr), multiple_results=True)
+    return list(lower(context, *arguments))
 
 
 def _emit_apart(

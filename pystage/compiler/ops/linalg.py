@@ -1,13 +1,18 @@
-"""Linear algebra that HLO has itself: Cholesky factors and triangular systems."""
+"""Linear algebra that HLO has itself: Cholesky factors and triangular systems.
+
+JAX lowers both, as it lowers its own: on CPUs to LAPACK, where XLA would expand HLO's operations into loops that are
+tens of times slower.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
-from jax.extend.mlir.dialects import stablehlo
 
 from ..hlo.calculus import Calculus, Contribution, Cotangents, Tangents
 from ..hlo.ir import Op, Value
@@ -15,6 +20,7 @@ from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import FLOAT32, FLOAT64, INT32, ArrayType, ShapeError, known_equal
 from .dot import DotGeneral
+from .jaxcall import emit_by_jax
 from .lanes import repeated
 from .operands import COMPLEXES, require_dtype, require_same_dtype, same_shape
 
@@ -27,11 +33,11 @@ class Cholesky(HloOp):
 
     Operand and result are `(…, n, n)`. With `lower` the operand is `L @ L.conj().T` of the result, and only
     its lower triangle is read; else it is `U.conj().T @ U`, and the upper one is. The other triangle of the
-    result is zero. A matrix that is not positive-definite gives NaN
-    everywhere.
+    result is zero. A matrix that is not positive-definite gives NaN everywhere in the triangle.
     """
 
     opcode = "cholesky"
+    lowered_by_jax = True
 
     lower: bool = True
 
@@ -41,9 +47,14 @@ class Cholesky(HloOp):
         _require_square("cholesky", a)
         return a
 
-    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
-        """One `stablehlo.cholesky`."""
-        return e.create(self.opcode, op.results, operands, {"lower": mlir_ir.BoolAttr.get(self.lower)})
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> Sequence[mlir_ir.Value]:
+        """`jax.lax.linalg.cholesky`."""
+        return emit_by_jax(e, op, self._by_jax, operands)
+
+    def _by_jax(self, a: jax.Array) -> jax.Array:
+        read = a if self.lower else jnp.matrix_transpose(a).conj()
+        factor = jax.lax.linalg.cholesky(read, symmetrize_input=False)
+        return factor if self.lower else jnp.matrix_transpose(factor).conj()
 
     def reference(self, *operands: np.ndarray) -> np.ndarray:
         """NumPy's factor of each matrix, made Hermitian from the triangle that is read."""
@@ -56,7 +67,7 @@ class Cholesky(HloOp):
             try:
                 factor = np.linalg.cholesky(lower + np.tril(lower, -1).conj().T)
             except np.linalg.LinAlgError:
-                factor = np.full_like(lower, np.nan)
+                factor = np.tril(np.full_like(lower, np.nan))
             out[place] = factor if self.lower else factor.conj().T
         return out
 
@@ -132,6 +143,7 @@ class TriangularSolve(HloOp):
     """
 
     opcode = "triangular_solve"
+    lowered_by_jax = True
 
     left: bool = True
     lower: bool = True
@@ -153,15 +165,20 @@ class TriangularSolve(HloOp):
             raise ShapeError(f"triangular_solve of {a} for {b}: {count} unknowns, but {side} {name}")
         return b
 
-    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
-        """One `stablehlo.triangular_solve`."""
-        attributes = {
-            "left_side": mlir_ir.BoolAttr.get(self.left),
-            "lower": mlir_ir.BoolAttr.get(self.lower),
-            "unit_diagonal": mlir_ir.BoolAttr.get(self.unit_diagonal),
-            "transpose_a": stablehlo.TransposeAttr.get(self.transpose),
-        }
-        return e.create(self.opcode, op.results, operands, attributes)
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> Sequence[mlir_ir.Value]:
+        """`jax.lax.linalg.triangular_solve`."""
+        return emit_by_jax(e, op, self._by_jax, operands)
+
+    def _by_jax(self, a: jax.Array, b: jax.Array) -> jax.Array:
+        return jax.lax.linalg.triangular_solve(
+            a,
+            b,
+            left_side=self.left,
+            lower=self.lower,
+            transpose_a=self.transpose != "NO_TRANSPOSE",
+            conjugate_a=self.transpose == "ADJOINT",
+            unit_diagonal=self.unit_diagonal,
+        )
 
     def reference(self, *operands: np.ndarray) -> np.ndarray:
         """NumPy's general solution for the triangle alone."""

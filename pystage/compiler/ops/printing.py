@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import jax
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
-from jax.interpreters import mlir as jax_mlir
 
 from ..diagnostics.codes_runtime import PrintElsewhere
 from ..diagnostics.errors import StagingError
@@ -17,6 +15,7 @@ from ..hlo.ir import Op
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import FLOAT32, INT32, ArrayType
+from .host import call_host
 from .operands import require
 from .sampling import grid
 
@@ -44,21 +43,8 @@ class Print(HloOp):
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> Sequence[mlir_ir.Value]:
         """A callback of JAX's; `StagingError` (PS813) where the program does not run in this process."""
-        lowering = e.lowering
-        _require_host(lowering.module_context, op)
-        avals = [jax.core.ShapedArray(v.type.static_shape, v.type.dtype) for v in op.operands]
-        context = lowering.replace(primitive=None, avals_in=avals, avals_out=avals[:1], tokens_out=None)
-        made, _, _ = jax_mlir.emit_python_callback(
-            context,
-            self._called_back,
-            None,
-            operands,
-            avals,
-            avals[:1],
-            has_side_effect=True,
-            returns_token=False,
-        )
-        return list(made)
+        _require_host(e.lowering.module_context, op)
+        return call_host(e, op, self._called_back, operands, effect=True)
 
     def _called_back(self, token: Any, *values: Any) -> tuple[np.ndarray]:
         self.write(*[np.asarray(v) for v in values])

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def f(x):
-    scales = (0.5, 1.0, 2.0)
+    scales = (0.5, 1, 2.0)
     for i in range(6_000):
         x = x * scales[i % 3]
     return x

@@ -1,0 +1,51 @@
+"""Operations that NumPy does on the host, many times faster than XLA:CPU does.
+
+In: a program for one CPU that runs in this process. Out: the same program, in which each operation that says so
+(`HloOp.on_host`) is a call of the host. Elsewhere (GPUs, several devices, exported programs) XLA does them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..hlo.ir import Function, Op, Region, Value
+from ..hlo.op import HloOp
+from ..hlo.rewrite import Rewriter
+from ..hlo.walk import functions, kinds
+from ..ops import HostCall
+
+
+def on_host(function: Function) -> Function:
+    """Rewrites `function` and all that it calls."""
+    if all(kind.on_host is HloOp.on_host for kind in kinds(function)):
+        return function
+    used = {v for f in functions(function) for region in _regions(f.body) for v in _uses(region)}
+    return _OnHost(used).function(function)
+
+
+def _regions(region: Region) -> Iterator[Region]:
+    yield region
+    for op in region.walk():
+        yield from op.regions
+
+
+def _uses(region: Region) -> Iterator[Value]:
+    yield from region.results
+    for op in region.ops:
+        yield from op.operands
+
+
+class _OnHost(Rewriter):
+    def __init__(self, used: set[Value]) -> None:
+        super().__init__()
+        self._used = used
+
+    def op(self, op: Op) -> None:
+        host = op.kind.on_host(op, [v in self._used for v in op.results])
+        if host is None:
+            self.copy(op)
+            return
+        results = [op.results[i] for i in host.places]
+        call = HostCall(host.function, tuple([v.type for v in results]))
+        made = self.b.ops(call, *self.new_all(host.operands))
+        self.values.update(zip(results, made, strict=True))

@@ -1,0 +1,218 @@
+"""How long XLA will take to compile a program, estimated from its operations.
+
+In: a function of HLO IR, before what depends on the platform. Out: seconds. XLA computes what stands element by element
+where it is used, so that most of its time goes into what everything else is: a store, a reduction, a loop or a branch
+becomes a function of machine code, with all that flows into it and was not stored before, once more in each. A function
+is compiled again wherever it is called. The weights are fitted to measured times; docs/performance.md says how well. They
+enter with counts alone, so that a program is refused on every machine or on none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ...config import config
+from ..diagnostics.errors import StagingError
+from ..diagnostics.span import Span
+from ..hlo.ir import Function, Op, Region, Value
+from ..hlo.op import HloOp
+from ..hlo.types import is_integer
+from ..hlo.walk import callees
+from ..ops import (
+    Atan2,
+    BitcastConvert,
+    Broadcast,
+    Call,
+    Case,
+    Cholesky,
+    Concatenate,
+    Constant,
+    Convert,
+    Convolution,
+    Cosine,
+    CustomCall,
+    Divide,
+    DotGeneral,
+    DynamicSlice,
+    DynamicUpdateSlice,
+    Exponential,
+    ExponentialMinusOne,
+    Fft,
+    Gather,
+    If,
+    Iota,
+    JaxCall,
+    Log,
+    Logistic,
+    LogPlusOne,
+    Pad,
+    Power,
+    Print,
+    Reduce,
+    ReduceWindow,
+    ReduceWith,
+    Remainder,
+    Reshape,
+    Reverse,
+    RngBitGenerator,
+    Scatter,
+    SelectAndScatter,
+    Sine,
+    Slice,
+    Sort,
+    Tan,
+    Transpose,
+    TriangularSolve,
+    While,
+)
+from ..values.growth import Multiplied, too_large
+from .cut import plan_of
+
+_FREE = (Constant, Reshape, Broadcast, Iota, Call, BitcastConvert, Convert)
+_KERNELS: dict[type[HloOp], float] = {
+    **dict.fromkeys((DynamicUpdateSlice, DynamicSlice, Concatenate, RngBitGenerator, Print), 2.0),
+    DotGeneral: 0.5,
+    **dict.fromkeys((Gather, Fft, CustomCall, ReduceWindow), 4.0),
+    **dict.fromkeys((While, Convolution), 8.0),
+    **dict.fromkeys((If, Case, Sort, JaxCall), 22.0),
+    **dict.fromkeys((Scatter, SelectAndScatter, Cholesky, TriangularSolve), 40.0),
+}
+"""Milliseconds for what is not computed where it is used."""
+_FUSED: dict[type[HloOp], float] = {
+    **dict.fromkeys(_FREE, 0.05),
+    **dict.fromkeys((Slice, Reverse, Transpose), 0.5),
+    Pad: 1.5,
+}
+"""Milliseconds for what is computed where it is used, and no arithmetic."""
+_NUMBER, _ARRAY = 0.3, 0.5
+"""Milliseconds for arithmetic on a number, and on an array."""
+_TO_NUMBER, _AGAIN, _TO_ARRAY = 25.0, 2.0, 35.0
+"""Milliseconds for a reduction to a number, for one more of the same kind, and for one to an array."""
+_CHAINED, _SMALL_CHAINED, _SMALL = 27.0, 4.0, 64
+"""Milliseconds for a store into what the store before it gave: in general, and in an array of so few elements."""
+_CROWD = 0.02
+"""Milliseconds for the arithmetic on arrays in one region, to the power of three halves of its operations."""
+_CONE = 0.6
+"""Milliseconds for an operation that is computed once more."""
+_BY_SERIES = (Sine, Cosine, Tan, Exponential, ExponentialMinusOne, Log, LogPlusOne, Logistic, Power, Atan2)
+_STORED = (*_BY_SERIES, Divide)
+"""What XLA computes once, though it is used several times."""
+_SERIES, _DIVISION = 3, 15
+"""How many additions a function that is computed by a series is worth, and a division of integers."""
+_FEW = 10
+"""Operations up to which what flows into two reductions of one kind is taken for the same."""
+_WIDEST = 100.0
+"""How many operations are computed where they are used, at most."""
+
+
+def check_size(function: Function, multiplied: tuple[Multiplied, ...]) -> None:
+    """Raises `StagingError` (PS404) for what XLA would take longer for than `pystage.config.program_limit`."""
+    limit = config.program_limit
+    if limit is None:
+        return
+    seconds = estimate(function)
+    if seconds > limit:
+        lines = _Lines()
+        lines.function(function)
+        size = f"about {seconds:,.0f} s of XLA's time"
+        raise StagingError((too_large(size, limit, multiplied, *lines.worst(seconds)),))
+
+
+def estimate(function: Function) -> float:
+    """Seconds of the processor that XLA:CPU will take for a program."""
+    milliseconds = _Estimate().function(function)
+    return 0.1 + milliseconds / 1e3
+
+
+class _Estimate:
+    """Milliseconds of functions and regions."""
+
+    def __init__(self) -> None:
+        self._functions: dict[Function, float] = {}
+        self._reductions: set[object] = set()
+
+    def function(self, function: Function) -> float:
+        """A function, each time that it is called."""
+        found = self._functions.get(function)
+        if found is None:
+            found = self._functions[function] = self.region(function.body)
+        return found
+
+    def region(self, region: Region) -> float:
+        """A region and what it holds."""
+        cones: dict[Value, float] = {}
+        uses = Counter([v for op in region.ops for v in op.operands])
+        total, arithmetic = 0.0, 0
+        kept = plan_of(region)
+        for place, op in enumerate(region.ops):
+            cls = type(op.kind)
+            cone = sum([cones.get(v, 0.0) for v in op.operands])
+            cost = self.inside(op)
+            kernel = self._kernel(op, uses, cone)
+            if kernel is not None:
+                cost += kernel + _CONE * min(cone, _WIDEST)
+            elif cls in _FUSED:
+                cost += _FUSED[cls]
+                if cls is not Broadcast:
+                    cones[op.results[0]] = min(cone, _WIDEST)
+            else:
+                is_array = op.results[0].type.size > 1
+                steps = _steps(op)
+                cost += steps * (_ARRAY if is_array else _NUMBER)
+                arithmetic += steps * is_array
+                shared = isinstance(op.kind, _STORED) and uses[op.results[0]] > 1
+                cones[op.results[0]] = 0.0 if shared else min(cone + 1, _WIDEST)
+            self.note(op, cost)
+            total += cost
+            cones.update(dict.fromkeys(kept.get(place, ()), 0.0))
+        crowd: float = arithmetic**1.5
+        return total + _CROWD * crowd
+
+    def inside(self, op: Op) -> float:
+        """What an operation calls and holds."""
+        return sum([self.function(f) for f in callees(op)]) + sum([self.region(r) for r in op.regions])
+
+    def note(self, op: Op, cost: float) -> None:
+        """Told of what each operation costs, with all that it holds."""
+
+    def _kernel(self, op: Op, uses: Counter[Value], cone: float) -> float | None:
+        """What an operation costs that is computed once, wherever it is used; None for another."""
+        kind = op.kind
+        if isinstance(kind, DynamicUpdateSlice):
+            before = op.operands[0].owner
+            if isinstance(before, Op) and isinstance(before.kind, DynamicUpdateSlice):
+                return _CHAINED if op.results[0].type.size > _SMALL else _SMALL_CHAINED
+        if isinstance(kind, Reduce | ReduceWith):
+            key = (kind, *[v.type for v in op.operands], *[type(v.owner) for v in op.operands])
+            if isinstance(kind, Reduce) and cone < _FEW and key in self._reductions:
+                return _AGAIN
+            self._reductions.add(key)
+            return _TO_ARRAY if op.results[0].type.size > 1 else _TO_NUMBER
+        return _KERNELS.get(type(kind))
+
+
+def _steps(op: Op) -> int:
+    """How many additions an operation of arithmetic is worth to XLA."""
+    if isinstance(op.kind, Divide | Remainder):
+        return _DIVISION if is_integer(op.results[0].type.dtype) else 1
+    return _SERIES if isinstance(op.kind, _BY_SERIES) else 1
+
+
+class _Lines(_Estimate):
+    """Which lines of the source the milliseconds are for: those of a function at each place that calls it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[tuple[str, int], float] = {}
+        self.spans: dict[tuple[str, int], Span] = {}
+
+    def note(self, op: Op, cost: float) -> None:
+        if op.span is not None and not op.regions:
+            place = op.span.file, op.span.line
+            self.spans.setdefault(place, op.span)
+            self.found[place] = self.found.get(place, 0.0) + cost
+
+    def worst(self, seconds: float) -> tuple[Span | None, float]:
+        """The line that the most of them are for, and which share of the program that is."""
+        place, most = max(self.found.items(), key=lambda item: item[1], default=(None, 0.0))
+        return (None, 0.0) if place is None else (self.spans[place], min(most / seconds / 1e3, 1.0))
