@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+
+
+def _memory() -> int:
+    """How many bytes of memory the machine has; 0 if it does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 0
+
 
 class Config:
     """Settings of pystage, read when a function is compiled, and compared at each call that depends on them.
@@ -14,11 +25,34 @@ class Config:
     every trip (a gibibyte); past it the loop keeps its state at a few places and runs again from these, as loops
     of unknown length do. A Jacobian takes as many directions at once as fit into it. TypeError for a value that
     is not an int, ValueError below 0.
+
+    `max_programs`: how many programs one function keeps (256), for so many kinds and values of arguments. Past it
+    those go that have not been called for the longest, and are compiled again when they are needed. TypeError for a
+    value that is not an int, ValueError below 1.
+
+    `compiler_options`: the options that XLA compiles programs with, by name, as `jax.jit` takes them, for programs
+    compiled from then on. With None, which it is unless it was set, pystage chooses (on CPUs, see
+    `docs/performance.md`; what `XLA_FLAGS` sets stays as it is); with `{}` they are XLA's own. TypeError for what is
+    no mapping of strings.
+
+    `kept_memory`: memory for large arrays, in pieces of up to so many bytes, stays in the process when it is freed
+    (Linux with glibc, CPUs; a sixteenth of the machine's memory, at most a gibibyte). It is read when a function is
+    staged, and holds for all of the process. With 0, set before the first function is staged, the C library is
+    left as it is; it is also where the environment sets `MALLOC_…` or `GLIBC_TUNABLES`. TypeError for a value that is
+    not an int, ValueError below 0 or from 2**31 on.
+
+    `program_limit`: how many seconds XLA may take to compile a program, as it is estimated before (20); None for any
+    number. Past it the program is refused (PS404). TypeError for a value that is neither a number nor None, ValueError
+    for one that is not positive.
     """
 
     def __init__(self) -> None:
+        self._compiler_options: dict[str, bool | int | float | str] | None = None
+        self._kept_memory = min(1 << 30, _memory() // 16)
         self._check_bounds = True
         self._residual_bytes = 1 << 30
+        self._max_programs = 256
+        self._program_limit: float | None = 20.0
 
     @property
     def check_bounds(self) -> bool:
@@ -44,8 +78,66 @@ class Config:
             raise ValueError(f"residual_bytes must not be negative: {value}")
         self._residual_bytes = value
 
+    @property
+    def max_programs(self) -> int:
+        """How many programs one function keeps; 256 unless it was set."""
+        return self._max_programs
+
+    @max_programs.setter
+    def max_programs(self, value: int) -> None:
+        if type(value) is not int:
+            raise TypeError(f"max_programs must be an int, not {value!r}")
+        if value < 1:
+            raise ValueError(f"max_programs must be at least 1: {value}")
+        self._max_programs = value
+
+    @property
+    def kept_memory(self) -> int:
+        """The size in bytes of the largest piece of memory that stays in the process when it is freed."""
+        return self._kept_memory
+
+    @kept_memory.setter
+    def kept_memory(self, value: int) -> None:
+        if type(value) is not int:
+            raise TypeError(f"kept_memory must be an int, not {value!r}")
+        if not 0 <= value < 1 << 31:
+            raise ValueError(f"kept_memory must be at least 0 and below 2**31: {value}")
+        self._kept_memory = value
+
+    @property
+    def compiler_options(self) -> Mapping[str, bool | int | float | str] | None:
+        """XLA's options for all programs; None, for those that pystage chooses, unless it was set."""
+        return self._compiler_options
+
+    @compiler_options.setter
+    def compiler_options(self, value: Mapping[str, bool | int | float | str] | None) -> None:
+        if value is not None and not (isinstance(value, Mapping) and all(type(k) is str for k in value)):
+            raise TypeError(f"compiler_options must be None or options by their names, not {value!r}")
+        self._compiler_options = None if value is None else dict(value)
+
+    @property
+    def program_limit(self) -> float | None:
+        """How many seconds XLA may take for a program, by estimate; 20 unless it was set, None for no limit."""
+        return self._program_limit
+
+    @program_limit.setter
+    def program_limit(self, value: float | None) -> None:
+        if value is not None and type(value) not in (int, float):
+            raise TypeError(f"program_limit must be a number or None, not {value!r}")
+        if value is not None and not value > 0:
+            raise ValueError(f"program_limit must be positive: {value}")
+        self._program_limit = value
+
     def __repr__(self) -> str:
-        return f"<pystage.config check_bounds={self.check_bounds} residual_bytes={self.residual_bytes}>"
+        names = (
+            "check_bounds",
+            "residual_bytes",
+            "max_programs",
+            "program_limit",
+            "compiler_options",
+            "kept_memory",
+        )
+        return f"<pystage.config {' '.join(f'{name}={getattr(self, name)}' for name in names)}>"
 
 
 config = Config()

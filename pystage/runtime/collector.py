@@ -19,11 +19,17 @@ class _Waiting:
         self._was_enabled = False
 
     def __enter__(self) -> None:
-        with self._lock:
-            if not self._open:
-                self._was_enabled = gc.isenabled()
+        opened = self._open
+        try:
+            with self._lock:
+                if not self._open:
+                    self._was_enabled = gc.isenabled()
+                self._open += 1
                 gc.disable()
-            self._open += 1
+        except BaseException:  # an interrupt: the block is not entered, and so not left
+            if self._open > opened:
+                self.__exit__()
+            raise
 
     def __exit__(self, *exception: object) -> None:
         with self._lock:

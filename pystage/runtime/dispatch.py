@@ -29,6 +29,7 @@ from .flatten import AbstractTypes, Description, Flattener, Shape
 from .host import readable
 from .inputs import type_key
 from .jax_private import enable_x64, restore_x64, run_with_x64
+from .keeping import Programs
 from .learnt import Learnt
 from .leaves import Kind
 from .raising import Raised, raised_at
@@ -92,8 +93,7 @@ class Dispatcher:
         self.short: dict[Types, Short] = {}
         """The short ways of calls by position whose arguments all are leaves, by their types."""
         self._learnt = Learnt()
-        self.staged: list[Staged] = []
-        """Every program, in the order in which they were made."""
+        self.programs = Programs(name, self.short)
         self._infer = infer
         self._donate = donate
         self._lock = threading.Lock()
@@ -191,16 +191,24 @@ class Dispatcher:
             inputs = inputs[0], [*inputs[1], *performance.results]
         try:
             if specialisation.host and not context.x64:
-                out = run_with_x64(specialisation.run, (*inputs[0], *inputs[1]))
+                out = run_with_x64(specialisation.start, ((*inputs[0], *inputs[1]),))
             else:
-                out = specialisation.run(*inputs[0], *inputs[1])
+                out = specialisation.start((*inputs[0], *inputs[1]))
         except (TypeError, OverflowError):
             self.describe(args, kwargs)  # says it better, if it is about an argument
             raise
+        finally:
+            self.programs.note_use(specialisation)
+            if specialisation.compiling:
+                entry.hide()
+            elif entry.hidden:
+                entry.show()
         if type(out) is not Pending:
             if specialisation.single is None:
                 return out
             if not isinstance(out, jax.core.Tracer):
+                if specialisation.slow:
+                    specialisation.settle(out)
                 return specialisation.single.convert(out)
             return self._run_now(entry, specialisation, args, kwargs, leaves, hidden, performance)
         return self.finish(entry, specialisation, out, args, kwargs, leaves, hidden, performance)
@@ -259,8 +267,9 @@ class Dispatcher:
             if memory:
                 inputs = readable(inputs)
             try:
-                previous = enable_x64()
+                previous = None
                 try:
+                    previous = enable_x64()
                     made = run(*inputs)
                 finally:
                     restore_x64(previous)
@@ -273,6 +282,8 @@ class Dispatcher:
                 return made
             if isinstance(made, _Tracer):
                 return self._run_now(entry, specialisation, args, {}, args, hidden)
+            if specialisation.slow:
+                specialisation.settle(made)
             return convert(made)
 
         return call
@@ -293,6 +304,8 @@ class Dispatcher:
         if values and isinstance(values[0], jax.core.Tracer):
             return self._run_now(entry, specialisation, args, kwargs, leaves, hidden, performance)
         self._check_memory(entry, specialisation, plan, args, kwargs, leaves, hidden)
+        if specialisation.slow and values and plan.waits(specialisation.memory):
+            specialisation.settle(values[0])
         return plan.finish(values, args, kwargs, specialisation.memory, performance)
 
     def _check_memory(
@@ -352,6 +365,26 @@ class Dispatcher:
         named = dict(zip(kwargs, specs[len(args) :], strict=True))
         return Described(description, tuple(specs[: len(args)]), named, tuple(donated))
 
+    @property
+    def staged(self) -> list[Staged]:
+        """The programs that are kept, in the order in which they were made."""
+        return self.programs.staged
+
+    def _note_program(self, staged: Staged) -> None:
+        self.programs.staged.append(staged)
+
+    def _take_away(
+        self, group: Group, entry: Entry, family: Family, values: Any, made: Specialisation
+    ) -> None:
+        """No call finds this specialisation any more."""
+        family.take_away(made, values)
+        entry.take_away(made)
+        if entry.empty:
+            group.take_away(entry)
+        if not group.entries:
+            for shape in [shape for shape, each in list(self.groups.items()) if each is group]:
+                self.groups.pop(shape, None)
+
     def context(self, described: Described, traced: bool) -> Context:
         """What the specialisations for such arguments have in common."""
         forms: dict[int, Form] = {}
@@ -377,7 +410,7 @@ class Dispatcher:
             x64=jax.config.jax_enable_x64,
             traced=traced,
             donated=tuple([i for i in described.donated if forms.get(i) is Form.JAX]),
-            on_staged=self.staged.append,
+            on_staged=self._note_program,
         )
 
     def _entry(
@@ -390,7 +423,8 @@ class Dispatcher:
     ) -> Entry:
         described = self.describe(args, kwargs)
         static = tuple([leaves[i] for i in group.static])
-        made = Entry(self.context(described, group.traced), static, tuple(described.description.paths))
+        paths = tuple(described.description.paths)
+        made = Entry(self.context(described, group.traced), static, paths, self.short)
         if group.traced:
             made.split()
         return group.entries.setdefault(key, made)
@@ -413,7 +447,7 @@ class Dispatcher:
         except StagingError as error:
             if keep_failures:
                 entry.split()
-                entry.family(leaves).failure = error
+                entry.family(leaves).fail(error)
             raise
         family.add(made, leaves)
         if made.host:
@@ -421,8 +455,10 @@ class Dispatcher:
         if not (kwargs or family.demanded or made.pattern or entry.by_types) and group.is_flat(args):
             key = types_of(args)
             host = self._host_way(entry, made) if made.host else None
-            self.short[key] = made.read, made.run, host, entry, made
-            entry.shorts.append(functools.partial(self.short.pop, key, None))
+            entry.shorts[key] = made.read, made.run, host, entry, made
+            entry.show()
+        values = family.values(leaves)
+        self.programs.add(made, lambda: self._take_away(group, entry, family, values, made))
         return made, hidden
 
     def specialise(
@@ -445,7 +481,7 @@ class Dispatcher:
         if self._learnt.note_stores(staged.program):
             staged = stage(context, self._learnt.request(request, paths), static, context.x64)
         self._learnt.note(staged, paths)
-        self.staged.append(staged)
+        self._note_program(staged)
         program = staged.program
         if context.traced and program.mutations:
             self._refuse_mutation(staged)

@@ -17,7 +17,9 @@ from typing import Any
 
 import jax
 
+from ..compiler.diagnostics.codes_constant import ProgramTooLarge
 from ..compiler.diagnostics.errors import StagingError
+from ..config import config
 from .inputs import TypeKey, type_key
 from .leaves import BY_VALUE, Kind
 from .specialisation import Context, Specialisation
@@ -32,10 +34,22 @@ class Family:
     def __init__(self) -> None:
         self.demanded: tuple[int, ...] = ()
         self.by_value: dict[tuple[Any, ...], list[Specialisation]] = {}
-        self.failure: StagingError | None = None
-        """Why such calls are not staged, where the plain function serves them."""
+        self._failure: StagingError | None = None
+        self._limit: float | None = None
         self.guard_failures = 0
         self.lock = threading.RLock()
+
+    @property
+    def failure(self) -> StagingError | None:
+        """Why such calls are not staged, where the plain function serves them."""
+        error = self._failure
+        if error is None or self._limit == config.program_limit:
+            return error
+        return None if any(isinstance(d, ProgramTooLarge) for d in error.diagnostics) else error
+
+    def fail(self, error: StagingError) -> None:
+        """Keeps why such calls are not staged."""
+        self._failure, self._limit = error, config.program_limit
 
     def values(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
         """The values of the leaves that had to be constants."""
@@ -54,6 +68,15 @@ class Family:
         values = self.values(leaves)
         others = self.by_value.get(values, [])
         self.by_value[values] = [specialisation, *others[: MAX_SPECIALISATIONS - 1]]
+
+    def take_away(self, specialisation: Specialisation, values: tuple[Any, ...]) -> None:
+        """No call finds this specialisation any more."""
+        with self.lock:
+            left = [s for s in self.by_value.get(values, []) if s is not specialisation]
+            if left:
+                self.by_value[values] = left
+            else:
+                self.by_value.pop(values, None)
 
     def prefer(self, specialisation: Specialisation, leaves: Sequence[Any]) -> None:
         """Tries this specialisation first from now on."""
@@ -75,10 +98,14 @@ class Entry:
     static: tuple[Any, ...]
     """The static leaves, kept alive: some are told apart by identity."""
     paths: tuple[str, ...]
+    short: dict[Any, Any] = field(default_factory=dict)
+    """The short ways of the function."""
     shared: Family = field(default_factory=Family)
     by_types: dict[tuple[TypeKey, ...], Family] | None = None
-    shorts: list[Callable[[], object]] = field(default_factory=list)
-    """What takes away the short ways of such calls."""
+    shorts: dict[Any, Any] = field(default_factory=dict)
+    """The short ways of such calls."""
+    hidden: bool = False
+    """True while they are not taken: something is still to be compiled."""
 
     def family(self, leaves: Sequence[Any]) -> Family:
         """The family for these dynamic leaves."""
@@ -87,17 +114,45 @@ class Entry:
         types = tuple([type_key(v, f) for v, f in zip(leaves, self.context.forms, strict=True)])
         return self.by_types.setdefault(types, Family())
 
+    def show(self) -> None:
+        """Calls may take the short ways from now on."""
+        self.short.update(self.shorts)
+        self.hidden = False
+
+    def hide(self) -> None:
+        """No call takes the short ways from now on."""
+        self.hidden = True
+        for key in self.shorts:
+            self.short.pop(key, None)
+
     def split(self) -> None:
         """Keeps a family for each combination of types from now on."""
         if self.by_types is None:
-            for take_away in self.shorts:
-                take_away()
+            self.hide()
+            self.shorts = {}
             leaves = len(self.context.forms)
             found: dict[tuple[TypeKey, ...], Family] = {}
             for specialisation in self.shared.all():
                 for types in specialisation.types:
                     found[types[:leaves]] = self.shared
             self.by_types = found
+
+    def take_away(self, specialisation: Specialisation) -> None:
+        """No call takes a short way to this specialisation any more."""
+        for key in [key for key, short in self.shorts.items() if short[-1] is specialisation]:
+            self.shorts.pop(key)
+            self.short.pop(key, None)
+        if self.by_types is not None:
+            left = {
+                types: f for types, f in self.by_types.items() if f is self.shared or f.by_value or f.failure
+            }
+            self.by_types = left
+
+    @property
+    def empty(self) -> bool:
+        """True if nothing is left of it."""
+        families = [self.shared, *(self.by_types or {}).values()]
+        return not any(f.by_value or f.failure for f in families)
 
     def specialisations(self) -> list[Specialisation]:
         """Every specialisation, each once."""
@@ -120,6 +175,10 @@ class Group:
         """True if all leaves are `jax.Array`s, and `jax_enable_x64` stays as the user set it."""
         self.entries: dict[tuple[Any, ...], Entry] = {}
         self._count = len(kinds) if flat else -1
+
+    def take_away(self, entry: Entry) -> None:
+        """No call finds this entry any more."""
+        self.entries = {key: each for key, each in list(self.entries.items()) if each is not entry}
 
     def is_flat(self, args: Sequence[Any]) -> bool:
         """True if the arguments are the leaves, all of them dynamic, and their types say all that matters."""

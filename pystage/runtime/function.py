@@ -14,7 +14,7 @@ from .dispatch import Dispatcher, Short, Types
 from .lowering import Lowered
 from .raising import KeptContext, Raised
 from .results import Pending
-from .specialisation import Elsewhere
+from .specialisation import Elsewhere, Unprepared
 from .warn import FallbackWarning, warn
 
 P = ParamSpec("P")
@@ -78,6 +78,8 @@ class CompiledFunction(Generic[P, R]):
                             return made  # type: ignore[no-any-return]
                         except Elsewhere:
                             entry.split()
+                        except Unprepared:
+                            pass
             made = self._call(args, kwargs)
             return made  # type: ignore[no-any-return]
         except Raised as error:
@@ -107,7 +109,7 @@ class CompiledFunction(Generic[P, R]):
         return Lowered(self._dispatcher, self.canonical, args, kwargs)
 
     def signatures(self) -> list[str]:
-        """The programs made so far: the types that each takes and gives, and the constants it was made for."""
+        """The programs that are kept: the types that each takes and gives, and the constants it was made for."""
         return [str(staged) for staged in self._dispatcher.staged]
 
     @property

@@ -7,7 +7,6 @@ that a counter does not mean a program for each of its values.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
@@ -28,10 +27,8 @@ from ..compiler.values.boundary import (
     Template,
     Write,
 )
+from .messages import Topic, tell
 from .world import Reader
-
-log = logging.getLogger("pystage")
-"""Tells (INFO) each time that something which a function captures has changed so that it is compiled anew."""
 
 Leaves = tuple[str, ...]
 """The paths of the leaves of a call: calls that have them in common want the same constants."""
@@ -89,7 +86,8 @@ class Learnt:
             now = reader.value_at(each.path, args, kwargs)
             if _is_value(each) and type(now) in (int, tuple) and type(now) is type(each.expected):
                 self.changing[each.path.key] = each.path
-            log.info("`%s` is compiled anew: `%s` has changed%s", name, each.path, _from_to(each, now))
+            text = f"`{name}` is compiled anew: `{each.path}` has changed{_from_to(each, now)}"
+            tell(Topic.COMPILES, text)
         return failing[0].path if failing else None
 
 

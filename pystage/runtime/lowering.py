@@ -14,11 +14,14 @@ from ..compiler.emit.stablehlo import emit_module, stands_alone
 from ..compiler.pipeline import Staged
 from ..compiler.values.boundary import Leaf, Spec, Static, Structure
 from .abstract import abstract_form, stand_in
+from .background import interruptible
 from .collector import waiting
+from .compiler_options import Options
 from .dispatch import Described, Dispatcher
 from .entries import Entry
 from .hlo_text import InstructionCounts, instruction_counts
 from .jax_private import run_with_x64
+from .messages import Compilation
 from .primitive import for_platform
 from .raising import KeptContext, Raised
 from .results import Pending
@@ -71,7 +74,7 @@ class Lowered:
             if draws is None
             else [jax.ShapeDtypeStruct(t.static_shape, t.dtype) for t in draws.input_types]
         )
-        return self._run(self._specialisation.run.lower, inputs, [*hidden, *drawn])
+        return self._run(lambda *given: self._specialisation.lower(given), inputs, [*hidden, *drawn])
 
     def _run(self, run: Callable[..., Any], leaves: Sequence[Any], hidden: Sequence[Any]) -> Any:
         if self._specialisation.host and not self._entry.context.x64:
@@ -93,12 +96,13 @@ class Lowered:
         """Instructions before XLA's optimisation: of the entry computation, in total, and by opcode."""
         return instruction_counts(self.as_text("hlo"))
 
-    def compile(self) -> Compiled:
-        """Compiles the module with XLA."""
-        return Compiled(self, self._run_compile())
-
-    def _run_compile(self) -> Any:
-        return self._run(self._bound.compile, (), ())
+    def compile(self, compiler_options: Options | None = None) -> Compiled:
+        """Compiles the module with XLA; `compiler_options` as in JAX, beside and before those that pystage chooses."""
+        bound = self._bound
+        options = dict(compiler_options or {}) or None
+        compile = functools.partial(bound.compile, compiler_options=options)
+        with Compilation(self.staged.name, "XLA", self.staged):
+            return Compiled(self, self._run(lambda: interruptible(compile), (), ()))
 
     def call(self, compiled: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Runs the compiled program; TypeError if the arguments are not of the types that it was made for."""

@@ -19,6 +19,7 @@ from jax.interpreters import ad, batching, mlir
 from ..compiler.emit.channels_last import channels_last
 from ..compiler.emit.cut import cut
 from ..compiler.emit.fence import fence_loads
+from ..compiler.emit.host import on_host
 from ..compiler.emit.kernels import kernels
 from ..compiler.emit.stablehlo import emit_inline
 from ..compiler.hlo.ir import Function
@@ -26,6 +27,7 @@ from ..compiler.hlo.walk import kinds
 from ..compiler.ops import While
 from ..compiler.ops.jaxcall import output_effects
 from ..compiler.pipeline import Staged
+from .compiler_options import options_for
 from .jax_private import runs_alone
 from .transforming import (
     batch_rule,
@@ -47,7 +49,9 @@ def bind(staged: Staged, operands: Sequence[Any]) -> list[Any]:
 
 @functools.lru_cache(maxsize=256)
 def _compiled(staged: Staged) -> Callable[..., list[Any]]:
-    compiled: Callable[..., list[Any]] = jax.jit(functools.partial(pystage_p.bind, staged=staged))
+    options = dict(options_for(staged.function)) or None
+    run = functools.partial(pystage_p.bind, staged=staged)
+    compiled: Callable[..., list[Any]] = jax.jit(run, compiler_options=options)
     return compiled
 
 
@@ -72,15 +76,18 @@ def _tangents(*operands: Any, staged: Staged, varied: tuple[bool, ...]) -> tuple
 
 def for_platform(function: Function, *platforms: str, alone: bool) -> Function:
     """The program as it is emitted for these platforms: on CPUs with loads kept apart from stores, in segments, the
-    convolutions of loops with channels last; and small loops as kernels, where it runs `alone`, on one device: among
-    several XLA would put the exchange of parts into them."""
+    convolutions of loops with channels last. Where it runs `alone`, in this process and on one device, small loops are
+    kernels (among several XLA would put the exchange of parts into them), and NumPy does what it does faster."""
     if "cpu" not in platforms:
         return function
     loops = While in kinds(function)
     if loops:
         function = fence_loads(channels_last(function))
     function = cut(function)
-    return kernels(function) if loops and alone and len(platforms) == 1 else function
+    if not alone or len(platforms) > 1:
+        return function
+    function = on_host(function)
+    return kernels(function) if loops else function
 
 
 def _lower(context: Any, *operands: ir.Value, staged: Staged) -> list[ir.Value]:

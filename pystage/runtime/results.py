@@ -125,6 +125,10 @@ class Plan:
         self.direct = not acts and _is_direct(program.result, set())
         """True if `build` only arranges `jax.Array`s in tuples and lists: `jax.jit` can do that itself."""
 
+    def waits(self, memory: bool) -> bool:
+        """True if `finish` waits for the program."""
+        return self._reads or memory or (self._printed is not None and not self._traced)
+
     def arrange(self, values: Sequence[Any]) -> Any:
         """The result of a direct plan, made of the values themselves."""
         return self.build(Run(values, (), {}, {}))

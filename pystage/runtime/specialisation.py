@@ -17,21 +17,38 @@ import jax
 
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.hlo.types import ArrayType
+from ..compiler.hlo.walk import kinds, work
+from ..compiler.ops import While
 from ..compiler.pipeline import Infer, Request, Staged, build
 from ..compiler.values.boundary import Form, Leaf, Spec, Structure
 from ..compiler.values.demand import no_value
+from .background import Job, can_interrupt, wait_for
 from .collector import waiting
+from .compiler_options import Options, options_for
 from .draws import same_steps
 from .inputs import TypeKey, is_key, key_data_type, trace_key, type_key
+from .jax_private import forget
+from .kept_memory import keep
 from .leaves import dtype_problem
+from .messages import Compilation
 from .primitive import bind
 from .results import Plan, pending
 from .room import with_room
 from .world import Reader, Signature, guard_key
 
+LONG_WORK = 1e7
+"""A program that may compute more numbers than this in loops runs in a worker: XLA may run it in the calling thread."""
+LONG_SECONDS = 0.1
+"""A program that was seen to take this long is waited for so that the wait can be interrupted."""
+_lowering = threading.local()
+
 
 class Elsewhere(Exception):
     """Raised while tracing: the types at hand need a specialisation of their own."""
+
+
+class Unprepared(Exception):
+    """Raised while tracing: the types at hand are new, and their program is to be compiled before it is called."""
 
 
 def retype(spec: Spec, types: Sequence[TypeKey]) -> Spec:
@@ -74,8 +91,29 @@ class Variant:
 
 def stage(context: Context, request: Request, static: Mapping[int, Any], x64: bool) -> Staged:
     """Stages a program under the user's own settings, whatever JAX is tracing around us."""
-    with waiting, jax.enable_x64(x64), jax.core.eval_context():
+    keep()
+    with Compilation(request.name, "inference"), waiting, jax.enable_x64(x64), jax.core.eval_context():
         return with_room(lambda: build(context.infer, request, static))
+
+
+class Outermost:
+    """A function under `jax.jit` with options for XLA, which JAX takes for a computation of its own only.
+
+    Where JAX is tracing around the call, but nothing in it is traced, it runs at once.
+    """
+
+    def __init__(self, jitted: Any) -> None:
+        self._jitted = jitted
+        self.lower = jitted.lower
+        """As of `jax.jit`."""
+
+    def __call__(self, *inputs: Any) -> Any:
+        with jax.core.eval_context():
+            return self._jitted(*inputs)
+
+    def clear_cache(self) -> None:
+        """As of `jax.jit`, of its quick ways alone."""
+        forget(self._jitted)
 
 
 class Specialisation:
@@ -114,6 +152,15 @@ class Specialisation:
         """How results are made of the bare arrays that `run` gives. Programs that do it otherwise give `Pending`."""
         self._jitted: Any = None
         self._lock = threading.Lock()
+        self.compiling: dict[tuple[TypeKey, ...], Job] = {}
+        """Compilations that were interrupted, and go on in the background."""
+        self._may_run_long = _may_run_long(staged)
+        self.slow = True
+        """True if it is not certain that its programs end soon: they are waited for by `settle`."""
+        self._was_slow = False
+        self._prepared = False
+        self.used = 0
+        """When a call has used it last, by a clock that counts; calls that take the short way do not say so."""
 
     def refuse(self, hidden: Sequence[Any]) -> None:
         """From now on it does not serve hidden inputs of these types: their program reads other things of the world."""
@@ -133,18 +180,124 @@ class Specialisation:
         return {guard_key(g) for g in self.staged.program.guards}
 
     @property
-    def run(self) -> Any:
-        """The `jax.jit` of the programs, made when it is first asked for: `lower` does without it."""
+    def jitted(self) -> Any:
+        """The `jax.jit` of the programs (or an `Outermost`), made when it is first asked for: `lower` does without it."""
         if self._jitted is None:
             with self._lock:
                 if self._jitted is None:
-                    self._jitted = jax.jit(self._named(), donate_argnums=self._context.donated)
+                    self._jitted = self._made()
         return self._jitted
+
+    @functools.cached_property
+    def run(self) -> Any:
+        """What runs the programs; `Unprepared` where there is none that is compiled for these inputs."""
+        return self._run_in_worker if self._may_run_long else self.jitted
+
+    def _run_in_worker(self, *inputs: Any) -> Any:
+        if not can_interrupt():
+            return self.jitted(*inputs)
+        job = Job(self.jitted, inputs)
+        try:
+            result = job.result()
+        except BaseException:
+            if not job.done:
+                # JAX lets further calls wait for the first of its kind, which may never end.
+                forget(self.jitted)
+            raise
+        return self.jitted(*inputs) if job.refused else result
+
+    def start(self, inputs: Sequence[Any]) -> Any:
+        """`run`, of a program that is compiled first if it is not yet."""
+        if self.compiling:
+            self._await_compilation(inputs)
+        if self._prepared or jax.config.jax_disable_jit:
+            try:
+                return self.run(*inputs)
+            except Unprepared:
+                forget(self.jitted)
+        self.prepare(inputs)
+        return self.run(*inputs)
+
+    def lower(self, inputs: Sequence[Any]) -> Any:
+        """The programs for such inputs, lowered by JAX."""
+        before, _lowering.active = getattr(_lowering, "active", False), True
+        try:
+            return self.jitted.lower(*inputs)
+        finally:
+            _lowering.active = before
+
+    def prepare(self, inputs: Sequence[Any]) -> None:
+        """Compiles the program for such inputs. An interrupt leaves XLA at it, and the next such call waits for it.
+
+        JAX keeps what it has compiled with what it has lowered, and finds both when the program is called.
+        """
+        lowered = self.lower(inputs)
+        self._prepared = True
+        latest = list(self._variants.values())[-1].staged
+        with Compilation(self._context.request.name, "XLA", latest):
+            self._compile(lowered, inputs)
+
+    def _compile(self, lowered: Any, inputs: Sequence[Any]) -> None:
+        if not can_interrupt():
+            lowered.compile()
+            return
+        job = Job(lowered.compile, ())
+        try:
+            job.result()
+        except BaseException:
+            if not job.done:
+                self.compiling[self._types(inputs)] = job
+            raise
+        if job.refused:
+            lowered.compile()
+
+    def _await_compilation(self, inputs: Sequence[Any]) -> None:
+        types = self._types(inputs)
+        job = self.compiling.get(types)
+        if job is not None:
+            job.result()
+            self.compiling.pop(types, None)
+
+    def _types(self, inputs: Sequence[Any]) -> tuple[TypeKey, ...]:
+        return tuple([type_key(x, f) for x, f in zip(inputs, self._forms, strict=True)])
+
+    def settle(self, value: Any) -> None:
+        """Waits for one of the results, so that an interrupt ends the wait."""
+        self._was_slow |= wait_for(value) > LONG_SECONDS
+        self.slow = self._was_slow
+
+    def _made(self) -> Any:
+        program, donated = self._named(), self._context.donated
+        if not self.run_options:
+            return jax.jit(program, donate_argnums=donated)
+        return Outermost(jax.jit(program, donate_argnums=donated, compiler_options=dict(self.run_options)))
+
+    @functools.cached_property
+    def run_options(self) -> Options:
+        """What XLA compiles the programs with."""
+        return options_for(self.staged.function)
 
     @property
     def types(self) -> list[tuple[TypeKey, ...]]:
         """The types of inputs that have a program."""
         return [types for types, _ in list(self._variants)]
+
+    def drop(self) -> list[Staged]:
+        """Gives back all that was compiled; the programs that it had. It serves no more calls."""
+        return self._drop(0)
+
+    def drop_older(self) -> list[Staged]:
+        """Gives back what was compiled, and the programs but the latest, which is compiled again when it is needed."""
+        return self._drop(1)
+
+    def _drop(self, keep: int) -> list[Staged]:
+        variants = dict(list(self._variants.items())[::-1][:keep])
+        kept = [v.staged for v in variants.values()]
+        gone = [v.staged for v in self._variants.values() if v.staged not in kept]
+        self._variants, self._locks = variants, {}
+        if self._jitted is not None:
+            self._jitted.clear_cache()
+        return gone
 
     def _x64(self) -> bool:
         """The user's `jax_enable_x64`: runs that take anything but `jax.Array`s override it."""
@@ -152,8 +305,8 @@ class Specialisation:
 
     def _flags(self) -> tuple[Any, ...]:
         """What the user has set in JAX that changes the meaning of a program."""
-        config = jax.config
-        return self._x64(), config.jax_numpy_dtype_promotion, config.jax_numpy_rank_promotion
+        config, mesh = jax.config, jax.sharding.get_abstract_mesh()
+        return self._x64(), config.jax_numpy_dtype_promotion, config.jax_numpy_rank_promotion, mesh
 
     def _named(self) -> Callable[..., Any]:
         """`_trace` under the user's name, which JAX gives to the compiled module."""
@@ -165,6 +318,8 @@ class Specialisation:
         return program
 
     def _trace(self, inputs: Sequence[Any]) -> Any:
+        if not (getattr(_lowering, "active", False) or jax.config.jax_disable_jit):
+            raise Unprepared
         types = tuple([trace_key(x, f) for x, f in zip(inputs, self._forms, strict=True)])
         key = (types, self._flags())
         variant = self._variant_for(key)
@@ -181,6 +336,7 @@ class Specialisation:
             variant = self._variants.get(key)
             if variant is None:
                 variant = self._variants[key] = self._extend(key[0])
+        self.slow = True
         return variant
 
     def plan_for(self, inputs: Sequence[Any]) -> Plan:
@@ -199,8 +355,7 @@ class Specialisation:
 
         Results have the dtypes that JAX gives them: 64 bits only where the user enabled them.
         """
-        types = tuple([type_key(x, f) for x, f in zip(inputs, self._forms, strict=True)])
-        variant = self._variants.get((types, self._flags()))
+        variant = self._variants.get((self._types(inputs), self._flags()))
         if variant is None:
             raise Elsewhere
         values = apply(variant.staged, [inputs[i] for i in variant.inputs], variant.plan)
@@ -223,11 +378,13 @@ class Specialisation:
             raise Elsewhere from error
         program = staged.program
         if (
-            any(guard_key(g) not in self._guards for g in program.guards)
+            _may_run_long(staged) != self._may_run_long
+            or any(guard_key(g) not in self._guards for g in program.guards)
             or any(key not in self._inputs for key in program.input_keys)
             or (program.alias_sensitive and self.pattern is None)
             or staged.static.keys() != self.static.keys()
             or not same_steps(program.draws, self.staged.program.draws)
+            or (self._jitted is not None and options_for(staged.function) != self.run_options)
         ):
             raise Elsewhere
         self._context.on_staged(staged)
@@ -244,6 +401,11 @@ class Specialisation:
             (*program.leaves, *hidden, *drawn),
             Plan(program, self._context.signature, self._context.traced),
         )
+
+
+def _may_run_long(staged: Staged) -> bool:
+    """True if XLA may run the program in the calling thread, and it may take long: in loops."""
+    return While in kinds(staged.function) and work(staged.function) > LONG_WORK
 
 
 def _canonical(value: Any) -> Any:
