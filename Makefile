@@ -9,12 +9,13 @@ BIN := $(VENV)/bin
 install = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(1)]' && touch $@
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all fuzz lint bench clean
+.PHONY: help demo test test-all test-kinds fuzz lint bench clean
 
 help:
 	@echo "make demo   k-means on handwritten digits, plain and staged; then a network that learns them"
 	@echo "make test   style, types and all tests"
 	@echo "make test-all  the same with every combination of the widest tests of the library"
+	@echo "make test-kinds  the programs of the contract and NumPy's functions with jax.Arrays and with other floats"
 	@echo "make fuzz   random programs: N of them (300), from seed FROM on, made small where they differ"
 	@echo "make bench  the measurements of docs/benchmarks.md"
 	@echo "make lint   style and types"
@@ -28,6 +29,9 @@ test: lint
 
 test-all: lint
 	PYSTAGE_ALL_TESTS=1 $(BIN)/python -m pytest -n 2
+
+test-kinds: $(VENV)/.installed-test
+	PYSTAGE_ALL_TESTS=1 $(BIN)/python -m pytest -n 2 tests/kinds
 
 N ?= 300
 FROM ?= 1000

@@ -65,7 +65,7 @@ def check(
     if refused is not None:
         _check_refused(staged, args, keywords, refused)
         return
-    plain = _run(function, args, keywords)
+    plain = run_of(function, args, keywords)
     code = getattr(inspect.unwrap(function), "__code__", None)
     file = code.co_filename if code is not None else ""
     if plain.error is not None and raises is None:
@@ -73,10 +73,10 @@ def check(
     assert raises is None or type(plain.error) is raises, f"the plain run raised {plain.error!r}"
     _assert_something_to_compare(plain, args, keywords)
     for number in range(1, runs + 1):
-        compare_runs(plain, _run(staged, args, keywords), Comparison(tolerance), f"call {number}", file)
+        compare_runs(plain, run_of(staged, args, keywords), Comparison(tolerance), f"call {number}", file)
     if interpreted and isinstance(staged, CompiledFunction):
         with interpreting() as programs:
-            run = _run(staged, args, keywords)
+            run = run_of(staged, args, keywords)
         assert programs, "nothing was interpreted"
         compare_runs(plain, run, Comparison(tolerance, weak_types=False), "interpreted", file)
 
@@ -150,7 +150,8 @@ class Run:
     printed: tuple[str, str] = ("", "")
 
 
-def _run(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
+def run_of(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
+    """A call with deep copies of the arguments, and what it left behind."""
     own_args, own_kwargs = copy.deepcopy((args, kwargs))
     run = Run(own_args, own_kwargs)
     output, errors = io.StringIO(), io.StringIO()

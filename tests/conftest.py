@@ -6,13 +6,14 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from outcomes import summary, summary_of_gradients
+from outcomes import summary, summary_of_gradients, summary_of_kinds
 from sampling import sampled
 
 SUMMARIES = {
     "random programs": summary,
     "gradients of random programs": summary_of_gradients,
     "gradients of contract programs": lambda outcomes: summary_of_gradients(outcomes, "contract programs"),
+    "programs with arguments of other kinds": summary_of_kinds,
 }
 
 

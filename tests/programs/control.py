@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from .counters import accumulate, collect, count, keep, key_sources, read, trips
 from .expressions import PYTHON_INT, condition, exact, expression, fit, integer, kept, leaf
 from .idioms import IDIOMS
-from .kinds import DictOf, Form, Kind, ListOf, Number
+from .kinds import COUNT, DictOf, Form, Grade, Kind, ListOf, Number
+from .parts import PARTS, part_sources, reduced
 from .statements import STATEMENTS, raising, result
 from .writer import Callee, Scope, Variable, Writer
 
@@ -29,10 +31,10 @@ def _statement(w: Writer, first: bool) -> bool:
         return False
     w.statements -= 1
     form = w.below(20)
-    if form < 13 or w.depth > DEEPEST:
-        w.pick((*STATEMENTS, *IDIOMS))(w)
+    if form < (8 if w.looped else 13) or w.depth > DEEPEST:
+        w.pick(LOOPED if w.looped and w.below(2) else (*STATEMENTS, *IDIOMS, *LOOPED))(w)
     else:
-        w.pick(COMPOUND)(w)
+        w.pick(LOOPS if w.looped and w.below(2) else COMPOUND)(w)
     return True
 
 
@@ -136,15 +138,21 @@ def counted(w: Writer) -> None:
         f"{integer(w, 0)} % 4",
         f"1, {integer(w, 0)} % 5",
         f"min({integer(w, 0)}, 3)",
+        trips(w),
+        trips(w),
+        *([trips(w)] * 8 if w.looped else []),
     )
     around = w.pick(("range({})", "range({})", "reversed(range({}))"))
-    _loop(w, f"for {i} in {around.format(w.pick(ranges))}:", {i: PYTHON_INT})
+    _loop(w, f"for {i} in {around.format(w.pick(ranges))}:", {i: COUNT})
 
 
 def over(w: Writer) -> None:
     """`for` over an array, a list or a dict."""
+    changing = [*key_sources(w), *part_sources(w)]
+    if changing and w.below(2):
+        return _loop(w, *w.pick(changing))
     i, item = w.name("i"), w.name("v")
-    arrays = w.numbers(lambda k: k.form is Form.ARRAY and k.shape != ())
+    arrays = w.numbers(lambda k: k.form.has_shape and k.shape != ())
     sources: list[tuple[str, Kind]] = [(text, _row(kind)) for text, kind, _ in arrays]
     sources += [(f"{text}[:]", kind.item) for text, kind, _ in w.of_type(ListOf)]  # the body may append
     if not sources:
@@ -158,10 +166,10 @@ def over(w: Writer) -> None:
     elif form < 2:
         _loop(w, f"for {item} in {text}:", {item: kind})
     elif form == 2:
-        _loop(w, f"for {i}, {item} in enumerate({text}):", {i: PYTHON_INT, item: kind})
+        _loop(w, f"for {i}, {item} in enumerate({text}):", {i: COUNT, item: kind})
     elif form == 3:
         text = text.removesuffix("[:]")
-        _loop(w, f"for {i}, {item} in zip(range(4), {text}):", {i: PYTHON_INT, item: kind})
+        _loop(w, f"for {i}, {item} in zip(range(4), {text}):", {i: COUNT, item: kind})
     else:
         _loop(w, f"for {item} in reversed({text}):", {item: kind})
     return None
@@ -170,7 +178,36 @@ def over(w: Writer) -> None:
 def _row(kind: Number) -> Number:
     """What a loop over an array gives."""
     rest = kind.shape[1:]
-    return Number(Form.ARRAY if rest else Form.NUMPY, kind.dtype, rest, kind.grade)
+    return Number(kind.form if rest or kind.form is Form.JAX else Form.NUMPY, kind.dtype, rest, kind.grade)
+
+
+def changing(w: Writer) -> None:
+    """A loop whose trips find what the last one changed: counters, and what is kept under them."""
+    if not w.numbers(lambda kind: kind.grade is Grade.COUNT):
+        count(w)
+    i = w.name("i")
+    with w.block(f"for {i} in range({trips(w)}):", loops=w.scope.loops + 1):
+        w.declare(i, COUNT, assignable=False)
+        steps = [step for step in (collect, _keeping, accumulate, count) if w.below(4)]
+        if w.chance(3):
+            steps.insert(w.below(len(steps) + 1), lambda w: body(w, 2))
+        if w.chance(4):
+            steps.reverse()
+        for step in steps:
+            w.statement(lambda step=step: step(w))  # type: ignore[misc]
+        if w.chance(4):
+            with w.block(f"if {condition(w)}:"):
+                w.add(w.pick(("break", "continue")))
+
+
+def _keeping(w: Writer) -> None:
+    """A loop that keeps something under its counter."""
+    i = w.name("i")
+    around = w.pick(("range({})", "range({})", "reversed(range({}))"))
+    with w.block(f"for {i} in {around.format(trips(w))}:", loops=w.scope.loops + 1):
+        w.declare(i, COUNT, assignable=False)
+        w.statement(lambda: keep(w))
+        body(w, 2)
 
 
 def repeated(w: Writer) -> None:
@@ -178,7 +215,7 @@ def repeated(w: Writer) -> None:
     i = w.name("i")
     form = w.below(3)
     w.add(f"{i} = {'3' if form == 1 else '0'}")
-    counter = {i: PYTHON_INT}
+    counter = {i: COUNT}
     if form == 0:
         _loop(w, f"while {i} < {w.pick(('3', '2'))} and ({condition(w)}):", counter, [f"{i} += 1"])
     elif form == 1:
@@ -187,7 +224,7 @@ def repeated(w: Writer) -> None:
         _loop(w, "while True:", counter, [f"{i} += 1", f"if {i} > {integer(w, 0)} % 4: break"])
 
 
-def _loop(w: Writer, header: str, names: dict[str, Kind], start: list[str] | None = None) -> None:
+def _loop(w: Writer, header: str, names: Mapping[str, Kind], start: list[str] | None = None) -> None:
     """A loop whose body knows these names more, and begins with these lines."""
     with w.block(header, loops=w.scope.loops + 1):
         for line in start or []:
@@ -220,9 +257,7 @@ def define(w: Writer) -> None:
         return
     outer = w.scope
     shared = [
-        n
-        for n, v in outer.variables.items()
-        if v.assignable and n.startswith("v") and isinstance(v.kind, Number)
+        n for n, v in outer.variables.items() if v.assignable and n[0] in "vm" and isinstance(v.kind, Number)
     ]
     nonlocals = {w.pick(shared)} if shared and w.chance(2) else set()
     inner = Scope(
@@ -265,6 +300,11 @@ def _lambda(
     outer.callees.append(Callee(name, params, defaults, rest, of_result))
 
 
+LOOPED: tuple[Callable[[Writer], None], ...] = (count, count, accumulate, keep, keep, *PARTS)
+"""What loops change, what they keep under their counters, and slices that these bound."""
+LOOPS = (changing, changing, counted, over, branch)
+SOURCES = (read, read, reduced, reduced)
+"""The expressions of these."""
 COMPOUND: tuple[Callable[[Writer], None], ...] = (
     branch,
     branch,
@@ -276,4 +316,5 @@ COMPOUND: tuple[Callable[[Writer], None], ...] = (
     matched,
     handled,
     held,
+    changing,
 )

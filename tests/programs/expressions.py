@@ -54,6 +54,8 @@ def _expression(w: Writer, depth: int) -> Expression:
         return _conditional(w, depth - 1)
     if w.scope.callees and w.chance(6):
         return call(w)
+    if w.sources and w.chance(3 if w.looped else 8) and (found := w.pick(w.sources)(w)) is not None:
+        return found
     operation = w.pick(w.pick(GROUPS))
     operands = [expression(w, depth - 1) for _ in range(operation.operands)]
     return apply(operation, *operands) or operands[0]
@@ -105,6 +107,9 @@ def index(w: Writer, extent: int) -> str:
     form = w.below(8)
     if form < 3:
         return str(w.below(2 * extent) - extent)
+    counters = w.numbers(lambda kind: kind.grade is Grade.COUNT) if form < 6 and w.looped else []
+    if counters:
+        return f"{w.pick(counters[::-1])[0]} % {extent}"
     if form == 7 and w.chance(3):
         return integer(w)
     return f"{integer(w, depth=w.below(2))} % {extent}" + ("" if form < 6 else f" - {extent}")
@@ -169,8 +174,8 @@ def kept(e: Expression) -> Number:
 def fit(w: Writer, e: Expression, kind: Number) -> str:
     """The expression as one of a kind, or a constant where that makes no sense."""
     shaped = _shaped(w, e, kind)
-    typed = _typed(shaped, kind)
-    bounded = bound(typed, kind) if typed is not None else None
+    same = typed(shaped, kind)
+    bounded = bound(same, kind) if same is not None else None
     if bounded is None:
         return constant(kind)
     if kind.form is Form.ARRAY and bounded is e and kept(e).grade != kind.grade:
@@ -183,6 +188,8 @@ def constant(kind: Number) -> str:
     one = {"b": "True", "i": "1", "u": "1", "f": "1.0", "c": "1j"}[kind.letter]
     if kind.form is Form.PYTHON:
         return one
+    if kind.form is Form.JAX:
+        return f"jnp.ones({kind.shape}, jnp.{_dtype(kind)})"
     return (
         f"np.{_dtype(kind)}({one})"
         if kind.form is Form.NUMPY
@@ -197,13 +204,13 @@ def _dtype(kind: Number) -> str:
 def _shaped(w: Writer, e: Expression, kind: Number) -> Expression:
     """As it is if it can be broadcast to the shape of the kind, else an element."""
     shape = e.kind.shape
-    if kind.form is not Form.ARRAY or len(shape) > len(kind.shape):
+    if not kind.form.has_shape or len(shape) > len(kind.shape):
         return scalar(w, e)
     fits = all(a in (1, b) for a, b in zip(reversed(shape), reversed(kind.shape)))
     return e if fits else scalar(w, e)
 
 
-def _typed(e: Expression, kind: Number) -> Expression | None:
+def typed(e: Expression, kind: Number) -> Expression | None:
     """As one of the form and dtype of the kind, broadcast to its shape; None if rounding would decide it."""
     if e.kind.same_type(kind):
         return e
@@ -219,6 +226,8 @@ def _typed(e: Expression, kind: Number) -> Expression | None:
     name = _dtype(kind)
     if kind.form is Form.PYTHON:
         text = {"b": "bool({0})", "i": "int({0})", "f": "float({0})", "c": "complex({0})"}[kind.letter]
+    elif kind.form is Form.JAX:
+        text = f"jnp.broadcast_to(jnp.asarray({{0}}, jnp.{name}), {kind.shape})"
     elif kind.form is Form.NUMPY:
         text = f"np.{name}({{0}})"
     elif e.kind.form is Form.ARRAY and e.kind.shape == kind.shape:
@@ -234,6 +243,8 @@ def bound(e: Expression, kind: Number) -> Expression | None:
     """As numbers of the grade of the kind; None if that cannot be had."""
     if kind.letter == "b" or kind.grade is Grade.WHOLE:
         return e
+    if kind.grade is Grade.COUNT:
+        return e if e.kind.grade is Grade.COUNT else apply(Operation("(abs({0}) % 5)", ops.up_to(4)), e)
     if kind.grade is Grade.SMALL:
         if not e.bound.exact:
             return None

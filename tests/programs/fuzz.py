@@ -1,7 +1,7 @@
 """Runs many random programs: `python -m programs.fuzz COUNT FIRST` (`make fuzz N=20000`), and their gradients.
 
-A third of them are functions that get all from their caller, a third are modules whose functions store into what they
-capture, a third are about numbers whose kind the path says.
+A quarter of them are functions that get all from their caller, a quarter are modules whose functions store into what they
+capture, a quarter are about numbers whose kind the path says, a quarter about what loops change.
 Prints each program that differs, made small by Hypothesis and as it goes into `test_regressions.py` or `captured.py`,
 and what became of the others: how many are the same, how many raise the same, how many are refused with which code.
 """
@@ -20,7 +20,7 @@ from outcomes import Outcome, summary, summary_of_gradients
 
 from .mixed import mixed
 from .running import differentiate, run, run_world
-from .strategy import Program, programs
+from .strategy import Program, looped, programs
 from .worlds import World, worlds
 
 Check = Callable[[Any], Outcome]
@@ -70,6 +70,7 @@ KINDS: dict[str, tuple[Callable[[], SearchStrategy[Any]], Check, Check]] = {
     "programs": (programs, run, differentiate),
     "modules": (worlds, run_world, differentiate),
     "mixed": (mixed, run, differentiate),
+    "loops": (looped, run, differentiate),
 }
 
 

@@ -1,7 +1,7 @@
 """What a variable of a random program holds, and how well its numbers are known.
 
-A `Number` is a Python number, a NumPy scalar or an ndarray; a sample of each kind (ones of its dtype and shape)
-tells what an operation on it gives, as NumPy itself says. A `Bound` says how large the numbers of an expression
+A `Number` is a Python number, a NumPy scalar, an ndarray or a `jax.Array`; a sample of each kind (ones of its dtype and
+shape) tells what an operation on it gives, as NumPy itself says. A `Bound` says how large the numbers of an expression
 can be and whether they are exact, whatever is fused or added in another order: only exact numbers decide a
 branch, an index or an integer. The other kinds are containers of numbers: their elements are places of their own.
 """
@@ -15,6 +15,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 Shape = tuple[int, ...]
@@ -28,14 +30,22 @@ class Form(Enum):
     PYTHON = "python"
     NUMPY = "numpy"
     ARRAY = "array"
+    JAX = "jax"
+
+    @property
+    def has_shape(self) -> bool:
+        """Whether such a number has elements that have another form."""
+        return self in (Form.ARRAY, Form.JAX)
 
 
 class Grade(Enum):
-    """What a variable's numbers are: small multiples of 1/4; integers of any size; small floats with rounding."""
+    """What a variable's numbers are: small multiples of 1/4; integers of any size; small floats with rounding;
+    Python integers from 0 on that bound loops and slices."""
 
     SMALL = "small"
     WHOLE = "whole"
     ROUGH = "rough"
+    COUNT = "count"
 
 
 @dataclass(frozen=True)
@@ -56,6 +66,7 @@ BOUNDS = {
     Grade.SMALL: Bound(LARGEST, 2),
     Grade.WHOLE: Bound(math.inf),
     Grade.ROUGH: Bound(LARGEST, exact=False),
+    Grade.COUNT: Bound(LARGEST),
 }
 PYTHON_TYPES: dict[str, type] = {"bool": bool, "int64": int, "float64": float, "complex128": complex}
 
@@ -94,6 +105,9 @@ class Number:
         return (self.form, self.dtype, self.shape) == (other.form, other.dtype, other.shape)
 
 
+COUNT = Number(Form.PYTHON, "int64", (), Grade.COUNT)
+
+
 @dataclass(frozen=True)
 class ListOf:
     """A list of at least `length` items of one kind."""
@@ -129,7 +143,29 @@ class TextKind:
     """A string made of numbers: only a result."""
 
 
-Kind = Number | TextKind | ListOf | TupleOf | DictOf | ObjectOf
+@dataclass(frozen=True)
+class Part:
+    """A slice of unknown length: its numbers are those of an array."""
+
+    number: Number
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """A dict with keys that are integers, or pairs of them; which, nobody knows."""
+
+    item: Number
+    pairs: bool = False
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A list of any length."""
+
+    item: Number
+
+
+Kind = Number | TextKind | ListOf | TupleOf | DictOf | ObjectOf | Part | Keyed | Grown
 
 
 @dataclass(frozen=True)
@@ -164,6 +200,8 @@ def sample(kind: Number) -> Any:
     """A value of the kind."""
     if kind.form is Form.PYTHON:
         return PYTHON_TYPES[kind.dtype](1)
+    if kind.form is Form.JAX:
+        return jnp.ones(kind.shape, kind.dtype)
     ones = np.ones(kind.shape, kind.dtype)
     return ones if kind.form is Form.ARRAY else ones[()]
 
@@ -173,6 +211,8 @@ def kind_of(value: Any) -> Number | None:
     dtype = np.asarray(value).dtype
     if dtype.kind not in "biufc" or dtype.itemsize > 16 or dtype == np.float16:
         return None
+    if isinstance(value, jax.Array):
+        return Number(Form.JAX, dtype.name, value.shape)
     if isinstance(value, np.ndarray):
         return Number(Form.ARRAY, dtype.name, value.shape)
     return Number(Form.NUMPY if isinstance(value, np.generic) else Form.PYTHON, dtype.name)

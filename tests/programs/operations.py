@@ -14,6 +14,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from .kinds import Bound, Expression, Form, Number, kind_of, sample
@@ -224,7 +225,7 @@ def _evaluated(text: str, *kinds: Number) -> Number | None:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return kind_of(eval(_code(text), {"np": np, "math": math}, names))
+            return kind_of(eval(_code(text), {"np": np, "jnp": jnp, "math": math}, names))
     except (TypeError, ValueError, IndexError, AttributeError, ArithmeticError):
         return None
 

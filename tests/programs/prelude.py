@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import jax.numpy as jnp
 import numpy as np
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Restored",
     "bump",
     "first",
+    "jnp",
     "math",
     "mixed",
     "np",

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from .control import body
+from .control import LOOPS, SOURCES, body
+from .counters import accumulate, collect, count
 from .expressions import PYTHON_FLOAT, PYTHON_INT, fit, kept, leaf
-from .kinds import DictOf, Form, Grade, Kind, ListOf, Number, ObjectOf, TupleOf
+from .kinds import COUNT, DictOf, Form, Grade, Kind, ListOf, Number, ObjectOf, TupleOf
 from .statements import COUNTER, DOUBLED, POINT, VECTOR
 from .writer import Draw, Writer
 
 SIGNED = ("int64", "int32", "int16", "int8")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
+LONG = ((6,), (4, 4), (7,), (3, 5), (1,))
+"""The shapes of arrays that are long enough for parts of parts."""
 SHAPES = ((3,), (2, 3), (3, 1), (1,), (2, 2), (0,), ())
 MOST_STATEMENTS = 14
 HEAD = "from programs.prelude import *\n\n\n"
@@ -45,19 +48,34 @@ class Program:
         return f"@cases.each({calls})\n" + "\n".join(self.lines) + "\n"
 
 
+def programs() -> st.SearchStrategy[Program]:
+    """Programs that plain Python runs, though they may raise."""
+    return _programs(looped=False)
+
+
+def looped() -> st.SearchStrategy[Program]:
+    """The same, but most of their statements are about what loops change."""
+    return _programs(looped=True)
+
+
 @st.composite
-def programs(draw: Draw) -> Program:
-    """A program that plain Python runs, though it may raise."""
+def _programs(draw: Draw, looped: bool) -> Program:
     w = Writer(draw)
-    kinds = [w.expression(lambda: parameter(w)) for _ in range(1 + w.below(4))]
+    w.looped = looped
+    w.sources = SOURCES
+    kinds = [w.expression(lambda: _of_loops(w) if looped else parameter(w)) for _ in range(1 + w.below(4))]
     names = list("abcd"[: len(kinds)])
     w.statements = MOST_STATEMENTS
     w.calm = bool(w.below(2))
     with w.block(f"def program({', '.join(names)}):"):
         for name, kind in zip(names, kinds):
             w.declare(name, kind)
-        if w.chance(3):
+        if w.chance(9 if looped else 3):
             w.scope.results = tuple(kept(leaf(w)) for _ in range(2))
+        for _ in range(w.below(4) if looped else 0):
+            w.statement(lambda: w.pick((collect, count, accumulate))(w))
+        if looped:
+            w.statement(lambda: w.pick(LOOPS)(w))
         body(w, MOST_STATEMENTS)
         if w.scope.results:
             results = [fit(w, leaf(w), kind) for kind in w.scope.results]
@@ -67,6 +85,19 @@ def programs(draw: Draw) -> Program:
     first = w.below(100)
     inputs = tuple(arguments(kinds, (first + i) * 7) for i in range(INPUTS))
     return Program(tuple(w.lines), inputs)
+
+
+def _of_loops(w: Writer) -> Kind:
+    """The kind of something that loops go over and take parts of."""
+    options: tuple[Callable[[], Kind], ...] = (
+        lambda: Number(Form.ARRAY, "float64", w.pick(LONG)),
+        lambda: COUNT,
+        lambda: Number(Form.ARRAY, "float64", w.pick(LONG), w.pick((Grade.SMALL, Grade.ROUGH))),
+        lambda: Number(Form.ARRAY, w.pick(("int64", "float32", *SIGNED)), w.pick(LONG)),
+        lambda: Number(Form.JAX, "float32", w.pick(LONG)),
+        lambda: parameter(w),
+    )
+    return w.pick(options)()
 
 
 def parameter(w: Writer) -> Kind:
@@ -89,6 +120,9 @@ def parameter(w: Writer) -> Kind:
         lambda: ListOf(w.pick((PYTHON_INT, PYTHON_FLOAT, VECTOR)), 2 + w.below(2)),
         lambda: DictOf((("a", PYTHON_INT), ("b", VECTOR))),
         lambda: w.pick((POINT, COUNTER, DOUBLED)),
+        lambda: COUNT,
+        lambda: Number(Form.ARRAY, "float64", w.pick(LONG)),
+        lambda: Number(Form.JAX, w.pick(("float32", "int32", "bool")), w.pick(SHAPES)),
     )
     kind = w.pick(options)()
     if isinstance(kind, Number) and kind.letter == "c":
@@ -119,6 +153,9 @@ def argument(kind: Kind, choice: int) -> str:
             dtype = "bool_" if kind.dtype == "bool" else kind.dtype
             if kind.form is Form.NUMPY:
                 return f"np.{dtype}({numbers[0]})"
+            if kind.form is Form.JAX:
+                numpy = argument(replace(kind, form=Form.ARRAY), choice)
+                return f"jnp.asarray({numpy})"
             if kind.shape == ():
                 return f"np.array({numbers[0]}, np.{dtype})"
             flat = f"np.array([{', '.join(numbers[: kind.elements])}], np.{dtype})"
@@ -141,7 +178,7 @@ def _number(kind: Number, choice: int) -> str:
     if kind.letter in "iu":
         if kind.grade is Grade.WHOLE:
             return str(WHOLE[kind.letter][choice])
-        return str(abs(number) if kind.letter == "u" else number)
+        return str(abs(number) if kind.letter == "u" or kind.grade is Grade.COUNT else number)
     if kind.letter == "c":
         return f"{number} + {choice / 4}j"
     if kind.grade is Grade.ROUGH:

@@ -12,7 +12,7 @@ from .running import differentiate, run
 from .strategy import Program
 
 SEEDS = [("programs", number) for number in range(4)] + [("modules", number) for number in range(2)]
-SEEDS += [("mixed", 0)]
+SEEDS += [("mixed", 0), ("loops", 0)]
 EACH = 50
 MOST_REFUSED = EACH // 4
 LEAST_DIFFERENTIATED = EACH // 4
@@ -22,7 +22,7 @@ LEAST_DIFFERENTIATED = EACH // 4
 def test_random_programs_are_the_same_staged(
     kind: str, number: int, record_property: pytest.RecordProperty
 ) -> None:
-    """Three hundred programs; enough of them are staged for the test to mean something."""
+    """Four hundred programs; enough of them are staged for the test to mean something."""
     strategy, check, _ = KINDS[kind]
     outcomes = explore(number, EACH, check=check, strategy=strategy)
     record_property("random programs", dict(outcomes))
@@ -34,7 +34,7 @@ def test_random_programs_are_the_same_staged(
 def test_gradients_of_random_programs_are_slopes(
     kind: str, number: int, record_property: pytest.RecordProperty
 ) -> None:
-    """Three hundred programs; of enough of them there is a gradient."""
+    """Four hundred programs; of enough of them there is a gradient."""
     outcomes = explore(number, EACH, check=differentiate, strategy=KINDS[kind][0])
     record_property("gradients of random programs", dict(outcomes))
     assert outcomes["same"] >= LEAST_DIFFERENTIATED, summary_of_gradients(outcomes)

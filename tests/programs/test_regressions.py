@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 import pystage
 import pytest
@@ -670,6 +671,106 @@ def functions_in_a_named_tuple_of_the_world(values):
 @cases(1.0)
 def a_dict_among_known_arguments(x):
     return "{} {}".format({"a": 1}, [1, 2]), x
+
+
+@cases(np.arange(6.0), raises=ValueError)
+def a_product_of_slices_of_lengths_that_differ(x):
+    return [x[i:i] @ x[i : i + i] for i in range(3)]
+
+
+@cases(np.arange(6.0), np.ones((2, 3), np.float32))
+def products_of_nothing(x, a):
+    empty = a[:, :0] @ a[:0], a[:0] @ a.T, a[:0].T @ a[:0], np.einsum("ij,kl->ijkl", a, a[:0])
+    return x[:0] @ x[:0], x[1:1] @ a[:0], empty, np.einsum("ij,kl->ijkl", a, a)
+
+
+@cases.each((np.array([0.8, -1.0]), 1, 3), (np.array([0.8, np.nan, -1.0]), 1, 4))
+@cases.each((np.array([0.8, -1.0]), 0, 3), (np.array([0.8, -1.0]), 4, 5), raises=ValueError)
+def extrema_of_slices_that_may_be_empty(x, first, end):
+    best = 0.0
+    for i in range(first, end):
+        best += x[:i].min() + np.nanmax(x[i - 1 :]) + np.ptp(x[i - 1 : i])
+    return best
+
+
+@cases.each(*[(X, 1.5, which) for which in ("max", "nanmin", "ptp", "reduce")])
+@cases.each(*[(X, 9.0, which) for which in ("max", "nanmin", "ptp")], raises=ValueError)
+@cases.each(*[(X[:0], 1.0, which) for which in ("max", "nanmin", "ptp", "reduce")], raises=ValueError)
+def extrema_of_masks_that_may_select_nothing(x, limit, which):
+    if which == "max":
+        return x[x > limit].max()
+    if which == "nanmin":
+        return np.nanmin(x[x > limit])
+    return np.ptp(x[x > limit]) if which == "ptp" else np.maximum.reduce(x[x > limit])
+
+
+@cases(X, 9.0)
+def an_extremum_with_a_beginning(x, limit):
+    return x[x > limit].max(initial=0.5), np.zeros((0, 3))[:, x < limit].max(axis=1)
+
+
+@cases.each(*[(jnp.arange(6.0), 1, k) for k in (0, 1, 5, -2, -9, np.int32(-9), jnp.int32(5))])
+@cases.each((jnp.arange(6.0), 0, 5), (jnp.arange(6.0), 0, jnp.int32(1)), raises=IndexError)
+def elements_of_parts_of_jax_arrays(x, first, k):
+    total = 0.0
+    for n in range(first, 4):
+        total = total + x[1 : n + 1][k] + 10 * x[n:0:-1][k]
+    return total
+
+
+@cases(np.arange(6.0))
+def a_division_on_a_path_that_is_never_taken(x):
+    n = 3
+    for _ in x:
+        if not n:
+            x[0] = 3 // n
+            n += 1
+    return x
+
+
+@cases.each((np.arange(4.0), np.arange(4.0), 4), (np.arange(4.0), np.arange(4.0), 6))
+@cases.each((np.arange(4.0), np.arange(3.0), 4), (np.arange(3.0), np.arange(4.0), 4), raises=ValueError)
+@cases.each((np.arange(4.0), np.arange(3.0), 2), raises=IndexError)
+def a_strict_zip_raises_after_its_trips(x, y, n):
+    out = np.zeros(n)
+    try:
+        for i, (a, b) in enumerate(zip(x, y, strict=True)):
+            out[i] = a * b + 1
+    finally:
+        x[0] = out.sum()
+    return out
+
+
+@cases.each((np.arange(3.0), 3))
+@cases.each((np.arange(3.0), 2), (np.arange(3.0), 4), raises=ValueError)
+def a_strict_zip_with_a_range(x, n):
+    return [a * i for a, i in zip(x, range(n), strict=True)]
+
+
+@cases.each((np.arange(6.0), 3), (np.arange(6.0), 0))
+def loops_over_slices(x, n):
+    rows = np.outer(x, x)
+    total = 0.0
+    for k in range(n):
+        for v in x[k : 2 * k]:
+            if v > 1:
+                total += v
+            x[k] += 1
+        for i, v in enumerate(x[2 * k :: -1]):
+            total += i * v
+        for row, v in zip(rows[k:, : k + 1], x):
+            row[0] += v
+    return total, x, rows
+
+
+@cases.each((jnp.arange(6.0), 3), (jnp.arange(6.0), 0))
+def loops_over_slices_of_jax_arrays(x, n):
+    total = 0.0
+    for k in range(n):
+        for v in x[k : 2 * k]:
+            if v > 1:
+                total = total + v
+    return total
 
 
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)

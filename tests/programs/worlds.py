@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from .control import body
+from .control import SOURCES, body
 from .expressions import PYTHON_FLOAT, PYTHON_INT, kept, leaf
 from .kinds import DictOf, Form, Grade, Kind, ListOf, Number, ObjectOf, TupleOf
 from .statements import POINT, VECTOR, result
@@ -65,6 +65,7 @@ class World:
 def worlds(draw: Draw) -> World:
     """A module that plain Python runs, though its program may raise."""
     w = Writer(draw)
+    w.sources = SOURCES
     w.calm = bool(w.below(2))
     for _ in range(2 + w.below(4)):
         w.expression(lambda: _variable(w))

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
-from .kinds import Form, Kind, Number, places
+from .kinds import Expression, Form, Kind, Number, places
 
 T = TypeVar("T")
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -68,6 +68,10 @@ class Writer:
         self.statements = 0
         self.calm = False
         """Names of arrays, containers and objects are not bound again in branches and loops."""
+        self.looped = False
+        """What loops change, and what is kept under their counters, is written more often."""
+        self.sources: tuple[Callable[[Writer], Expression | None], ...] = ()
+        """What gives expressions that are made neither of operations nor of calls."""
         self._count = 0
 
     # -- choices

@@ -1,0 +1,56 @@
+"""Every program of the contract with arguments of other kinds.
+
+The programs are those that the test modules collect with `Cases`; a program whose arguments have no array that becomes
+another is left out. Where the plain run raises, because a `jax.Array` cannot be stored into, the staged run must too.
+Every eighth program is compiled by XLA, the others run in the reference interpreter. `make test` takes some programs of
+some modules, `make test-kinds` all.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from sampling import ALL, KEPT
+
+from kinds.running import SAMPLED, Kind, run_with
+
+TESTS = Path(__file__).parents[1]
+MODULES = [
+    ".".join(path.relative_to(TESTS).with_suffix("").parts)
+    for folder in ("contract", "errors")
+    for path in sorted((TESTS / folder).glob("test_*.py"))
+    if "\ncases = Cases()" in path.read_text(encoding="utf-8")
+]
+
+BEYOND = "an index of a jax.Array beyond 32 bits: `docs/semantics.md`"
+ALLOWED = {
+    **{f"errors.test_indices:load-{number}": BEYOND for number in (7, 8, 11)},
+    "errors.test_indices:load_of_two_beyond_64_bits-2": BEYOND,
+    "errors.test_indices:load_of_two_beyond_64_bits-3": BEYOND,
+    "errors.test_indices:load_of_two_beyond_64_bits-4": BEYOND,
+    "errors.test_indices:add_at-1": "np.add.at that converts looks at all indices before it stores",
+    "errors.test_messages:numbers_have_no_items-1": "ml_dtypes' numbers have another text for `del x[0]`",
+}
+"""Programs that may differ, and why."""
+
+
+@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("kind", SAMPLED, ids=lambda kind: kind.name)
+def test_programs_of_the_contract(kind: Kind, name: str, record_property: pytest.RecordProperty) -> None:
+    outcomes: Counter[str] = Counter()
+    found = []
+    for number, param in enumerate(importlib.import_module(name).cases.params):
+        function, args, options = param.values
+        if options.get("refused") or (not ALL and number % KEPT):
+            continue
+        outcome = run_with(function, args, options.get("kwargs"), kind, number % KEPT != 3)
+        if outcome is None:
+            continue
+        outcomes[outcome.what] += 1
+        if outcome.is_wrong and f"{name}:{param.id}" not in ALLOWED:
+            found.append(f"{param.id}: {outcome.what} {outcome.text}")
+    record_property("programs with arguments of other kinds", dict(outcomes))
+    assert not found, "\n\n".join(found)
