@@ -16,6 +16,7 @@ BENCHMARKS = (
     "front_end",
     "program_size",
     "run_time",
+    "losses",
     "in_place",
     "call_overhead",
     "captures",
