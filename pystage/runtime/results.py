@@ -22,7 +22,9 @@ from ..compiler.diagnostics.codes_mutation import CannotReturn
 from ..compiler.diagnostics.codes_runtime import NotInOrder, OverlappingMemory
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
+from ..compiler.values import views
 from ..compiler.values.boundary import (
+    Box,
     CellVariable,
     Choice,
     Container,
@@ -37,9 +39,11 @@ from ..compiler.values.boundary import (
     Same,
     Template,
     View,
+    ViewStep,
     Write,
     view_outputs,
 )
+from ..compiler.values.views import Diagonal, Flipped, Part, Permuted, Repeated, Reshaped, Strided, Window
 from .draws import Performance
 from .host import ADOPT_BYTES, adopted, overlapping
 from .raising import code_of, raise_from_host, raised
@@ -254,7 +258,7 @@ class Plan:
 
     def _view(self, view: View) -> Make:
         base = self._make(view.base)
-        steps = [_view_step(name, args) for name, args in view.steps]
+        steps = [view_step(step) for step in view.steps]
 
         def make(run: Run) -> Any:
             array = base(run)
@@ -364,33 +368,53 @@ _WRITES: dict[Write, Callable[[Any, Any, Any], None]] = {
 }
 
 
-def _view_step(name: str, args: tuple[Any, ...]) -> Callable[[Any, Run], Any]:
-    """One step from an ndarray to a view: `getitem`, an attribute (`T`, `real`), or a method (`reshape`)."""
-    if name == "getitem":
-        return lambda array, run: array[(*args, ...)]
-    if name == "window":
-        return functools.partial(_window, *args)
-    if name == "writable_diagonal":
-        return lambda array, run: _writable_diagonal(array, *args)
-    if name == "broadcast_to":
-        return lambda array, run: np.broadcast_to(array, *args)
-    if name in ("T", "mT", "real", "imag"):
-        return lambda array, run: getattr(array, name)
-    return lambda array, run: getattr(array, name)(*args)
+def view_step(step: ViewStep) -> Callable[[Any, Run], Any]:
+    """One step from an ndarray to a view."""
+    if isinstance(step, Box):
+        return functools.partial(_box, step)
+    make = view_maker(step)
+    return lambda array, run: make(array)
 
 
-def _window(starts: tuple[int | Output, ...], sizes: tuple[int, ...], array: Any, run: Run) -> Any:
-    """The box of `sizes` elements at `starts`, moved inside as the program moves it."""
-    at = [run.values[s.index] if isinstance(s, Output) else s for s in starts]
+def view_maker(view: views.View) -> Callable[[Any], Any]:
+    """The function from an ndarray, or a `jax.Array`, to its view."""
+    match view:
+        case Window(starts, sizes):
+            box = tuple([slice(int(s), int(s) + n) for s, n in zip(starts, sizes)])  # type: ignore[arg-type]
+            return lambda array: array[(*box, ...)]
+        case Strided(starts, limits, strides):
+            part = tuple([slice(a, e, s) for a, e, s in zip(starts, limits, strides)])
+            return lambda array: array[(*part, ...)]
+        case Flipped(axes):
+            turned = tuple([slice(None, None, -1 if i in axes else 1) for i in range(max(axes) + 1)])
+            return lambda array: array[(*turned, ...)]
+        case Permuted(permutation):
+            return lambda array: array.transpose(permutation)
+        case Reshaped(new_shape):
+            return lambda array: array.reshape(new_shape)
+        case Part(imaginary):
+            return lambda array: array.imag if imaginary else array.real
+        case Diagonal(offset, frozen=True):
+            return lambda array: array.diagonal(offset, -2, -1)
+        case Diagonal(offset):
+            return lambda array: _writable_diagonal(array, offset)
+        case Repeated(new_shape):
+            return lambda array: np.broadcast_to(array, new_shape)
+    raise AssertionError(f"an unknown view {view!r}")
+
+
+def _box(box: Box, array: Any, run: Run) -> Any:
+    """The box, moved inside as the program moves it."""
+    at = [run.values[s.index] if isinstance(s, Output) else s for s in box.starts]
     if isinstance(array, jax.Array):
-        return jax.lax.dynamic_slice(array, at, sizes)
-    first = [max(0, min(int(s), n - size)) for s, n, size in zip(at, array.shape, sizes)]
-    return array[tuple([slice(s, s + size) for s, size in zip(first, sizes)])]
+        return jax.lax.dynamic_slice(array, at, box.sizes)
+    first = [max(0, min(int(s), n - size)) for s, n, size in zip(at, array.shape, box.sizes)]
+    return array[tuple([slice(s, s + size) for s, size in zip(first, box.sizes)])]
 
 
-def _writable_diagonal(array: Any, *place: int) -> Any:
-    """The diagonal of square matrices as `np.einsum` gives it; `jax.Array.diagonal(*place)` where JAX maps over it."""
-    return array.diagonal(*place) if isinstance(array, jax.Array) else np.einsum("...ii->...i", array)
+def _writable_diagonal(array: Any, offset: int) -> Any:
+    """The diagonal of square matrices as `np.einsum` gives it; as of `jax.Array` where JAX maps over it."""
+    return array.diagonal(offset, -2, -1) if isinstance(array, jax.Array) else np.einsum("...ii->...i", array)
 
 
 def _templates(program: Program) -> list[Template]:

@@ -14,6 +14,7 @@ from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
 from ..ops import Constant, Select
 from ..values.boundary import (
+    Box,
     CellVariable,
     Choice,
     Container,
@@ -64,7 +65,7 @@ from ..values.lattice import (
 from ..values.remade import Remake
 from ..values.state import ERROR, NOT_YET, OUTPUT
 from ..values.text import caused
-from ..values.views import Diagonal, Flipped, Part, Permuted, Repeated, Reshaped, Strided, View, Window
+from ..values.views import View, Window
 from .describe import describe
 from .merged import MERGEABLE, RIVAL, possible, sources_of
 from .objects import assigned
@@ -254,36 +255,17 @@ class Exit:
 
     def view(self, ref: Ref) -> Template:
         """A view: of the caller's array, or of a result."""
-        steps: list[tuple[str, tuple[Any, ...]]] = []
         base = self.reference(Ref(ref.cell))
-        for view in ref.path:
-            steps.append(self.view_step(view))
-        return ViewTemplate(base, tuple(steps), self.identity(ref))
+        steps = tuple([self.view_step(view) for view in ref.path])
+        return ViewTemplate(base, steps, self.identity(ref))
 
-    def view_step(self, view: View) -> tuple[str, tuple[Any, ...]]:
-        """A view as the runtime makes it, by name and arguments."""
-        match view:
-            case Window(starts, sizes) if view.static:
-                return "getitem", tuple([slice(int(s), int(s) + n) for s, n in zip(starts, sizes)])  # type: ignore[arg-type]
-            case Window(starts, sizes):
-                at = [s if isinstance(s, int) else self.output(s, Form.PYTHON) for s in starts]
-                return "window", (tuple(at), sizes)
-            case Strided(starts, limits, strides):
-                return "getitem", tuple([slice(a, e, s) for a, e, s in zip(starts, limits, strides)])
-            case Flipped(axes):
-                turned = [slice(None, None, -1 if i in axes else 1) for i in range(max(axes) + 1)]
-                return "getitem", tuple(turned)
-            case Permuted(permutation):
-                return "transpose", (permutation,)
-            case Reshaped(new_shape):
-                return "reshape", (new_shape,)
-            case Part(imaginary):
-                return ("imag" if imaginary else "real"), ()
-            case Diagonal(offset, frozen):
-                return "diagonal" if frozen else "writable_diagonal", (offset, -2, -1)
-            case Repeated(new_shape):
-                return "broadcast_to", (new_shape,)
-        raise AssertionError(f"an unknown view {view!r}")
+    def view_step(self, view: View) -> View | Box:
+        """A view as the runtime makes it."""
+        if not isinstance(view, Window) or view.static:
+            return view
+        return Box(
+            tuple([s if isinstance(s, int) else self.output(s, Form.PYTHON) for s in view.starts]), view.sizes
+        )
 
     def identity(self, ref: Ref) -> int:
         """A number for a view: the same for the same view object."""

@@ -18,6 +18,7 @@ from ..hlo.immutable import immutable, immutable_value
 from ..hlo.ir import Function
 from ..hlo.types import ArrayType
 from ..ops.draw import Action
+from . import views
 from .growth import Multiplied
 
 
@@ -300,19 +301,30 @@ class Container:
 class View:
     """A new ndarray that is a view of another result or of an argument's memory (`x[1:]` of the argument `x`).
 
-    `base` gives the ndarray; `steps` are functions ndarray → ndarray view, as (name, arguments). Those of `window`
-    are the starts, which may be `Output`s, and the sizes; all others are known.
+    `base` gives the ndarray; `steps` lead from it to the view.
     """
 
     base: Template
-    steps: tuple[tuple[str, tuple[Any, ...]], ...]
+    steps: tuple[ViewStep, ...]
     identity: int
+
+
+@immutable
+class Box:
+    """The step to the box of `sizes` elements at `starts`, some of which are results of the program."""
+
+    starts: tuple[int | Output, ...]
+    sizes: tuple[int, ...]
+
+
+ViewStep = views.View | Box
+"""From an ndarray to a view of it."""
 
 
 def view_outputs(view: View) -> list[Output]:
     """The results of the program that say where a view begins."""
-    starts = [args[0] for name, args in view.steps if name == "window"]
-    return [start for each in starts for start in each if isinstance(start, Output)]
+    boxes = [step for step in view.steps if isinstance(step, Box)]
+    return [start for box in boxes for start in box.starts if isinstance(start, Output)]
 
 
 @immutable
