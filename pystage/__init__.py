@@ -10,6 +10,7 @@
 This file names what is public and holds nothing else.
 """
 
+from . import lazy
 from .compiler.diagnostics.errors import StagingError
 from .config import config
 from .introspection import code_hlo, code_lowered, code_typed
@@ -49,6 +50,7 @@ __all__ = [
     "hessian",
     "jacobian",
     "jvp",
+    "lazy",
     "spec",
     "stop_gradient",
     "value_and_grad",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -144,22 +145,24 @@ def build(infer: Infer, request: Request, static: Mapping[int, Any]) -> Staged:
     """
     with deep_recursion():
         program, known, demands = _infer(infer, request, dict(static))
-        program, simplified = _proved(program, simplify(program.function))
-        simplified = in_place(simplified)
-        check_size(simplified.function, program.multiplied)
+        return finished(request.name, request.span, program, known, demands)
+
+
+def finished(
+    name: str,
+    span: Span | None,
+    program: Program,
+    static: Mapping[int, Any] = MappingProxyType({}),
+    demands: tuple[Demand, ...] = (),
+) -> Staged:
+    """Runs the stages after inference, all but emission. `StagingError` where XLA would take too long."""
+    program, simplified = _proved(program, simplify(program.function))
+    simplified = in_place(simplified)
+    check_size(simplified.function, program.multiplied)
     _give_something(simplified.function)
     weak = frozenset(o.index for o in outputs(program) if o.form is Form.JAX and o.weak)
-    return Staged(
-        request.name,
-        request.span,
-        program,
-        simplified.function,
-        simplified.kept,
-        weak,
-        known,
-        demands,
-        program.printed is not None,
-    )
+    printed = program.printed is not None
+    return Staged(name, span, program, simplified.function, simplified.kept, weak, static, demands, printed)
 
 
 def _proved(program: Program, simplified: Simplified) -> tuple[Program, Simplified]:

@@ -1,0 +1,406 @@
+"""`LazyTensor`: NumPy's array, its operators, methods and attributes, recorded instead of computed."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..compiler.hlo.types import ArrayType
+from ..compiler.values.boundary import Form
+from . import functions
+from .barrier import value_of
+from .devices import device_named, on_device
+from .graph import Node
+from .indexing import Basic, basic
+from .recipes import kind_of
+from .tensor import Tensor, Unrecorded, host_view, node_of, owner, record, to_host, view_of
+from .unlowered import run_in_numpy
+
+_FOREIGN = (jax.Array,)
+"""Whose own operators decide, as they do beside an ndarray."""
+
+
+def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`function(*args, **kwargs)`, recorded; or by NumPy, where it cannot be."""
+    try:
+        return record(function, args, kwargs, 3)
+    except Unrecorded as reason:
+        return run_in_numpy(function, args, kwargs, str(reason))
+
+
+def _binary(function: Callable[..., Any], turned: bool = False) -> Callable[[LazyTensor, Any], Any]:
+    def operate(self: LazyTensor, other: Any) -> Any:
+        if isinstance(other, _FOREIGN):
+            return NotImplemented
+        args = (other, self) if turned else (self, other)
+        try:
+            return record(function, args)
+        except Unrecorded as reason:
+            return run_in_numpy(function, args, {}, str(reason))
+
+    return operate
+
+
+def _unary(function: Callable[..., Any]) -> Callable[[LazyTensor], Any]:
+    def operate(self: LazyTensor) -> Any:
+        return call(function, (self,), {})
+
+    return operate
+
+
+def _method(name: str) -> Callable[..., Any]:
+    def method(self: LazyTensor, *args: Any, **kwargs: Any) -> Any:
+        return call(functions.method, (name, self, *args), kwargs)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"As `numpy.ndarray.{name}`."
+    return method
+
+
+def _attribute(name: str, settable: bool = False) -> property:
+    def get(self: LazyTensor) -> Any:
+        return call(functions.attribute, (name, self), {})
+
+    def put(self: LazyTensor, value: Any) -> None:
+        call(functions.set_attribute, (name, self, value), {})
+
+    return property(get, put if settable else None, doc=f"As `numpy.ndarray.{name}`.")
+
+
+class LazyTensor(Tensor):
+    """An array with NumPy's own API that records what is done with it, and computes it when somebody looks.
+
+    Made by `pystage.lazy.asarray` and the other factories of `pystage.lazy`, and by calls on lazy tensors. Shapes and
+    element types are known at once. `bool`, `int`, `float`, `print`, `np.asarray` and iteration over numbers compute.
+    """
+
+    __slots__ = ()
+    __array_priority__ = 50.0
+    __hash__ = None  # type: ignore[assignment]
+
+    # -- what is known without computing
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return self._kind.type.static_shape
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        view = self.reshape(shape)
+        if view._owner is not (self._owner or self):
+            raise AttributeError("incompatible shape for in-place modification")
+        if self._owner is None:
+            node = node_of(view)
+            self._node, self._kind = node, view._kind
+        else:
+            self._path, self._kind, self._seen = view._path, view._kind, None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type."""
+        return self._kind.type.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._kind.type.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self._kind.type.size
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
+    def device(self) -> Any:
+        """The device that the tensor is on."""
+        return self._kind.device
+
+    @property
+    def base(self) -> LazyTensor | None:
+        """The tensor whose memory this is a view of; None where it owns its memory."""
+        return self._owner  # type: ignore[return-value]
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    # -- looking
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise ValueError("a lazy tensor gives its elements as a copy")
+        array = to_host(self, "np.asarray")
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __jax_array__(self) -> jax.Array:
+        array = value_of(node_of(self), "a function of JAX")
+        return jax.numpy.array(array)
+
+    def _number(self, cause: str) -> Any:
+        """The tensor as NumPy's array, or its scalar."""
+        if self.size != 1:
+            return np.broadcast_to(np.zeros((), self.dtype), self.shape)  # its own conversion raises
+        return host_view(self, cause)
+
+    def __bool__(self) -> bool:
+        return bool(self._number("bool"))
+
+    def __int__(self) -> int:
+        return int(self._number("int"))
+
+    def __float__(self) -> float:
+        return float(self._number("float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._number("complex"))
+
+    def __index__(self) -> int:
+        return operator.index(host_view(self, "an index"))
+
+    def item(self, *args: Any) -> Any:
+        """An element as a Python number."""
+        return host_view(self, "item").item(*args)
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers."""
+        return host_view(self, "tolist").tolist()
+
+    def tobytes(self, order: Any = "C") -> bytes:
+        """The elements as bytes."""
+        return host_view(self, "tobytes").tobytes(order)
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """A new ndarray with the elements."""
+        return to_host(self, "numpy")
+
+    def __repr__(self) -> str:
+        return repr(self._shown("repr")).replace("array", "LazyTensor", 1)
+
+    def __str__(self) -> str:
+        return str(self._shown("print"))
+
+    def __format__(self, spec: str) -> str:
+        return format(self._shown("format"), spec)
+
+    def _shown(self, cause: str) -> Any:
+        array = host_view(self, cause)
+        return array[()] if self._kind.form is Form.SCALAR else array
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def __reduce__(self) -> Any:
+        return _unpickled, (to_host(self, "pickle"), self._kind.form is Form.SCALAR)
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
+
+    def __dlpack__(self, **options: Any) -> Any:
+        node = node_of(self)
+        array = value_of(node, "DLPack")
+        node.exported = True
+        return array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return value_of(node_of(self), "DLPack").__dlpack_device__()
+
+    def to(self, device: Any) -> LazyTensor:
+        """A copy on another device; the tensor itself, where it is there already."""
+        chosen = device_named(device)
+        if chosen == self._kind.device:
+            return self
+        array = on_device(host_view(self, "to"), chosen)
+        kind = kind_of(self._kind.type, self._kind.form, chosen)
+        return owner(Node(kind.type, chosen, array), kind)  # type: ignore[no-any-return]
+
+    # -- indexing
+
+    def __getitem__(self, key: Any) -> Any:
+        kind = self._kind
+        shape = kind.type.static_shape
+        found = basic(key, shape)
+        if found is None:
+            return call(functions.getitem, (self, key), {})
+        if not found.element:
+            return view_of(self, found.views)
+        return self._element(found)
+
+    def _element(self, found: Basic) -> Any:
+        """One element, as it is now: a NumPy scalar."""
+        base = self._owner or self
+        view = view_of(self, found.views)
+        kind = kind_of(view._kind.type, Form.SCALAR, self._kind.device)
+        if base._node.array is not None:
+            return owner(Node(kind.type, kind.device, host_view(view, "an element")[()]), kind)
+        return owner(node_of(view), kind)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if not self._kind.writable:
+            raise ValueError("assignment destination is read-only")
+        found = basic(key, self._kind.type.static_shape)
+        if found is None:
+            call(functions.setitem, (self, key, value), {})
+            return
+        call(functions.fill, (view_of(self, found.views), value), {})
+
+    # -- NumPy's protocols
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        out = kwargs.get("out")
+        if out is not None and len(out) == 1:
+            kwargs["out"] = out[0]
+        if any(isinstance(x, _FOREIGN) for x in inputs):
+            inputs = tuple([np.asarray(x) if isinstance(x, _FOREIGN) else x for x in inputs])
+        function = ufunc if method == "__call__" else getattr(ufunc, method)
+        if method != "__call__" and method not in ("reduce", "accumulate"):
+            return run_in_numpy(function, inputs, kwargs, f"`{ufunc.__name__}.{method}` is not recorded")
+        return call(function, inputs, kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+        return call(func, tuple(args), dict(kwargs))
+
+    # -- operators
+
+    __add__ = _binary(operator.add)
+    __radd__ = _binary(operator.add, turned=True)
+    __iadd__ = _binary(operator.iadd)
+    __sub__ = _binary(operator.sub)
+    __rsub__ = _binary(operator.sub, turned=True)
+    __isub__ = _binary(operator.isub)
+    __mul__ = _binary(operator.mul)
+    __rmul__ = _binary(operator.mul, turned=True)
+    __imul__ = _binary(operator.imul)
+    __truediv__ = _binary(operator.truediv)
+    __rtruediv__ = _binary(operator.truediv, turned=True)
+    __itruediv__ = _binary(operator.itruediv)
+    __floordiv__ = _binary(operator.floordiv)
+    __rfloordiv__ = _binary(operator.floordiv, turned=True)
+    __ifloordiv__ = _binary(operator.ifloordiv)
+    __mod__ = _binary(operator.mod)
+    __rmod__ = _binary(operator.mod, turned=True)
+    __imod__ = _binary(operator.imod)
+    __pow__ = _binary(operator.pow)
+    __rpow__ = _binary(operator.pow, turned=True)
+    __ipow__ = _binary(operator.ipow)
+    __matmul__ = _binary(operator.matmul)
+    __rmatmul__ = _binary(operator.matmul, turned=True)
+    __imatmul__ = _binary(operator.imatmul)
+    __lshift__ = _binary(operator.lshift)
+    __rlshift__ = _binary(operator.lshift, turned=True)
+    __ilshift__ = _binary(operator.ilshift)
+    __rshift__ = _binary(operator.rshift)
+    __rrshift__ = _binary(operator.rshift, turned=True)
+    __irshift__ = _binary(operator.irshift)
+    __and__ = _binary(operator.and_)
+    __rand__ = _binary(operator.and_, turned=True)
+    __iand__ = _binary(operator.iand)
+    __or__ = _binary(operator.or_)
+    __ror__ = _binary(operator.or_, turned=True)
+    __ior__ = _binary(operator.ior)
+    __xor__ = _binary(operator.xor)
+    __rxor__ = _binary(operator.xor, turned=True)
+    __ixor__ = _binary(operator.ixor)
+    __divmod__ = _binary(np.divmod)
+    __rdivmod__ = _binary(np.divmod, turned=True)
+    __eq__ = _binary(operator.eq)
+    __ne__ = _binary(operator.ne)
+    __lt__ = _binary(operator.lt)
+    __le__ = _binary(operator.le)
+    __gt__ = _binary(operator.gt)
+    __ge__ = _binary(operator.ge)
+    __neg__ = _unary(operator.neg)
+    __pos__ = _unary(operator.pos)
+    __abs__ = _unary(operator.abs)
+    __invert__ = _unary(operator.invert)
+
+    # -- methods and attributes that are NumPy's
+
+    all = _method("all")
+    any = _method("any")
+    argmax = _method("argmax")
+    argmin = _method("argmin")
+    argpartition = _method("argpartition")
+    argsort = _method("argsort")
+    astype = _method("astype")
+    byteswap = _method("byteswap")
+    choose = _method("choose")
+    clip = _method("clip")
+    compress = _method("compress")
+    conj = _method("conj")
+    conjugate = _method("conjugate")
+    copy = _method("copy")
+    cumprod = _method("cumprod")
+    cumsum = _method("cumsum")
+    diagonal = _method("diagonal")
+    dot = _method("dot")
+    dump = _method("dump")
+    dumps = _method("dumps")
+    fill = _method("fill")
+    flatten = _method("flatten")
+    getfield = _method("getfield")
+    max = _method("max")
+    mean = _method("mean")
+    min = _method("min")
+    nonzero = _method("nonzero")
+    partition = _method("partition")
+    prod = _method("prod")
+    put = _method("put")
+    ravel = _method("ravel")
+    repeat = _method("repeat")
+    reshape = _method("reshape")
+    resize = _method("resize")
+    round = _method("round")
+    searchsorted = _method("searchsorted")
+    sort = _method("sort")
+    squeeze = _method("squeeze")
+    std = _method("std")
+    sum = _method("sum")
+    swapaxes = _method("swapaxes")
+    take = _method("take")
+    trace = _method("trace")
+    transpose = _method("transpose")
+    var = _method("var")
+    view = _method("view")
+    T = _attribute("T")
+    mT = _attribute("mT")
+    real = _attribute("real", settable=True)
+    imag = _attribute("imag", settable=True)
+    flat = _attribute("flat", settable=True)
+
+
+def _unpickled(array: np.ndarray[Any, Any], scalar: bool) -> LazyTensor:
+    return from_host(array, None, Form.SCALAR if scalar else Form.NDARRAY)
+
+
+def from_host(array: Any, device: Any, form: Form = Form.NDARRAY) -> LazyTensor:
+    """A tensor with a copy of an array."""
+    placed = on_device(array, device_named(device))
+    kind = kind_of(ArrayType(placed.dtype, placed.shape), form, device_named(device))
+    return owner(Node(kind.type, kind.device, placed), kind)  # type: ignore[no-any-return]
+
+
+Tensor.made = LazyTensor

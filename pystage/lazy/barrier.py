@@ -1,0 +1,116 @@
+"""Where recorded calls are computed: all that is alive on a device, in one program.
+
+A barrier computes every tensor that is alive, not only the one that is asked for: what they share is computed once, a
+training step is one program whatever is looked at first, and an input that nobody holds any more can be overwritten.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from ..runtime.messages import Compilation
+from .arena import Arena, arena_of
+from .graph import Node, span_of
+from .metrics import metrics
+from .segment import Cache, Executable, Ordered, Segment, program_of
+
+DONATE_BYTES = 1 << 12
+"""From this size on an input that nobody holds is overwritten."""
+_cache = Cache()
+
+
+def value_of(node: Node, cause: str) -> Any:
+    """The array of a node, computed now if it is not yet."""
+    if node.array is None:
+        barrier(arena_of(node.device), cause, (node,))
+    return node.array
+
+
+def barrier(arena: Arena, cause: str, wanted: Sequence[Node] = ()) -> None:
+    """Computes all tensors that are alive on a device, and the `wanted` nodes. `cause` is what made it happen."""
+    with arena.lock:
+        outputs: dict[int, Node] = {}
+        for node in [*[tensor._node for tensor in arena.tensors()], *wanted]:
+            if node.array is None:
+                outputs[id(node)] = node
+        arena.begin()
+        if outputs:
+            metrics.note_barrier(cause)
+            _compute(Segment(list(outputs.values())))
+
+
+def _compute(segment: Segment) -> None:
+    """Computes the outputs of a segment. What it fails with names the lines whose calls it holds."""
+    donated = _donated(segment)
+    key = (segment.key, donated)
+    program = _cache.find(key)
+    try:
+        if program is None:
+            program = _program(segment, donated)
+            _cache.keep(key, program)
+        else:
+            metrics.cache_hits += 1
+        results = program.executable([segment.inputs[i].array for i in program.inputs])
+    except Exception as error:
+        error.add_note(_lines(segment))
+        raise
+    for i, array in zip(program.outputs, results, strict=True):
+        segment.outputs[i].settle(array)
+
+
+def _program(segment: Segment, donated: tuple[int, ...]) -> Ordered:
+    """A program for the segment: that of an equal one that was recorded in another order, or a new one."""
+    canonical = segment.canonical()
+    places = {id(node): i for i, node in enumerate(segment.inputs)}
+    inputs = [places[id(node)] for node in canonical.inputs]
+    places = {id(node): i for i, node in enumerate(segment.outputs)}
+    outputs = [places[id(node)] for node in canonical.outputs]
+    overwritten = tuple([i for i, place in enumerate(inputs) if place in donated])
+    key = (canonical.key, overwritten)
+    found = _cache.find(key)
+    if found is not None:
+        metrics.cache_hits += 1
+        return Ordered(found.executable, inputs, outputs)
+    began = time.perf_counter()
+    with Compilation("lazy", "a barrier"):
+        executable = Executable(program_of(canonical), overwritten)
+    metrics.note_compile(len(canonical.calls), time.perf_counter() - began)
+    _cache.keep(key, Ordered(executable, range(len(inputs)), range(len(outputs))))
+    return Ordered(executable, inputs, outputs)
+
+
+def _donated(segment: Segment) -> tuple[int, ...]:
+    """The inputs that nobody but the segment holds, and in whose memory a result of their type can lie."""
+    free: dict[Any, int] = {}
+    for output in segment.outputs:
+        free[output.type] = free.get(output.type, 0) + 1
+    found: list[int] = []
+    inputs = segment.inputs
+    for i in range(len(inputs)):
+        type = inputs[i].type
+        if not free.get(type) or inputs[i].exported or type.size * type.dtype.itemsize < DONATE_BYTES:
+            continue
+        if _references(inputs, i) == _IDLE + segment.uses[id(inputs[i])]:
+            found.append(i)
+            free[type] -= 1
+    return tuple(found)
+
+
+def _references(nodes: list[Any], index: int) -> int:
+    """How many references to a node there are, those of its list and of this call included."""
+    return sys.getrefcount(nodes[index])
+
+
+_IDLE = _references([object()], 0)
+"""References to a node that stands in one list; how many the call itself has is Python's affair."""
+
+
+def _lines(segment: Segment) -> str:
+    """The user's lines whose calls a segment holds."""
+    spans = {(s.file, s.line): None for call in segment.calls if (s := span_of(call.place)) is not None}
+    shown = [f"{file}:{line}" for file, line in list(spans)[:20]]
+    more = f" and {len(spans) - 20} further lines" if len(spans) > 20 else ""
+    return f"pystage: in a barrier that computes what was recorded at {', '.join(shown)}{more}"

@@ -1,0 +1,35 @@
+"""What recorded calls mean that are no functions of NumPy, as plain functions that the compiler infers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def getitem(x: Any, key: Any) -> Any:
+    """`x[key]`."""
+    return x[key]
+
+
+def setitem(x: Any, key: Any, value: Any) -> None:
+    """`x[key] = value`."""
+    x[key] = value
+
+
+def fill(x: Any, value: Any) -> None:
+    """`x[...] = value`: the store into a view."""
+    x[...] = value
+
+
+def attribute(name: str, x: Any) -> Any:
+    """`x.name`."""
+    return getattr(x, name)
+
+
+def set_attribute(name: str, x: Any, value: Any) -> None:
+    """`x.name = value`."""
+    setattr(x, name, value)
+
+
+def method(name: str, x: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """`x.name(*args, **kwargs)`."""
+    return getattr(x, name)(*args, **kwargs)

@@ -1,0 +1,68 @@
+"""What is recorded: arrays that are computed or not, and the calls that give those that are not.
+
+A `Node` is one array that never changes: it is computed, or it is a result of a recorded `Call`. A barrier computes
+nodes, which then forget their calls. So what is still to be computed is what lies between the nodes that somebody
+holds and those that are computed.
+"""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+from ..compiler.diagnostics.span import Span
+from ..compiler.hlo.types import ArrayType
+
+if TYPE_CHECKING:
+    from .recipes import Recipe
+
+Place = tuple[CodeType, int]
+"""Where a call was recorded: the code of the user's function, and the instruction in it."""
+
+
+class Node:
+    """An array of one type on one device: `array` once it is computed, until then result `index` of `call`.
+
+    `array` is a `jax.Array`, or a NumPy scalar for a number of the user's.
+    """
+
+    __slots__ = ("array", "call", "device", "exported", "index", "type")
+
+    def __init__(
+        self, type: ArrayType, device: Any, array: Any, call: Call | None = None, index: int = 0
+    ) -> None:
+        self.type = type
+        self.device = device
+        self.array = array
+        self.call = call
+        self.index = index
+        self.exported = False
+        """True if somebody else may hold the memory of `array`."""
+
+    def settle(self, array: Any) -> None:
+        """The node is computed."""
+        self.array = array
+        self.call = None
+
+
+class Call:
+    """A recorded call: a recipe applied to nodes."""
+
+    __slots__ = ("operands", "place", "recipe")
+
+    def __init__(self, recipe: Recipe, operands: tuple[Node, ...], place: Place | None) -> None:
+        self.recipe = recipe
+        self.operands = operands
+        self.place = place
+
+
+def span_of(place: Place | None) -> Span | None:
+    """The source of the instruction at a place."""
+    if place is None:
+        return None
+    code, instruction = place
+    positions = list(code.co_positions())
+    line, end_line, column, end_column = positions[instruction // 2] if instruction >= 0 else (None,) * 4
+    if line is None:
+        return Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0, code.co_qualname)
+    return Span(code.co_filename, line, column or 0, end_line or line, end_column or 0, code.co_qualname)

@@ -1,0 +1,76 @@
+"""Indices of integers, slices, `None` and `...`: they are views, whatever their numbers are.
+
+Where a view begins is a number of the program, so that going through the positions of an array gives one program.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..compiler.library.gathering import basic_views
+from ..compiler.library.indices import Item, NewAxis, Place
+from ..compiler.library.slices import Part
+from ..compiler.values.views import View
+
+_BASIC = (slice, type(None), type(Ellipsis))
+
+
+class Basic:
+    """A basic index: the views that it is, and whether it names one element."""
+
+    __slots__ = ("element", "views")
+
+    def __init__(self, views: tuple[View, ...], element: bool) -> None:
+        self.views = views
+        self.element = element
+
+
+def basic(key: Any, shape: tuple[int, ...]) -> Basic | None:
+    """The meaning of a basic index for an array of `shape`, None for another index. NumPy's IndexError."""
+    parts = key if type(key) is tuple else (key,)
+    integers = 0
+    for part in parts:
+        if type(part) is int or isinstance(part, np.integer):
+            integers += 1
+        elif not isinstance(part, _BASIC) or (isinstance(part, slice) and not _is_plain(part)):
+            return None
+    axes = sum(part is not None and part is not ... for part in parts)
+    if axes > len(shape) or sum(part is ... for part in parts) > 1:
+        np.broadcast_to(np.False_, shape)[key]  # raises
+    items: list[Item] = []
+    axis = 0
+    missing = len(shape) - axes
+    for part in (*parts, *([] if ... in parts else [...])):
+        if part is None:
+            items.append(NewAxis())
+        elif part is ...:
+            items += [Part(0, n, 1) for n in shape[axis : axis + missing]]
+            axis += missing
+        elif isinstance(part, slice):
+            items.append(_part(part, shape[axis]))
+            axis += 1
+        else:
+            items.append(_place(int(part), axis, shape, key))
+            axis += 1
+    element = integers == len(parts) == len(shape)
+    return Basic(basic_views(items, shape), element)
+
+
+def _is_plain(part: slice) -> bool:
+    return all(
+        p is None or type(p) is int or isinstance(p, np.integer) for p in (part.start, part.stop, part.step)
+    )
+
+
+def _part(part: slice, extent: int) -> Part:
+    start, stop, step = part.indices(extent)
+    return Part(start, len(range(start, stop, step)), step)
+
+
+def _place(index: int, axis: int, shape: tuple[int, ...], key: Any) -> Place:
+    extent = shape[axis]
+    if not -extent <= index < extent:
+        np.broadcast_to(np.False_, shape)[key]  # raises
+    return Place(index % extent)

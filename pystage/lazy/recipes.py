@@ -1,0 +1,251 @@
+"""What a recorded call means: a small program, made once for each function and kinds of operands.
+
+The compiler infers the call of a library function, or of a plain function in `functions.py`, as if it were the whole of
+a user's function; so all that it knows of NumPy holds for recorded calls too: types, views, stores, errors. What comes
+out is a `Recipe`: HLO IR for the results, and what becomes of them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+
+from ..compiler.diagnostics.errors import StagingError
+from ..compiler.hlo.builder import Builder
+from ..compiler.hlo.ir import Function, Region
+from ..compiler.hlo.types import INT64, ArrayType
+from ..compiler.infer.entry import infer_program, keyword_path, positional_path
+from ..compiler.pipeline import Request, build
+from ..compiler.values.boundary import (
+    Container,
+    Failure,
+    Form,
+    Known,
+    Mutation,
+    Output,
+    Path,
+    Same,
+    Spec,
+    Template,
+    Write,
+)
+from ..compiler.values.boundary import View as ViewTemplate
+from ..compiler.values.views import Index, View, Window, read_path, write_path
+from ..runtime.room import with_room
+
+
+class Kind:
+    """What a recipe knows of a tensor. There is one object for each, so that keys are compared by identity."""
+
+    __slots__ = ("device", "form", "type", "writable")
+
+    def __init__(self, type: ArrayType, form: Form, device: Any, writable: bool) -> None:
+        self.type = type
+        self.form = form
+        self.device = device
+        self.writable = writable
+
+
+_kinds: dict[tuple[ArrayType, Form, Any, bool], Kind] = {}
+
+
+def kind_of(type: ArrayType, form: Form, device: Any, writable: bool = True) -> Kind:
+    """The one `Kind` of this."""
+    key = (type, form, device, writable)
+    return _kinds.get(key) or _kinds.setdefault(key, Kind(*key))
+
+
+PlaceOf = Callable[[Path, Sequence[Any], Mapping[str, Any]], Any]
+"""What stands at the path of an argument of a call."""
+
+
+class Recipe:
+    """The program of a recorded call, and what becomes of its results.
+
+    `takes`: the leaves of the call that the program takes. `only`: the kind of the one new tensor that a call gives that
+    does nothing else; else None, and `result`, `mutations` and `failure` say what it does, as they do in a `Program`.
+    """
+
+    __slots__ = (
+        "device",
+        "failure",
+        "function",
+        "mutations",
+        "name",
+        "only",
+        "result",
+        "place_of",
+        "takes",
+        "types",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        function: Function,
+        takes: tuple[int, ...],
+        device: Any = None,
+        only: Kind | None = None,
+        result: Template | None = None,
+        mutations: Sequence[Mutation] = (),
+        failure: Failure | None = None,
+        place_of: PlaceOf | None = None,
+    ) -> None:
+        self.name = name
+        self.function = function
+        self.types = function.result_types
+        self.takes = takes
+        self.device = device
+        self.only = only
+        self.result = result
+        self.mutations = mutations
+        self.failure = failure
+        self.place_of = place_of
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A call that has no recipe, and why."""
+
+    reason: str
+
+
+def recipe_for(
+    function: Any,
+    args: tuple[Spec, ...],
+    kwargs: Mapping[str, Spec],
+    leaves: Sequence[Any],
+    static: Mapping[int, Any],
+    device: Any,
+) -> tuple[Recipe | Refused, tuple[int, ...]]:
+    """The recipe of a call of `function`, and the leaves on whose values it depends.
+
+    `leaves` are those of the call, numbers among them that can be constants; `static` are those that must be.
+    """
+
+    def value_of(leaf: int) -> Any:
+        value = leaves[leaf]
+        return value if isinstance(value, int | float | complex) else None
+
+    name = name_of(function)
+    request = Request(
+        function, name, None, args, kwargs, value_of=value_of, path_of=lambda leaf: f"operand {leaf}"
+    )
+    try:
+        with jax.enable_x64(True), jax.core.eval_context():
+            staged = with_room(lambda: build(infer_program, request, static))
+    except StagingError as error:
+        demanded = tuple(sorted(static))
+        return Refused(error.diagnostics[0].headline), demanded
+    program = staged.program
+    demanded = tuple(sorted(staged.static))
+    if program.hidden or program.draws is not None or program.printed is not None:
+        return Refused("it draws or reads what only the host has"), demanded
+    takes = tuple([program.leaves[i] for i in staged.kept])
+    only = _only(program.result, staged.function, device)
+    if only is not None and not program.mutations and program.failure is None:
+        return Recipe(name, staged.function, takes, device, only), demanded
+    if any(m.kind is not Write.ARRAY for m in program.mutations) or not _is_made(program.result):
+        return Refused("it changes or gives other things than arrays, numbers and tuples"), demanded
+    made = Recipe(
+        name,
+        staged.function,
+        takes,
+        device,
+        result=program.result,
+        mutations=program.mutations,
+        failure=program.failure,
+        place_of=functools.partial(_place_of, function, len(args)),
+    )
+    return made, demanded
+
+
+def _place_of(function: Any, count: int, path: Path, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What stands at the path of an argument in a call of `function` with `count` arguments by position."""
+    starts = [(positional_path(function, i), args[i]) for i in range(count)]
+    starts += [(keyword_path(function, name), value) for name, value in kwargs.items()]
+    for start, value in starts:
+        if path.key[: len(start.key)] == start.key:
+            for _, key in path.steps[len(start.steps) :]:
+                value = value[key]
+            return value
+    raise AssertionError(f"no argument at {path}")
+
+
+def _is_made(template: Template) -> bool:
+    """True for a result that a recorded call can give."""
+    if isinstance(template, Container):
+        is_plain = template.cls is list or issubclass(template.cls, tuple)
+        return is_plain and all(map(_is_made, template.children))
+    return isinstance(template, Output | ViewTemplate | Known | Same)
+
+
+def name_of(function: Any) -> str:
+    """What a user calls a function."""
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _only(template: Template, function: Function, device: Any) -> Kind | None:
+    """The kind of a result that is one new ndarray or NumPy scalar."""
+    if isinstance(template, ViewTemplate) and not template.steps:
+        template = template.base
+    if not isinstance(template, Output) or len(function.result_types) > 1:
+        return None
+    if template.form not in (Form.NDARRAY, Form.SCALAR):
+        return None
+    return kind_of(function.result_types[0], template.form, device)
+
+
+# ---------------------------------------------------------------- paths of views
+
+OPEN = -1
+"""Stands for a start that is an operand of the program."""
+_INDEX = ArrayType(INT64)
+
+
+def _shifted(path: tuple[View, ...], starts: Sequence[Index]) -> tuple[View, ...]:
+    """The path with other starts of its boxes."""
+    left = iter(starts)
+    return tuple(
+        [Window(tuple([next(left) for _ in v.starts]), v.sizes) if type(v) is Window else v for v in path]
+    )
+
+
+_Way = tuple[ArrayType, tuple[View, ...], ArrayType | None]
+_paths: dict[_Way, Recipe] = {}
+
+
+def path_recipe(
+    base: ArrayType, path: tuple[View, ...], new: ArrayType | None = None
+) -> tuple[Recipe, list[int]]:
+    """The recipe that reads what stands at the end of a path, or stores an array of type `new` there.
+
+    Starts of boxes other than 0 and 1 are operands of the program: those that are given back.
+    """
+    starts = [start for view in path if type(view) is Window for start in view.starts]
+    opened = [s if isinstance(s, int) and 0 <= s <= 1 else OPEN for s in starts]
+    key = (base, _shifted(path, opened), new)
+    recipe = _paths.get(key)
+    if recipe is None:
+        recipe = _paths[key] = _path_recipe(base, path, opened, new)
+    return recipe, [s for s, o in zip(starts, opened) if o == OPEN]  # type: ignore[misc]
+
+
+def _path_recipe(
+    base: ArrayType, path: tuple[View, ...], opened: Sequence[int], new: ArrayType | None
+) -> Recipe:
+    arrays = (base,) if new is None else (base, new)
+    body = Region((*arrays, *[_INDEX] * opened.count(OPEN)))
+    b = Builder(body)
+    left = iter(body.params[len(arrays) :])
+    here = _shifted(path, [next(left) if o == OPEN else o for o in opened])
+    if new is None:
+        name, result = "view", read_path(b, body.params[0], here)
+    else:
+        name, result = "store", write_path(b, body.params[0], here, body.params[1])
+    body.results = (result,)
+    return Recipe(name, Function(name, body), tuple(range(len(body.params))))

@@ -1,0 +1,191 @@
+"""One program out of many recorded calls: what a barrier has compiled, or finds compiled.
+
+A `Segment` is all that certain nodes still need: its calls in an order in which they can be computed, and the nodes they
+start from. Its `key` is its structure, so that equal segments are one program, whatever their numbers and names. Programs
+are found by the order in which the calls were recorded first, and then by an order that does not depend on it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+
+from ..compiler.diagnostics.span import Span
+from ..compiler.hlo.builder import Builder
+from ..compiler.hlo.ir import Function, Op, Region, Value
+from ..compiler.hlo.op import HloOp
+from ..compiler.hlo.rewrite import Rewriter
+from ..compiler.pipeline import Staged, finished
+from ..compiler.recursion import deep_recursion
+from ..compiler.values.boundary import Container, Form, Output, Program
+from ..runtime.compiler_options import options_for
+from ..runtime.jax_private import run_with_x64
+from ..runtime.primitive import bind
+from .graph import Call, Node, span_of
+
+PROGRAMS = 512
+"""So many programs are kept."""
+
+Key = tuple[Any, ...]
+
+
+class Segment:
+    """The calls that `outputs` need. `inputs` are the nodes that are computed, each once."""
+
+    __slots__ = ("calls", "inputs", "key", "outputs", "uses")
+
+    def __init__(self, outputs: Sequence[Node]) -> None:
+        self.outputs = outputs
+        self.calls: list[Call] = []
+        self.inputs: list[Node] = []
+        self.uses: Counter[int] = Counter()
+        """How often a node, by its identity, is an operand of the calls."""
+        numbers: dict[int, int] = {}
+        key: list[Any] = []
+        for output in outputs:
+            assert output.call is not None
+            self._collect(output.call, numbers, key)
+        key += [(numbers[id(o.call)], o.index) for o in outputs]
+        self.key: Key = tuple(key)
+
+    def _collect(self, last: Call, numbers: dict[int, int], key: list[Any]) -> None:
+        """Adds a call after those that it needs. `numbers` are those of calls, and below 0 those of inputs."""
+        pending = [last]
+        while pending:
+            call = pending[-1]
+            if id(call) in numbers:
+                pending.pop()
+                continue
+            missing = [n.call for n in call.operands if n.call is not None and id(n.call) not in numbers]
+            if missing:
+                pending += missing[::-1]
+                continue
+            pending.pop()
+            places: list[Any] = []
+            for node in call.operands:
+                self.uses[id(node)] += 1
+                if node.call is not None:
+                    places.append((numbers[id(node.call)], node.index))
+                    continue
+                number = numbers.get(id(node))
+                if number is None:
+                    number = numbers[id(node)] = ~len(self.inputs)
+                    self.inputs.append(node)
+                places.append(number)
+            numbers[id(call)] = len(self.calls)
+            self.calls.append(call)
+            key += [call.recipe, *places]
+
+    def canonical(self) -> Segment:
+        """The same with the outputs in an order that does not depend on when they were recorded."""
+        hashes: dict[int, int] = {id(n): hash(n.type) for n in self.inputs}
+        for call in self.calls:
+            operands = [
+                hashes[id(n)] if n.call is None else hash((hashes[id(n.call)], n.index))
+                for n in call.operands
+            ]
+            hashes[id(call)] = hash((call.recipe, *operands))
+        return Segment(sorted(self.outputs, key=lambda o: (hashes[id(o.call)], o.index)))
+
+
+class _Inliner(Rewriter):
+    """Copies the body of a recipe's function, sharing what is there already."""
+
+    def __init__(self, b: Builder) -> None:
+        super().__init__()
+        self.b = b
+
+    def call(self, function: Function, operands: Sequence[Value], span: Span | None) -> list[Value]:
+        """The results of a call of `function`; the user's line stands at all that it does."""
+        self.values = dict(zip(function.body.params, operands, strict=True))
+        for op in function.body.ops:
+            self.b.span = span or op.span
+            self.op(op)
+        return [self.values[result] for result in function.body.results]
+
+    def op(self, op: Op) -> None:
+        if op.regions:
+            self.copy(op)
+        else:
+            self.define(op, self.b.apply(op.kind, self.new_all(op.operands), pure=op.kind.pure))
+
+    def new(self, old: Value) -> Value:
+        return self.values[old]
+
+    def with_functions(self, kind: HloOp) -> HloOp:
+        return kind
+
+
+def program_of(segment: Segment) -> Staged:
+    """The segment as one program: inputs in their order, results in that of the outputs."""
+    body = Region(tuple([node.type for node in segment.inputs]))
+    inline = _Inliner(Builder(body))
+    inputs = {id(node): value for node, value in zip(segment.inputs, body.params, strict=True)}
+    results: dict[int, list[Value]] = {}
+    for call in segment.calls:
+        operands = [inputs[id(n)] if n.call is None else results[id(n.call)][n.index] for n in call.operands]
+        results[id(call)] = inline.call(call.recipe.function, operands, span_of(call.place))
+    body.results = tuple([results[id(o.call)][o.index] for o in segment.outputs])
+    outputs = tuple([Output(i, Form.JAX) for i in range(len(body.results))])
+    program = Program(
+        function=Function("lazy", body),
+        leaves=tuple(range(len(body.params))),
+        hidden=(),
+        groups=(),
+        guards=(),
+        result=Container(tuple, tuple(range(len(outputs))), outputs, 0),
+        mutations=(),
+    )
+    with deep_recursion():
+        return finished("lazy", None, program)
+
+
+class Executable:
+    """A compiled segment; it may overwrite the inputs that it was `donated`."""
+
+    __slots__ = ("_run", "size")
+
+    def __init__(self, staged: Staged, donated: tuple[int, ...]) -> None:
+        self.size = sum(1 for _ in staged.function.body.walk())
+        """The number of its operations."""
+        options = dict(options_for(staged.function)) or None
+
+        def lazy(*arrays: Any) -> list[Any]:
+            return bind(staged, arrays)
+
+        self._run = jax.jit(lazy, donate_argnums=donated, compiler_options=options)
+
+    def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """The arrays of the outputs."""
+        return run_with_x64(self._run, arrays)  # type: ignore[no-any-return]
+
+
+class Ordered(NamedTuple):
+    """A program, and which inputs and outputs of a segment are its own, in its order."""
+
+    executable: Executable
+    inputs: Sequence[int]
+    outputs: Sequence[int]
+
+
+class Cache:
+    """The programs of segments, by structure and by what they may overwrite; those unused for longest go first."""
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[Key, Ordered] = OrderedDict()
+
+    def find(self, key: Key) -> Ordered | None:
+        """The program of a segment with this key."""
+        found = self._found.get(key)
+        if found is not None:
+            self._found.move_to_end(key)
+        return found
+
+    def keep(self, key: Key, program: Ordered) -> None:
+        """Keeps a program."""
+        self._found[key] = program
+        while len(self._found) > PROGRAMS:
+            self._found.popitem(last=False)

@@ -1,0 +1,409 @@
+"""The core of a lazy tensor: the array it holds or views, and how calls on it are recorded.
+
+A tensor that owns its memory holds a node; a store gives it another one. A view holds its owner and the way from there
+to it, as in the compiler's heap (`compiler/values/views.py`): it is read from what its owner holds now, and a store
+through it is a store into the owner. So all names of a piece of memory agree without being told.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..compiler.hlo.types import COMPLEX128, FLOAT64, INT64, SHORT_NAMES, ArrayType
+from ..compiler.values.boundary import (
+    Box,
+    Container,
+    Form,
+    Known,
+    Leaf,
+    Mutation,
+    Output,
+    Path,
+    Same,
+    Spec,
+    Static,
+    Structure,
+    Template,
+    ViewStep,
+)
+from ..compiler.values.boundary import View as ViewTemplate
+from ..compiler.values.views import View, Window, path_type
+from ..runtime.results import view_maker
+from .arena import arena_of
+from .barrier import barrier, value_of
+from .devices import DeviceMismatch, default_device, on_device
+from .graph import Call, Node
+from .recipes import Kind, Recipe, Refused, kind_of, name_of, path_recipe, recipe_for
+
+_NUMBERS: dict[type, tuple[ArrayType, Callable[[Any], Any]]] = {
+    int: (ArrayType(INT64), np.int64),
+    float: (ArrayType(FLOAT64), np.float64),
+    complex: (ArrayType(COMPLEX128), np.complex128),
+}
+_INT64 = range(-(2**63), 2**63)
+Key = tuple[Any, ...]
+
+
+class Unrecorded(Exception):
+    """Raised where a call cannot be recorded, for the reason in its text: NumPy runs it."""
+
+
+class Tensor:
+    """An array that is recorded. `_owner` is None where it owns its memory, else it is the view at `_path` of its owner."""
+
+    __slots__ = ("__weakref__", "_kind", "_node", "_owner", "_path", "_seen")
+    _node: Node
+    """What an owner holds now; what a view held when it was last read, if `_seen` is what its owner holds."""
+    _seen: Node | None
+    _owner: Tensor | None
+    _path: tuple[View, ...]
+    _kind: Kind
+    made: ClassVar[type[Tensor]]
+    """The class of the tensors that calls give."""
+
+
+def owner(node: Node, kind: Kind) -> Any:
+    """A tensor that owns its memory, or a NumPy scalar."""
+    tensor = Tensor.made.__new__(Tensor.made)
+    tensor._node = node
+    tensor._owner = None
+    tensor._path = ()
+    tensor._kind = kind
+    arena_of(node.device).register(tensor)
+    return tensor
+
+
+def view_of(tensor: Tensor, steps: tuple[View, ...], frozen: bool = False) -> Any:
+    """A view of a tensor: a new object, also where it leads to all of it."""
+    base = tensor if tensor._owner is None else tensor._owner
+    kind = tensor._kind
+    made = Tensor.made.__new__(Tensor.made)
+    made._owner = base
+    made._path = (*tensor._path, *steps)
+    made._seen = None
+    writable = kind.writable and not frozen and not any(step.read_only for step in steps)
+    made._kind = kind_of(path_type(kind.type, steps), Form.NDARRAY, kind.device, writable)
+    return made
+
+
+def node_of(tensor: Tensor) -> Node:
+    """The array that a tensor stands for, now."""
+    base = tensor._owner
+    if base is None:
+        return tensor._node
+    if tensor._seen is not base._node:
+        tensor._node = _read(base._node, tensor._path, tensor._kind.type)
+        tensor._seen = base._node
+    return tensor._node
+
+
+def _read(node: Node, path: tuple[View, ...], type: ArrayType) -> Node:
+    recipe, starts = path_recipe(node.type, path)
+    operands = (node, *[Node(_NUMBERS[int][0], node.device, np.int64(s)) for s in starts])
+    return Node(type, node.device, None, Call(recipe, operands, None))
+
+
+def assign(tensor: Tensor, node: Node) -> None:
+    """The store of an array of the same type into a tensor: what its owner holds becomes another node."""
+    base = tensor._owner
+    if base is None:
+        tensor._node = node
+        return
+    old = base._node
+    recipe, starts = path_recipe(old.type, tensor._path, node.type)
+    operands = (old, node, *[Node(_NUMBERS[int][0], node.device, np.int64(s)) for s in starts])
+    base._node = tensor._seen = Node(
+        old.type, old.device, None, Call(recipe, operands, None if node.call is None else node.call.place)
+    )
+    tensor._node = node
+
+
+def host_view(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
+    """The elements of a tensor in host memory, computed now, to be read only."""
+    base = tensor._owner
+    node = tensor._node if base is None else base._node
+    array: np.ndarray[Any, Any] = np.asarray(value_of(node, cause))
+    for step in tensor._path:
+        array = view_maker(step)(array)
+    return array
+
+
+def to_host(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
+    """A new ndarray with the elements of a tensor."""
+    return np.array(host_view(tensor, cause))
+
+
+# ---------------------------------------------------------------- recording
+
+
+def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = None, depth: int = 2) -> Any:
+    """What `function(*args, **kwargs)` gives, recorded. `Unrecorded` where NumPy must run it.
+
+    At least one of the arguments is a tensor, or holds one. The user's frame is so deep below this call.
+    """
+    key: list[Any] = [function]
+    leaves: list[Any] = []
+    cls = Tensor.made
+    for value in args:
+        if type(value) is cls:
+            key.append(value._kind)
+            leaves.append(value)
+        else:
+            _scan(value, key, leaves)
+    if kwargs:
+        key.append(tuple(kwargs))
+        for value in kwargs.values():
+            _scan(value, key, leaves)
+    entry = _recipes.get(tuple(key))
+    if type(entry) is not Recipe:
+        entry = _recipe(entry, tuple(key), function, args, kwargs or {}, leaves)
+    device = entry.device
+    operands = []
+    for i in entry.takes:
+        leaf = leaves[i]
+        if type(leaf) is cls:
+            operands.append(leaf._node if leaf._owner is None else node_of(leaf))
+        else:
+            operands.append(_input(leaf, device))
+    frame = sys._getframe(depth)
+    call = Call(entry, tuple(operands), (frame.f_code, frame.f_lasti))
+    arena = arena_of(device)
+    arena.recorded.append(entry)
+    if len(arena.recorded) >= arena.limit:
+        barrier(arena, "many calls")
+    kind = entry.only
+    if kind is not None:
+        return owner(Node(kind.type, device, None, call), kind)
+    return _Finish(entry, call, args, kwargs or {}).result()
+
+
+_recipes: dict[Key, Recipe | Refused | tuple[int, ...]] = {}
+"""By function and kinds of the arguments: the recipe, or the leaves on whose values it depends; then also by these."""
+_RECIPES = 20_000
+"""So many are kept."""
+
+
+def _recipe(
+    entry: Any, key: Key, function: Any, args: Sequence[Any], kwargs: dict[str, Any], leaves: Sequence[Any]
+) -> Recipe:
+    """The recipe of a call of which `_recipes` has `entry`, made if there is none. `Unrecorded` if there can be none."""
+    demanded: tuple[int, ...] = ()
+    if type(entry) is tuple:
+        demanded = entry
+        key = (key, *[repr(leaves[i]) for i in demanded])
+        entry = _recipes.get(key)
+    if entry is None:
+        entry = _new_recipe(key, demanded, function, args, kwargs, leaves)
+    if isinstance(entry, Refused):
+        raise Unrecorded(entry.reason)
+    return entry  # type: ignore[no-any-return]
+
+
+def _new_recipe(
+    key: Key,
+    demanded: tuple[int, ...],
+    function: Any,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    leaves: Sequence[Any],
+) -> Recipe | Refused:
+    devices = {id(t._kind.device): t._kind.device for t in leaves if isinstance(t, Tensor)}
+    if len(devices) > 1:
+        raise DeviceMismatch(name_of(function), list(devices.values()))
+    device = next(iter(devices.values()), None) or default_device()
+    count = iter(range(len(leaves)))
+    specs = tuple([_spec(a, count) for a in args])
+    named = {k: _spec(v, count) for k, v in kwargs.items()}
+    static = {i: leaves[i] for i in demanded}
+    made, needed = recipe_for(function, specs, named, leaves, static, device)
+    if len(_recipes) >= _RECIPES:
+        _recipes.clear()
+    if needed != demanded:
+        plain = key[0] if demanded else key
+        _recipes[plain] = needed
+        key = (plain, *[repr(leaves[i]) for i in needed])
+    _recipes[key] = made
+    return made
+
+
+def _scan(value: Any, key: list[Any], leaves: list[Any]) -> None:
+    """Adds what a recipe depends on to the key, and what a program may take to the leaves, in the order of `_spec`."""
+    cls: Any = type(value)
+    if cls is Tensor.made:
+        key.append(value._kind)
+        leaves.append(value)
+    elif cls in _NUMBERS:
+        if cls is int and value not in _INT64:
+            raise Unrecorded("an integer has more than 64 bits")
+        key.append(cls if value != 0 and value != 1 else repr(value))
+        leaves.append(value)
+    elif cls is tuple or cls is list:
+        key += [cls, len(value)]
+        for each in value:
+            _scan(each, key, leaves)
+    elif cls is slice:
+        key.append(cls)
+        for each in (value.start, value.stop, value.step):
+            _scan(each, key, leaves)
+    elif cls is dict:
+        key += [cls, tuple(value)]
+        for each in value.values():
+            _scan(each, key, leaves)
+    elif isinstance(value, np.ndarray):
+        if cls is not np.ndarray or value.dtype not in SHORT_NAMES or not value.dtype.isnative:
+            raise Unrecorded(f"an argument is an array of {value.dtype}, or of a class of its own")
+        key += [cls, value.shape, value.dtype, value.flags.writeable]
+        leaves.append(value)
+    elif isinstance(value, np.generic):
+        if value.dtype not in SHORT_NAMES:
+            raise Unrecorded(f"an argument has the element type {value.dtype}")
+        key.append(cls)
+        leaves.append(value)
+    elif is_static(value):
+        key += [cls, value]
+    else:
+        raise Unrecorded(f"an argument is of the class {cls.__name__}")
+
+
+def is_static(value: Any) -> bool:
+    """True for what is known while compiling, and compared by value or is one object."""
+    return value is None or value is ... or isinstance(value, _STATIC)
+
+
+_STATIC = (str, bytes, bool, type, np.dtype, np.ufunc, FunctionType, BuiltinFunctionType, type(np.sum))
+
+
+def _spec(value: Any, count: Iterator[int]) -> Spec:
+    """What the compiler is told of an argument."""
+    cls: Any = type(value)
+    if isinstance(value, Tensor):
+        kind = value._kind
+        return Leaf(next(count), kind.type, kind.form, writable=kind.writable)
+    if cls in _NUMBERS:
+        return Leaf(next(count), _NUMBERS[cls][0], Form.PYTHON)
+    if cls is tuple or cls is list:
+        return Structure(cls, tuple(range(len(value))), tuple([_spec(v, count) for v in value]), id(value))
+    if cls is slice:
+        parts = (value.start, value.stop, value.step)
+        return Structure(cls, ("start", "stop", "step"), tuple([_spec(v, count) for v in parts]), id(value))
+    if cls is dict:
+        return Structure(cls, tuple(value), tuple([_spec(v, count) for v in value.values()]), id(value))
+    if cls is np.ndarray:
+        type_ = ArrayType(value.dtype, value.shape)
+        return Leaf(next(count), type_, Form.NDARRAY, writable=value.flags.writeable)
+    if isinstance(value, np.generic):
+        return Leaf(next(count), ArrayType(value.dtype), Form.SCALAR)
+    return Static(value)
+
+
+def _input(leaf: Any, device: Any) -> Node:
+    """A number or an ndarray as the operand of a call: what it is now."""
+    number = _NUMBERS.get(type(leaf))
+    if number is not None:
+        return Node(number[0], device, number[1](leaf))
+    if isinstance(leaf, np.generic):
+        return Node(ArrayType(leaf.dtype), device, leaf)
+    return Node(ArrayType(leaf.dtype, leaf.shape), device, on_device(leaf, device))
+
+
+class _Finish:
+    """What becomes of the results of one recorded call that does more than give one new tensor."""
+
+    def __init__(self, recipe: Recipe, call: Call, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        self._recipe, self._args, self._kwargs = recipe, args, kwargs
+        self._device = recipe.device
+        self._nodes = [Node(type, self._device, None, call, i) for i, type in enumerate(recipe.types)]
+        self._made: dict[int, Any] = {}
+
+    def result(self) -> Any:
+        """The result, after what the call raises, and before what it stores is stored."""
+        recipe = self._recipe
+        if recipe.failure is not None:
+            self._raise()
+        result = self._make(recipe.result)
+        for mutation in recipe.mutations:
+            if mutation.only is None:
+                self._store(mutation)
+        return result
+
+    def _raise(self) -> None:
+        """Computes whether the call raises: if it does, NumPy runs it, and raises at the user's line."""
+        recipe = self._recipe
+        assert recipe.failure is not None
+        code = recipe.failure.code
+        if isinstance(code, int):
+            raise Unrecorded("it raises")
+        if value_of(self._nodes[code.index], f"`{recipe.name}` may raise"):
+            raise Unrecorded("it raises")
+
+    def _make(self, template: Template | None) -> Any:
+        match template:
+            case Output():
+                return self._output(template)
+            case ViewTemplate(base=base, steps=steps):
+                return self._view(template, base, steps)
+            case Known(value=value):
+                return value
+            case Same(path=path):
+                return self._argument(path)
+            case Container(cls=cls, children=children):
+                parts = [self._make(child) for child in children]
+                if cls is list:
+                    return parts
+                return tuple(parts) if cls is tuple else tuple.__new__(cls, parts)
+        raise AssertionError(f"{type(template).__name__} in a recipe")
+
+    def _output(self, output: Output) -> Any:
+        node = self._nodes[output.index]
+        if output.form is Form.PYTHON:
+            assert output.scalar is not None
+            return output.scalar(np.asarray(value_of(node, f"the result of `{self._recipe.name}`")).item())
+        if output.form is Form.JAX:
+            return value_of(node, f"the result of `{self._recipe.name}`")
+        return owner(node, kind_of(node.type, output.form, self._device))
+
+    def _view(self, template: ViewTemplate, base: Template, steps: Sequence[ViewStep]) -> Any:
+        if template.identity in self._made:
+            return self._made[template.identity]
+        if isinstance(base, Output):
+            key = ~base.index
+            if key not in self._made:
+                self._made[key] = self._output(base)
+            made = self._made[key]
+            if steps:
+                made = view_of(made, self._path(steps))
+        else:
+            held = self._make(base)
+            if not isinstance(held, Tensor):
+                raise Unrecorded("it gives a view of an argument that is no lazy tensor")
+            made = view_of(held, self._path(steps))
+        self._made[template.identity] = made
+        return made
+
+    def _path(self, steps: Sequence[ViewStep]) -> tuple[View, ...]:
+        return tuple([self._window(step) if isinstance(step, Box) else step for step in steps])
+
+    def _window(self, box: Box) -> Window:
+        cause = f"where `{self._recipe.name}` begins"
+        starts = [
+            int(value_of(self._nodes[s.index], cause)) if isinstance(s, Output) else s for s in box.starts
+        ]
+        return Window(tuple(starts), box.sizes)
+
+    def _argument(self, path: Path) -> Any:
+        assert self._recipe.place_of is not None
+        return self._recipe.place_of(path, self._args, self._kwargs)
+
+    def _store(self, mutation: Mutation) -> None:
+        target = self._argument(mutation.target)
+        assert isinstance(mutation.value, Output)
+        node = self._nodes[mutation.value.index]
+        if isinstance(target, Tensor):
+            assign(target, node)
+        else:
+            np.copyto(target, np.asarray(value_of(node, "a store into an ndarray")))
