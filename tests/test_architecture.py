@@ -21,6 +21,7 @@ LAYERS = [
     {"infer", "emit"},
     {"pipeline"},
     {"runtime"},
+    {"lazy"},
     {"staging"},
     {"transforms"},
     {"introspection"},
