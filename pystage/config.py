@@ -14,6 +14,10 @@ def _memory() -> int:
         return 0
 
 
+FALLBACKS = ("lazy", "error", "python")
+"""What can happen to a call that cannot be staged."""
+
+
 class Config:
     """Settings of pystage, read when a function is compiled, and compared at each call that depends on them.
 
@@ -44,6 +48,9 @@ class Config:
     `program_limit`: how many seconds XLA may take to compile a program, as it is estimated before (20); None for any
     number. Past it the program is refused (PS404). TypeError for a value that is neither a number nor None, ValueError
     for one that is not positive.
+
+    `fallback`: what happens to a call that cannot be staged, of a function that was compiled without saying so:
+    `"lazy"` (which it is unless it was set), `"error"` or `"python"`, as in `pystage.compile`. ValueError for others.
     """
 
     def __init__(self) -> None:
@@ -53,6 +60,7 @@ class Config:
         self._residual_bytes = 1 << 30
         self._max_programs = 256
         self._program_limit: float | None = 20.0
+        self._fallback = "lazy"
 
     @property
     def check_bounds(self) -> bool:
@@ -128,6 +136,17 @@ class Config:
             raise ValueError(f"program_limit must be positive: {value}")
         self._program_limit = value
 
+    @property
+    def fallback(self) -> str:
+        """What happens to a call that cannot be staged; "lazy" unless it was set."""
+        return self._fallback
+
+    @fallback.setter
+    def fallback(self, value: str) -> None:
+        if value not in FALLBACKS:
+            raise ValueError(f"fallback must be one of {', '.join(map(repr, FALLBACKS))}, not {value!r}")
+        self._fallback = value
+
     def __repr__(self) -> str:
         names = (
             "check_bounds",
@@ -136,6 +155,7 @@ class Config:
             "program_limit",
             "compiler_options",
             "kept_memory",
+            "fallback",
         )
         return f"<pystage.config {' '.join(f'{name}={getattr(self, name)}' for name in names)}>"
 

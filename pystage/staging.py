@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar, overload
 
 from .compiler.infer.entry import infer_program
+from .config import FALLBACKS
+from .lazy.fallback import LAZILY
 from .runtime.function import BoundFunction, CompiledFunction, Fallback
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-_FALLBACKS = ("error", "python")
 
 
 @overload
 def compile(
     fn: Callable[P, R],
     *,
-    fallback: Fallback = "error",
+    fallback: Fallback | None = None,
     donate: int | str | Iterable[int | str] = (),
     name: str | None = None,
 ) -> CompiledFunction[P, R]: ...
@@ -29,7 +29,7 @@ def compile(
 def compile(
     fn: None = None,
     *,
-    fallback: Fallback = "error",
+    fallback: Fallback | None = None,
     donate: int | str | Iterable[int | str] = (),
     name: str | None = None,
 ) -> Callable[[Callable[P, R]], CompiledFunction[P, R]]: ...
@@ -38,7 +38,7 @@ def compile(
 def compile(
     fn: Callable[..., Any] | None = None,
     *,
-    fallback: Fallback = "error",
+    fallback: Fallback | None = None,
     donate: int | str | Iterable[int | str] = (),
     name: str | None = None,
 ) -> Any:
@@ -49,16 +49,18 @@ def compile(
     one does: arrays of NumPy and JAX, Python numbers, lists, tuples, dicts, plain objects. What the plain
     function changes is changed, what it raises is raised.
 
-    `fallback`: what happens to a call that cannot be staged. `"error"` raises StagingError; `"python"` runs
-    the plain function, with one FallbackWarning for each reason. `donate`: names or positions of arguments
+    `fallback`: what happens to a call that cannot be staged. `"lazy"` runs the plain function with lazy tensors in
+    place of large ndarrays (`pystage.lazy`), `"python"` runs it as it is, both with one FallbackWarning for each
+    reason; `"error"` raises StagingError. By default it is `pystage.config.fallback`; the environment variable
+    `PYSTAGE_FALLBACK` overrides all. `donate`: names or positions of arguments
     whose `jax.Array`s the program may overwrite; they cannot be used after the call. `name`: the name of the
     compiled module, by default the function's own.
 
     Raises TypeError if `fn` is not callable or is a class, ValueError for an unknown fallback or a donated
     argument that the function does not have.
     """
-    if fallback not in _FALLBACKS:
-        raise ValueError(f"fallback must be one of {', '.join(map(repr, _FALLBACKS))}, not {fallback!r}")
+    if fallback is not None and fallback not in FALLBACKS:
+        raise ValueError(f"fallback must be one of {', '.join(map(repr, FALLBACKS))}, not {fallback!r}")
     donated = frozenset((donate,) if isinstance(donate, int | str) else donate)
     if fn is None:
         return functools.partial(compile, fallback=fallback, donate=donated, name=name)
@@ -70,4 +72,6 @@ def compile(
         raise TypeError(f"{fn!r} is compiled already")
     if not callable(fn) and not isinstance(fn, classmethod):
         raise TypeError(f"pystage.compile takes a function, not {fn!r}")
-    return CompiledFunction(fn, fallback=fallback, donate=donated, name=name, infer=infer_program)
+    return CompiledFunction(
+        fn, fallback=fallback, donate=donated, name=name, infer=infer_program, lazily=LAZILY
+    )

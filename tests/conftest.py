@@ -9,12 +9,19 @@ import pytest
 from outcomes import summary, summary_of_gradients, summary_of_kinds
 from sampling import sampled
 
+import pystage
+
 SUMMARIES = {
     "random programs": summary,
     "gradients of random programs": summary_of_gradients,
     "gradients of contract programs": lambda outcomes: summary_of_gradients(outcomes, "contract programs"),
     "programs with arguments of other kinds": summary_of_kinds,
 }
+
+
+def pytest_configure(config: Any) -> None:
+    """What a test compiles without saying what happens otherwise must stage."""
+    pystage.config.fallback = "error"
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:

@@ -17,7 +17,7 @@ from .devices import device_named, on_device
 from .graph import Node
 from .indexing import Basic, basic
 from .recipes import kind_of
-from .tensor import Tensor, Unrecorded, host_view, node_of, owner, record, to_host, view_of
+from .tensor import Tensor, Unrecorded, host_view, node_of, owner, owner_of, record, to_host, view_of
 from .unlowered import run_in_numpy
 
 _FOREIGN = (jax.Array,)
@@ -28,8 +28,9 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     """`function(*args, **kwargs)`, recorded; or by NumPy, where it cannot be."""
     try:
         return record(function, args, kwargs, 3)
-    except Unrecorded as reason:
-        return run_in_numpy(function, args, kwargs, str(reason))
+    except Unrecorded as unrecorded:
+        reason = str(unrecorded)
+    return run_in_numpy(function, args, kwargs, reason)
 
 
 def _binary(function: Callable[..., Any], turned: bool = False) -> Callable[[LazyTensor, Any], Any]:
@@ -39,8 +40,9 @@ def _binary(function: Callable[..., Any], turned: bool = False) -> Callable[[Laz
         args = (other, self) if turned else (self, other)
         try:
             return record(function, args)
-        except Unrecorded as reason:
-            return run_in_numpy(function, args, {}, str(reason))
+        except Unrecorded as unrecorded:
+            reason = str(unrecorded)
+        return run_in_numpy(function, args, {}, reason)
 
     return operate
 
@@ -80,7 +82,6 @@ class LazyTensor(Tensor):
 
     __slots__ = ()
     __array_priority__ = 50.0
-    __hash__ = None  # type: ignore[assignment]
 
     # -- what is known without computing
 
@@ -92,7 +93,7 @@ class LazyTensor(Tensor):
     @shape.setter
     def shape(self, shape: Any) -> None:
         view = self.reshape(shape)
-        if view._owner is not (self._owner or self):
+        if view._owner is not owner_of(self):
             raise AttributeError("incompatible shape for in-place modification")
         if self._owner is None:
             node = node_of(view)
@@ -135,10 +136,29 @@ class LazyTensor(Tensor):
         """The tensor whose memory this is a view of; None where it owns its memory."""
         return self._owner  # type: ignore[return-value]
 
+    @property
+    def __class__(self) -> Any:
+        """That of NumPy's object: a program that asks for it goes the way that it goes with that."""
+        return np.ndarray if self._kind.form is Form.NDARRAY else self.dtype.type
+
+    @__class__.setter
+    def __class__(self, value: type) -> None:
+        raise TypeError("__class__ assignment only supported for mutable types or ModuleType subclasses")
+
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError("len() of unsized object")
+            return len(self._stub())
         return self.shape[0]
+
+    def _stub(self) -> Any:
+        """What raises NumPy's errors in the tensor's place: an array of its shape, or a scalar, with other numbers."""
+        array = np.broadcast_to(np.zeros((), self.dtype), self.shape)
+        return array[()] if self._kind.form is Form.SCALAR else array
+
+    def __hash__(self) -> int:
+        if self._kind.form is Form.SCALAR:
+            return hash(host_view(self, "hash")[()])
+        return hash(self._stub())  # raises
 
     # -- looking
 
@@ -154,9 +174,7 @@ class LazyTensor(Tensor):
 
     def _number(self, cause: str) -> Any:
         """The tensor as NumPy's array, or its scalar."""
-        if self.size != 1:
-            return np.broadcast_to(np.zeros((), self.dtype), self.shape)  # its own conversion raises
-        return host_view(self, cause)
+        return self._stub() if self.size != 1 else self._shown(cause)
 
     def __bool__(self) -> bool:
         return bool(self._number("bool"))
@@ -171,7 +189,7 @@ class LazyTensor(Tensor):
         return complex(self._number("complex"))
 
     def __index__(self) -> int:
-        return operator.index(host_view(self, "an index"))
+        return operator.index(self._number("an index"))
 
     def item(self, *args: Any) -> Any:
         """An element as a Python number."""
@@ -190,7 +208,7 @@ class LazyTensor(Tensor):
         return to_host(self, "numpy")
 
     def __repr__(self) -> str:
-        return repr(self._shown("repr")).replace("array", "LazyTensor", 1)
+        return repr(self._shown("repr"))
 
     def __str__(self) -> str:
         return str(self._shown("print"))
@@ -204,7 +222,7 @@ class LazyTensor(Tensor):
 
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
-            raise TypeError("iteration over a 0-d array")
+            return iter(self._stub())  # raises
         return (self[i] for i in range(self.shape[0]))
 
     def __contains__(self, value: Any) -> bool:
@@ -240,9 +258,9 @@ class LazyTensor(Tensor):
     # -- indexing
 
     def __getitem__(self, key: Any) -> Any:
-        kind = self._kind
-        shape = kind.type.static_shape
-        found = basic(key, shape)
+        if self._kind.form is Form.SCALAR and key != () and key is not ...:
+            return self._stub()[key]
+        found = basic(_with_numbers(key), self._kind.type.static_shape)
         if found is None:
             return call(functions.getitem, (self, key), {})
         if not found.element:
@@ -251,7 +269,7 @@ class LazyTensor(Tensor):
 
     def _element(self, found: Basic) -> Any:
         """One element, as it is now: a NumPy scalar."""
-        base = self._owner or self
+        base = owner_of(self)
         view = view_of(self, found.views)
         kind = kind_of(view._kind.type, Form.SCALAR, self._kind.device)
         if base._node.array is not None:
@@ -259,13 +277,16 @@ class LazyTensor(Tensor):
         return owner(node_of(view), kind)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if not self._kind.writable:
-            raise ValueError("assignment destination is read-only")
-        found = basic(key, self._kind.type.static_shape)
+        if not self._kind.writable or self._kind.form is Form.SCALAR:
+            self._stub()[key] = 0  # raises
+        found = basic(_with_numbers(key), self._kind.type.static_shape)
         if found is None:
             call(functions.setitem, (self, key, value), {})
             return
         call(functions.fill, (view_of(self, found.views), value), {})
+
+    def __delitem__(self, key: Any) -> None:
+        del self._stub()[key]  # raises
 
     # -- NumPy's protocols
 
@@ -389,7 +410,52 @@ class LazyTensor(Tensor):
     mT = _attribute("mT")
     real = _attribute("real", settable=True)
     imag = _attribute("imag", settable=True)
-    flat = _attribute("flat", settable=True)
+
+    @property
+    def flat(self) -> Flat:
+        """As `numpy.ndarray.flat`."""
+        return Flat(self)
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        call(functions.set_attribute, ("flat", self, value), {})
+
+
+def _with_numbers(key: Any) -> Any:
+    """An index with integers in place of lazy NumPy scalars: NumPy gives views for these."""
+    if isinstance(key, Tensor):
+        return operator.index(key) if _is_place(key) else key
+    if type(key) is tuple and any(map(_is_place, key)):
+        return tuple([operator.index(k) if _is_place(k) else k for k in key])
+    return key
+
+
+def _is_place(key: Any) -> bool:
+    return isinstance(key, Tensor) and key._kind.form is Form.SCALAR and key._kind.type.dtype.kind in "iu"
+
+
+class Flat:
+    """The elements of a lazy tensor in row-major order, as `numpy.ndarray.flat`."""
+
+    __slots__ = ("_tensor",)
+
+    def __init__(self, tensor: LazyTensor) -> None:
+        self._tensor = tensor
+
+    def __getitem__(self, key: Any) -> Any:
+        return call(functions.flat_item, (self._tensor, key), {})
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        call(functions.set_flat_item, (self._tensor, key, value), {})
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(host_view(self._tensor, "flat").flat)
+
+    def __len__(self) -> int:
+        return self._tensor.size
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.asarray(self._tensor, dtype).reshape(-1)
 
 
 def _unpickled(array: np.ndarray[Any, Any], scalar: bool) -> LazyTensor:

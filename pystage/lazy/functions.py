@@ -33,3 +33,13 @@ def set_attribute(name: str, x: Any, value: Any) -> None:
 def method(name: str, x: Any, /, *args: Any, **kwargs: Any) -> Any:
     """`x.name(*args, **kwargs)`."""
     return getattr(x, name)(*args, **kwargs)
+
+
+def flat_item(x: Any, key: Any) -> Any:
+    """`x.flat[key]`."""
+    return x.flat[key]
+
+
+def set_flat_item(x: Any, key: Any, value: Any) -> None:
+    """`x.flat[key] = value`."""
+    x.flat[key] = value

@@ -66,7 +66,8 @@ def _is_plain(part: slice) -> bool:
 
 def _part(part: slice, extent: int) -> Part:
     start, stop, step = part.indices(extent)
-    return Part(start, len(range(start, stop, step)), step)
+    size = len(range(start, stop, step))
+    return Part(start, size, step) if size else Part(0, 0, 1)
 
 
 def _place(index: int, axis: int, shape: tuple[int, ...], key: Any) -> Place:

@@ -8,11 +8,13 @@ out is a `Recipe`: HLO IR for the results, and what becomes of them.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import jax
+import numpy as np
 
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.hlo.builder import Builder
@@ -41,21 +43,34 @@ from ..runtime.room import with_room
 class Kind:
     """What a recipe knows of a tensor. There is one object for each, so that keys are compared by identity."""
 
-    __slots__ = ("device", "form", "type", "writable")
+    __slots__ = ("device", "form", "lent", "ordered", "type", "writable")
 
-    def __init__(self, type: ArrayType, form: Form, device: Any, writable: bool) -> None:
+    def __init__(
+        self, type: ArrayType, form: Form, device: Any, writable: bool, lent: bool, ordered: bool
+    ) -> None:
         self.type = type
         self.form = form
         self.device = device
         self.writable = writable
+        self.lent = lent
+        """True for a tensor that stands for an ndarray of the caller's."""
+        self.ordered = ordered
+        """True if NumPy's array would lie in memory in row-major order, in one piece."""
 
 
-_kinds: dict[tuple[ArrayType, Form, Any, bool], Kind] = {}
+_kinds: dict[tuple[ArrayType, Form, Any, bool, bool, bool], Kind] = {}
 
 
-def kind_of(type: ArrayType, form: Form, device: Any, writable: bool = True) -> Kind:
+def kind_of(
+    type: ArrayType,
+    form: Form,
+    device: Any,
+    writable: bool = True,
+    lent: bool = False,
+    ordered: bool = True,
+) -> Kind:
     """The one `Kind` of this."""
-    key = (type, form, device, writable)
+    key = (type, form, device, writable, lent, ordered)
     return _kinds.get(key) or _kinds.setdefault(key, Kind(*key))
 
 
@@ -77,8 +92,8 @@ class Recipe:
         "mutations",
         "name",
         "only",
-        "result",
         "place_of",
+        "result",
         "takes",
         "types",
     )
@@ -121,10 +136,12 @@ def recipe_for(
     leaves: Sequence[Any],
     static: Mapping[int, Any],
     device: Any,
+    ordered: bool,
 ) -> tuple[Recipe | Refused, tuple[int, ...]]:
     """The recipe of a call of `function`, and the leaves on whose values it depends.
 
-    `leaves` are those of the call, numbers among them that can be constants; `static` are those that must be.
+    `leaves` are those of the call, numbers among them that can be constants; `static` are those that must be. `ordered`:
+    all arrays among them lie in row-major order.
     """
 
     def value_of(leaf: int) -> Any:
@@ -145,8 +162,12 @@ def recipe_for(
     demanded = tuple(sorted(staged.static))
     if program.hidden or program.draws is not None or program.printed is not None:
         return Refused("it draws or reads what only the host has"), demanded
+    if program.in_order and not ordered:
+        return Refused("it depends on the order of the elements in memory"), demanded
     takes = tuple([program.leaves[i] for i in staged.kept])
     only = _only(program.result, staged.function, device)
+    if only is not None and not ordered and len(only.type.shape) > 1 and keeps_order(function):
+        only = kind_of(only.type, only.form, device, ordered=False)
     if only is not None and not program.mutations and program.failure is None:
         return Recipe(name, staged.function, takes, device, only), demanded
     if any(m.kind is not Write.ARRAY for m in program.mutations) or not _is_made(program.result):
@@ -182,6 +203,31 @@ def _is_made(template: Template) -> bool:
         is_plain = template.cls is list or issubclass(template.cls, tuple)
         return is_plain and all(map(_is_made, template.children))
     return isinstance(template, Output | ViewTemplate | Known | Same)
+
+
+_ORDERLY = frozenset({np.matmul, np.vecdot, operator.matmul, operator.imatmul})
+"""Of the ufuncs and operators, those whose results lie in row-major order."""
+_LIKE = frozenset(
+    {np.copy, np.sort, np.clip, np.round, np.around, np.real_if_close, np.nan_to_num, np.fix, np.conj}
+)
+_LIKE |= {
+    np.empty_like,
+    np.zeros_like,
+    np.ones_like,
+    np.full_like,
+    np.where,
+    np.isclose,
+    np.i0,
+    np.sinc,
+    np.partition,
+}
+
+
+def keeps_order(function: Any) -> bool:
+    """True if NumPy's result may lie in memory as the arguments do."""
+    if isinstance(function, np.ufunc) or getattr(function, "__module__", None) == "_operator":
+        return function not in _ORDERLY
+    return function in _LIKE or getattr(function, "__name__", "") == "method"
 
 
 def name_of(function: Any) -> str:

@@ -32,7 +32,8 @@ from ..compiler.values.boundary import (
     ViewStep,
 )
 from ..compiler.values.boundary import View as ViewTemplate
-from ..compiler.values.views import View, Window, path_type
+from ..compiler.values.views import Reshaped, View, Window, path_type
+from ..runtime.leaves import Lazy
 from ..runtime.results import view_maker
 from .arena import arena_of
 from .barrier import barrier, value_of
@@ -53,7 +54,7 @@ class Unrecorded(Exception):
     """Raised where a call cannot be recorded, for the reason in its text: NumPy runs it."""
 
 
-class Tensor:
+class Tensor(Lazy):
     """An array that is recorded. `_owner` is None where it owns its memory, else it is the view at `_path` of its owner."""
 
     __slots__ = ("__weakref__", "_kind", "_node", "_owner", "_path", "_seen")
@@ -80,15 +81,36 @@ def owner(node: Node, kind: Kind) -> Any:
 
 def view_of(tensor: Tensor, steps: tuple[View, ...], frozen: bool = False) -> Any:
     """A view of a tensor: a new object, also where it leads to all of it."""
-    base = tensor if tensor._owner is None else tensor._owner
+    base = owner_of(tensor)
     kind = tensor._kind
     made = Tensor.made.__new__(Tensor.made)
     made._owner = base
     made._path = (*tensor._path, *steps)
     made._seen = None
     writable = kind.writable and not frozen and not any(step.read_only for step in steps)
-    made._kind = kind_of(path_type(kind.type, steps), Form.NDARRAY, kind.device, writable)
+    type = path_type(kind.type, steps)
+    ordered = kind.ordered and is_ordered(kind.type, steps)
+    made._kind = kind_of(type, Form.NDARRAY, kind.device, writable, ordered=ordered)
     return made
+
+
+def owner_of(tensor: Tensor) -> Tensor:
+    """The tensor in whose memory this one lies."""
+    return tensor if tensor._owner is None else tensor._owner
+
+
+def is_ordered(base: ArrayType, steps: Sequence[View]) -> bool:
+    """True if the elements at the end of a path, from an array in row-major order, lie in row-major order, in one piece."""
+    for step in steps:
+        shape, base = base.static_shape, path_type(base, (step,))
+        if base.size <= 1 or isinstance(step, Reshaped):
+            continue
+        if not isinstance(step, Window):
+            return False
+        cut = [axis for axis, n in enumerate(step.sizes) if n != shape[axis]]
+        if cut and any(n != 1 for n in step.sizes[: cut[-1]]):
+            return False
+    return True
 
 
 def node_of(tensor: Tensor) -> Node:
@@ -113,6 +135,7 @@ def assign(tensor: Tensor, node: Node) -> None:
     base = tensor._owner
     if base is None:
         tensor._node = node
+        _write_through(tensor)
         return
     old = base._node
     recipe, starts = path_recipe(old.type, tensor._path, node.type)
@@ -121,6 +144,17 @@ def assign(tensor: Tensor, node: Node) -> None:
         old.type, old.device, None, Call(recipe, operands, None if node.call is None else node.call.place)
     )
     tensor._node = node
+    _write_through(base)
+
+
+lent: dict[int, np.ndarray[Any, Any]] = {}
+"""The ndarrays for which tensors stand whose kind says so, by the identity of the tensor."""
+
+
+def _write_through(base: Tensor) -> None:
+    """What was stored into a tensor that stands for an ndarray is stored there too: it has other names."""
+    if base._kind.lent:
+        np.copyto(lent[id(base)], np.asarray(value_of(base._node, "a store into an argument")))
 
 
 def host_view(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
@@ -220,7 +254,8 @@ def _new_recipe(
     specs = tuple([_spec(a, count) for a in args])
     named = {k: _spec(v, count) for k, v in kwargs.items()}
     static = {i: leaves[i] for i in demanded}
-    made, needed = recipe_for(function, specs, named, leaves, static, device)
+    ordered = all(leaf._kind.ordered for leaf in leaves if isinstance(leaf, Tensor))
+    made, needed = recipe_for(function, specs, named, leaves, static, device, ordered)
     if len(_recipes) >= _RECIPES:
         _recipes.clear()
     if needed != demanded:

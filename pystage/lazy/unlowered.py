@@ -17,46 +17,52 @@ from .devices import default_device, on_device
 from .graph import Node
 from .metrics import metrics
 from .recipes import kind_of, name_of
-from .tensor import Tensor, assign, owner, to_host
+from .replacement import Replacement
+from .tensor import Tensor, assign, owner, owner_of, to_host
 
 
 def run_in_numpy(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], reason: str) -> Any:
     """`function(*args, **kwargs)` by NumPy."""
     name = name_of(function)
     metrics.note_unlowered(name, reason)
-    lent = _Lent(f"`{name}` runs in NumPy")
-    result = function(*[lent.array(a) for a in args], **{k: lent.array(v) for k, v in kwargs.items()})
-    lent.store()
-    return lent.tensor(result)
+    return on_arrays(function, args, kwargs, f"`{name}` runs in NumPy")
 
 
-class _Lent:
+def on_arrays(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], cause: str) -> Any:
+    """`function(*args, **kwargs)`, which gets ndarrays in place of tensors, and whose results hold tensors again."""
+    lent = _Lent(cause)
+    values = [lent.replaced(a) for a in args]
+    named = {k: lent.replaced(v) for k, v in kwargs.items()}
+    back = _Returned(lent)
+    try:
+        result = function(*values, **named)
+    finally:
+        lent.store()
+        for value in (*values, *named.values()):
+            back.replaced(value)
+    return back.replaced(result)
+
+
+class _Lent(Replacement):
     """The memory of tensors, lent to NumPy: of each owner once, so that views of it are views there too."""
 
     def __init__(self, cause: str) -> None:
+        super().__init__()
         self._cause = cause
         self._owners: dict[int, tuple[Tensor, np.ndarray[Any, Any], np.ndarray[Any, Any]]] = {}
-        self._given: dict[int, tuple[Tensor, Any]] = {}
-        self._device: Any = None
+        self.device: Any = None
 
-    def array(self, value: Any) -> Any:
-        """An argument with NumPy's arrays in place of tensors."""
-        if isinstance(value, Tensor):
-            return self._lend(value)
-        if type(value) in (list, tuple):
-            return type(value)([self.array(v) for v in value])
-        if type(value) is dict:
-            return {k: self.array(v) for k, v in value.items()}
-        if type(value) is slice:
-            return slice(self.array(value.start), self.array(value.stop), self.array(value.step))
-        return value
+    def leaf(self, value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            return value
+        self.device = value._kind.device
+        found = self.made.get(id(value))
+        if found is None:
+            found = self.made[id(value)] = value, self._array(value)
+        return found[1]
 
-    def _lend(self, tensor: Tensor) -> Any:
-        self._device = tensor._kind.device
-        found = self._given.get(id(tensor))
-        if found is not None:
-            return found[1]
-        base = tensor._owner or tensor
+    def _array(self, tensor: Tensor) -> Any:
+        base = owner_of(tensor)
         lent = self._owners.get(id(base))
         if lent is None:
             before = to_host(base, self._cause)
@@ -69,28 +75,34 @@ class _Lent:
         elif not tensor._kind.writable:
             array = array.view()
             array.flags.writeable = False
-        self._given[id(tensor)] = tensor, array
         return array
 
     def store(self) -> None:
-        """Stores in the tensors what NumPy has changed in their memory."""
+        """Stores in the tensors what has changed in their memory."""
         for base, before, after in self._owners.values():
             if before.tobytes() != after.tobytes():
                 device = base._kind.device
                 assign(base, Node(base._kind.type, device, on_device(after, device)))
 
-    def tensor(self, value: Any) -> Any:
-        """A result with tensors in place of NumPy's arrays."""
-        for tensor, array in self._given.values():
-            if value is array:
-                return tensor
-        if type(value) is np.ndarray and value.dtype in SHORT_NAMES and value.dtype.isnative:
-            device = self._device or default_device()
-            type_ = ArrayType(value.dtype, value.shape)
-            return owner(Node(type_, device, on_device(value, device)), kind_of(type_, Form.NDARRAY, device))
-        if type(value) is list:
-            return [self.tensor(v) for v in value]
-        if isinstance(value, tuple):
-            parts = [self.tensor(v) for v in value]
-            return tuple(parts) if type(value) is tuple else tuple.__new__(type(value), parts)
-        return value
+
+class _Returned(Replacement):
+    """Tensors again, for the arrays that were lent and for new ones."""
+
+    def __init__(self, lent: _Lent) -> None:
+        super().__init__()
+        self._device = lent.device or default_device()
+        for tensor, array in lent.made.values():
+            if isinstance(tensor, Tensor):
+                self.made[id(array)] = array, tensor
+
+    def leaf(self, value: Any) -> Any:
+        found = self.made.get(id(value))
+        if found is not None:
+            return found[1]
+        if type(value) is not np.ndarray or value.dtype not in SHORT_NAMES or not value.dtype.isnative:
+            return value
+        type_ = ArrayType(value.dtype, value.shape)
+        node = Node(type_, self._device, on_device(value, self._device))
+        tensor = owner(node, kind_of(type_, Form.NDARRAY, self._device))
+        self.made[id(value)] = value, tensor
+        return tensor

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+import os
 import types
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Literal, ParamSpec, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar
 
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.pipeline import Infer
+from ..config import FALLBACKS, config
 from .calling import Calling, Target, target_of
 from .dispatch import Dispatcher, Short, Types
+from .leaves import HasLazy
 from .lowering import Lowered
 from .raising import KeptContext, Raised
 from .results import Pending
@@ -19,24 +22,42 @@ from .warn import FallbackWarning, warn
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Fallback = Literal["error", "python"]
+Fallback = Literal["lazy", "error", "python"]
+Run = Callable[[Callable[..., Any], Sequence[Any], dict[str, Any]], Any]
+
+
+class Lazily(NamedTuple):
+    """What `pystage.lazy` does for compiled functions: runs a plain function on lazy tensors in place of ndarrays, and
+    a compiled one on ndarrays in place of the lazy tensors that it was given."""
+
+    run: Run
+    run_on_arrays: Run
+
+
+def _plainly(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    return function(*args, **kwargs)
+
+
+EAGER = Lazily(_plainly, _plainly)
+"""Without lazy tensors."""
 
 
 class CompiledFunction(Generic[P, R]):
     """A function that runs as one compiled program for each kind of arguments.
 
-    Made by `pystage.compile`. Calling it gives what the plain function gives. StagingError where a call
-    cannot be staged, unless the fallback is `"python"`.
+    Made by `pystage.compile`. Calling it gives what the plain function gives. Where a call cannot be staged, the
+    fallback says what happens: StagingError, or the plain function runs, on lazy tensors or as it is.
     """
 
     def __init__(
         self,
         fn: Callable[P, R],
         *,
-        fallback: Fallback,
+        fallback: Fallback | None,
         donate: frozenset[int | str],
         name: str | None,
         infer: Infer,
+        lazily: Lazily = EAGER,
     ) -> None:
         target = target_of(fn)
         functools.update_wrapper(self, fn, updated=("__dict__",) if target.fn is fn else ())
@@ -45,6 +66,7 @@ class CompiledFunction(Generic[P, R]):
         """What a staged caller calls: the plain callable, as a part of the caller's own program."""
         self._target = target
         self._fallback = fallback
+        self._lazily = lazily
         self._warned: set[Any] = set()
         shown = name or str(getattr(target.fn, "__name__", type(target.fn).__name__))
         self._dispatcher = Dispatcher(
@@ -130,23 +152,41 @@ class CompiledFunction(Generic[P, R]):
         return (*args, *[kwargs[k] for k in moved]), {k: kwargs[k] for k in rest}
 
     def _call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        try:
+            return self._call_on_arrays(args, kwargs)
+        except HasLazy:
+            return self._lazily.run_on_arrays(self, args, kwargs)
+
+    def _call_on_arrays(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         canonical, named = self.canonical(args, kwargs)
-        if self._fallback == "error":
+        fallback = chosen_fallback(self._fallback)
+        if fallback == "error":
             return self._dispatcher.call(canonical, named)
         try:
             return self._dispatcher.call(canonical, named, keep_failures=True)
         except StagingError as error:
-            self._warn(error, (*canonical, *named.values()))
+            self._warn(error, fallback, (*canonical, *named.values()))
+        if fallback == "lazy":
+            return self._lazily.run(self._target.fn, canonical, named)
         return self._target.fn(*canonical, **named)
 
-    def _warn(self, error: StagingError, args: Sequence[Any]) -> None:
+    def _warn(self, error: StagingError, fallback: Fallback, args: Sequence[Any]) -> None:
         """Warns once for each kind of arguments and reason."""
         kinds = [(type(a), getattr(a, "shape", None), str(getattr(a, "dtype", None))) for a in args]
         key = (*error.args, *kinds)
         if key not in self._warned:
             self._warned.add(key)
-            text = f"`{self._dispatcher.name}` runs as plain Python:\n{error}"
+            how = "on lazy tensors" if fallback == "lazy" else "as plain Python"
+            text = f"`{self._dispatcher.name}` runs {how}:\n{error}"
             warn(text, FallbackWarning)
+
+
+def chosen_fallback(fallback: Fallback | None) -> Fallback:
+    """What happens to a call that cannot be staged: `PYSTAGE_FALLBACK`, else what was asked for, else the setting."""
+    chosen = os.environ.get("PYSTAGE_FALLBACK") or fallback or config.fallback
+    if chosen not in FALLBACKS:
+        raise ValueError(f"PYSTAGE_FALLBACK must be one of {', '.join(FALLBACKS)}, not {chosen!r}")
+    return chosen  # type: ignore[return-value]
 
 
 class BoundFunction:

@@ -69,6 +69,16 @@ _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement (or by a C
 _POINTER = np.dtype(np.intp).itemsize
 
 
+class HasLazy(Exception):
+    """Raised where an argument is a lazy tensor, which `pystage.lazy` serves."""
+
+
+class Lazy:
+    """Base class of lazy tensors."""
+
+    __slots__ = ()
+
+
 class Abstract:
     """Base class of what stands for an argument in `lower`: a form, a type, no value."""
 
@@ -78,6 +88,8 @@ class Abstract:
 def rule_of(value: Any, static_types: tuple[type, ...]) -> Rule:
     """What to make of `value` and of all objects of its type. `static_types` are static besides the usual."""
     cls = type(value)
+    if isinstance(value, Lazy):
+        raise HasLazy
     if isinstance(value, jax.core.Tracer):
         return Kind.TRACER
     if isinstance(value, jax.Array):

@@ -1,0 +1,137 @@
+"""A call of a plain function on lazy tensors: what a compiled function does where its source cannot be staged.
+
+Large ndarrays among the arguments are lent to the function as lazy tensors. The caller sees none of it: what the function
+stores into such an array is stored into the ndarray at once, so that every other name of it agrees, and what it returns,
+raises or leaves in the caller's objects holds ndarrays again. An array that changed under another name while it was lent
+cannot be told in time; it is noticed at the end, and refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ..compiler.diagnostics.codes_runtime import ChangedWhileLent
+from ..compiler.diagnostics.errors import StagingError
+from ..compiler.hlo.types import SHORT_NAMES
+from ..compiler.values.boundary import Form
+from ..runtime.calling import definition_of
+from ..runtime.function import Lazily
+from ..runtime.results import view_maker
+from .array import LazyTensor, from_host
+from .recipes import kind_of
+from .replacement import Replacement
+from .tensor import Tensor, host_view, lent, to_host
+from .unlowered import on_arrays
+
+SIZE = 1 << 14
+"""Arrays of fewer elements stay NumPy's: it has computed with them before a program is looked up."""
+
+
+def run_lazily(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], size: int = SIZE
+) -> Any:
+    """`function(*args, **kwargs)`, with lazy tensors in place of ndarrays of at least so many elements.
+
+    StagingError (PS815) where such an array has changed under another name meanwhile.
+    """
+    loan = _Loan(function, size)
+    values = [loan.lend(a) for a in args]
+    named = {k: loan.lend(v) for k, v in kwargs.items()}
+    try:
+        result = function(*values, **named)
+    except Exception as error:
+        error.args = loan.replaced(error.args)
+        loan.end([*args, *kwargs.values(), error])
+        raise
+    made = loan.replaced(result)
+    loan.end([*args, *kwargs.values()])
+    return made
+
+
+def _run_on_arrays(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    return on_arrays(function, args, kwargs, "a compiled function")
+
+
+LAZILY = Lazily(run_lazily, _run_on_arrays)
+
+
+class _Loan(Replacement):
+    """The ndarrays of one call that lazy tensors stand for."""
+
+    def __init__(self, function: Callable[..., Any], size: int) -> None:
+        super().__init__()
+        self._function = function
+        self._size = size
+        self._tensors: dict[int, tuple[np.ndarray[Any, Any], LazyTensor]] = {}
+
+    def lend(self, value: Any) -> Any:
+        """An argument as the function gets it."""
+        if type(value) is not np.ndarray or value.size < self._size:
+            return value
+        if value.dtype not in SHORT_NAMES or not value.dtype.isnative:
+            return value
+        found = self._tensors.get(id(value))
+        if found is None:
+            if any(np.may_share_memory(value, other) for other, _ in self._tensors.values()):
+                return value
+            tensor = from_host(value, None)
+            kind, flags = tensor._kind, value.flags
+            tensor._kind = kind_of(
+                kind.type, Form.NDARRAY, kind.device, flags.writeable, lent=True, ordered=flags.c_contiguous
+            )
+            lent[id(tensor)] = value
+            found = self._tensors[id(value)] = value, tensor
+            self.made[id(tensor)] = tensor, value
+        return found[1]
+
+    def leaf(self, value: Any) -> Any:
+        return self._array(value) if isinstance(value, Tensor) else value
+
+    def _array(self, tensor: Tensor) -> Any:
+        """The ndarray, or the NumPy scalar, of a lazy tensor: the same for the same tensor, views for views."""
+        found = self.made.get(id(tensor))
+        if found is not None:
+            return found[1]
+        owner = tensor._owner
+        array: Any
+        if owner is None:
+            array = to_host(tensor, "the end of a call")
+            if tensor._kind.form is Form.SCALAR:
+                array = array[()]
+        else:
+            array = self._array(owner)[...]
+            for step in tensor._path:
+                array = view_maker(step)(array)
+            if array.flags.writeable and not tensor._kind.writable:
+                array.flags.writeable = False
+        self.made[id(tensor)] = tensor, array
+        return array
+
+    def end(self, values: Sequence[Any]) -> None:
+        """Takes the lazy tensors out of what the function may have left them in. PS815 for an array that has changed."""
+        for value in values:
+            self.replaced(value)
+        if isinstance(self._function, FunctionType):
+            for cell in self._function.__closure__ or ():
+                self.replaced(cell)
+            namespace = self._function.__globals__
+            stored = [name for name in self._function.__code__.co_names if name in namespace]
+            for name in stored:
+                new = self.replaced(namespace[name])
+                if new is not namespace[name]:
+                    namespace[name] = new
+        changed = []
+        for array, tensor in self._tensors.values():
+            kind = tensor._kind
+            tensor._kind = kind_of(kind.type, kind.form, kind.device, kind.writable, ordered=kind.ordered)
+            lent.pop(id(tensor), None)
+            if array.tobytes() != host_view(tensor, "the end of a call").tobytes():
+                changed.append(array)
+        if changed:
+            span = definition_of(self._function)
+            found = [ChangedWhileLent(span=span, shape=str(a.shape), kind=str(a.dtype)) for a in changed]
+            raise StagingError(tuple(found))
