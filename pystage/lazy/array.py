@@ -11,13 +11,25 @@ import numpy as np
 
 from ..compiler.hlo.types import ArrayType
 from ..compiler.values.boundary import Form
+from ..runtime.jax_private import register_as_ndarray
 from . import functions
 from .barrier import value_of
 from .devices import device_named, on_device
 from .graph import Node
 from .indexing import Basic, basic
 from .recipes import kind_of
-from .tensor import Tensor, Unrecorded, host_view, node_of, owner, owner_of, record, to_host, view_of
+from .tensor import (
+    Tensor,
+    Unrecorded,
+    host_view,
+    node_of,
+    owner,
+    owner_of,
+    record,
+    shared_memory,
+    to_host,
+    view_of,
+)
 from .unlowered import run_in_numpy
 
 _FOREIGN = (jax.Array,)
@@ -163,14 +175,9 @@ class LazyTensor(Tensor):
     # -- looking
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        if copy is False:
-            raise ValueError("a lazy tensor gives its elements as a copy")
-        array = to_host(self, "np.asarray")
-        return array if dtype is None else array.astype(dtype, copy=False)
-
-    def __jax_array__(self) -> jax.Array:
-        array = value_of(node_of(self), "a function of JAX")
-        return jax.numpy.array(array)
+        if copy or self._kind.form is Form.SCALAR:
+            return to_host(self, "np.array").astype(self.dtype if dtype is None else dtype, copy=False)
+        return np.asarray(shared_memory(self, "np.asarray"), dtype, copy=copy)
 
     def _number(self, cause: str) -> Any:
         """The tensor as NumPy's array, or its scalar."""
@@ -258,8 +265,8 @@ class LazyTensor(Tensor):
     # -- indexing
 
     def __getitem__(self, key: Any) -> Any:
-        if self._kind.form is Form.SCALAR and key != () and key is not ...:
-            return self._stub()[key]
+        if self._kind.form is Form.SCALAR:
+            return self._shown("an index of a number")[key]
         found = basic(_with_numbers(key), self._kind.type.static_shape)
         if found is None:
             return call(functions.getitem, (self, key), {})
@@ -424,10 +431,14 @@ class LazyTensor(Tensor):
 def _with_numbers(key: Any) -> Any:
     """An index with integers in place of lazy NumPy scalars: NumPy gives views for these."""
     if isinstance(key, Tensor):
-        return operator.index(key) if _is_place(key) else key
+        return _place(key) if _is_place(key) else key
     if type(key) is tuple and any(map(_is_place, key)):
-        return tuple([operator.index(k) if _is_place(k) else k for k in key])
+        return tuple([_place(k) if _is_place(k) else k for k in key])
     return key
+
+
+def _place(key: Any) -> Any:
+    return host_view(key, "an index")[()]
 
 
 def _is_place(key: Any) -> bool:
@@ -435,12 +446,28 @@ def _is_place(key: Any) -> bool:
 
 
 class Flat:
-    """The elements of a lazy tensor in row-major order, as `numpy.ndarray.flat`."""
+    """The elements of a lazy tensor in row-major order, and an iterator over them: as `numpy.ndarray.flat`."""
 
-    __slots__ = ("_tensor",)
+    __slots__ = ("_tensor", "index")
 
     def __init__(self, tensor: LazyTensor) -> None:
         self._tensor = tensor
+        self.index = 0
+        """The position of the next element."""
+
+    @property
+    def base(self) -> LazyTensor:
+        """The tensor."""
+        return self._tensor
+
+    @property
+    def coords(self) -> tuple[int, ...]:
+        """The place of the next element."""
+        return tuple(map(int, np.unravel_index(self.index, self._tensor.shape)))
+
+    def copy(self) -> Any:
+        """The elements as a new tensor."""
+        return self._tensor.flatten()
 
     def __getitem__(self, key: Any) -> Any:
         return call(functions.flat_item, (self._tensor, key), {})
@@ -449,7 +476,13 @@ class Flat:
         call(functions.set_flat_item, (self._tensor, key, value), {})
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(host_view(self._tensor, "flat").flat)
+        return self
+
+    def __next__(self) -> Any:
+        if self.index >= len(self):
+            raise StopIteration
+        self.index += 1
+        return self[self.index - 1]
 
     def __len__(self) -> int:
         return self._tensor.size
@@ -470,3 +503,4 @@ def from_host(array: Any, device: Any, form: Form = Form.NDARRAY) -> LazyTensor:
 
 
 Tensor.made = LazyTensor
+register_as_ndarray(LazyTensor)

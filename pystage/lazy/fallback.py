@@ -1,9 +1,8 @@
 """A call of a plain function on lazy tensors: what a compiled function does where its source cannot be staged.
 
-Large ndarrays among the arguments are lent to the function as lazy tensors. The caller sees none of it: what the function
-stores into such an array is stored into the ndarray at once, so that every other name of it agrees, and what it returns,
-raises or leaves in the caller's objects holds ndarrays again. An array that changed under another name while it was lent
-cannot be told in time; it is noticed at the end, and refused.
+Large ndarrays among the arguments are lent to the function as lazy tensors whose memory they stay: what either stores the
+other sees, under whatever name. The caller sees none of it: what the function returns, raises or leaves in the caller's
+objects holds ndarrays again.
 """
 
 from __future__ import annotations
@@ -14,17 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler.diagnostics.codes_runtime import ChangedWhileLent
-from ..compiler.diagnostics.errors import StagingError
 from ..compiler.hlo.types import SHORT_NAMES
 from ..compiler.values.boundary import Form
-from ..runtime.calling import definition_of
 from ..runtime.function import Lazily
 from ..runtime.results import view_maker
+from .arena import arenas
 from .array import LazyTensor, from_host
 from .recipes import kind_of
 from .replacement import Replacement
-from .tensor import Tensor, host_view, lent, to_host
+from .tensor import Tensor, share, to_host
 from .unlowered import on_arrays
 
 SIZE = 1 << 14
@@ -34,10 +31,7 @@ SIZE = 1 << 14
 def run_lazily(
     function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], size: int = SIZE
 ) -> Any:
-    """`function(*args, **kwargs)`, with lazy tensors in place of ndarrays of at least so many elements.
-
-    StagingError (PS815) where such an array has changed under another name meanwhile.
-    """
+    """`function(*args, **kwargs)`, with lazy tensors in place of ndarrays of at least so many elements."""
     loan = _Loan(function, size)
     values = [loan.lend(a) for a in args]
     named = {k: loan.lend(v) for k, v in kwargs.items()}
@@ -66,11 +60,13 @@ class _Loan(Replacement):
         super().__init__()
         self._function = function
         self._size = size
+        self._shuffles = "shuffle" in getattr(getattr(function, "__code__", None), "co_names", ())
+        """`Generator.shuffle` swaps rows as no other array's than NumPy's can be swapped."""
         self._tensors: dict[int, tuple[np.ndarray[Any, Any], LazyTensor]] = {}
 
     def lend(self, value: Any) -> Any:
         """An argument as the function gets it."""
-        if type(value) is not np.ndarray or value.size < self._size:
+        if type(value) is not np.ndarray or value.size < self._size or self._shuffles:
             return value
         if value.dtype not in SHORT_NAMES or not value.dtype.isnative:
             return value
@@ -81,9 +77,9 @@ class _Loan(Replacement):
             tensor = from_host(value, None)
             kind, flags = tensor._kind, value.flags
             tensor._kind = kind_of(
-                kind.type, Form.NDARRAY, kind.device, flags.writeable, lent=True, ordered=flags.c_contiguous
+                kind.type, Form.NDARRAY, kind.device, flags.writeable, ordered=flags.c_contiguous
             )
-            lent[id(tensor)] = value
+            share(tensor, value)
             found = self._tensors[id(value)] = value, tensor
             self.made[id(tensor)] = tensor, value
         return found[1]
@@ -99,7 +95,9 @@ class _Loan(Replacement):
         owner = tensor._owner
         array: Any
         if owner is None:
-            array = to_host(tensor, "the end of a call")
+            array = tensor._host
+            if array is None:
+                array = to_host(tensor, "the end of a call")
             if tensor._kind.form is Form.SCALAR:
                 array = array[()]
         else:
@@ -112,7 +110,10 @@ class _Loan(Replacement):
         return array
 
     def end(self, values: Sequence[Any]) -> None:
-        """Takes the lazy tensors out of what the function may have left them in. PS815 for an array that has changed."""
+        """Takes the lazy tensors out of what the function may have left them in."""
+        known = {id(tensor) for _, tensor in self._tensors.values()} | self.made.keys()
+        if all(id(tensor) in known for arena in arenas() for tensor in arena.tensors()):
+            return
         for value in values:
             self.replaced(value)
         if isinstance(self._function, FunctionType):
@@ -124,14 +125,3 @@ class _Loan(Replacement):
                 new = self.replaced(namespace[name])
                 if new is not namespace[name]:
                     namespace[name] = new
-        changed = []
-        for array, tensor in self._tensors.values():
-            kind = tensor._kind
-            tensor._kind = kind_of(kind.type, kind.form, kind.device, kind.writable, ordered=kind.ordered)
-            lent.pop(id(tensor), None)
-            if array.tobytes() != host_view(tensor, "the end of a call").tobytes():
-                changed.append(array)
-        if changed:
-            span = definition_of(self._function)
-            found = [ChangedWhileLent(span=span, shape=str(a.shape), kind=str(a.dtype)) for a in changed]
-            raise StagingError(tuple(found))

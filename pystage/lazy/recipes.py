@@ -36,29 +36,25 @@ from ..compiler.values.boundary import (
     Write,
 )
 from ..compiler.values.boundary import View as ViewTemplate
-from ..compiler.values.views import Index, View, Window, read_path, write_path
+from ..compiler.values.views import Index, Reshaped, View, Window, read_path, write_path
 from ..runtime.room import with_room
 
 
 class Kind:
     """What a recipe knows of a tensor. There is one object for each, so that keys are compared by identity."""
 
-    __slots__ = ("device", "form", "lent", "ordered", "type", "writable")
+    __slots__ = ("device", "form", "ordered", "type", "writable")
 
-    def __init__(
-        self, type: ArrayType, form: Form, device: Any, writable: bool, lent: bool, ordered: bool
-    ) -> None:
+    def __init__(self, type: ArrayType, form: Form, device: Any, writable: bool, ordered: bool) -> None:
         self.type = type
         self.form = form
         self.device = device
         self.writable = writable
-        self.lent = lent
-        """True for a tensor that stands for an ndarray of the caller's."""
         self.ordered = ordered
         """True if NumPy's array would lie in memory in row-major order, in one piece."""
 
 
-_kinds: dict[tuple[ArrayType, Form, Any, bool, bool, bool], Kind] = {}
+_kinds: dict[tuple[ArrayType, Form, Any, bool, bool], Kind] = {}
 
 
 def kind_of(
@@ -66,11 +62,10 @@ def kind_of(
     form: Form,
     device: Any,
     writable: bool = True,
-    lent: bool = False,
     ordered: bool = True,
 ) -> Kind:
     """The one `Kind` of this."""
-    key = (type, form, device, writable, lent, ordered)
+    key = (type, form, device, writable, ordered)
     return _kinds.get(key) or _kinds.setdefault(key, Kind(*key))
 
 
@@ -162,7 +157,7 @@ def recipe_for(
     demanded = tuple(sorted(staged.static))
     if program.hidden or program.draws is not None or program.printed is not None:
         return Refused("it draws or reads what only the host has"), demanded
-    if program.in_order and not ordered:
+    if not ordered and (program.in_order or _depends_on_order(program.result, bool(program.mutations))):
         return Refused("it depends on the order of the elements in memory"), demanded
     takes = tuple([program.leaves[i] for i in staged.kept])
     only = _only(program.result, staged.function, device)
@@ -183,6 +178,15 @@ def recipe_for(
         place_of=functools.partial(_place_of, function, len(args)),
     )
     return made, demanded
+
+
+def _depends_on_order(template: Template, changes: bool) -> bool:
+    """True where NumPy gives a view or a copy, or the array itself or a copy, by the order of its elements."""
+    if isinstance(template, Container):
+        return any(_depends_on_order(child, changes) for child in template.children)
+    if isinstance(template, ViewTemplate):
+        return isinstance(template.base, Same) and any(isinstance(s, Reshaped) for s in template.steps)
+    return isinstance(template, Same) and not changes
 
 
 def _place_of(function: Any, count: int, path: Path, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -34,6 +34,7 @@ from ..compiler.values.boundary import (
 from ..compiler.values.boundary import View as ViewTemplate
 from ..compiler.values.views import Reshaped, View, Window, path_type
 from ..runtime.leaves import Lazy
+from ..runtime.numpy_private import float_errors
 from ..runtime.results import view_maker
 from .arena import arena_of
 from .barrier import barrier, value_of
@@ -57,7 +58,9 @@ class Unrecorded(Exception):
 class Tensor(Lazy):
     """An array that is recorded. `_owner` is None where it owns its memory, else it is the view at `_path` of its owner."""
 
-    __slots__ = ("__weakref__", "_kind", "_node", "_owner", "_path", "_seen")
+    __slots__ = ("__weakref__", "_host", "_kind", "_node", "_owner", "_path", "_seen")
+    _host: np.ndarray[Any, Any] | None
+    """Of an owner: the ndarray that is its memory, where somebody else may hold that; what the node is a copy of."""
     _node: Node
     """What an owner holds now; what a view held when it was last read, if `_seen` is what its owner holds."""
     _seen: Node | None
@@ -73,6 +76,7 @@ def owner(node: Node, kind: Kind) -> Any:
     tensor = Tensor.made.__new__(Tensor.made)
     tensor._node = node
     tensor._owner = None
+    tensor._host = None
     tensor._path = ()
     tensor._kind = kind
     arena_of(node.device).register(tensor)
@@ -117,7 +121,11 @@ def node_of(tensor: Tensor) -> Node:
     """The array that a tensor stands for, now."""
     base = tensor._owner
     if base is None:
+        if tensor._host is not None:
+            _look_again(tensor)
         return tensor._node
+    if base._host is not None:
+        _look_again(base)
     if tensor._seen is not base._node:
         tensor._node = _read(base._node, tensor._path, tensor._kind.type)
         tensor._seen = base._node
@@ -134,42 +142,86 @@ def assign(tensor: Tensor, node: Node) -> None:
     """The store of an array of the same type into a tensor: what its owner holds becomes another node."""
     base = tensor._owner
     if base is None:
+        base = tensor
+        base._node = node
+    else:
+        old = node_of(base)
+        recipe, starts = path_recipe(old.type, tensor._path, node.type)
+        operands = (old, node, *[Node(_NUMBERS[int][0], node.device, np.int64(s)) for s in starts])
+        place = None if node.call is None else node.call.place
+        base._node = tensor._seen = Node(old.type, old.device, None, Call(recipe, operands, place))
         tensor._node = node
-        _write_through(tensor)
-        return
-    old = base._node
-    recipe, starts = path_recipe(old.type, tensor._path, node.type)
-    operands = (old, node, *[Node(_NUMBERS[int][0], node.device, np.int64(s)) for s in starts])
-    base._node = tensor._seen = Node(
-        old.type, old.device, None, Call(recipe, operands, None if node.call is None else node.call.place)
-    )
-    tensor._node = node
-    _write_through(base)
+    if base._host is not None:
+        np.copyto(base._host, np.asarray(value_of(base._node, "a store into memory that others hold")))
 
 
-lent: dict[int, np.ndarray[Any, Any]] = {}
-"""The ndarrays for which tensors stand whose kind says so, by the identity of the tensor."""
+# ---------------------------------------------------------------- memory that others hold
 
 
-def _write_through(base: Tensor) -> None:
-    """What was stored into a tensor that stands for an ndarray is stored there too: it has other names."""
-    if base._kind.lent:
-        np.copyto(lent[id(base)], np.asarray(value_of(base._node, "a store into an argument")))
+def share(tensor: Tensor, array: np.ndarray[Any, Any]) -> None:
+    """From now on the memory of a tensor that owns its own is this ndarray, of which it has a copy."""
+    tensor._host = array
+
+
+def shared_memory(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
+    """An ndarray that is the memory of a tensor: stores into either are seen by both."""
+    base = owner_of(tensor)
+    if base._host is None:
+        share(base, np.array(value_of(base._node, cause)))
+    array: Any = base._host
+    for step in tensor._path:
+        array = view_maker(step)(array)
+    if not tensor._kind.writable and array.flags.writeable:
+        array = array.view()
+        array.flags.writeable = False
+    return array  # type: ignore[no-any-return]
+
+
+def _look_again(tensor: Tensor) -> None:
+    """Takes note of what others have stored into the memory of a tensor; it is its own again once nobody holds it."""
+    node = tensor._node
+    if _references(tensor) == _IDLE:
+        memory, tensor._host = tensor._host, None
+    else:
+        memory = tensor._host
+    assert memory is not None
+    if not _same_bits(memory, np.asarray(value_of(node, "memory that others hold"))):
+        tensor._node = Node(node.type, node.device, on_device(memory, node.device))
+
+
+def _references(tensor: Tensor) -> int:
+    """How many references to the memory of a tensor there are, those of the tensor and of this call included."""
+    return sys.getrefcount(tensor._host)
+
+
+def _same_bits(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    """True if two arrays of one type hold the same bits."""
+    if a.dtype.itemsize > 8:
+        return a.tobytes() == b.tobytes()
+    bits = np.dtype(f"u{a.dtype.itemsize}")
+    return bool((a.view(bits) == b.view(bits)).all())
 
 
 def host_view(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
     """The elements of a tensor in host memory, computed now, to be read only."""
-    base = tensor._owner
-    node = tensor._node if base is None else base._node
-    array: np.ndarray[Any, Any] = np.asarray(value_of(node, cause))
+    base = owner_of(tensor)
+    array: Any = base._host
+    if array is None:
+        array = np.asarray(value_of(base._node, cause))
     for step in tensor._path:
         array = view_maker(step)(array)
-    return array
+    return array  # type: ignore[no-any-return]
 
 
 def to_host(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
     """A new ndarray with the elements of a tensor."""
     return np.array(host_view(tensor, cause))
+
+
+_probe = Tensor.__new__(Tensor)
+_probe._host = np.empty(0)
+_IDLE = _references(_probe)
+"""References to memory that nobody else holds."""
 
 
 # ---------------------------------------------------------------- recording
@@ -180,6 +232,8 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
 
     At least one of the arguments is a tensor, or holds one. The user's frame is so deep below this call.
     """
+    if float_errors() is not _SILENT and not {*np.geterr().values()} <= {"ignore", "warn"}:
+        raise Unrecorded("errors of floats do more than warn")
     key: list[Any] = [function]
     leaves: list[Any] = []
     cls = Tensor.made
@@ -201,7 +255,7 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
     for i in entry.takes:
         leaf = leaves[i]
         if type(leaf) is cls:
-            operands.append(leaf._node if leaf._owner is None else node_of(leaf))
+            operands.append(leaf._node if leaf._owner is None and leaf._host is None else node_of(leaf))
         else:
             operands.append(_input(leaf, device))
     frame = sys._getframe(depth)
@@ -216,6 +270,7 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
     return _Finish(entry, call, args, kwargs or {}).result()
 
 
+_SILENT = float_errors()
 _recipes: dict[Key, Recipe | Refused | tuple[int, ...]] = {}
 """By function and kinds of the arguments: the recipe, or the leaves on whose values it depends; then also by these."""
 _RECIPES = 20_000

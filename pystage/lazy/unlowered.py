@@ -18,7 +18,7 @@ from .graph import Node
 from .metrics import metrics
 from .recipes import kind_of, name_of
 from .replacement import Replacement
-from .tensor import Tensor, assign, owner, owner_of, to_host
+from .tensor import Tensor, assign, owner, owner_of, share, to_host
 
 
 def run_in_numpy(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], reason: str) -> Any:
@@ -66,7 +66,8 @@ class _Lent(Replacement):
         lent = self._owners.get(id(base))
         if lent is None:
             before = to_host(base, self._cause)
-            lent = self._owners[id(base)] = base, before, before.copy()
+            memory = before.copy() if base._host is None else base._host
+            lent = self._owners[id(base)] = base, before, memory
         array: Any = lent[2]
         for step in tensor._path:
             array = view_maker(step)(array)
@@ -77,10 +78,18 @@ class _Lent(Replacement):
             array.flags.writeable = False
         return array
 
+    def share(self, array: np.ndarray[Any, Any]) -> bool:
+        """True if an array lies in the memory of a tensor, which keeps it for its own then."""
+        for base, _, after in self._owners.values():
+            if np.may_share_memory(after, array):
+                share(base, after)
+                return True
+        return False
+
     def store(self) -> None:
         """Stores in the tensors what has changed in their memory."""
         for base, before, after in self._owners.values():
-            if before.tobytes() != after.tobytes():
+            if base._host is None and before.tobytes() != after.tobytes():
                 device = base._kind.device
                 assign(base, Node(base._kind.type, device, on_device(after, device)))
 
@@ -90,6 +99,7 @@ class _Returned(Replacement):
 
     def __init__(self, lent: _Lent) -> None:
         super().__init__()
+        self._lent = lent
         self._device = lent.device or default_device()
         for tensor, array in lent.made.values():
             if isinstance(tensor, Tensor):
@@ -100,6 +110,8 @@ class _Returned(Replacement):
         if found is not None:
             return found[1]
         if type(value) is not np.ndarray or value.dtype not in SHORT_NAMES or not value.dtype.isnative:
+            return value
+        if self._lent.share(value):
             return value
         type_ = ArrayType(value.dtype, value.shape)
         node = Node(type_, self._device, on_device(value, self._device))

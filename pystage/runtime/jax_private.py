@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
 _X64: Any = jax.enable_x64
 
@@ -87,3 +89,21 @@ def forget(jitted: Any) -> None:
     """
     forget = getattr(jitted, "_clear_cache", None) or jitted.clear_cache
     forget()
+
+
+_dtypes = getattr(getattr(jax, "_src", None), "dtypes", None)
+
+
+def register_as_ndarray(cls: type) -> None:
+    """Lets JAX's functions take objects of a class that `np.asarray` makes an ndarray of, as they take ndarrays.
+
+    Where JAX has no such tables, they refuse them.
+    """
+    for module, name in ((_core, "pytype_aval_mappings"), (_dtypes, "canonicalize_value_handlers")):
+        table = getattr(module, name, None)
+        with contextlib.suppress(TypeError, KeyError, AttributeError):
+            table[cls] = functools.partial(_of_ndarray, table[np.ndarray])  # type: ignore[index]
+
+
+def _of_ndarray(function: Callable[..., Any], value: Any, *args: Any, **kwargs: Any) -> Any:
+    return function(np.asarray(value), *args, **kwargs)

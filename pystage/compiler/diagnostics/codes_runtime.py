@@ -172,16 +172,3 @@ class PowerIsComplex(Diagnostic):
 
     base: str
     power: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChangedWhileLent(Diagnostic):
-    """An array that changed under another name while a function ran on a lazy copy of it."""
-
-    code = "PS815"
-    title = "an array argument ({kind}, shape {shape}) was changed under another name than the argument's"
-    label = "it runs on lazy tensors, which have not seen the change"
-    help = "compile it with `fallback='python'`, or change the array by one name only"
-
-    shape: str
-    kind: str

@@ -1,0 +1,18 @@
+"""All that the runtime uses of NumPy that is not public API, with a public way to fall back on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+_settings = getattr(getattr(getattr(np, "_core", None), "umath", None), "_extobj_contextvar", None)
+
+
+def _public_settings() -> Any:
+    return str(np.geterr())
+
+
+float_errors: Callable[[], Any] = _public_settings if _settings is None else _settings.get
+"""What NumPy does here about errors of floats, to be compared: one object while nobody has set it."""
