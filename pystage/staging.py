@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar, overload
 
 from .compiler.infer.entry import infer_program
-from .config import FALLBACKS
+from .config import FALLBACKS, config
 from .lazy.fallback import LAZILY
 from .runtime.function import BoundFunction, CompiledFunction, Fallback
 
@@ -73,5 +74,18 @@ def compile(
     if not callable(fn) and not isinstance(fn, classmethod):
         raise TypeError(f"pystage.compile takes a function, not {fn!r}")
     return CompiledFunction(
-        fn, fallback=fallback, donate=donated, name=name, infer=infer_program, lazily=LAZILY
+        fn,
+        fallback=functools.partial(_chosen, fallback),
+        donate=donated,
+        name=name,
+        infer=infer_program,
+        lazily=LAZILY,
     )
+
+
+def _chosen(fallback: Fallback | None) -> Fallback:
+    """What happens to a call that cannot be staged: `PYSTAGE_FALLBACK`, else what was asked for, else the setting."""
+    chosen = os.environ.get("PYSTAGE_FALLBACK") or fallback or config.fallback
+    if chosen not in FALLBACKS:
+        raise ValueError(f"PYSTAGE_FALLBACK must be one of {', '.join(FALLBACKS)}, not {chosen!r}")
+    return chosen  # type: ignore[return-value]

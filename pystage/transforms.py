@@ -23,8 +23,9 @@ from .compiler.infer import (
     linen_modules,  # noqa: F401  (declares its meanings)
     transforms,
 )
+from .compiler.infer.entry import infer_program
+from .lazy.fallback import LAZILY
 from .runtime.function import CompiledFunction
-from .staging import compile
 
 T = TypeVar("T")
 Argnums = int | Sequence[int]
@@ -47,7 +48,7 @@ def grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -
         def gradient(*args: Any, **kwargs: Any) -> Any:
             return grad(fun, several, has_aux)(*args, **kwargs)
 
-        return compile(gradient, name=f"grad_{_name(fun)}")
+        return _compiled(gradient, "grad", fun)
 
     return _made(make, "grad", fun, argnums, has_aux)
 
@@ -61,7 +62,7 @@ def value_and_grad(
         def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
             return value_and_grad(fun, several, has_aux)(*args, **kwargs)
 
-        return compile(value_and_gradient, name=f"value_and_grad_{_name(fun)}")
+        return _compiled(value_and_gradient, "value_and_grad", fun)
 
     return _made(make, "value_and_grad", fun, argnums, has_aux)
 
@@ -77,7 +78,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         def directional(primals: Any, tangents: Any) -> Any:
             return jvp(fun, primals, tangents)
 
-        return compile(directional, name=f"jvp_{_name(fun)}")
+        return _compiled(directional, "jvp", fun)
 
     result: tuple[Any, Any] = _made(make, "jvp", fun, None)(tuple(primals), tuple(tangents))
     return result
@@ -96,13 +97,13 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
         def value(*primals: Any) -> Any:
             return fun(*primals)
 
-        return compile(value, name=f"vjp_{_name(fun)}")
+        return _compiled(value, "vjp", fun)
 
     def backward(_: Any) -> Any:
         def pull(primals: Any, cotangent: Any) -> Any:
             return vjp(fun, *primals, has_aux=has_aux)[1](cotangent)
 
-        return compile(pull, name=f"pullback_{_name(fun)}")
+        return _compiled(pull, "pullback", fun)
 
     kept = copy.deepcopy(primals)
     result = _made(forward, "vjp", fun, None)(*primals)
@@ -121,7 +122,7 @@ def checkpoint(fun: Callable[..., Any]) -> CompiledFunction[..., Any]:
         def again(*args: Any, **kwargs: Any) -> Any:
             return checkpoint(fun)(*args, **kwargs)
 
-        return compile(again, name=f"checkpoint_{_name(fun)}")
+        return _compiled(again, "checkpoint", fun)
 
     return _made(make, "checkpoint", fun, None)
 
@@ -133,7 +134,7 @@ def jacobian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[
         def derivative(*args: Any, **kwargs: Any) -> Any:
             return jacobian(fun, several)(*args, **kwargs)
 
-        return compile(derivative, name=f"jacobian_{_name(fun)}")
+        return _compiled(derivative, "jacobian", fun)
 
     return _made(make, "jacobian", fun, argnums)
 
@@ -145,7 +146,7 @@ def hessian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[.
         def second_derivative(*args: Any, **kwargs: Any) -> Any:
             return hessian(fun, several)(*args, **kwargs)
 
-        return compile(second_derivative, name=f"hessian_{_name(fun)}")
+        return _compiled(second_derivative, "hessian", fun)
 
     return _made(make, "hessian", fun, argnums)
 
@@ -167,7 +168,7 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Compil
         def mapped(*args: Any, **kwargs: Any) -> Any:
             return vmap(fun, axes, out_axes)(*args, **kwargs)
 
-        return compile(mapped, name=f"vmap_{_name(fun)}")
+        return _compiled(mapped, "vmap", fun)
 
     return _made(make, "vmap", fun, in_axes, out_axes)
 
@@ -253,6 +254,14 @@ def _made(
         if len(_kept) > _KEPT:
             _kept.popitem(last=False)
     return found
+
+
+def _compiled(fn: Callable[..., Any], kind: str, fun: Callable[..., Any]) -> CompiledFunction[..., Any]:
+    """A transform of `fun`, which has no plain run to fall back on."""
+    name = f"{kind}_{_name(fun)}"
+    return CompiledFunction(
+        fn, fallback=None, donate=frozenset(), name=name, infer=infer_program, lazily=LAZILY
+    )
 
 
 def _name(fun: Callable[..., Any]) -> str:

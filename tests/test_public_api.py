@@ -182,7 +182,7 @@ def test_metadata_is_the_functions() -> None:
         ({"fn": 3}, TypeError, "takes a function, not 3"),
         ({"fn": Model}, TypeError, "Model is a class"),
         ({"fn": pystage.compile(plain)}, TypeError, "is compiled already"),
-        ({"fn": plain, "fallback": "lazy"}, ValueError, "fallback must be one of"),
+        ({"fn": plain, "fallback": "eager"}, ValueError, "fallback must be one of"),
         ({"fn": Model.__call__, "donate": "nope"}, ValueError, "`__call__` has no parameter `nope`"),
         ({"fn": Model.__call__, "donate": 2}, ValueError, "has no parameter `2`"),
         ({"fn": plain, "donate": -1}, ValueError, "has no parameter `-1`"),

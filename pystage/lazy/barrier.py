@@ -13,8 +13,8 @@ from typing import Any
 
 from ..runtime.messages import Compilation
 from .arena import Arena, arena_of
+from .counting import counts
 from .graph import Node, span_of
-from .metrics import metrics
 from .segment import Cache, Executable, Ordered, Segment, program_of
 
 DONATE_BYTES = 1 << 12
@@ -38,31 +38,35 @@ def barrier(arena: Arena, cause: str, wanted: Sequence[Node] = ()) -> None:
                 outputs[id(node)] = node
         arena.begin()
         if outputs:
-            metrics.note_barrier(cause)
-            _compute(Segment(list(outputs.values())))
+            counts.note_barrier(cause)
+            _compute(Segment(list(outputs.values())), cause)
 
 
-def _compute(segment: Segment) -> None:
+def _compute(segment: Segment, cause: str) -> None:
     """Computes the outputs of a segment. What it fails with names the lines whose calls it holds."""
     donated = _donated(segment)
     key = (segment.key, donated)
     program = _cache.find(key)
     try:
+        began = time.perf_counter()
+        made = False
         if program is None:
-            program = _program(segment, donated)
+            program, made = _program(segment, donated)
             _cache.keep(key, program)
-        else:
-            metrics.cache_hits += 1
         results = program.executable([segment.inputs[i].array for i in program.inputs])
     except Exception as error:
         error.add_note(_lines(segment))
         raise
     for i, array in zip(program.outputs, results, strict=True):
         segment.outputs[i].settle(array)
+    if made:
+        counts.note_compile(cause, len(segment.calls), time.perf_counter() - began)
+    else:
+        counts.cache_hits += 1
 
 
-def _program(segment: Segment, donated: tuple[int, ...]) -> Ordered:
-    """A program for the segment: that of an equal one that was recorded in another order, or a new one."""
+def _program(segment: Segment, donated: tuple[int, ...]) -> tuple[Ordered, bool]:
+    """A program for the segment: that of an equal one that was recorded in another order, or a new one (True)."""
     canonical = segment.canonical()
     places = {id(node): i for i, node in enumerate(segment.inputs)}
     inputs = [places[id(node)] for node in canonical.inputs]
@@ -72,14 +76,11 @@ def _program(segment: Segment, donated: tuple[int, ...]) -> Ordered:
     key = (canonical.key, overwritten)
     found = _cache.find(key)
     if found is not None:
-        metrics.cache_hits += 1
-        return Ordered(found.executable, inputs, outputs)
-    began = time.perf_counter()
+        return Ordered(found.executable, inputs, outputs), False
     with Compilation("lazy", "a barrier"):
         executable = Executable(program_of(canonical), overwritten)
-    metrics.note_compile(len(canonical.calls), time.perf_counter() - began)
     _cache.keep(key, Ordered(executable, range(len(inputs)), range(len(outputs))))
-    return Ordered(executable, inputs, outputs)
+    return Ordered(executable, inputs, outputs), True
 
 
 def _donated(segment: Segment) -> tuple[int, ...]:

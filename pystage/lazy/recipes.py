@@ -128,24 +128,25 @@ def recipe_for(
     function: Any,
     args: tuple[Spec, ...],
     kwargs: Mapping[str, Spec],
-    leaves: Sequence[Any],
+    numbers: Sequence[Any],
     static: Mapping[int, Any],
     device: Any,
     ordered: bool,
 ) -> tuple[Recipe | Refused, tuple[int, ...]]:
     """The recipe of a call of `function`, and the leaves on whose values it depends.
 
-    `leaves` are those of the call, numbers among them that can be constants; `static` are those that must be. `ordered`:
-    all arrays among them lie in row-major order.
+    `numbers` are the leaves that can be constants, None for others; `static` are those that must be. `ordered`: all arrays
+    of the call lie in row-major order.
     """
-
-    def value_of(leaf: int) -> Any:
-        value = leaves[leaf]
-        return value if isinstance(value, int | float | complex) else None
-
     name = name_of(function)
     request = Request(
-        function, name, None, args, kwargs, value_of=value_of, path_of=lambda leaf: f"operand {leaf}"
+        function,
+        name,
+        None,
+        args,
+        kwargs,
+        value_of=numbers.__getitem__,
+        path_of="operand {}".format,
     )
     try:
         with jax.enable_x64(True), jax.core.eval_context():

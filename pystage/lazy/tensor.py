@@ -310,7 +310,10 @@ def _new_recipe(
     named = {k: _spec(v, count) for k, v in kwargs.items()}
     static = {i: leaves[i] for i in demanded}
     ordered = all(leaf._kind.ordered for leaf in leaves if isinstance(leaf, Tensor))
-    made, needed = recipe_for(function, specs, named, leaves, static, device, ordered)
+    numbers = [
+        leaf if type(leaf) in _NUMBERS else None for leaf in leaves
+    ]  # tensors would live on with the recipe
+    made, needed = recipe_for(function, specs, named, numbers, static, device, ordered)
     if len(_recipes) >= _RECIPES:
         _recipes.clear()
     if needed != demanded:

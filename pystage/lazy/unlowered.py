@@ -13,9 +13,9 @@ import numpy as np
 from ..compiler.hlo.types import SHORT_NAMES, ArrayType
 from ..compiler.values.boundary import Form
 from ..runtime.results import view_maker
+from .counting import counts
 from .devices import default_device, on_device
 from .graph import Node
-from .metrics import metrics
 from .recipes import kind_of, name_of
 from .replacement import Replacement
 from .tensor import Tensor, assign, owner, owner_of, share, to_host
@@ -24,7 +24,7 @@ from .tensor import Tensor, assign, owner, owner_of, share, to_host
 def run_in_numpy(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], reason: str) -> Any:
     """`function(*args, **kwargs)` by NumPy."""
     name = name_of(function)
-    metrics.note_unlowered(name, reason)
+    counts.note_unlowered(name, reason)
     return on_arrays(function, args, kwargs, f"`{name}` runs in NumPy")
 
 

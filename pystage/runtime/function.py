@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import functools
-import os
 import types
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar
 
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.pipeline import Infer
-from ..config import FALLBACKS, config
 from .calling import Calling, Target, target_of
 from .dispatch import Dispatcher, Short, Types
 from .leaves import HasLazy
@@ -46,14 +44,15 @@ class CompiledFunction(Generic[P, R]):
     """A function that runs as one compiled program for each kind of arguments.
 
     Made by `pystage.compile`. Calling it gives what the plain function gives. Where a call cannot be staged, the
-    fallback says what happens: StagingError, or the plain function runs, on lazy tensors or as it is.
+    fallback says what happens: StagingError, or the plain function runs, on lazy tensors or as it is; None for a
+    function that has no plain run.
     """
 
     def __init__(
         self,
         fn: Callable[P, R],
         *,
-        fallback: Fallback | None,
+        fallback: Callable[[], Fallback] | None,
         donate: frozenset[int | str],
         name: str | None,
         infer: Infer,
@@ -159,7 +158,7 @@ class CompiledFunction(Generic[P, R]):
 
     def _call_on_arrays(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         canonical, named = self.canonical(args, kwargs)
-        fallback = chosen_fallback(self._fallback)
+        fallback = "error" if self._fallback is None else self._fallback()
         if fallback == "error":
             return self._dispatcher.call(canonical, named)
         try:
@@ -179,14 +178,6 @@ class CompiledFunction(Generic[P, R]):
             how = "on lazy tensors" if fallback == "lazy" else "as plain Python"
             text = f"`{self._dispatcher.name}` runs {how}:\n{error}"
             warn(text, FallbackWarning)
-
-
-def chosen_fallback(fallback: Fallback | None) -> Fallback:
-    """What happens to a call that cannot be staged: `PYSTAGE_FALLBACK`, else what was asked for, else the setting."""
-    chosen = os.environ.get("PYSTAGE_FALLBACK") or fallback or config.fallback
-    if chosen not in FALLBACKS:
-        raise ValueError(f"PYSTAGE_FALLBACK must be one of {', '.join(FALLBACKS)}, not {chosen!r}")
-    return chosen  # type: ignore[return-value]
 
 
 class BoundFunction:

@@ -31,5 +31,5 @@ class Counted:
 def counted(function: Callable[..., Any]) -> tuple[CompiledFunction[..., Any], Counted]:
     """The function compiled, and what counts its inferences."""
     infer = Counted()
-    infer.function = CompiledFunction(function, fallback="error", donate=frozenset(), name=None, infer=infer)
+    infer.function = CompiledFunction(function, fallback=None, donate=frozenset(), name=None, infer=infer)
     return infer.function, infer

@@ -145,7 +145,9 @@ def compiled(
 ) -> tuple[CompiledFunction[..., Any], Inferred]:
     """The plain function compiled with a program written by hand, and what counts its inferences."""
     infer = Inferred(build)
-    made = CompiledFunction(plain, fallback=fallback, donate=frozenset(donate), name=None, infer=infer)
+    made = CompiledFunction(
+        plain, fallback=lambda: fallback, donate=frozenset(donate), name=None, infer=infer
+    )
     return made, infer
 
 

@@ -1,0 +1,115 @@
+"""What lazy tensors have done, counted by cause, name and line of the user's."""
+
+from __future__ import annotations
+
+import copy
+import io
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from ..runtime.messages import Topic, tell
+
+_HOME = str(Path(__file__).parents[1])
+
+Lines = Counter[tuple[str, str]]
+"""Counts by cause or name, and line (`file:number`)."""
+
+
+def user_line() -> str:
+    """The innermost line that is not pystage's own, as `file:number`."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HOME):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+@dataclass(slots=True)
+class Metrics:
+    """What has happened since the start, or since `reset_metrics`.
+
+    `compiles` programs were made for barriers, `cache_hits` barriers found theirs. `compiled` counts the first by the
+    line of the barrier, with the `calls` in each program and the `seconds` that it took to make and first run them all.
+    `barriers_by_cause` and `unlowered_by_name` count barriers that computed something, and calls that NumPy ran.
+    """
+
+    compiles: int = 0
+    cache_hits: int = 0
+    compiled: Lines = field(default_factory=Counter)
+    calls: list[int] = field(default_factory=list)
+    seconds: float = 0.0
+    barriers_by_cause: Lines = field(default_factory=Counter)
+    unlowered_by_name: Lines = field(default_factory=Counter)
+
+    @property
+    def barriers(self) -> int:
+        """How many barriers computed something."""
+        return self.barriers_by_cause.total()
+
+    @property
+    def unlowered(self) -> int:
+        """How many calls NumPy ran."""
+        return self.unlowered_by_name.total()
+
+    def note_barrier(self, cause: str) -> None:
+        """A barrier computes something."""
+        line = user_line()
+        self.barriers_by_cause[cause, line] += 1
+        tell(Topic.BARRIERS, f"barrier at {line}: {cause}")
+
+    def note_compile(self, cause: str, calls: int, seconds: float) -> None:
+        """A program was made, and ran for the first time."""
+        line = user_line()
+        self.compiles += 1
+        self.compiled[cause, line] += 1
+        self.calls.append(calls)
+        self.seconds += seconds
+        tell(Topic.COMPILES, f"a lazy program of {calls} calls for the barrier at {line}: {seconds:.2f} s")
+
+    def note_unlowered(self, name: str, reason: str) -> None:
+        """NumPy ran a call."""
+        line = user_line()
+        self.unlowered_by_name[name, line] += 1
+        tell(Topic.FALLBACKS, f"`{name}` at {line} runs in NumPy: {reason}")
+
+
+counts = Metrics()
+"""The counts of this process."""
+
+
+def metrics() -> Metrics:
+    """What lazy tensors have done so far: a copy, which does not change any more."""
+    return copy.deepcopy(counts)
+
+
+def reset_metrics() -> None:
+    """Begins to count anew."""
+    fresh = Metrics()
+    for name in Metrics.__slots__:
+        setattr(counts, name, getattr(fresh, name))
+
+
+def report() -> str:
+    """What lazy tensors have done so far, as text for people; the most frequent causes come first."""
+    console = Console(width=110, record=True, file=io.StringIO(), color_system=None)
+    calls = f", {min(counts.calls)} to {max(counts.calls)} calls each" if counts.calls else ""
+    console.print(
+        f"{counts.compiles} programs compiled in {counts.seconds:.2f} s{calls}; found {counts.cache_hits} times",
+        highlight=False,
+    )
+    for title, lines in (
+        ("barriers", counts.barriers_by_cause),
+        ("programs compiled for barriers", counts.compiled),
+        ("calls that NumPy ran", counts.unlowered_by_name),
+    ):
+        if not lines:
+            continue
+        table = Table("times", "what", "line", title=title, title_justify="left", box=None)
+        for (what, line), times in lines.most_common(20):
+            table.add_row(str(times), what, line)
+        console.print(table, markup=False, highlight=False)
+    return console.export_text()

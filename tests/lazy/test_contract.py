@@ -1,0 +1,34 @@
+"""The programs of the contract on lazy tensors, as plain Python: those that stage, and those that are refused."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+from kinds.test_contract import MODULES
+from sampling import ALL
+
+from lazy.comparing import compare
+
+EVERY = 1 if ALL else 6
+ALLOWED = {
+    "contract.test_draws:into_out-1": "a generator stores into ndarrays only: ValueError",
+    "contract.test_draws:into_out-2": "a generator stores into ndarrays only: ValueError",
+    "errors.test_messages:called-5": "Python's text has the name of the class",
+}
+"""Programs that differ, and why."""
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")
+@pytest.mark.parametrize("name", MODULES)
+def test_programs_of_the_contract(name: str) -> None:
+    found = []
+    for number, param in enumerate(importlib.import_module(name).cases.params):
+        function, args, options = param.values
+        if number % EVERY or f"{name}:{param.id}" in ALLOWED:
+            continue
+        try:
+            compare(function, *args, tolerance=options.get("tolerance"), **(options.get("kwargs") or {}))
+        except AssertionError as error:
+            found.append(f"{param.id}: {error}")
+    assert not found, "\n\n".join(found)

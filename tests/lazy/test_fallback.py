@@ -1,0 +1,152 @@
+"""`fallback="lazy"`: what cannot be staged runs on lazy tensors, and nobody sees them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pystage
+from lazy.comparing import compare
+from pystage import lazy
+from pystage.config import Config
+
+LARGE = np.arange(200_000.0)
+KEPT: dict[str, Any] = {}
+
+
+def unstageable(x: Any) -> Any:
+    scope: dict[str, Any] = {}
+    exec("factor = 2.0", scope)
+    return x * scope["factor"] + 1
+
+
+def test_it_is_the_default() -> None:
+    assert Config().fallback == "lazy"
+    staged = pystage.compile(unstageable, fallback="lazy")
+    with pytest.warns(pystage.FallbackWarning, match=r"`unstageable` runs on lazy tensors"):
+        result = staged(LARGE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = staged(LARGE)
+    assert type(result) is np.ndarray
+    np.testing.assert_array_equal(result, LARGE * 2 + 1)
+    np.testing.assert_array_equal(again, result)
+
+
+def test_the_environment_overrides(monkeypatch: pytest.MonkeyPatch) -> None:
+    staged = pystage.compile(unstageable, fallback="lazy")
+    monkeypatch.setenv("PYSTAGE_FALLBACK", "error")
+    with pytest.raises(pystage.StagingError):
+        staged(LARGE)
+    monkeypatch.setenv("PYSTAGE_FALLBACK", "sometimes")
+    with pytest.raises(ValueError, match="PYSTAGE_FALLBACK must be one of lazy, error, python"):
+        staged(LARGE)
+
+
+def test_the_setting() -> None:
+    staged = pystage.compile(unstageable)
+    before = pystage.config.fallback
+    try:
+        pystage.config.fallback = "python"
+        with pytest.warns(pystage.FallbackWarning, match="runs as plain Python"):
+            assert staged(1.0) == 3.0
+    finally:
+        pystage.config.fallback = before
+    with pytest.raises(ValueError, match="fallback must be one of"):
+        pystage.config.fallback = "sometimes"
+
+
+def leaves_some_behind(x: Any, found: list[Any], box: Any) -> Any:
+    found.append(x + 1)
+    box["view"] = x[1:]
+    KEPT["last"] = x * 2
+    box["pair"] = (x, {"deep": x - 1})
+    return found
+
+
+def test_none_is_left_behind() -> None:
+    found: list[Any] = []
+    box: dict[str, Any] = {}
+    x = LARGE[:20000].copy()
+    lazily = pystage.lazy.fallback.run_lazily(leaves_some_behind, (x, found, box), {})
+    assert lazily is found
+    assert [type(v) for v in (found[0], box["view"], KEPT["last"], box["pair"][1]["deep"])] == [
+        np.ndarray
+    ] * 4
+    assert box["pair"][0] is x
+    assert np.shares_memory(box["view"], x)
+    np.testing.assert_array_equal(KEPT.pop("last"), x * 2)
+
+
+HELD = np.zeros(5)
+
+
+def by_another_name(x: Any) -> Any:
+    before = x + 0
+    HELD[1] = 7.0
+    after = x + 0
+    x[2] = 5.0
+    return before, after, HELD[2], np.asarray(x)[1]
+
+
+def test_other_names_agree() -> None:
+    HELD[:] = 0
+    plain = by_another_name(HELD)
+    HELD[:] = 0
+    lazily = pystage.lazy.fallback.run_lazily(by_another_name, (HELD,), {}, 0)
+    assert [np.asarray(v).tolist() for v in lazily] == [np.asarray(v).tolist() for v in plain]
+
+
+def classes(x: Any) -> Any:
+    s = x.sum()
+    return isinstance(x, np.ndarray), isinstance(s, np.float64), isinstance(s, float), {s: 1}[s], x.shape
+
+
+def handles(x: Any) -> Any:
+    try:
+        x[len(x)] = 1
+    except IndexError as error:
+        return str(error)
+
+
+def of_jax(x: Any) -> Any:
+    return jnp.sin(x), jnp.ones(len(x)) + x
+
+
+def looks(x: Any) -> Any:
+    total = 0.0
+    for v in x:
+        if v > 1:
+            total += float(v)
+    return total, list(x), f"{x[0]:.2f}", x.tolist(), [0, 1, 2][x.argmax() % 3]
+
+
+@pytest.mark.parametrize("program", [classes, handles, of_jax, looks])
+def test_programs(program: Any) -> None:
+    compare(program, np.array([1.5, 2.5, -1.0]))
+
+
+def test_compiled_functions_take_lazy_tensors() -> None:
+    @pystage.compile
+    def step(w: Any, found: Any) -> Any:
+        w -= 0.5
+        found["new"] = w * 2
+        return w
+
+    w, found = lazy.asarray(np.ones(4)), {}
+    assert step(w, found) is w
+    assert w.tolist() == [0.5] * 4
+    assert type(found["new"]) is lazy.LazyTensor
+    assert found["new"].tolist() == [1.0] * 4
+
+
+def test_a_gradient_has_nothing_to_fall_back_on() -> None:
+    def loss(x: Any) -> Any:
+        return eval("x") ** 2
+
+    with pytest.raises(pystage.StagingError):
+        pystage.grad(loss)(2.0)
