@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -197,6 +198,24 @@ class LazyTensor(Tensor):
 
     def __index__(self) -> int:
         return operator.index(self._number("an index"))
+
+    def __round__(self, *digits: Any) -> Any:
+        return (
+            call(round, (self, *digits), {})
+            if self._kind.form is Form.SCALAR
+            else round(self._stub(), *digits)
+        )
+
+    def __trunc__(self) -> int:
+        return int(math.trunc(self._number("int")))
+
+    def __getattr__(self, name: str) -> Any:
+        """What NumPy's object has besides: of an ndarray of the same memory, or of the number."""
+        if name.startswith("__"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if self._kind.form is Form.SCALAR:
+            return getattr(self._shown(f"the attribute {name}"), name)
+        return getattr(shared_memory(self, f"the attribute {name}"), name)
 
     def item(self, *args: Any) -> Any:
         """An element as a Python number."""

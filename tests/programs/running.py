@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import tempfile
 import warnings
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pystage
 from checking import check
 from outcomes import Outcome
+from pystage.lazy.fallback import run_lazily
 from slopes import check_gradient
 
 from .calling import Call, check_calls, load, renew
@@ -28,10 +32,19 @@ _numbers = itertools.count()
 
 def run(program: Program) -> Outcome:
     """Runs one program both ways, on all its inputs; the worst of what comes of them."""
+    return _run(program, functools.partial(pystage.compile, fallback="error"))
+
+
+def run_on_lazy_tensors(program: Program) -> Outcome:
+    """The same with lazy tensors in place of ndarrays."""
+    return _run(program, lambda function: lambda *args: run_lazily(function, args, {}, 0))
+
+
+def _run(program: Program, other: Callable[[Any], Callable[..., Any]]) -> Outcome:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         module = load(_written(program.source(), Path(folder)))
-        staged = pystage.compile(module.program, fallback="error")
+        staged = other(module.program)
         outcome = Outcome("same")
         for texts in program.inputs:
             args = [eval(text, vars(module)) for text in texts]
