@@ -75,7 +75,7 @@ def compile(
         raise TypeError(f"pystage.compile takes a function, not {fn!r}")
     return CompiledFunction(
         fn,
-        fallback=functools.partial(_chosen, fallback),
+        fallback=functools.partial(chosen_fallback, fallback),
         donate=donated,
         name=name,
         infer=infer_program,
@@ -83,7 +83,7 @@ def compile(
     )
 
 
-def _chosen(fallback: Fallback | None) -> Fallback:
+def chosen_fallback(fallback: Fallback | None) -> Fallback:
     """What happens to a call that cannot be staged: `PYSTAGE_FALLBACK`, else what was asked for, else the setting."""
     chosen = os.environ.get("PYSTAGE_FALLBACK") or fallback or config.fallback
     if chosen not in FALLBACKS:

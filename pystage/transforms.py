@@ -25,7 +25,9 @@ from .compiler.infer import (
 )
 from .compiler.infer.entry import infer_program
 from .lazy.fallback import LAZILY
-from .runtime.function import CompiledFunction
+from .lazy.gradients import lazily
+from .runtime.function import CompiledFunction, Fallback, Lazily
+from .staging import chosen_fallback
 
 T = TypeVar("T")
 Argnums = int | Sequence[int]
@@ -48,7 +50,7 @@ def grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -
         def gradient(*args: Any, **kwargs: Any) -> Any:
             return grad(fun, several, has_aux)(*args, **kwargs)
 
-        return _compiled(gradient, "grad", fun)
+        return _compiled(gradient, "grad", fun, lazily(fun, several, has_aux, value=False))
 
     return _made(make, "grad", fun, argnums, has_aux)
 
@@ -62,7 +64,7 @@ def value_and_grad(
         def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
             return value_and_grad(fun, several, has_aux)(*args, **kwargs)
 
-        return _compiled(value_and_gradient, "value_and_grad", fun)
+        return _compiled(value_and_gradient, "value_and_grad", fun, lazily(fun, several, has_aux, value=True))
 
     return _made(make, "value_and_grad", fun, argnums, has_aux)
 
@@ -256,12 +258,23 @@ def _made(
     return found
 
 
-def _compiled(fn: Callable[..., Any], kind: str, fun: Callable[..., Any]) -> CompiledFunction[..., Any]:
-    """A transform of `fun`, which has no plain run to fall back on."""
-    name = f"{kind}_{_name(fun)}"
+def _compiled(
+    fn: Callable[..., Any], kind: str, fun: Callable[..., Any], lazily: Lazily | None = None
+) -> CompiledFunction[..., Any]:
+    """A transform of `fun`, which has no plain run to fall back on, if anything what `lazily` does."""
+    fallback = None if lazily is None else _lazy_or_error
     return CompiledFunction(
-        fn, fallback=None, donate=frozenset(), name=name, infer=infer_program, lazily=LAZILY
+        fn,
+        fallback=fallback,
+        donate=frozenset(),
+        name=f"{kind}_{_name(fun)}",
+        infer=infer_program,
+        lazily=lazily or LAZILY,
     )
+
+
+def _lazy_or_error() -> Fallback:
+    return "lazy" if chosen_fallback(None) == "lazy" else "error"
 
 
 def _name(fun: Callable[..., Any]) -> str:

@@ -10,8 +10,20 @@ from .array import LazyTensor, from_host
 from .control import sync
 from .counting import Metrics, metrics, report, reset_metrics
 from .devices import DeviceMismatch
+from .steps import StepError, step
 
-__all__ = ["DeviceMismatch", "LazyTensor", "Metrics", "asarray", "metrics", "report", "reset_metrics", "sync"]
+__all__ = [
+    "DeviceMismatch",
+    "LazyTensor",
+    "Metrics",
+    "StepError",
+    "asarray",
+    "metrics",
+    "report",
+    "reset_metrics",
+    "step",
+    "sync",
+]
 
 
 def asarray(x: Any, dtype: Any = None, device: Any = None) -> LazyTensor:

@@ -207,7 +207,7 @@ class LazyTensor(Tensor):
         )
 
     def __trunc__(self) -> int:
-        return int(math.trunc(self._number("int")))
+        return operator.index(math.trunc(self._number("int")))
 
     def __getattr__(self, name: str) -> Any:
         """What NumPy's object has besides: of an ndarray of the same memory, or of the number."""

@@ -8,22 +8,29 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
+from ..compiler.diagnostics.codes_differentiation import NoDerivative
+from ..compiler.diagnostics.errors import StagingError
 from ..runtime.messages import Compilation
 from .arena import Arena, arena_of
 from .counting import counts
-from .graph import Node, span_of
+from .graph import Node, span_of, varies
 from .segment import Cache, Executable, Ordered, Segment, program_of
 
 DONATE_BYTES = 1 << 12
 """From this size on an input that nobody holds is overwritten."""
+_SHOWS = frozenset({"bool", "print", "repr", "format", "many calls"})
+"""Causes after which no number goes on."""
 _cache = Cache()
 
 
 def value_of(node: Node, cause: str) -> Any:
-    """The array of a node, computed now if it is not yet."""
+    """The array of a node, computed now if it is not yet. PS701 for a number that is being differentiated."""
+    if node.type.dtype.kind not in "biu" and cause not in _SHOWS and varies(node):
+        raise StagingError((NoDerivative(span=None, what=f"what {cause} makes of a number"),))
     if node.array is None:
         barrier(arena_of(node.device), cause, (node,))
     return node.array
@@ -44,7 +51,7 @@ def barrier(arena: Arena, cause: str, wanted: Sequence[Node] = ()) -> None:
 
 def _compute(segment: Segment, cause: str) -> None:
     """Computes the outputs of a segment. What it fails with names the lines whose calls it holds."""
-    donated = _donated(segment)
+    donated = donated_inputs(segment.inputs, segment.outputs, segment.uses)
     key = (segment.key, donated)
     program = _cache.find(key)
     try:
@@ -83,18 +90,25 @@ def _program(segment: Segment, donated: tuple[int, ...]) -> tuple[Ordered, bool]
     return Ordered(executable, inputs, outputs), True
 
 
-def _donated(segment: Segment) -> tuple[int, ...]:
-    """The inputs that nobody but the segment holds, and in whose memory a result of their type can lie."""
+_UNUSED: Mapping[int, int] = MappingProxyType({})
+
+
+def donated_inputs(
+    inputs: list[Node], outputs: Sequence[Node], uses: Mapping[int, int] = _UNUSED
+) -> tuple[int, ...]:
+    """The inputs that nobody but their list holds, and in whose memory an output of their type can lie.
+
+    `uses`: how often each is an operand of the calls to be computed, by its identity.
+    """
     free: dict[Any, int] = {}
-    for output in segment.outputs:
+    for output in outputs:
         free[output.type] = free.get(output.type, 0) + 1
     found: list[int] = []
-    inputs = segment.inputs
     for i in range(len(inputs)):
         type = inputs[i].type
         if not free.get(type) or inputs[i].exported or type.size * type.dtype.itemsize < DONATE_BYTES:
             continue
-        if _references(inputs, i) == _IDLE + segment.uses[id(inputs[i])]:
+        if _references(inputs, i) == _IDLE + uses.get(id(inputs[i]), 0):
             found.append(i)
             free[type] -= 1
     return tuple(found)

@@ -7,6 +7,8 @@ holds and those that are computed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +22,59 @@ Place = tuple[CodeType, int]
 """Where a call was recorded: the code of the user's function, and the instruction in it."""
 
 
+class Tape:
+    """What is differentiated while it runs: the nodes of the inputs, by their identity."""
+
+    def __init__(self, inputs: set[int]) -> None:
+        self._inputs = inputs
+        self._seen: dict[int, bool] = {}
+        self._keep: list[Node] = []
+
+    def varies(self, node: Node) -> bool:
+        """True if a node depends on the inputs."""
+        pending = [node]
+        while pending:
+            last = pending[-1]
+            if id(last) in self._seen:
+                pending.pop()
+                continue
+            operands = () if last.origin is None else last.origin.operands
+            missing = [n for n in operands if id(n) not in self._seen]
+            if id(last) in self._inputs or not missing:
+                pending.pop()
+                self._keep.append(last)
+                self._seen[id(last)] = id(last) in self._inputs or any(self._seen[id(n)] for n in operands)
+            else:
+                pending += missing
+        return self._seen[id(node)]
+
+
+_tapes: list[Tape] = []
+"""The tapes that run, innermost last."""
+
+
+@contextmanager
+def tape(new: Tape) -> Iterator[None]:
+    """Lets a tape run."""
+    _tapes.append(new)
+    try:
+        yield
+    finally:
+        _tapes.remove(new)
+
+
+def varies(node: Node) -> bool:
+    """True if a node depends on what is being differentiated."""
+    return any(each.varies(node) for each in _tapes)
+
+
 class Node:
     """An array of one type on one device: `array` once it is computed, until then result `index` of `call`.
 
     `array` is a `jax.Array`, or a NumPy scalar for a number of the user's.
     """
 
-    __slots__ = ("array", "call", "device", "exported", "index", "type")
+    __slots__ = ("array", "call", "device", "exported", "index", "origin", "type")
 
     def __init__(
         self, type: ArrayType, device: Any, array: Any, call: Call | None = None, index: int = 0
@@ -36,6 +84,8 @@ class Node:
         self.array = array
         self.call = call
         self.index = index
+        self.origin = call if _tapes else None
+        """What it was computed from, if it was recorded while a tape ran."""
         self.exported = False
         """True if somebody else may hold the memory of `array`."""
 

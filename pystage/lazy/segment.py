@@ -46,10 +46,15 @@ class Segment:
         numbers: dict[int, int] = {}
         key: list[Any] = []
         for output in outputs:
-            assert output.call is not None
-            self._collect(output.call, numbers, key)
-        key += [(numbers[id(o.call)], o.index) for o in outputs]
+            call = self.call_of(output)
+            assert call is not None
+            self._collect(call, numbers, key)
+        key += [(numbers[id(self.call_of(o))], o.index) for o in outputs]
         self.key: Key = tuple(key)
+
+    def call_of(self, node: Node) -> Call | None:
+        """The call to compute a node by; None for an input."""
+        return node.call
 
     def _collect(self, last: Call, numbers: dict[int, int], key: list[Any]) -> None:
         """Adds a call after those that it needs. `numbers` are those of calls, and below 0 those of inputs."""
@@ -59,16 +64,17 @@ class Segment:
             if id(call) in numbers:
                 pending.pop()
                 continue
-            missing = [n.call for n in call.operands if n.call is not None and id(n.call) not in numbers]
+            before = [self.call_of(node) for node in call.operands]
+            missing = [c for c in before if c is not None and id(c) not in numbers]
             if missing:
                 pending += missing[::-1]
                 continue
             pending.pop()
             places: list[Any] = []
-            for node in call.operands:
+            for node, made_by in zip(call.operands, before, strict=True):
                 self.uses[id(node)] += 1
-                if node.call is not None:
-                    places.append((numbers[id(node.call)], node.index))
+                if made_by is not None:
+                    places.append((numbers[id(made_by)], node.index))
                     continue
                 number = numbers.get(id(node))
                 if number is None:
@@ -126,9 +132,12 @@ def program_of(segment: Segment) -> Staged:
     inputs = {id(node): value for node, value in zip(segment.inputs, body.params, strict=True)}
     results: dict[int, list[Value]] = {}
     for call in segment.calls:
-        operands = [inputs[id(n)] if n.call is None else results[id(n.call)][n.index] for n in call.operands]
+        operands = []
+        for node in call.operands:
+            before = segment.call_of(node)
+            operands.append(inputs[id(node)] if before is None else results[id(before)][node.index])
         results[id(call)] = inline.call(call.recipe.function, operands, span_of(call.place))
-    body.results = tuple([results[id(o.call)][o.index] for o in segment.outputs])
+    body.results = tuple([results[id(segment.call_of(o))][o.index] for o in segment.outputs])
     outputs = tuple([Output(i, Form.JAX) for i in range(len(body.results))])
     program = Program(
         function=Function("lazy", body),
