@@ -96,6 +96,12 @@ def reductions_of_one_number(x: Any) -> Any:
     return whole, np.sum(x, axis=0, initial=1), np.flip(x), np.squeeze(x), np.mean(x, axis=())
 
 
+@cases.each((np.full((3, 1), -0.5),), (np.array([[-2]]),), (np.float32([[[4.0]]]),))
+def reductions_over_axes_of_one_element(x: Any) -> Any:
+    totals = x.sum(axis=1, initial=3), np.prod(x, axis=-1, initial=2), np.sum(x, axis=1, keepdims=True, initial=1)
+    return totals, np.max(x, axis=1, initial=0), np.min(x, axis=1, initial=-1), np.add.reduce(x, 1, initial=5)
+
+
 @cases.each((np.zeros((2, 0)),), (np.zeros((0, 3), np.float32),))
 def empty_matrices(x: Any) -> Any:
     return np.linalg.pinv(x), np.linalg.matrix_rank(x), x.sum(axis=(), initial=2), np.sum(x, axis=0)

@@ -136,11 +136,12 @@ def reduce(ctx: Context, combine: HloOp, of: Source, initial: Value | None = Non
     if of.where is not None:
         value = ctx.op(Select(), of.where, value, ctx.broadcast(unit, of.extents))
     if of.axes:
-        value = ctx.op(Reduce(combine, of.axes), value, unit if initial is None else initial)
+        value = ctx.op(Reduce(combine, of.axes), value, unit)
         if of.from_zero and isinstance(combine, Add) and of.count == 1 and of.dtype.kind in "fcV":
             value = ctx.op(Add(), ctx.broadcast(unit, value.type.static_shape), value)
-    elif initial is not None:
-        value = ctx.op(combine, value, ctx.broadcast(initial, of.extents))
+    if initial is not None:
+        # XLA takes what a `Reduce` begins with for neutral: it leaves it out over axes of one element.
+        value = ctx.op(combine, ctx.broadcast(initial, value.type.static_shape), value)
     return ctx.reshape(value, of.shape)
 
 
