@@ -125,7 +125,9 @@ def sums_of_other_numbers(x, y):
 
 def test_reductions_of_one_kind_are_one_function() -> None:
     args = np.ones(8), np.ones(8)
-    one, *others = [seconds(f, *args) for f in (sums_of_one_kind, sums_of_other_places, sums_of_other_numbers)]
+    one, *others = [
+        seconds(f, *args) for f in (sums_of_one_kind, sums_of_other_places, sums_of_other_numbers)
+    ]
     assert others == [pytest.approx(one + 0.023, abs=0.001)] * 2
 
 
