@@ -1,4 +1,4 @@
-"""Which parameters of the widest tests run: an eighth, or all with `PYSTAGE_ALL_TESTS=1` (`make test-all`).
+"""Which parameters of the widest tests run: a twelfth, or all with `PYSTAGE_ALL_TESTS=1` (`make test-all`).
 
 Those tests run each function of JAX for every element type, form and setting, or programs that other tests run too; JAX
 compiles each of the calls by itself.
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ALL = bool(os.environ.get("PYSTAGE_ALL_TESTS"))
-KEPT = 8
+KEPT = 12
 """One of so many parameters is kept."""
 
 WIDE = {

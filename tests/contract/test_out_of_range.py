@@ -91,7 +91,7 @@ def _same(function, *args):
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8], ids=["int8", "uint8"])
 @pytest.mark.parametrize("name", [*STORES, *FUNCTIONS])
 def test_integers_of_the_program(name, dtype):
-    for v in INTEGERS:
+    for v in INTEGERS[dtype is np.uint8 :: 2]:
         _same({**STORES, **FUNCTIONS}[name], np.array([3, 4, 100], dtype), v)
 
 

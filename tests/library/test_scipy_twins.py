@@ -19,7 +19,7 @@ M = RNG.standard_normal((3, 3)) + 2 * np.eye(3)
 cases = Cases()
 
 
-@cases.each((X, 0.5), (X.astype(np.float32), np.float32(0.25)), (np.array([[1, 2, 3]]), 1), tolerance=2e-5)
+@cases.each((X.astype(np.float32), np.float32(0.25)), (np.array([[1, 2, 3]]), 1), tolerance=2e-5)
 def elementwise(x: Any, y: Any) -> Any:
     one = (
         special.erf(x),

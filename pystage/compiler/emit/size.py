@@ -100,7 +100,7 @@ _STORED = (*_BY_SERIES, Divide)
 _SERIES, _DIVISION = 3, 15
 """How many additions a function that is computed by a series is worth, and a division of integers."""
 _FEW = 10
-"""Operations up to which what flows into two reductions of one kind is taken for the same."""
+"""Operations up to which XLA makes two reductions with the same flowing into them one function."""
 _WIDEST = 100.0
 """How many operations are computed where they are used, at most."""
 
@@ -130,6 +130,7 @@ class _Estimate:
     def __init__(self) -> None:
         self._functions: dict[Function, float] = {}
         self._reductions: set[object] = set()
+        self._computations = _Computations()
 
     def function(self, function: Function) -> float:
         """A function, each time that it is called."""
@@ -162,6 +163,8 @@ class _Estimate:
                 arithmetic += steps * is_array
                 shared = isinstance(op.kind, _STORED) and uses[op.results[0]] > 1
                 cones[op.results[0]] = 0.0 if shared else min(cone + 1, _WIDEST)
+            if kernel is None:
+                self._computations.add(op)
             self.note(op, cost)
             total += cost
             cones.update(dict.fromkeys(kept.get(place, ()), 0.0))
@@ -183,12 +186,33 @@ class _Estimate:
             if isinstance(before, Op) and isinstance(before.kind, DynamicUpdateSlice):
                 return _CHAINED if op.results[0].type.size > _SMALL else _SMALL_CHAINED
         if isinstance(kind, Reduce | ReduceWith):
-            key = (kind, *[v.type for v in op.operands], *[type(v.owner) for v in op.operands])
+            key = self._computations.key(op)
             if isinstance(kind, Reduce) and cone < _FEW and key in self._reductions:
                 return _AGAIN
             self._reductions.add(key)
             return _TO_ARRAY if op.results[0].type.size > 1 else _TO_NUMBER
         return _KERNELS.get(type(kind))
+
+
+class _Computations:
+    """Numbers for what is computed where it is used: equal for equal operations on equal types.
+
+    Numbers that are constants count, as do the places of slices. An array that is a constant is an input of XLA's function.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[object, int] = {}
+        self._of: dict[Value, int] = {}
+
+    def key(self, op: Op) -> tuple[object, ...]:
+        """The operation on what flows into it."""
+        return op.kind, *[self._of.get(v, v.type) for v in op.operands]
+
+    def add(self, op: Op) -> None:
+        """Takes in an operation with one result that is computed where it is used."""
+        if isinstance(op.kind, Constant) and op.results[0].type.size > 1:
+            return
+        self._of[op.results[0]] = self._numbers.setdefault(self.key(op), len(self._numbers))
 
 
 def _steps(op: Op) -> int:
