@@ -285,13 +285,21 @@ class LazyTensor(Tensor):
 
     def __getitem__(self, key: Any) -> Any:
         if self._kind.form is Form.SCALAR:
-            return self._shown("an index of a number")[key]
+            return self._item_of_scalar(key)
         found = basic(_with_numbers(key), self._kind.type.static_shape)
         if found is None:
             return call(functions.getitem, (self, key), {})
         if not found.element:
             return view_of(self, found.views)
         return self._element(found)
+
+    def _item_of_scalar(self, key: Any) -> Any:
+        """An index of a NumPy scalar: itself for `()`, else a new array."""
+        if type(key) is tuple and not key:
+            return self
+        self._stub()[key]  # raises
+        array = owner(self._node, kind_of(self._kind.type, Form.NDARRAY, self._kind.device))
+        return array if key is ... else array[key]
 
     def _element(self, found: Basic) -> Any:
         """One element, as it is now: a NumPy scalar."""
