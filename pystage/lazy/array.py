@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -35,6 +36,8 @@ from .unlowered import run_in_numpy
 
 _FOREIGN = (jax.Array,)
 """Whose own operators decide, as they do beside an ndarray."""
+_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+"""The versions of the Array API standard that `pystage.lazy` follows."""
 
 
 def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -263,14 +266,38 @@ class LazyTensor(Tensor):
     def __deepcopy__(self, memo: Any) -> Any:
         return self.copy()
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
+        """The namespace of the Array API standard: `pystage.lazy`."""
+        if api_version not in (None, *_API_VERSIONS):
+            raise ValueError(
+                f"pystage.lazy follows the Array API {', '.join(_API_VERSIONS)}, not {api_version}"
+            )
+        return sys.modules[__package__]
+
+    def __dlpack__(
+        self,
+        /,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        if copy is False and self._owner is not None:
+            raise BufferError("a view of a lazy tensor is exported as a copy")
         node = node_of(self)
         array = value_of(node, "DLPack")
         node.exported = True
-        return array.__dlpack__(**options)
+        return array.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
-    def __dlpack_device__(self) -> Any:
+    def __dlpack_device__(self, /) -> Any:
         return value_of(node_of(self), "DLPack").__dlpack_device__()
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> LazyTensor:
+        """As `to`, under the name of the Array API standard."""
+        if stream is not None:
+            raise ValueError("`to_device` takes no stream: copies are ordered by themselves")
+        return self.to(device)
 
     def to(self, device: Any) -> LazyTensor:
         """A copy on another device; the tensor itself, where it is there already."""
@@ -285,13 +312,21 @@ class LazyTensor(Tensor):
 
     def __getitem__(self, key: Any) -> Any:
         if self._kind.form is Form.SCALAR:
-            return self._shown("an index of a number")[key]
+            return self._item_of_scalar(key)
         found = basic(_with_numbers(key), self._kind.type.static_shape)
         if found is None:
             return call(functions.getitem, (self, key), {})
         if not found.element:
             return view_of(self, found.views)
         return self._element(found)
+
+    def _item_of_scalar(self, key: Any) -> Any:
+        """An index of a NumPy scalar: itself for `()`, else a new array."""
+        if type(key) is tuple and not key:
+            return self
+        self._stub()[key]  # raises
+        array = owner(self._node, kind_of(self._kind.type, Form.NDARRAY, self._kind.device))
+        return array if key is ... else array[key]
 
     def _element(self, found: Basic) -> Any:
         """One element, as it is now: a NumPy scalar."""

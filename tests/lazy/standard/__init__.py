@@ -1,0 +1,1 @@
+"""`pystage.lazy` against the Python Array API standard 2024.12."""
