@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pystage
 import pytest
+from checking import check
 
 VALUES = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 0.5, 2.0, -3.0, 7.0]
 PAIRS = list(product(VALUES, VALUES))
@@ -82,6 +83,28 @@ def test_arrays(function, dtype):
     staged = pystage.compile(function, fallback="error")(*args)
     for expected, found in zip(plain, staged, strict=True):
         same_bits(expected, found)
+
+
+CUT = np.array([complex(a, b) for a in (-2.0, -0.5, -0.0, 0.0, 0.5, 2.0) for b in (0.0, -0.0, 2.0, -2.0)])
+
+
+def sides_of_branch_cuts(z):
+    return (
+        np.sqrt(z),
+        np.arcsin(z),
+        np.arccos(z),
+        np.arcsinh(z),
+        np.arccosh(z),
+        np.log(z),
+        np.arctan(z),
+        np.arctanh(z),
+    )
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("dtype", ["complex128", "complex64"])
+def test_sides_of_branch_cuts(dtype):
+    check(sides_of_branch_cuts, CUT.astype(dtype), tolerance=1e-6)
 
 
 def sums_of_jax(x):

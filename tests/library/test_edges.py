@@ -98,7 +98,11 @@ def reductions_of_one_number(x: Any) -> Any:
 
 @cases.each((np.full((3, 1), -0.5),), (np.array([[-2]]),), (np.float32([[[4.0]]]),))
 def reductions_over_axes_of_one_element(x: Any) -> Any:
-    totals = x.sum(axis=1, initial=3), np.prod(x, axis=-1, initial=2), np.sum(x, axis=1, keepdims=True, initial=1)
+    totals = (
+        x.sum(axis=1, initial=3),
+        np.prod(x, axis=-1, initial=2),
+        np.sum(x, axis=1, keepdims=True, initial=1),
+    )
     return totals, np.max(x, axis=1, initial=0), np.min(x, axis=1, initial=-1), np.add.reduce(x, 1, initial=5)
 
 

@@ -354,6 +354,31 @@ def extremum(kind: HloOp) -> Kernel:
 maximum, minimum = op(Maximum()), op(Minimum())
 
 
+def with_symmetries(kind: HloOp, odd: bool = False) -> Kernel:
+    """A function for which f(conj z) = conj f(z), and if it is `odd` f(-z) = -f(z).
+
+    So it is computed above the real axis (right of the imaginary one) and turned from there: XLA takes both sides of a
+    branch cut for one, where for NumPy the sign of a zero says which it is.
+    """
+    plain = op(kind)
+
+    def kernel(ctx: Context, form: Form, x: Value) -> Value:
+        if not is_complex(x.type.dtype) or form is Form.JAX:
+            return plain(ctx, form, x)
+        parts = ctx.op(Real(), x), ctx.op(Imag(), x)
+        turned = [signbit(ctx, form, part) for part in parts]
+        if odd:
+            parts = (select(ctx, turned[0], ctx.op(Negate(), parts[0]), parts[0]), parts[1])
+        above = select(ctx, turned[1], ctx.op(Negate(), parts[1]), parts[1])
+        found = ctx.op(kind, ctx.op(Complex(), parts[0], above))
+        made = ctx.op(Real(), found), ctx.op(Imag(), found)
+        if odd:
+            made = (select(ctx, turned[0], ctx.op(Negate(), made[0]), made[0]), made[1])
+        return ctx.op(Complex(), made[0], select(ctx, turned[1], ctx.op(Negate(), made[1]), made[1]))
+
+    return kernel
+
+
 # ---------------------------------------------------------------- rounding, parts
 
 
