@@ -10,6 +10,7 @@ from .array import LazyTensor
 from .control import sync
 from .counting import Metrics, metrics, report, reset_metrics
 from .devices import DeviceMismatch
+from .graph import StepError
 from .standard.constants import (
     e,
     inf,
@@ -190,7 +191,7 @@ from .standard.utility import (
     any,
     diff,
 )
-from .steps import StepError, step
+from .steps import step
 
 __all__ = [
     "DeviceMismatch",

@@ -17,7 +17,7 @@ from ..compiler.diagnostics.errors import StagingError
 from ..runtime.messages import Compilation
 from .arena import Arena, arena_of
 from .counting import counts
-from .graph import Node, span_of, varies
+from .graph import Node, refuse_in_step, span_of, varies
 from .segment import Cache, Executable, Ordered, Segment, program_of
 
 DONATE_BYTES = 1 << 12
@@ -45,6 +45,8 @@ def barrier(arena: Arena, cause: str, wanted: Sequence[Node] = ()) -> None:
                 outputs[id(node)] = node
         arena.begin()
         if outputs:
+            if cause != "many calls":
+                refuse_in_step(f"looks at values ({cause})")
             counts.note_barrier(cause)
             _compute(Segment(list(outputs.values())), cause)
 

@@ -116,3 +116,27 @@ def span_of(place: Place | None) -> Span | None:
     if line is None:
         return Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0, code.co_qualname)
     return Span(code.co_filename, line, column or 0, end_line or line, end_column or 0, code.co_qualname)
+
+
+class StepError(RuntimeError):
+    """A step (`lazy.step`) does not repeat: it looks at values or draws, or what it does is not what it did."""
+
+
+_steps: list[str] = []
+"""The steps that are being recorded, innermost last."""
+
+
+@contextmanager
+def recording_step(name: str) -> Iterator[None]:
+    """Records a step, in which nothing may happen that is not recorded."""
+    _steps.append(name)
+    try:
+        yield
+    finally:
+        _steps.pop()
+
+
+def refuse_in_step(what: str) -> None:
+    """Raises StepError where a step is being recorded."""
+    if _steps:
+        raise StepError(f"the step `{_steps[-1]}` {what}, so that it cannot be replayed")

@@ -13,6 +13,7 @@ import numpy as np
 
 from .array import LazyTensor, from_host
 from .devices import device_named
+from .graph import refuse_in_step
 from .standard.operands import apply
 from .tensor import host_view
 
@@ -37,8 +38,13 @@ class Generator:
     """`numpy.random.Generator` whose arrays are lazy tensors. A single number is a Python number, as in NumPy."""
 
     def __init__(self, generator: np.random.Generator, device: Any = None) -> None:
-        self._generator = generator
+        self._source = generator
         self.device = device_named(device)
+
+    @property
+    def _generator(self) -> np.random.Generator:
+        refuse_in_step("draws random numbers")
+        return self._source
 
     @property
     def bit_generator(self) -> np.random.BitGenerator:

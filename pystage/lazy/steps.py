@@ -12,30 +12,24 @@ from types import TracebackType
 from typing import Any
 
 import jax
+import numpy as np
 
 from .arena import arena_of
 from .array import LazyTensor
 from .barrier import barrier, donated_inputs
 from .control import sync
-from .counting import counts
-from .graph import Node
+from .graph import Node, StepError, recording_step
 from .segment import Executable, Segment, program_of
 from .tensor import Tensor, node_of, owner
-
-
-class StepError(RuntimeError):
-    """A step does not repeat: it looks at values, or what it does is not what it did."""
 
 
 class _Program:
     """What one call of a step has recorded: from the tensors that its arguments hold to its results and stores."""
 
-    def __init__(self, given: Sequence[LazyTensor], function: Callable[[], Any]) -> None:
+    def __init__(self, name: str, given: Sequence[LazyTensor], function: Callable[[], Any]) -> None:
         before = [node_of(t) for t in given]
-        barriers = counts.barriers
-        result = function()
-        if counts.barriers > barriers:
-            raise StepError("a step looks at values, so that it cannot be replayed: " + _last_line())
+        with recording_step(name):
+            result = function()
         leaves, self._tree = jax.tree_util.tree_flatten(result)
         self._results: list[tuple[Any, Any]] = []
         outputs: list[Node] = []
@@ -65,6 +59,14 @@ class _Program:
         inputs = {id(node): i for i, node in enumerate(before)}
         self._inputs = [inputs.get(id(node), node) for node in segment.inputs]
         self.first = result
+
+    def takes_what(self, other: _Program) -> bool:
+        """True if what it takes besides the arguments is what another took."""
+        pairs = zip(self._inputs, other._inputs, strict=True)
+        return all(
+            a == b if isinstance(a, int) or isinstance(b, int) else np.array_equal(a.array, b.array)
+            for a, b in pairs
+        )
 
     def replay(self, given: Sequence[LazyTensor]) -> Any:
         """The same on other tensors."""
@@ -97,11 +99,6 @@ def _number(outputs: list[Node], node: Node) -> int:
             return i
     outputs.append(node)
     return len(outputs) - 1
-
-
-def _last_line() -> str:
-    cause, line = list(counts.barriers_by_cause)[-1]
-    return f"{cause} at {line}"
 
 
 class Step:
@@ -137,7 +134,8 @@ class Step:
             if found is not None and not self._check:
                 return found.replay(given)
             barrier(arena, "a step begins")
-            made = _Program(given, lambda: function(*args, **kwargs))
+            name = getattr(function, "__name__", "step")
+            made = _Program(name, given, lambda: function(*args, **kwargs))
             if found is None:
                 self._programs[tuple(key)] = made
             elif made.key != found.key:
