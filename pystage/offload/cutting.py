@@ -17,7 +17,6 @@ from ..compiler.diagnostics.span import Span
 from .blame import Reason, blamed
 from .source import is_users, parse_definition
 from .runs import (
-    UNASSIGNED,
     Run,
     Variables,
     blocks_of,
@@ -152,10 +151,7 @@ class Cutting:
         if made is None or version != self.version:
             version = self.version
             source = self.variables.source
-            given: dict[str, Any] = {
-                self.names.offloaded: self._callees.offloaded(self),
-                self.names.unassigned: UNASSIGNED,
-            }
+            given: dict[str, Any] = {self.names.offloaded: self._callees.offloaded(self)}
             node = self._definition(run, Writer(self, given))
             made = source.make(node, given)
             if run is None:
@@ -196,7 +192,6 @@ class _Fresh:
         self._taken = names.all | names.declared | variables.local | set(variables.source.fn.__globals__)
         self._count = 0
         self.offloaded = self._name("offloaded")
-        self.unassigned = self._name("unassigned")
         self.how = self._name("how")
         self.value = self._name("value")
 
@@ -283,16 +278,14 @@ class Writer:
         return [*note, *call]
 
     def _dispatch(self, run: Run, name: str) -> list[ast.stmt]:
-        how, value, unassigned = self._names.how, self._names.value, self._names.unassigned
-        args = [unassigned if n in run.fresh else n for n in run.ins]
-        call = f"{name}({', '.join(args)})"
+        how, value = self._names.how, self._names.value
+        call = f"{name}({', '.join(run.ins)})"
         if run.only_returns:
             return self._jumping(_parsed(f"return {call}", run), run)
         targets = [*([how] if run.hows else []), *([value] if "return" in run.hows else []), *run.outs]
         made = _parsed(f"{', '.join(targets)} = {call}" if targets else call, run)
-        for out in run.outs:
-            if out in run.fresh:
-                made += _parsed(f"if {out} is {unassigned}:\n    del {out}", run)
+        for out, flag in run.flags.items():
+            made += _parsed(f"if not {flag}:\n    del {out}", run)
         for kind in run.hows:
             jump = f"return {value}" if kind == "return" else kind
             made += self._jumping(_parsed(f"if {how} == {kind!r}:\n    {jump}", run), run)

@@ -121,16 +121,18 @@ class Assignment:
     def _after(self, node: ast.stmt, state: Set) -> Set | None:
         match node:
             case ast.If(body=body, orelse=orelse):
-                state |= _walrus(node.test)
+                state |= _evaluated(node.test)
                 return meet(self.block(body, state), self.block(orelse, state))
             case ast.For() | ast.AsyncFor() | ast.While():
                 return self._loop(node, state)
             case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
+                state |= _evaluated(items[0].context_expr)
                 after = self.block(body, state | certainly_bound(*items))
                 return meet(after, state - _deleted(*body))
             case ast.Try() | ast.TryStar():
                 return self._try(node, state)
-            case ast.Match(cases=cases):
+            case ast.Match(subject=subject, cases=cases):
+                state |= _evaluated(subject)
                 after: Set | None = state
                 for case in cases:
                     after = meet(after, self.block(case.body, state))
@@ -138,14 +140,16 @@ class Assignment:
             case ast.Return() | ast.Raise() | ast.Continue():
                 return None
             case ast.Break():
-                self._breaks[-1] = meet(self._breaks[-1], state)
+                if self._breaks:
+                    self._breaks[-1] = meet(self._breaks[-1], state)
                 return None
             case ast.Delete():
                 return state - _deleted(node)
             case _:
-                return state | certainly_bound(node)
+                return state | certainly_bound(node) | _evaluated(node)
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, state: Set) -> Set | None:
+        state |= _evaluated(node.test if isinstance(node, ast.While) else node.iter)
         head = state - _deleted(*node.body)
         bound = EMPTY if isinstance(node, ast.While) else certainly_bound(node.target)
         self._breaks.append(None)
@@ -202,21 +206,29 @@ def certainly_bound(*nodes: ast.AST) -> Set:
                 found |= certainly_bound(target)
             case ast.Import() | ast.ImportFrom() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 found |= names_in([node]).binds
-        if isinstance(node, ast.Expr | ast.Assign):
-            found |= _walrus(node.value)
     return frozenset(found)
 
 
-def _walrus(node: ast.expr) -> Set:
-    """The variable of an expression that is `name := value` and nothing else, or compares it."""
+def _evaluated(node: ast.AST) -> Set:
+    """The variables that are certainly read or bound where this is evaluated without an exception: they are assigned."""
     match node:
-        case ast.NamedExpr(target=target):
-            return frozenset([target.id])
-        case ast.Compare(left=left):
-            return _walrus(left)
-        case ast.UnaryOp(operand=operand):
-            return _walrus(operand)
-    return EMPTY
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Assert():
+            return EMPTY
+        case ast.Name(id=name, ctx=ast.Load()):
+            return frozenset([name])
+        case ast.NamedExpr(target=target, value=value):
+            return _evaluated(value) | frozenset([target.id])
+        case ast.BoolOp(values=[first, *_]):
+            return _evaluated(first)
+        case ast.IfExp(test=part) | ast.Compare(left=part):
+            return _evaluated(part)
+        case ast.ListComp(generators=[first, *_]) | ast.SetComp(generators=[first, *_]):
+            return _evaluated(first.iter)
+        case ast.DictComp(generators=[first, *_]) | ast.GeneratorExp(generators=[first, *_]):
+            return _evaluated(first.iter)
+        case ast.Lambda() | ast.AnnAssign(value=None):
+            return EMPTY
+    return EMPTY.union(*[_evaluated(child) for child in ast.iter_child_nodes(node)])
 
 
 def _reads(*nodes: ast.AST) -> Set:

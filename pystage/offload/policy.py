@@ -21,8 +21,10 @@ SHORT = 1e-4
 """Plain runs that take no longer, in seconds, are never worth a call."""
 TRIALS = 50
 """After so many plain runs that were short, a region is left to Python."""
-QUICK = 1e-3
-"""Staged runs that take no longer are compared with a plain one."""
+QUICK = 2e-2
+"""Staged runs that take no longer, in seconds, are compared with plain ones."""
+RUNS = 3
+"""So many staged runs, and the one that compiles, come before the comparison."""
 MAX_PROGRAMS = 8
 """A region of which more programs were made goes back to Python."""
 
@@ -84,7 +86,7 @@ class Trial:
             return self.settled
         if self._spent < PATIENCE:
             return Way.PLAIN
-        return Way.PLAIN if self._staged_runs > 3 and not self._plain_runs else Way.STAGED
+        return Way.PLAIN if self._staged_runs > RUNS else Way.STAGED
 
     def note(self, way: Way, seconds: float) -> None:
         """Takes note of a run."""
@@ -92,19 +94,17 @@ class Trial:
             self._plain_runs += 1
             self._plain = min(self._plain, seconds)
             self._spent += seconds
-            if not self._staged_runs:
-                if self._plain_runs >= TRIALS and self._plain < SHORT:
-                    self.settled = Way.PLAIN
-                return
         else:
             self._staged_runs += 1
             if self._staged_runs > 1:  # the first compiles
                 self._staged = min(self._staged, seconds)
-        if self._staged_runs > 3:
-            if self._plain_runs:
-                self.settled = Way.STAGED if self._staged <= self._plain else Way.PLAIN
-            elif self._staged > QUICK:
+        if self._staged_runs > RUNS:
+            if self._plain < self._staged and self._plain_runs > 1:
+                self.settled = Way.PLAIN
+            elif self._plain_runs > 1 or self._staged > QUICK or 2 * self._staged < self._plain < float("inf"):
                 self.settled = Way.STAGED
+        elif not self._staged_runs and self._plain_runs >= TRIALS and self._plain < SHORT:
+            self.settled = Way.PLAIN
 
     def refuse(self) -> None:
         """A call of the kind was refused."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 
@@ -19,8 +19,6 @@ from .flow import EMPTY, Assignment, Liveness, Set, Targets
 from .names import FUNCTIONS, names_in, parameters
 from .source import LOOPS, Source, parse_definition
 
-UNASSIGNED = "<not assigned>"
-"""What a region is given, and gives, for a variable that is not assigned."""
 _WORKING = (*LOOPS, ast.Call, ast.BinOp, ast.AugAssign, ast.Subscript)
 _WATCHING = frozenset("locals vars dir exec eval currentframe _getframe".split())
 
@@ -32,11 +30,12 @@ class Run:
     statements: tuple[ast.stmt, ...]
     ins: tuple[str, ...]
     """The variables that it reads or hands on, in order."""
-    fresh: frozenset[str]
-    """Those of them that are not assigned before."""
+    flags: dict[str, str]
+    """The variables that it may assign or not, and that are read later, each with the one that says so."""
     guards: tuple[str, ...]
-    """Those of them of which only the run knows whether they are assigned."""
+    """Those of them that may not be assigned before."""
     outs: tuple[str, ...]
+    """The variables that come out, flags among them."""
     jumps: tuple[ast.stmt, ...]
     """The `break`, `continue` and `return` statements that lead out of it."""
     assigned: dict[ast.stmt, Set]
@@ -76,7 +75,8 @@ class Run:
 
     def outs_at(self, jumps: Sequence[ast.stmt]) -> list[str]:
         """What goes out where any of these jumps leads out, as expressions."""
-        known = frozenset.intersection(*[self.assigned[jump] for jump in jumps]) | frozenset(self.ins)
+        known = frozenset.intersection(*[self.assigned[jump] for jump in jumps])
+        known |= frozenset([*self.ins, *self.flags, *self.flags.values()])
         return [name if name in known else "None" for name in self.outs]
 
 
@@ -154,24 +154,34 @@ class Variables:
                 exits.append((state, getattr(targets, f"after_{how_of(jump)}")))
         outs = bound & frozenset().union(*[live for _, live in exits])
         handed = frozenset(n for n in outs for state, live in exits if n in live and n not in state)
-        ins = exposed | handed
-        unknown = ins - before
-        fresh = frozenset(n for n in unknown - exposed if not self._bound_elsewhere(n, statements))
-        guards = unknown - fresh
-        if guards and self._takes("locals"):
+        fresh = frozenset(n for n in (exposed | handed) - before if not self._bound_elsewhere(n, statements))
+        if fresh & exposed & handed:
+            return f"`{min(fresh & exposed & handed)}` may not be assigned"
+        ins = (exposed | handed) - fresh
+        guards = ins - before
+        if (guards or fresh & handed) and self._takes("locals"):
             return "`locals` is a variable of the program"
+        flags = {name: self._flag(name) for name in sorted(fresh & handed)}
+        if not all(_can_flag(statement, flags) for statement in own_statements(statements)):
+            return f"`{min(flags)}` may not be assigned"
         return Run(
             tuple(statements),
             tuple(sorted(ins)),
-            fresh,
+            flags,
             tuple(sorted(guards)),
-            tuple(sorted(outs)),
+            (*sorted(outs), *flags.values()),
             tuple(reached),
             {jump: inside.before[jump] or EMPTY for jump in reached},
             ended is not None,
             any(isinstance(n, LOOPS) for s in statements for n in ast.walk(s)),
             first in self._repeated,
         )
+
+    def _flag(self, name: str) -> str:
+        flag = f"{name}_assigned"
+        while self._takes(flag):
+            flag += "_"
+        return flag
 
     def _takes(self, name: str) -> bool:
         return name in self.local or name in self.source.fn.__globals__
@@ -214,17 +224,23 @@ class Variables:
         indent = bytes([c if c in b" \t" else 0x20 for c in lines[0][:start]])
         lines[0] = indent + lines[0][start:]
         if not run.only_returns:
-            for line, column, cut, text in sorted(_edits(run), reverse=True):
+            for line, column, cut, text in sorted([*_edits(run), *_flag_edits(run)], reverse=True):
                 old = lines[line - first]
                 lines[line - first] = old[:column] + text.encode() + old[column + cut :]
         if run.falls_through and run.end:
             lines.append(indent + f"return {run.end}".encode())
-        head = [f"def {name}({', '.join(run.ins)}):".encode()]
         bound = names_in(run.statements).binds
-        for keyword, declared in (("global", self.global_names), ("nonlocal", self.nonlocal_names)):
-            if names := sorted(declared & bound):
-                head.append(indent + f"{keyword} {', '.join(names)}".encode())
-        head = [head[0], *([b"; ".join([head[1], *[h.strip() for h in head[2:]]])] if head[1:] else [])]
+        declared = [
+            f"{keyword} {', '.join(sorted(names & bound))}".encode()
+            for keyword, names in (("global", self.global_names), ("nonlocal", self.nonlocal_names))
+            if names & bound
+        ]
+        if run.flags:
+            start = "; ".join(f"{name} = None; {flag} = False" for name, flag in run.flags.items())
+            declared.append(start.encode())
+        head = [f"def {name}({', '.join(run.ins)}):".encode()]
+        if declared:
+            head.append(indent + b"; ".join(declared))
         return "\n".join(line.decode() for line in (*head, *lines)) + "\n", first - len(head)
 
 
@@ -241,15 +257,46 @@ def _edits(run: Run) -> Iterator[tuple[int, int, int, str]]:
             yield jump.lineno, jump.col_offset, len(how), f"return {how!r}{value}{tail}"
 
 
+def _flag_edits(run: Run) -> Iterator[tuple[int, int, int, str]]:
+    """What notes in a flag that a variable is assigned."""
+    for statement in own_statements(run.statements):
+        names = sorted(names_in([without_blocks(statement)]).binds & run.flags.keys())
+        text = "; ".join(f"{run.flags[name]} = True" for name in names)
+        if text and isinstance(statement, ast.For):
+            yield statement.body[0].lineno, statement.body[0].col_offset, 0, f"{text}; "
+        elif text:
+            yield statement.end_lineno or 0, statement.end_col_offset or 0, 0, f"; {text}"
+
+
+def _can_flag(statement: ast.stmt, flags: Container[str]) -> bool:
+    """True if what the statement binds of these can be noted where it is bound."""
+    if not any(name in flags for name in names_in([without_blocks(statement)]).binds):
+        return True
+    if isinstance(statement, ast.For):
+        return not any(True for _ in blocks_of(statement.body[0])) and not isinstance(
+            statement.body[0], (*FUNCTIONS, ast.ClassDef)
+        )
+    return isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr)
+
+
 def returns_for_jumps(run: Run, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
     """Statements that do what those of the run do, with its jumps written as in `Variables.function_of`."""
     if run.only_returns:
         return list(statements)
     transformer = _Returns(run)
-    made: list[ast.stmt] = [transformer.visit(copy.deepcopy(s)) for s in statements]
+    made: list[ast.stmt] = []
+    for statement in statements:
+        new = transformer.visit(copy.deepcopy(statement))
+        made += new if isinstance(new, list) else [new]
     if run.falls_through and run.end:
-        made.append(_all_at(ast.parse(f"return {run.end}").body[0], run.statements[-1]))
+        made += _noted(run, ast.parse(f"return {run.end}").body[0], run.statements[-1])
     return made
+
+
+def _noted(run: Run, end: ast.stmt, place: ast.stmt) -> list[ast.stmt]:
+    """The end of a run, the flags set before it from what is assigned there."""
+    before = [f"{f} = {n!r} in locals(); {n} = locals().get({n!r})" for n, f in run.flags.items()]
+    return [_all_at(statement, place) for statement in [*ast.parse("\n".join(before)).body, end]]
 
 
 class _Returns(ast.NodeTransformer):
@@ -257,17 +304,18 @@ class _Returns(ast.NodeTransformer):
         self._run = run
         self._at = {place_of(jump): jump for jump in run.jumps}
 
-    def _jump(self, node: ast.stmt) -> ast.stmt:
+    def _jump(self, node: ast.stmt) -> ast.stmt | list[ast.stmt]:
         origins = [self._at.get(place) for place in getattr(node, "origins", [place_of(node)])]
         jumps = [jump for jump in origins if jump is not None]
         if not jumps:
             return node
         made = ast.parse(f"return {', '.join([repr(how_of(jumps[0])), *self._run.outs_at(jumps)])},").body[0]
         assert isinstance(made, ast.Return) and isinstance(made.value, ast.Tuple)
+        noted = _noted(self._run, made, node)
         if "return" in self._run.hows:
             value = node.value if isinstance(node, ast.Return) else None
-            made.value.elts.insert(1, value or ast.Constant(None))
-        return _all_at(made, node)
+            made.value.elts.insert(1, value or ast.copy_location(ast.Constant(None), node))
+        return noted
 
     visit_Return = visit_Break = visit_Continue = _jump
 
