@@ -67,7 +67,7 @@ class Region:
         if trial.way() is Way.PLAIN:
             if trial.settled is None:
                 return timed(trial, Way.PLAIN, self._plain, args, {})
-            if self._trials.idle and not self._trials.staged:
+            if self._trials.left():
                 self._dissolved = True
                 self._cutting.dissolve(self.run)
             return self._plain(*args)
@@ -125,6 +125,8 @@ class Part:
     def __init__(self, fn: Callable[..., Any], shared: Shared, *, asked: bool) -> None:
         self.fn = fn
         self.spent = 0.0
+        self.idle = False
+        """True if calls are left to Python."""
         self._shared = shared
         self._source: Source | None = source_of(fn)
         self._asked = asked
@@ -156,6 +158,7 @@ class Part:
                 trial.refuse()
             return self.fn(*args, **kwargs)
         if trial.settled is Way.PLAIN:
+            self.idle = self._trials.left()
             return self.fn(*args, **kwargs)
         return self._try(trial, args, kwargs)
 
@@ -279,7 +282,7 @@ class Shared:
             if not is_users(function):
                 return fn
             part = self.part(function)
-            if part is None:
+            if part is None or part.idle:
                 return fn
             if not part._cuttings and part._source is not None:
                 source = part._source

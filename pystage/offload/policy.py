@@ -20,7 +20,7 @@ PATIENCE = 0.02
 SHORT = 1e-4
 """Plain runs that take no longer, in seconds, are never worth a call."""
 TRIALS = 50
-"""After so many plain runs that were short, a region is left to Python."""
+"""After so many plain runs, a region all of whose calls are left to Python is given up, as is one whose runs were short."""
 QUICK = 2e-2
 """Staged runs that take no longer, in seconds, are compared with plain ones."""
 RUNS = 3
@@ -125,6 +125,7 @@ class Trials:
         self._loops = loops
         self._eager = eager
         self._known: dict[Key, Trial] = {}
+        self._left = 0
         self.abandoned = False
 
     def find(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Trial:
@@ -153,6 +154,11 @@ class Trials:
     def idle(self) -> bool:
         """True if all calls so far are left to Python."""
         return bool(self._known) and all(t.settled is Way.PLAIN for t in self._known.values())
+
+    def left(self) -> bool:
+        """Notes a call that is left to Python; True if there were so many that no other is expected."""
+        self._left += 1
+        return self._left >= TRIALS and self.idle
 
 
 def timed(trial: Trial, way: Way, run: Callable[..., Any], args: Any, kwargs: Mapping[str, Any]) -> Any:
