@@ -22,6 +22,7 @@ from .runs import (
     blocks_of,
     how_of,
     never_cut,
+    sets_numpy,
     own_statements,
     place_of,
     returns_for_jumps,
@@ -49,10 +50,17 @@ class Cutting:
         self._callees = callees
         self._programs: dict[Run | None, tuple[int, FunctionType]] = {}
         self._body = variables.source.node.body
+        self.plain: set[ast.stmt] = set()
+        """Statements whose calls are left as they are."""
         for statement in own_statements(self._body):
-            why = "it may look at the variables" if variables.watched else never_cut(statement)
+            why = "the function may look at its variables" if variables.watched else never_cut(statement)
+            if why is None and statement in self.plain:
+                why = ""
             if why is not None:
                 self.stays[statement] = Reason(why)
+            if sets_numpy(statement):
+                self.stays[statement] = Reason("it changes what NumPy reports")
+                self.plain.update(own_statements([statement]))
 
     # -- what is found out
 
@@ -259,6 +267,8 @@ class Writer:
                     for part in bare:
                         part.body = self.block(part.body)
                     setattr(made, name, bare)
+        if statement in self._cutting.plain:
+            return made
         return _Calls(self._cutting, self._names.offloaded, reason).rewritten(made)
 
     # -- calls of regions

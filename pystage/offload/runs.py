@@ -20,7 +20,14 @@ from .names import FUNCTIONS, names_in, parameters
 from .source import LOOPS, Source, parse_definition
 
 _WORKING = (*LOOPS, ast.Call, ast.BinOp, ast.AugAssign, ast.Subscript)
-_WATCHING = frozenset("locals vars dir exec eval currentframe _getframe".split())
+_WATCHING = frozenset(
+    """
+    locals vars dir exec eval currentframe _getframe
+    seterr seterrcall set_printoptions simplefilter filterwarnings resetwarnings
+    """.split()
+)
+"""Calls that see the variables of the function that makes them, or change how the rest of it runs."""
+_SETTINGS = frozenset("errstate printoptions catch_warnings".split())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -223,6 +230,8 @@ class Variables:
         start = run.statements[0].col_offset
         indent = bytes([c if c in b" \t" else 0x20 for c in lines[0][:start]])
         lines[0] = indent + lines[0][start:]
+        if isinstance(run.statements[0], ast.If) and lines[0][start:].startswith(b"elif"):
+            lines[0] = indent + b"if  " + lines[0][start + len(b"elif") :]
         if not run.only_returns:
             for line, column, cut, text in sorted([*_edits(run), *_flag_edits(run)], reverse=True):
                 old = lines[line - first]
@@ -442,6 +451,15 @@ def never_cut(statement: ast.stmt) -> str | None:
     if any(_bare_raises([statement])):
         return "it raises again what is being handled"
     return None
+
+
+def sets_numpy(statement: ast.stmt) -> bool:
+    """True for a `with` under which NumPy raises or warns otherwise, or prints: no program knows of that."""
+    return isinstance(statement, ast.With) and any(
+        getattr(node, "attr", getattr(node, "id", "")) in _SETTINGS
+        for item in statement.items
+        for node in ast.walk(item.context_expr)
+    )
 
 
 def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
