@@ -262,6 +262,13 @@ class Shared:
         """The functions that were called."""
         return list(self._parts.values())
 
+    def add(self, fn: Callable[..., Any]) -> Part:
+        """The function that the user asked for."""
+        part = Part(fn, self, asked=True)
+        if isinstance(fn, FunctionType):
+            self._parts[fn] = part
+        return part
+
     def part(self, fn: FunctionType) -> Part | None:
         """The function, offloaded; None for one that is made anew again and again."""
         found = self._parts.get(fn)
@@ -306,7 +313,7 @@ class Offload:
     ) -> None:
         self.__wrapped__ = fn
         self._shared = Shared(compile)
-        self._part = Part(fn, self._shared, asked=True)
+        self._part = self._shared.add(fn)
         if refused:
             self._part.seed(tuple(refused))
 

@@ -7,6 +7,7 @@ stands: same file and lines, same globals, same variables of the functions aroun
 from __future__ import annotations
 
 import ast
+import copy
 import os
 import sysconfig
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ from ..compiler.frontend.same_code import nested_codes
 from ..compiler.frontend.source import find_source
 
 _FUTURE_FLAGS = 0x1FE0000
+_HIDDEN = "_" * 8
 _INSTALLED = (
     *[sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")],
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
@@ -66,14 +68,16 @@ class Source:
         lines = ["def outer():"]
         lines += [f" {name} = None" for name in dict.fromkeys([*fn.__code__.co_freevars, *given])]
         cls = class_of(fn.__code__.co_qualname)
-        lines += [f" class {cls}:", "  pass"] if cls else [" pass"]
+        # Leading underscores do not count where `__names` are mangled; the program must not see the wrapper.
+        lines += [f" class {_HIDDEN}{cls}:", "  pass"] if cls else [" pass"]
         module = ast.parse("\n".join(lines))
         block: Any = module.body[0]
         block = block.body[-1] if cls else block
-        block.body[-1] = node
+        block.body[-1] = named = copy.copy(node)
+        named.name = _HIDDEN
         flags = fn.__code__.co_flags & _FUTURE_FLAGS
         code = compile(module, self.file, "exec", flags=flags, dont_inherit=True)
-        return self.function_of(_code_named(code, node.name), given)
+        return self.function_of(_code_named(code, _HIDDEN), given)
 
     def function_of(self, code: CodeType, given: Mapping[str, Any]) -> FunctionType:
         """A function with this code, under the name of the user's function and with its variables."""
