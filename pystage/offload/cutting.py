@@ -15,20 +15,19 @@ from typing import Any
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.span import Span
 from .blame import Reason, blamed
-from .source import is_users, parse_definition
 from .runs import (
     Run,
     Variables,
     blocks_of,
     how_of,
     never_cut,
-    sets_numpy,
     own_statements,
     place_of,
     returns_for_jumps,
-    without_blocks,
+    sets_numpy,
     works,
 )
+from .source import is_users, parse_definition
 
 MakeRegion = Callable[["Cutting", Run, str], Any]
 Ends = tuple[ast.stmt, ast.stmt]
@@ -353,6 +352,3 @@ class _Calls(ast.NodeTransformer):
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         return node
-
-
-__all__ = ["Cutting", "without_blocks"]

@@ -127,8 +127,7 @@ class Assignment:
                 return self._loop(node, state)
             case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
                 state |= _evaluated(items[0].context_expr)
-                after = self.block(body, state | certainly_bound(*items))
-                return meet(after, state - _deleted(*body))
+                return meet(self.block(body, state | certainly_bound(*items)), state - _deleted(*body))
             case ast.Try() | ast.TryStar():
                 return self._try(node, state)
             case ast.Match(subject=subject, cases=cases):
@@ -155,7 +154,9 @@ class Assignment:
         self._breaks.append(None)
         self.block(node.body, head | bound)
         broken = self._breaks.pop()
-        forever = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
+        forever = (
+            isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
+        )
         ended = None if forever else self.block(node.orelse, head)
         return meet(ended, broken)
 
@@ -204,7 +205,9 @@ def certainly_bound(*nodes: ast.AST) -> Set:
                 found |= certainly_bound(value)
             case ast.withitem(optional_vars=target) if target is not None:
                 found |= certainly_bound(target)
-            case ast.Import() | ast.ImportFrom() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            case (
+                ast.Import() | ast.ImportFrom() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef()
+            ):
                 found |= names_in([node]).binds
     return frozenset(found)
 

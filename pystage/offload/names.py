@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
-CONSUMERS = frozenset("sum any all min max list tuple set frozenset sorted dict next".split())
+CONSUMERS = frozenset(
+    ["sum", "any", "all", "min", "max", "list", "tuple", "set", "frozenset", "sorted", "dict", "next"]
+)
 """Builtins that are done with an iterable when they return (`next` where the iterable has no other name)."""
 
 

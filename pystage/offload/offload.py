@@ -12,15 +12,15 @@ import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, cast
 
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
-from .blame import inner_diagnostics
+from .blame import Reason, inner_diagnostics
 from .cutting import Cutting
 from .policy import MAX_PROGRAMS, Trial, Trials, Way, kind_of, timed
 from .runs import Run, Variables
-from .source import Source, is_users, source_of
+from .source import Source, calls_users, is_users, source_of
 
 Compile = Callable[..., Any]
 """`pystage.compile`, that refuses what cannot be staged."""
@@ -52,7 +52,7 @@ class Region:
         self._owner = owner
         self._cutting = cutting
         self._plain = cutting.variables.function_of(run, name)
-        self._trials = Trials(loops=run.loops or _calls_users(self._plain), eager=not run.repeated)
+        self._trials = Trials(loops=run.loops or calls_users(self._plain), eager=not run.repeated)
         self._staged: Any = None
         self._refused: StagingError | None = None
         self._dissolved = False
@@ -209,10 +209,18 @@ class Part:
         kinds = tuple([kind_of(a, shapes=False) for a in args])
         return (kinds, *[(n, kind_of(a, shapes=False)) for n, a in kwargs.items()]) if kwargs else kinds
 
-    def seed(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+    def seed(self, diagnostics: Sequence[Diagnostic]) -> None:
         """What is known of the function before it is tried: it cannot be staged."""
+        self._seeds = tuple(diagnostics)
+
+    def seed_from(self, caller: Cutting) -> None:
+        """Takes over what the cut of a function that calls this one says of it, before it is tried."""
         if not self._cuttings and not self._seeds:
-            self._seeds = diagnostics
+            self.seed([d for reason in list(caller.stays.values()) for d in self._told_by(reason)])
+
+    def _told_by(self, reason: Reason) -> tuple[Diagnostic, ...]:
+        source = self._source
+        return () if source is None else inner_diagnostics(reason, source.first, source.last, source.file)
 
     def residual(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Residual:
         """What is left of the function for such arguments, as it is known now."""
@@ -240,10 +248,7 @@ class Part:
 
     def is_called_by(self, cutting: Cutting) -> bool:
         """True if a statement that stays calls the function."""
-        return self._source is not None and any(
-            inner_diagnostics(reason, self._source.first, self._source.last, self._source.file)
-            for reason in cutting.stays.values()
-        )
+        return any(self._told_by(reason) for reason in cutting.stays.values())
 
     def _name(self) -> str:
         return str(getattr(self.fn, "__qualname__", self.fn))
@@ -288,14 +293,10 @@ class Shared:
             function = method.__func__ if method is not None else fn
             if not is_users(function):
                 return fn
-            part = self.part(function)
+            part = self.part(cast(FunctionType, function))
             if part is None or part.idle:
                 return fn
-            if not part._cuttings and part._source is not None:
-                source = part._source
-                for reason in list(cutting.stays.values()):
-                    if inside := inner_diagnostics(reason, source.first, source.last, source.file):
-                        part.seed(inside)
+            part.seed_from(cutting)
             return part if method is None else MethodType(part, method.__self__)
 
         return offloaded
@@ -315,7 +316,7 @@ class Offload:
         self._shared = Shared(compile)
         self._part = self._shared.add(fn)
         if refused:
-            self._part.seed(tuple(refused))
+            self._part.seed(refused)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the function."""
@@ -328,8 +329,3 @@ class Offload:
 
 def _has_loops(source: Source | None) -> bool:
     return source is not None and source.loops
-
-
-def _calls_users(fn: FunctionType) -> bool:
-    """True if a function calls others of the user's, in which loops may be."""
-    return any(is_users(fn.__globals__.get(name)) for name in fn.__code__.co_names)

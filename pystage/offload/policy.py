@@ -101,7 +101,9 @@ class Trial:
         if self._staged_runs > RUNS:
             if self._plain < self._staged and self._plain_runs > 1:
                 self.settled = Way.PLAIN
-            elif self._plain_runs > 1 or self._staged > QUICK or 2 * self._staged < self._plain < float("inf"):
+            elif (
+                self._plain_runs > 1 or self._staged > QUICK or 2 * self._staged < self._plain < float("inf")
+            ):
                 self.settled = Way.STAGED
         elif not self._staged_runs and self._plain_runs >= TRIALS and self._plain < SHORT:
             self.settled = Way.PLAIN

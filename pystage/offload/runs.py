@@ -16,18 +16,29 @@ from types import FunctionType
 
 from ..compiler.frontend.source import give_source
 from .flow import EMPTY, Assignment, Liveness, Set, Targets
-from .names import FUNCTIONS, names_in, parameters
+from .names import CONSUMERS, FUNCTIONS, names_in, parameters
 from .source import LOOPS, Source, parse_definition
 
 _WORKING = (*LOOPS, ast.Call, ast.BinOp, ast.AugAssign, ast.Subscript)
 _WATCHING = frozenset(
-    """
-    locals vars dir exec eval currentframe _getframe
-    seterr seterrcall set_printoptions simplefilter filterwarnings resetwarnings
-    """.split()
+    [
+        "locals",
+        "vars",
+        "dir",
+        "exec",
+        "eval",
+        "currentframe",
+        "_getframe",
+        "seterr",
+        "seterrcall",
+        "set_printoptions",
+        "simplefilter",
+        "filterwarnings",
+        "resetwarnings",
+    ]
 )
 """Calls that see the variables of the function that makes them, or change how the rest of it runs."""
-_SETTINGS = frozenset("errstate printoptions catch_warnings".split())
+_SETTINGS = frozenset(["errstate", "printoptions", "catch_warnings"])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +99,8 @@ class Run:
 
 
 def _first_line(statement: ast.stmt) -> int:
-    return min([statement.lineno, *[d.lineno for d in getattr(statement, "decorator_list", [])]])
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *[d.lineno for d in decorators]])
 
 
 def how_of(jump: ast.stmt) -> str:
@@ -105,7 +117,7 @@ class Variables:
         self.names = names_in(node.body)
         given = parameters(node)
         self.local = frozenset((self.names.binds | self.names.deleted | set(given)) - self.names.declared)
-        self.watched = not _WATCHING.isdisjoint(_called(node))
+        self.watched = not _WATCHING.isdisjoint(_called(node)) or any(map(self._takes, CONSUMERS))
         self.mentions = {s: names_in([without_blocks(s)]) for s in own_statements(node.body)}
         self.shared, self.captured = self._captured(given)
         self.liveness = Liveness(self.captured)
@@ -135,7 +147,7 @@ class Variables:
         return frozenset(changing | (self.names.rebound & self.local)), frozenset(captured)
 
     def run(self, statements: Sequence[ast.stmt]) -> Run | str:
-        """These statements as a run, or why they are none."""
+        """These statements as a run, or why they cannot be cut out."""
         first, last = statements[0], statements[-1]
         before = self.assignment.before.get(first)
         if before is None:
@@ -233,9 +245,9 @@ class Variables:
         if isinstance(run.statements[0], ast.If) and lines[0][start:].startswith(b"elif"):
             lines[0] = indent + b"if  " + lines[0][start + len(b"elif") :]
         if not run.only_returns:
-            for line, column, cut, text in sorted([*_edits(run), *_flag_edits(run)], reverse=True):
+            for line, column, cut, put in sorted([*_edits(run), *_flag_edits(run)], reverse=True):
                 old = lines[line - first]
-                lines[line - first] = old[:column] + text.encode() + old[column + cut :]
+                lines[line - first] = old[:column] + put.encode() + old[column + cut :]
         if run.falls_through and run.end:
             lines.append(indent + f"return {run.end}".encode())
         bound = names_in(run.statements).binds

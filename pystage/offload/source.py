@@ -53,10 +53,7 @@ class Source:
     @property
     def loops(self) -> bool:
         """True if the function holds a loop, or calls others of the user's that may."""
-        names = self.fn.__code__.co_names
-        return any(isinstance(n, LOOPS) for n in ast.walk(self.node)) or any(
-            is_users(self.fn.__globals__.get(name)) for name in names
-        )
+        return any(isinstance(n, LOOPS) for n in ast.walk(self.node)) or calls_users(self.fn)
 
     def line(self, number: int) -> bytes:
         """The text of a line of the file, encoded as `ast` counts its columns."""
@@ -110,6 +107,11 @@ def source_of(fn: Any) -> Source | None:
 def is_users(fn: object) -> bool:
     """True for a Python function that belongs neither to an installed package nor to Python."""
     return isinstance(fn, FunctionType) and not fn.__code__.co_filename.startswith(_INSTALLED)
+
+
+def calls_users(fn: FunctionType) -> bool:
+    """True if a function mentions others of the user's, in which loops may be."""
+    return any(is_users(fn.__globals__.get(name)) for name in fn.__code__.co_names)
 
 
 def parse_definition(text: str, line: int) -> ast.FunctionDef:

@@ -6,9 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 import pystage
+import pytest
 from checking import Comparison, compare_runs, run_of
 from pystage.offload import Offload, policy
 

@@ -5,12 +5,12 @@ import time
 import warnings
 
 import numpy as np
-import pytest
-
 import pystage
-from offload.running import compile_everything
+import pytest
 from pystage.offload import Offload, policy
 from pystage.offload.policy import Trial, Way
+
+from offload.running import compile_everything
 
 X = np.arange(4.0)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-
 from checking import Cases
+
 from offload.running import check_offloaded, compile_everything
 
 cases = Cases()
@@ -258,6 +258,7 @@ class Model:
         for _ in range(times):
             for i in range(len(values)):
                 self.weights[i] -= self.__rate * values[i]
+        assert type(self) is Model
         return self
 
 

@@ -1,16 +1,16 @@
 """The contract programs that are refused run as residual programs, and do what the plain ones do."""
 
-import contract
 import importlib
 import pkgutil
 import warnings
 
-import pytest
-
+import contract
 import pystage
+import pytest
 from checking import Cases
-from offload.running import compare_offloaded, compile_everything
 from pystage.offload import Offload
+
+from offload.running import compare_offloaded, compile_everything
 
 ELSEWHERE = {"changes_a_list-1"}
 """Programs that change a global each time that they run, so that two runs differ."""
@@ -26,7 +26,7 @@ def refused_programs():
                         yield pytest.param(function, args, id=f"{module.name}-{param.id}")
 
 
-@pytest.mark.parametrize("function, args", refused_programs())
+@pytest.mark.parametrize("function, args", list(refused_programs()))
 def test_refused_programs_run(function, args, monkeypatch):
     compile_everything(monkeypatch)
     with warnings.catch_warnings():
