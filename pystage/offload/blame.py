@@ -64,6 +64,9 @@ def _statements(
         if statement is not None:
             yield statement, span if depth < len(chain) - 1 else None
             return
+    if diagnostic.span is not None and (calls := list(_calls_of(diagnostic.span.function, statements))):
+        yield from calls
+        return
     names = frozenset[str]()
     argument = getattr(diagnostic, "path", None) or getattr(diagnostic, "stored", None)
     if isinstance(argument, str) and diagnostic.code.startswith("PS8"):
@@ -77,6 +80,20 @@ def _statements(
         for statement in own_statements(statements):
             if any(f"'{n}'" in diagnostic.headline for n in names_in([without_blocks(statement)]).binds):
                 yield statement, None
+
+
+def _calls_of(qualname: str, statements: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, Span | None]]:
+    """The statements that call a function of this name, for what has no chain of calls (a program that is too large)."""
+    name = qualname.rpartition(".")[2]
+    for statement in own_statements(statements):
+        for node in ast.walk(without_blocks(statement)):
+            if isinstance(node, ast.Call) and name and name in (_name(node.func), *map(_name, node.args)):
+                yield statement, Span("", node.lineno, node.col_offset, node.lineno, 0)
+                break
+
+
+def _name(node: ast.expr) -> str:
+    return str(getattr(node, "id", getattr(node, "attr", "")))
 
 
 def innermost(statements: Sequence[ast.stmt], line: int, column: int) -> ast.stmt | None:

@@ -24,8 +24,8 @@ from .source import Source, calls_users, is_users, source_of
 
 Compile = Callable[..., Any]
 """`pystage.compile`, that refuses what cannot be staged."""
-BUDGET = 20.0
-"""Seconds that one function may spend on programs that are refused."""
+BUDGET = 10.0
+"""After so many seconds for programs that were refused, no other region of the program is tried."""
 MAX_KINDS = 16
 """A function is cut apart for so many kinds of arguments; all others share one cut."""
 
@@ -75,7 +75,7 @@ class Region:
 
     def _run_staged(self, trial: Trial, args: tuple[Any, ...]) -> Any:
         if self._staged is None:
-            if self._owner.spent > BUDGET:
+            if self._owner.shared.spent > BUDGET:
                 self._trials.abandon()
                 return self._plain(*args)
             self._staged = self._owner.compile(self._plain, self.name)
@@ -91,7 +91,7 @@ class Region:
             if error.started:
                 raise
             refused = error
-            self._owner.spent += time.perf_counter() - began
+            self._owner.shared.spent += time.perf_counter() - began
         trial.refuse()
         if self._trials.staged:
             return self._plain(*args)
@@ -124,10 +124,9 @@ class Part:
 
     def __init__(self, fn: Callable[..., Any], shared: Shared, *, asked: bool) -> None:
         self.fn = fn
-        self.spent = 0.0
         self.idle = False
         """True if calls are left to Python."""
-        self._shared = shared
+        self.shared = shared
         self._source: Source | None = source_of(fn)
         self._asked = asked
         self._trials = Trials(loops=asked or _has_loops(self._source), eager=True)
@@ -139,7 +138,7 @@ class Part:
     def compile(self, fn: Callable[..., Any], name: str | None = None) -> Any:
         """Compiles a function, by itself or as a region of this one."""
         own = getattr(self.fn, "__name__", "")
-        return self._shared.compile(fn, fallback="error", name=f"{own}.{name}" if name else None)
+        return self.shared.compile(fn, fallback="error", name=f"{own}.{name}" if name else None)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the function."""
@@ -164,8 +163,8 @@ class Part:
 
     def _try(self, trial: Trial, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         way = trial.way()
-        if way is Way.PLAIN:
-            return timed(trial, way, self.fn, args, kwargs)
+        if way is Way.PLAIN or (self._staged is None and self.shared.spent > BUDGET):
+            return timed(trial, Way.PLAIN, self.fn, args, kwargs)
         if self._staged is None:
             self._staged = self.compile(self.fn)
         began = time.perf_counter()
@@ -178,7 +177,7 @@ class Part:
             if error.started:
                 raise
             refused = error
-            self.spent += time.perf_counter() - began
+            self.shared.spent += time.perf_counter() - began
         if trial.staged:
             trial.refuse()
             return self.fn(*args, **kwargs)
@@ -197,7 +196,7 @@ class Part:
             if found is None:
                 if len(self._cuttings) >= MAX_KINDS:
                     return self._cuttings.setdefault(kinds, next(iter(self._cuttings.values())))
-                found = Cutting(Variables(self._source), self._region, self._shared)
+                found = Cutting(Variables(self._source), self._region, self.shared)
                 found.learn(diagnostics)
                 self._cuttings[kinds] = found
             return found
@@ -227,7 +226,7 @@ class Part:
         cutting = self._cuttings.get(self._kinds(args, kwargs))
         if cutting is None:
             try:
-                self._shared.compile(self.fn, fallback="error").lower(*args, **kwargs)
+                self.shared.compile(self.fn, fallback="error").lower(*args, **kwargs)
             except StagingError as error:
                 cutting = self.cut(error.diagnostics, args, kwargs)
             if cutting is None:
@@ -240,7 +239,7 @@ class Part:
         text, regions = cutting.text()
         callees = [
             part.described(each, seen)
-            for part in self._shared.parts
+            for part in self.shared.parts
             if id(part) not in seen and part.is_called_by(cutting)
             for each in list(part._cuttings.values())[:1]
         ]
@@ -259,6 +258,8 @@ class Shared:
 
     def __init__(self, compile: Compile) -> None:
         self.compile = compile
+        self.spent = 0.0
+        """Seconds that programs took that were refused."""
         self._parts: weakref.WeakKeyDictionary[FunctionType, Part] = weakref.WeakKeyDictionary()
         self._seen: dict[int, int] = {}
 
@@ -288,7 +289,11 @@ class Shared:
     def offloaded(self, cutting: Cutting) -> Callable[[Any], Any]:
         """What a residual program calls its functions through."""
 
+        known: dict[FunctionType, Part] = {}
+
         def offloaded(fn: Any) -> Any:
+            if type(fn) is FunctionType and (found := known.get(fn)) is not None:
+                return fn if found.idle else found
             method = fn if type(fn) is MethodType else None
             function = method.__func__ if method is not None else fn
             if not is_users(function):
@@ -297,6 +302,8 @@ class Shared:
             if part is None or part.idle:
                 return fn
             part.seed_from(cutting)
+            if fn is function and function.__closure__ is None:
+                known[function] = part
             return part if method is None else MethodType(part, method.__self__)
 
         return offloaded

@@ -245,24 +245,24 @@ class Variables:
         if isinstance(run.statements[0], ast.If) and lines[0][start:].startswith(b"elif"):
             lines[0] = indent + b"if  " + lines[0][start + len(b"elif") :]
         if not run.only_returns:
-            for line, column, cut, put in sorted([*_edits(run), *_flag_edits(run)], reverse=True):
-                old = lines[line - first]
-                lines[line - first] = old[:column] + put.encode() + old[column + cut :]
+            for number, column, cut, put in sorted([*_edits(run), *_flag_edits(run)], reverse=True):
+                old = lines[number - first]
+                lines[number - first] = old[:column] + put.encode() + old[column + cut :]
         if run.falls_through and run.end:
             lines.append(indent + f"return {run.end}".encode())
         bound = names_in(run.statements).binds
         declared = [
-            f"{keyword} {', '.join(sorted(names & bound))}".encode()
-            for keyword, names in (("global", self.global_names), ("nonlocal", self.nonlocal_names))
-            if names & bound
+            f"{keyword} {', '.join(sorted(outside & bound))}".encode()
+            for keyword, outside in (("global", self.global_names), ("nonlocal", self.nonlocal_names))
+            if outside & bound
         ]
         if run.flags:
-            start = "; ".join(f"{name} = None; {flag} = False" for name, flag in run.flags.items())
-            declared.append(start.encode())
+            unset = "; ".join(f"{out} = None; {flag} = False" for out, flag in run.flags.items())
+            declared.append(unset.encode())
         head = [f"def {name}({', '.join(run.ins)}):".encode()]
         if declared:
             head.append(indent + b"; ".join(declared))
-        return "\n".join(line.decode() for line in (*head, *lines)) + "\n", first - len(head)
+        return b"\n".join([*head, *lines, b""]).decode(), first - len(head)
 
 
 def _edits(run: Run) -> Iterator[tuple[int, int, int, str]]:
@@ -494,5 +494,7 @@ def _bare_raises(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def works(statement: ast.stmt) -> bool:
-    """False for what only renames, jumps, or states a constant."""
-    return any(isinstance(node, _WORKING) for node in ast.walk(statement))
+    """False for what only renames, jumps, raises, or states a constant."""
+    return not isinstance(statement, ast.Raise) and any(
+        isinstance(node, _WORKING) for node in ast.walk(statement)
+    )

@@ -183,20 +183,24 @@ def shared_with_a_closure(x):
     return count
 
 
-@cases(X, regions=1)
-def generator(x):
-    def numbers():
-        t = 0.0
-        for v in x:
-            t += v
-        yield t
-        yield t + 1.0
+def numbers(x):
+    t = 0.0
+    for v in x:
+        t += v
+    yield t
+    x[0] = 1.0
+    for v in x:
+        t += v
+    yield t
 
+
+@cases(X, regions=3)
+def generator(x):
     time.time()
     s = 0.0
     for v in x:
         s += v
-    return s, list(numbers())
+    return s, list(numbers(x))
 
 
 TOTAL = 0.0
