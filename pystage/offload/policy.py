@@ -23,8 +23,12 @@ TRIALS = 50
 """After so many plain runs, a region all of whose calls are left to Python is given up, as is one whose runs were short."""
 QUICK = 2e-2
 """Staged runs that take no longer, in seconds, are compared with plain ones."""
-RUNS = 3
+RUNS = 8
 """So many staged runs, and the one that compiles, come before the comparison."""
+PLAIN_RUNS = 3
+"""So many plain runs are compared with them."""
+MARGIN = 0.9
+"""A plain run must be faster by this factor for a region to go back to Python."""
 MAX_PROGRAMS = 8
 """A region of which more programs were made goes back to Python."""
 
@@ -99,11 +103,9 @@ class Trial:
             if self._staged_runs > 1:  # the first compiles
                 self._staged = min(self._staged, seconds)
         if self._staged_runs > RUNS:
-            if self._plain < self._staged and self._plain_runs > 1:
-                self.settled = Way.PLAIN
-            elif (
-                self._plain_runs > 1 or self._staged > QUICK or 2 * self._staged < self._plain < float("inf")
-            ):
+            if self._plain_runs >= PLAIN_RUNS:
+                self.settled = Way.PLAIN if self._plain < MARGIN * self._staged else Way.STAGED
+            elif self._staged > QUICK or 2 * self._staged < self._plain < float("inf"):
                 self.settled = Way.STAGED
         elif not self._staged_runs and self._plain_runs >= TRIALS and self._plain < SHORT:
             self.settled = Way.PLAIN

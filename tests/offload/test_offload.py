@@ -78,7 +78,7 @@ def test_what_is_slower_staged_goes_back_to_python():
     for _ in range(policy.RUNS + 1):
         assert trial.way() is Way.STAGED
         trial.note(Way.STAGED, 2e-4)
-    for _ in range(2):
+    for _ in range(policy.PLAIN_RUNS):
         assert trial.way() is Way.PLAIN
         trial.note(Way.PLAIN, 1e-4)
     assert trial.settled is Way.PLAIN
