@@ -22,6 +22,7 @@ LAYERS = [
     {"pipeline"},
     {"runtime"},
     {"lazy"},
+    {"offload"},
     {"staging"},
     {"transforms"},
     {"introspection"},

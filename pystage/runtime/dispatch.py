@@ -454,7 +454,7 @@ class Dispatcher:
             group.read_x64()
         if not (kwargs or family.demanded or made.pattern or entry.by_types) and group.is_flat(args):
             key = types_of(args)
-            host = self._host_way(entry, made) if made.host else None
+            host = self._host_way(entry, made) if made.host or made.draws is not None else None
             entry.shorts[key] = made.read, made.run, host, entry, made
             entry.show()
         values = family.values(leaves)

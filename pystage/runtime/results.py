@@ -13,13 +13,14 @@ import types
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any, NoReturn, TypeGuard
 
 import jax
 import numpy as np
 
 from ..compiler.diagnostics.codes_mutation import CannotReturn
 from ..compiler.diagnostics.codes_runtime import NotInOrder, OverlappingMemory
+from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
 from ..compiler.values import views
@@ -155,9 +156,12 @@ class Plan:
                 raise_from_host(self._failure, values, evaluate)
             elif number := code_of(self._failure, values):
                 error = raised(self._failure, number, values, evaluate)
-                if performance is not None and isinstance(error.exception, StagingError):
-                    performance.undo()
-                elif performance is not None and self._clock is not None:
+                if isinstance(error.exception, StagingError):
+                    error.exception.started = self._printed is not None
+                    if performance is not None:
+                        performance.undo()
+                    raise error
+                if performance is not None and self._clock is not None:
                     performance.rewind(int(np.asarray(values[self._clock])))
                 self._change(run, [m for m in self._mutations if _is_seen(m[0], values)])
                 raise error
@@ -186,14 +190,19 @@ class Plan:
         for follow, path in self._in_order:
             array = follow(args, kwargs)
             if isinstance(array, np.ndarray) and not array.flags.c_contiguous:
-                raise StagingError((NotInOrder(span=span, path=path),))
+                self._refuse(NotInOrder(span=span, path=path))
         stored = [follow(args, kwargs) for follow in self._stored]
         pair = overlapping(stored, [(r.value, r.from_world) for r in received])
         if pair is not None:
             name, other = self._stored_paths[pair[0]], received[pair[1]]
             paths = [r.path for r in received if r.value is other.value and r.path != name]
             problem = OverlappingMemory(span=span, stored=name, other=(paths or [other.path])[0])
-            raise StagingError((problem,))
+            self._refuse(problem)
+
+    def _refuse(self, problem: Diagnostic) -> NoReturn:
+        error = StagingError((problem,))
+        error.started = self._printed is not None
+        raise error
 
     # -- results
 

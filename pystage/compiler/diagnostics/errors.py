@@ -14,6 +14,9 @@ class StagingError(Exception):
     around a staged call catches what it catches around the plain one.
     """
 
+    started = False
+    """True if the program had begun, and what it has printed cannot be taken back: it cannot be run again."""
+
     def __new__(cls, diagnostics: tuple[Diagnostic, ...]) -> StagingError:
         plain = diagnostics[0].plain if diagnostics else None
         return super().__new__(cls if plain is None else _also(cls, plain), diagnostics)

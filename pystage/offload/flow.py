@@ -1,0 +1,247 @@
+"""Liveness and definite assignment of a function's variables, over its syntax tree.
+
+In: the body of a function. Out: for each statement the variables that are certainly assigned before it, those that may be
+read after it, and those that may be read where control goes if it jumps or raises.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from .names import names_in
+
+Set = frozenset[str]
+EMPTY: Set = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What may be read where control goes from a statement, other than to the next one."""
+
+    after_break: Set = EMPTY
+    after_continue: Set = EMPTY
+    after_return: Set = EMPTY
+    after_raise: Set = EMPTY
+
+    @property
+    def all(self) -> Set:
+        """What may be read at any of them."""
+        return self.after_break | self.after_continue | self.after_return | self.after_raise
+
+
+class Liveness:
+    """Which variables may be read later. `always`: variables that nested functions may read at any time."""
+
+    def __init__(self, always: Set = EMPTY) -> None:
+        self._always = always
+        self.after: dict[ast.stmt, Set] = {}
+        self.targets: dict[ast.stmt, Targets] = {}
+
+    def block(self, block: Sequence[ast.stmt], out: Set, targets: Targets) -> Set:
+        """What is live before a block, given what is live after it."""
+        for statement in reversed(block):
+            self.after[statement] = out | self._always
+            self.targets[statement] = targets
+            out = self._before(statement, out, targets)
+        return out
+
+    def _before(self, node: ast.stmt, out: Set, to: Targets) -> Set:
+        match node:
+            case ast.If(test=test, body=body, orelse=orelse):
+                arms = self.block(body, out, to) | self.block(orelse, out, to)
+                return arms | _reads(test) | to.after_raise
+            case ast.For() | ast.AsyncFor():
+                head = self._loop(node, out, to, _reads(node.target), certainly_bound(node.target))
+                return head | _reads(node.iter) | to.after_raise
+            case ast.While(test=test):
+                return self._loop(node, out, to, _reads(test), EMPTY) | to.after_raise
+            case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
+                inside = replace(to, after_raise=to.after_raise | out)
+                live = self.block(body, out, inside) - certainly_bound(*items)
+                return live | out | _reads(*items) | to.after_raise
+            case ast.Try() | ast.TryStar():
+                return self._try(node, out, to)
+            case ast.Match(subject=subject, cases=cases):
+                live = out
+                for case in cases:
+                    guard = (case.guard,) if case.guard is not None else ()
+                    live |= self.block(case.body, out, to) | _reads(case.pattern, *guard)
+                return live | _reads(subject) | to.after_raise
+            case ast.Return():
+                return _reads(node) | to.after_return | to.after_raise
+            case ast.Raise():
+                return _reads(node) | to.after_raise
+            case ast.Break():
+                return to.after_break
+            case ast.Continue():
+                return to.after_continue
+            case _:
+                return _reads(node) | (out - certainly_bound(node)) | to.after_raise
+
+    def _loop(
+        self, node: ast.For | ast.AsyncFor | ast.While, out: Set, to: Targets, reads: Set, bound: Set
+    ) -> Set:
+        head = self.block(node.orelse, out, to) | reads
+        while True:
+            inside = replace(to, after_break=out, after_continue=head)
+            again = head | (self.block(node.body, head, inside) - bound)
+            if again == head:
+                return head
+            head = again
+
+    def _try(self, node: ast.Try | ast.TryStar, out: Set, to: Targets) -> Set:
+        if node.finalbody:
+            out = self.block(node.finalbody, out | to.all, to)
+            to = Targets(out, out, out, out)
+        handlers: Set = EMPTY
+        for handler in node.handlers:
+            live = self.block(handler.body, out, to) - frozenset([handler.name or ""])
+            handlers |= live | (_reads(handler.type) if handler.type is not None else EMPTY)
+        rest = self.block(node.orelse, out, to)
+        inside = replace(to, after_raise=to.after_raise | handlers)
+        return self.block(node.body, rest, inside) | handlers
+
+
+class Assignment:
+    """Which variables are certainly assigned. A state of None: no path leads here."""
+
+    def __init__(self) -> None:
+        self.before: dict[ast.stmt, Set | None] = {}
+        self._breaks: list[Set | None] = []
+
+    def block(self, block: Sequence[ast.stmt], state: Set | None) -> Set | None:
+        """What is assigned after a block, given what is assigned before it."""
+        for statement in block:
+            self.before[statement] = state
+            state = None if state is None else self._after(statement, state)
+        return state
+
+    def _after(self, node: ast.stmt, state: Set) -> Set | None:
+        match node:
+            case ast.If(body=body, orelse=orelse):
+                state |= _evaluated(node.test)
+                return meet(self.block(body, state), self.block(orelse, state))
+            case ast.For() | ast.AsyncFor() | ast.While():
+                return self._loop(node, state)
+            case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
+                state |= _evaluated(items[0].context_expr)
+                return meet(self.block(body, state | certainly_bound(*items)), state - _deleted(*body))
+            case ast.Try() | ast.TryStar():
+                return self._try(node, state)
+            case ast.Match(subject=subject, cases=cases):
+                state |= _evaluated(subject)
+                after: Set | None = state
+                for case in cases:
+                    after = meet(after, self.block(case.body, state))
+                return after
+            case ast.Return() | ast.Raise() | ast.Continue():
+                return None
+            case ast.Break():
+                if self._breaks:
+                    self._breaks[-1] = meet(self._breaks[-1], state)
+                return None
+            case ast.Delete():
+                return state - _deleted(node)
+            case _:
+                return state | certainly_bound(node) | _evaluated(node)
+
+    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, state: Set) -> Set | None:
+        state |= _evaluated(node.test if isinstance(node, ast.While) else node.iter)
+        head = state - _deleted(*node.body)
+        bound = EMPTY if isinstance(node, ast.While) else certainly_bound(node.target)
+        self._breaks.append(None)
+        self.block(node.body, head | bound)
+        broken = self._breaks.pop()
+        forever = (
+            isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
+        )
+        ended = None if forever else self.block(node.orelse, head)
+        return meet(ended, broken)
+
+    def _try(self, node: ast.Try | ast.TryStar, state: Set) -> Set | None:
+        raised = state - _deleted(*node.body)
+        after = self.block(node.body, state)
+        after = self.block(node.orelse, after)
+        for handler in node.handlers:
+            name = frozenset([handler.name] if handler.name else [])
+            ended = self.block(handler.body, raised | name)
+            after = meet(after, None if ended is None else ended - name)
+        if node.finalbody:
+            every = [*node.body, *node.orelse, *[s for h in node.handlers for s in h.body]]
+            start = state - _deleted(*every)
+            ended = self.block(node.finalbody, start)
+            if ended is None:
+                return None
+            after = None if after is None else (after | (ended - start)) - _deleted(*node.finalbody)
+        return after
+
+
+def meet(a: Set | None, b: Set | None) -> Set | None:
+    """What is assigned where two paths meet."""
+    if a is None or b is None:
+        return b if a is None else a
+    return a & b
+
+
+def certainly_bound(*nodes: ast.AST) -> Set:
+    """The variables that a simple statement or a target binds whenever it ends."""
+    found: set[str] = set()
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=targets):
+                for target in targets:
+                    found |= certainly_bound(target)
+            case ast.AnnAssign(target=target, value=value) if value is not None:
+                found |= certainly_bound(target)
+            case ast.AugAssign(target=target):
+                found |= certainly_bound(target)
+            case ast.Name(id=name):
+                found.add(name)
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                found |= certainly_bound(*elements)
+            case ast.Starred(value=value):
+                found |= certainly_bound(value)
+            case ast.withitem(optional_vars=target) if target is not None:
+                found |= certainly_bound(target)
+            case (
+                ast.Import() | ast.ImportFrom() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef()
+            ):
+                found |= names_in([node]).binds
+    return frozenset(found)
+
+
+def _evaluated(node: ast.AST) -> Set:
+    """The variables that are certainly read or bound where this is evaluated without an exception: they are assigned."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Assert():
+            return EMPTY
+        case ast.Name(id=name, ctx=ast.Load()):
+            return frozenset([name])
+        case ast.NamedExpr(target=target, value=value):
+            return _evaluated(value) | frozenset([target.id])
+        case ast.BoolOp(values=[first, *_]):
+            return _evaluated(first)
+        case ast.IfExp(test=part) | ast.Compare(left=part):
+            return _evaluated(part)
+        case ast.ListComp(generators=[first, *_]) | ast.SetComp(generators=[first, *_]):
+            return _evaluated(first.iter)
+        case ast.DictComp(generators=[first, *_]) | ast.GeneratorExp(generators=[first, *_]):
+            return _evaluated(first.iter)
+        case ast.Lambda() | ast.AnnAssign(value=None):
+            return EMPTY
+    return EMPTY.union(*[_evaluated(child) for child in ast.iter_child_nodes(node)])
+
+
+def _reads(*nodes: ast.AST) -> Set:
+    names = names_in(nodes)
+    return frozenset(names.reads | names.captured | names.deleted)
+
+
+def _deleted(*nodes: ast.AST) -> Set:
+    """What may be unassigned in these statements: by `del`, and at the end of an `except … as name`."""
+    found = set(names_in(nodes).deleted)
+    for node in nodes:
+        found |= {h.name for h in ast.walk(node) if isinstance(h, ast.ExceptHandler) and h.name}
+    return frozenset(found)

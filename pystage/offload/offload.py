@@ -1,0 +1,338 @@
+"""`Offload`: a function that cannot be staged as a whole, run as a residual program in Python that calls staged regions.
+
+In: a plain function, `compile`, and the arguments of a call. Out: what the plain run would have given. What does not
+stage is found out by trying: a refused region makes the cut finer, and the call goes on with its pieces.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import FunctionType, MethodType
+from typing import Any, cast
+
+from ..compiler.diagnostics.diagnostic import Diagnostic
+from ..compiler.diagnostics.errors import StagingError
+from .blame import Reason, inner_diagnostics
+from .cutting import Cutting
+from .policy import MAX_PROGRAMS, Trial, Trials, Way, kind_of, timed
+from .runs import Run, Variables
+from .source import Source, calls_users, is_users, source_of
+
+Compile = Callable[..., Any]
+"""`pystage.compile`, that refuses what cannot be staged."""
+BUDGET = 10.0
+"""After so many seconds for programs that were refused, no other region of the program is tried."""
+MAX_KINDS = 16
+"""A function is cut apart for so many kinds of arguments; all others share one cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """What is left of a function in Python; `str` gives it for people to read."""
+
+    text: str
+    regions: tuple[str, ...]
+    """A description of each region."""
+    callees: tuple[Residual, ...]
+
+    def __str__(self) -> str:
+        return "\n\n".join([self.text, *self.regions, *map(str, self.callees)])
+
+
+class Region:
+    """A run of statements of a residual program: called with the variables that go in, it gives those that come out."""
+
+    def __init__(self, owner: Part, cutting: Cutting, run: Run, name: str) -> None:
+        self.name = name
+        self.run = run
+        self._owner = owner
+        self._cutting = cutting
+        self._plain = cutting.variables.function_of(run, name)
+        self._trials = Trials(loops=run.loops or calls_users(self._plain), eager=not run.repeated)
+        self._staged: Any = None
+        self._refused: StagingError | None = None
+        self._dissolved = False
+
+    def __call__(self, *args: Any) -> Any:
+        """Runs the statements."""
+        if self._refused is not None:
+            return self._cutting.program(self.run)(*args)
+        if self._dissolved:
+            return self._plain(*args)
+        trial = self._trials.find(args, {})
+        if trial.way() is Way.PLAIN:
+            if trial.settled is None:
+                return timed(trial, Way.PLAIN, self._plain, args, {})
+            if self._trials.left():
+                self._dissolved = True
+                self._cutting.dissolve(self.run)
+            return self._plain(*args)
+        return self._run_staged(trial, args)
+
+    def _run_staged(self, trial: Trial, args: tuple[Any, ...]) -> Any:
+        if self._staged is None:
+            if self._owner.shared.spent > BUDGET:
+                self._trials.abandon()
+                return self._plain(*args)
+            self._staged = self._owner.compile(self._plain, self.name)
+        began = time.perf_counter()
+        try:
+            if trial.settled is not None:
+                return self._staged(*args)
+            result = timed(trial, Way.STAGED, self._staged, args, {})
+            if len(self._staged.signatures()) > MAX_PROGRAMS:
+                self._trials.abandon()
+            return result
+        except StagingError as error:
+            if error.started:
+                raise
+            refused = error
+            self._owner.shared.spent += time.perf_counter() - began
+        trial.refuse()
+        if self._trials.staged:
+            return self._plain(*args)
+        self._refused = refused
+        self._cutting.learn(refused.diagnostics, self.run)
+        return self._cutting.program(self.run)(*args)
+
+    @property
+    def remark(self) -> str:
+        """What a reader is told where it is called."""
+        if self._refused is not None:
+            return f", refused: {self._refused.args[0]}"
+        if self._staged is not None and not self._trials.idle:
+            return ""
+        return ", in Python: not worth a call" if self._trials.idle else ", not tried yet"
+
+    def __str__(self) -> str:
+        run = self.run
+        what = "stays in Python" if self._trials.idle else "staged" if self._staged else "not tried yet"
+        jumps = f"; may {', '.join(run.hows)}" if run.hows and not run.only_returns else ""
+        gives = "what the function returns" if run.only_returns else ", ".join(run.outs) or "nothing"
+        lines = f"lines {run.first_line} to {run.last_line}"
+        head = f"{self.name}({', '.join(run.ins)}) -> {gives}{jumps}: {lines}, {what}"
+        programs = [] if self._staged is None else self._staged.signatures()
+        return "\n".join([head, *[f"    {program}" for program in programs]])
+
+
+class Part:
+    """One function of a program: run whole where that can be staged, else as its residual program."""
+
+    def __init__(self, fn: Callable[..., Any], shared: Shared, *, asked: bool) -> None:
+        self.fn = fn
+        self.idle = False
+        """True if calls are left to Python."""
+        self.shared = shared
+        self._source: Source | None = source_of(fn)
+        self._asked = asked
+        self._trials = Trials(loops=asked or _has_loops(self._source), eager=True)
+        self._staged: Any = None
+        self._cuttings: dict[Any, Cutting] = {}
+        self._lock = threading.RLock()
+        self._seeds: tuple[Diagnostic, ...] = ()
+
+    def compile(self, fn: Callable[..., Any], name: str | None = None) -> Any:
+        """Compiles a function, by itself or as a region of this one."""
+        own = getattr(self.fn, "__name__", "")
+        return self.shared.compile(fn, fallback="error", name=f"{own}.{name}" if name else None)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the function."""
+        cutting = self._cuttings.get(self._kinds(args, kwargs)) if self._cuttings else None
+        if cutting is None and self._seeds:
+            cutting = self.cut(self._seeds, args, kwargs)
+        if cutting is not None:
+            return cutting.program()(*args, **kwargs)
+        trial = self._trials.find(args, kwargs)
+        if trial.settled is Way.STAGED:
+            try:
+                return self._staged(*args, **kwargs)
+            except StagingError as error:
+                if error.started:
+                    raise
+                trial.refuse()
+            return self.fn(*args, **kwargs)
+        if trial.settled is Way.PLAIN:
+            self.idle = self._trials.left()
+            return self.fn(*args, **kwargs)
+        return self._try(trial, args, kwargs)
+
+    def _try(self, trial: Trial, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        way = trial.way()
+        if way is Way.PLAIN or (self._staged is None and self.shared.spent > BUDGET):
+            return timed(trial, Way.PLAIN, self.fn, args, kwargs)
+        if self._staged is None:
+            self._staged = self.compile(self.fn)
+        began = time.perf_counter()
+        try:
+            result = timed(trial, way, self._staged, args, kwargs)
+            if not self._asked and len(self._staged.signatures()) > MAX_PROGRAMS:
+                self._trials.abandon()
+            return result
+        except StagingError as error:
+            if error.started:
+                raise
+            refused = error
+            self.shared.spent += time.perf_counter() - began
+        if trial.staged:
+            trial.refuse()
+            return self.fn(*args, **kwargs)
+        cutting = self.cut(refused.diagnostics, args, kwargs)
+        return (cutting.program() if cutting is not None else self.fn)(*args, **kwargs)
+
+    def cut(
+        self, diagnostics: Sequence[Diagnostic], args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Cutting | None:
+        """The cut for calls with such arguments, after these diagnostics; None for what has no source."""
+        if self._source is None:
+            return None
+        kinds = self._kinds(args, kwargs)
+        with self._lock:
+            found = self._cuttings.get(kinds)
+            if found is None:
+                if len(self._cuttings) >= MAX_KINDS:
+                    return self._cuttings.setdefault(kinds, next(iter(self._cuttings.values())))
+                found = Cutting(Variables(self._source), self._region, self.shared)
+                found.learn(diagnostics)
+                self._cuttings[kinds] = found
+            return found
+
+    def _region(self, cutting: Cutting, run: Run, name: str) -> Region:
+        return Region(self, cutting, run, name)
+
+    def _kinds(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        kinds = tuple([kind_of(a, shapes=False) for a in args])
+        return (kinds, *[(n, kind_of(a, shapes=False)) for n, a in kwargs.items()]) if kwargs else kinds
+
+    def seed(self, diagnostics: Sequence[Diagnostic]) -> None:
+        """What is known of the function before it is tried: it cannot be staged."""
+        self._seeds = tuple(diagnostics)
+
+    def seed_from(self, caller: Cutting) -> None:
+        """Takes over what the cut of a function that calls this one says of it, before it is tried."""
+        if not self._cuttings and not self._seeds:
+            self.seed([d for reason in list(caller.stays.values()) for d in self._told_by(reason)])
+
+    def _told_by(self, reason: Reason) -> tuple[Diagnostic, ...]:
+        source = self._source
+        return () if source is None else inner_diagnostics(reason, source.first, source.last, source.file)
+
+    def residual(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Residual:
+        """What is left of the function for such arguments, as it is known now."""
+        cutting = self._cuttings.get(self._kinds(args, kwargs))
+        if cutting is None:
+            try:
+                self.shared.compile(self.fn, fallback="error").lower(*args, **kwargs)
+            except StagingError as error:
+                cutting = self.cut(error.diagnostics, args, kwargs)
+            if cutting is None:
+                return Residual(f"# {self._name()} is staged as a whole", (), ())
+        return self.described(cutting, set())
+
+    def described(self, cutting: Cutting, seen: set[int]) -> Residual:
+        """A cut, and those of the functions that it calls."""
+        seen.add(id(self))
+        text, regions = cutting.text()
+        callees = [
+            part.described(each, seen)
+            for part in self.shared.parts
+            if id(part) not in seen and part.is_called_by(cutting)
+            for each in list(part._cuttings.values())[:1]
+        ]
+        return Residual(text, tuple(map(str, regions)), tuple(callees))
+
+    def is_called_by(self, cutting: Cutting) -> bool:
+        """True if a statement that stays calls the function."""
+        return any(self._told_by(reason) for reason in cutting.stays.values())
+
+    def _name(self) -> str:
+        return str(getattr(self.fn, "__qualname__", self.fn))
+
+
+class Shared:
+    """The functions of one program that are offloaded, each once."""
+
+    def __init__(self, compile: Compile) -> None:
+        self.compile = compile
+        self.spent = 0.0
+        """Seconds that programs took that were refused."""
+        self._parts: weakref.WeakKeyDictionary[FunctionType, Part] = weakref.WeakKeyDictionary()
+        self._seen: dict[int, int] = {}
+
+    @property
+    def parts(self) -> list[Part]:
+        """The functions that were called."""
+        return list(self._parts.values())
+
+    def add(self, fn: Callable[..., Any]) -> Part:
+        """The function that the user asked for."""
+        part = Part(fn, self, asked=True)
+        if isinstance(fn, FunctionType):
+            self._parts[fn] = part
+        return part
+
+    def part(self, fn: FunctionType) -> Part | None:
+        """The function, offloaded; None for one that is made anew again and again."""
+        found = self._parts.get(fn)
+        if found is None:
+            made = self._seen.get(id(fn.__code__), 0)
+            if made >= MAX_PROGRAMS:
+                return None
+            self._seen[id(fn.__code__)] = made + 1
+            found = self._parts.setdefault(fn, Part(fn, self, asked=False))
+        return found
+
+    def offloaded(self, cutting: Cutting) -> Callable[[Any], Any]:
+        """What a residual program calls its functions through."""
+
+        known: dict[FunctionType, Part] = {}
+
+        def offloaded(fn: Any) -> Any:
+            if type(fn) is FunctionType and (found := known.get(fn)) is not None:
+                return fn if found.idle else found
+            method = fn if type(fn) is MethodType else None
+            function = method.__func__ if method is not None else fn
+            if not is_users(function):
+                return fn
+            part = self.part(cast(FunctionType, function))
+            if part is None or part.idle:
+                return fn
+            part.seed_from(cutting)
+            if fn is function and function.__closure__ is None:
+                known[function] = part
+            return part if method is None else MethodType(part, method.__self__)
+
+        return offloaded
+
+
+class Offload:
+    """A plain function whose parts are staged, each where that is possible and worth a call.
+
+    `compile` is `pystage.compile`. Calling it gives what the plain function gives. `refused`: why the function is
+    not staged as a whole, where that is known already; else it is tried.
+    """
+
+    def __init__(
+        self, fn: Callable[..., Any], compile: Compile, refused: Sequence[Diagnostic] | None = None
+    ) -> None:
+        self.__wrapped__ = fn
+        self._shared = Shared(compile)
+        self._part = self._shared.add(fn)
+        if refused:
+            self._part.seed(refused)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the function."""
+        return self._part(*args, **kwargs)
+
+    def residual(self, *args: Any, **kwargs: Any) -> Residual:
+        """What is left of the function in Python for such arguments: the program, its regions, why each line stays."""
+        return self._part.residual(args, kwargs)
+
+
+def _has_loops(source: Source | None) -> bool:
+    return source is not None and source.loops

@@ -1,0 +1,133 @@
+"""The syntax tree of a plain function, at the user's lines, and functions made of trees that are cut from it.
+
+In: a Python function with source. Out: a `Source`; `make` compiles a definition as if it stood where the function
+stands: same file and lines, same globals, same variables of the functions around it, same class for `__names`.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import os
+import sysconfig
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from ..compiler.frontend.build import class_of
+from ..compiler.frontend.errors import FrontendError
+from ..compiler.frontend.same_code import nested_codes
+from ..compiler.frontend.source import find_source
+
+_FUTURE_FLAGS = 0x1FE0000
+_HIDDEN = "_" * 8
+_INSTALLED = (
+    *[sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")],
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
+    "<frozen",
+)
+LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A function, its definition with the line numbers of its file, and the text of its lines."""
+
+    fn: FunctionType
+    node: Definition
+    first: int
+    lines: Sequence[str]
+
+    @property
+    def file(self) -> str:
+        """The file that defines the function."""
+        return self.fn.__code__.co_filename
+
+    @property
+    def last(self) -> int:
+        """The last line of the definition."""
+        return self.first + len(self.lines) - 1
+
+    @property
+    def loops(self) -> bool:
+        """True if the function holds a loop, or calls others of the user's that may."""
+        return any(isinstance(n, LOOPS) for n in ast.walk(self.node)) or calls_users(self.fn)
+
+    def line(self, number: int) -> bytes:
+        """The text of a line of the file, encoded as `ast` counts its columns."""
+        return self.lines[number - self.first].encode()
+
+    def make(self, node: Definition, given: Mapping[str, Any]) -> FunctionType:
+        """A function of this definition; `given` are variables that it sees besides those of the function."""
+        fn = self.fn
+        lines = ["def outer():"]
+        lines += [f" {name} = None" for name in dict.fromkeys([*fn.__code__.co_freevars, *given])]
+        cls = class_of(fn.__code__.co_qualname)
+        # Leading underscores do not count where `__names` are mangled; the program must not see the wrapper.
+        lines += [f" class {_HIDDEN}{cls}:", "  pass"] if cls else [" pass"]
+        module = ast.parse("\n".join(lines))
+        block: Any = module.body[0]
+        block = block.body[-1] if cls else block
+        block.body[-1] = named = copy.copy(node)
+        named.name = _HIDDEN
+        flags = fn.__code__.co_flags & _FUTURE_FLAGS
+        code = compile(module, self.file, "exec", flags=flags, dont_inherit=True)
+        return self.function_of(_code_named(code, _HIDDEN), given)
+
+    def function_of(self, code: CodeType, given: Mapping[str, Any]) -> FunctionType:
+        """A function with this code, under the name of the user's function and with its variables."""
+        fn = self.fn
+        around = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+        cells = [CellType(given[n]) if n in given else around[n] for n in code.co_freevars]
+        code = code.replace(co_name=fn.__code__.co_name, co_qualname=fn.__code__.co_qualname)
+        return FunctionType(code, fn.__globals__, fn.__name__, None, tuple(cells))
+
+
+def source_of(fn: Any) -> Source | None:
+    """The source of a Python function; None where it has none that can be trusted, and for a lambda."""
+    if not isinstance(fn, FunctionType):
+        return None
+    try:
+        found = find_source(fn)
+        if found.is_lambda:
+            return None
+        prefix = "if 1:\n" if found.text[:1].isspace() else ""
+        module = ast.parse(prefix + found.text)
+    except (FrontendError, SyntaxError, RecursionError):
+        return None
+    node: Any = module.body[0]
+    if isinstance(node, ast.If):
+        node = node.body[0]
+    ast.increment_lineno(node, found.line - 1 - bool(prefix))
+    return Source(fn, node, found.line, found.text.removesuffix("\n").split("\n"))
+
+
+def is_users(fn: object) -> bool:
+    """True for a Python function that belongs neither to an installed package nor to Python."""
+    return isinstance(fn, FunctionType) and not fn.__code__.co_filename.startswith(_INSTALLED)
+
+
+def calls_users(fn: FunctionType) -> bool:
+    """True if a function mentions others of the user's, in which loops may be."""
+    return any(is_users(fn.__globals__.get(name)) for name in fn.__code__.co_names)
+
+
+def parse_definition(text: str, line: int) -> ast.FunctionDef:
+    """The definition in a text that begins at this line of a file."""
+    node = ast.parse("\n" * (line - 1) + text).body[0]
+    assert isinstance(node, ast.FunctionDef)
+    return node
+
+
+def _code_named(module: CodeType, name: str) -> CodeType:
+    """The outermost code of this name inside `outer`."""
+    outer = next(nested_codes(module))
+    inner = [c for c in outer.co_consts if isinstance(c, CodeType)]
+    while inner:
+        for code in inner:
+            if code.co_name == name and code.co_flags & 0x01:  # optimised: a function, no class body
+                return code
+        inner = [c for code in inner for c in code.co_consts if isinstance(c, CodeType)]
+    raise AssertionError(f"internal error: no code of `{name}`")

@@ -1,0 +1,34 @@
+"""The contract programs that are refused run as residual programs, and do what the plain ones do."""
+
+import importlib
+import pkgutil
+import warnings
+
+import contract
+import pystage
+import pytest
+from checking import Cases
+from pystage.offload import Offload
+
+from offload.running import compare_offloaded, compile_everything
+
+ELSEWHERE = {"changes_a_list-1"}
+"""Programs that change a global each time that they run, so that two runs differ."""
+
+
+def refused_programs():
+    for module in pkgutil.iter_modules(contract.__path__):
+        for cases in vars(importlib.import_module(f"contract.{module.name}")).values():
+            if isinstance(cases, Cases):
+                for param in cases.params:
+                    function, args, options = param.values
+                    if "refused" in options and "kwargs" not in options and param.id not in ELSEWHERE:
+                        yield pytest.param(function, args, id=f"{module.name}-{param.id}")
+
+
+@pytest.mark.parametrize("function, args", list(refused_programs()))
+def test_refused_programs_run(function, args, monkeypatch):
+    compile_everything(monkeypatch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compare_offloaded(function, Offload(function, pystage.compile), args)
