@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
+from .compiler.diagnostics.diagnostic import Diagnostic
 from .compiler.infer.entry import infer_program
 from .config import FALLBACKS, config
 from .lazy.fallback import LAZILY
+from .offload import Offload
 from .runtime.function import BoundFunction, CompiledFunction, Fallback
 
 P = ParamSpec("P")
@@ -50,11 +52,11 @@ def compile(
     one does: arrays of NumPy and JAX, Python numbers, lists, tuples, dicts, plain objects. What the plain
     function changes is changed, what it raises is raised.
 
-    `fallback`: what happens to a call that cannot be staged. `"lazy"` runs the plain function with lazy tensors in
-    place of large ndarrays (`pystage.lazy`), `"python"` runs it as it is, both with one FallbackWarning for each
-    reason; `"error"` raises StagingError. By default it is `pystage.config.fallback`; the environment variable
-    `PYSTAGE_FALLBACK` overrides all. `donate`: names or positions of arguments
-    whose `jax.Array`s the program may overwrite; they cannot be used after the call. `name`: the name of the
+    `fallback`: what happens to a call that cannot be staged. `"lazy"` runs the plain function, those parts of it staged
+    that can be (`residual` shows them), with lazy tensors in place of large ndarrays (`pystage.lazy`); `"python"` runs it as
+    it is; both with one FallbackWarning for each reason. `"error"` raises StagingError. By default it is
+    `pystage.config.fallback`; the environment variable `PYSTAGE_FALLBACK` overrides all. `donate`: names or positions of
+    arguments whose `jax.Array`s the program may overwrite; they cannot be used after the call. `name`: the name of the
     compiled module, by default the function's own.
 
     Raises TypeError if `fn` is not callable or is a class, ValueError for an unknown fallback or a donated
@@ -80,6 +82,7 @@ def compile(
         name=name,
         infer=infer_program,
         lazily=LAZILY,
+        offload=_offload,
     )
 
 
@@ -89,3 +92,7 @@ def chosen_fallback(fallback: Fallback | None) -> Fallback:
     if chosen not in FALLBACKS:
         raise ValueError(f"PYSTAGE_FALLBACK must be one of {', '.join(FALLBACKS)}, not {chosen!r}")
     return chosen  # type: ignore[return-value]
+
+
+def _offload(fn: Callable[..., Any], refused: Sequence[Diagnostic] | None) -> Offload:
+    return Offload(fn, compile, refused)

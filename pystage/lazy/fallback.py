@@ -7,6 +7,7 @@ objects holds ndarrays again.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
@@ -63,9 +64,9 @@ class _Loan(Replacement):
 
     def __init__(self, function: Callable[..., Any] | None, size: int) -> None:
         super().__init__()
-        self._function = function
+        self._function = inspect.unwrap(function) if function is not None else None
         self._size = size
-        self._shuffles = "shuffle" in getattr(getattr(function, "__code__", None), "co_names", ())
+        self._shuffles = "shuffle" in getattr(getattr(self._function, "__code__", None), "co_names", ())
         """`Generator.shuffle` swaps rows as no other array's than NumPy's can be swapped."""
         self._tensors: dict[int, tuple[np.ndarray[Any, Any], LazyTensor]] = {}
 

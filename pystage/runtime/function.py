@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 
+from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.pipeline import Infer
 from .calling import Calling, Target, target_of
@@ -30,6 +31,18 @@ class Lazily(NamedTuple):
 
     run: Run
     run_on_arrays: Run
+
+
+class Offloaded(Protocol):
+    """A plain function of which parts are staged (`pystage.offload`)."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the function."""
+        ...
+
+    def residual(self, *args: Any, **kwargs: Any) -> Any:
+        """What is left in Python."""
+        ...
 
 
 def _plainly(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -57,6 +70,7 @@ class CompiledFunction(Generic[P, R]):
         name: str | None,
         infer: Infer,
         lazily: Lazily = EAGER,
+        offload: Callable[[Callable[..., Any], Sequence[Diagnostic] | None], Offloaded] | None = None,
     ) -> None:
         target = target_of(fn)
         functools.update_wrapper(self, fn, updated=("__dict__",) if target.fn is fn else ())
@@ -66,6 +80,8 @@ class CompiledFunction(Generic[P, R]):
         self._target = target
         self._fallback = fallback
         self._lazily = lazily
+        self._offload = offload
+        self._offloaded: Offloaded | None = None
         self._warned: set[Any] = set()
         shown = name or str(getattr(target.fn, "__name__", type(target.fn).__name__))
         self._dispatcher = Dispatcher(
@@ -164,10 +180,30 @@ class CompiledFunction(Generic[P, R]):
         try:
             return self._dispatcher.call(canonical, named, keep_failures=True)
         except StagingError as error:
+            if error.started:
+                raise
             self._warn(error, fallback, (*canonical, *named.values()))
+            refused = error.diagnostics
         if fallback == "lazy":
-            return self._lazily.run(self._target.fn, canonical, named)
+            return self._lazily.run(self._parts(refused), canonical, named)
         return self._target.fn(*canonical, **named)
+
+    def _parts(self, refused: Sequence[Diagnostic] | None) -> Callable[..., Any]:
+        """The plain function, with the parts of it staged that can be; `refused` says why not all of it."""
+        if self._offload is None:
+            return self._target.fn
+        if self._offloaded is None:
+            self._offloaded = self._offload(self._target.fn, refused)
+        return self._offloaded
+
+    def residual(self, *args: Any, **kwargs: Any) -> Any:
+        """What is left in Python of a function that cannot be staged for these arguments, to be printed.
+
+        It shows each part that is staged, with what goes in and comes out, and why each other line stays.
+        """
+        parts: Any = self._parts(None)
+        canonical, named = self.canonical(args, kwargs)
+        return parts.residual(*canonical, **named)
 
     def _warn(self, error: StagingError, fallback: Fallback, args: Sequence[Any]) -> None:
         """Warns once for each kind of arguments and reason."""
@@ -175,7 +211,7 @@ class CompiledFunction(Generic[P, R]):
         key = (*error.args, *kinds)
         if key not in self._warned:
             self._warned.add(key)
-            how = "on lazy tensors" if fallback == "lazy" else "as plain Python"
+            how = "as Python, staged in part" if fallback == "lazy" else "as plain Python"
             text = f"`{self._dispatcher.name}` runs {how}:\n{error}"
             warn(text, FallbackWarning)
 
