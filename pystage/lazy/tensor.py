@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..autocasting import product_type
 from ..compiler.hlo.types import COMPLEX128, FLOAT64, INT64, SHORT_NAMES, ArrayType
 from ..compiler.values.boundary import (
     Box,
@@ -234,7 +235,7 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
     """
     if float_errors() is not _SILENT and not {*np.geterr().values()} <= {"ignore", "warn"}:
         raise Unrecorded("errors of floats do more than warn")
-    key: list[Any] = [function]
+    key: list[Any] = [function, product_type()]
     leaves: list[Any] = []
     cls = Tensor.made
     for value in args:
@@ -272,7 +273,7 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
 
 _SILENT = float_errors()
 _recipes: dict[Key, Recipe | Refused | tuple[int, ...]] = {}
-"""By function and kinds of the arguments: the recipe, or the leaves on whose values it depends; then also by these."""
+"""By function, type of products and kinds of the arguments: the recipe, or the leaves on whose values it depends; then also by these."""
 _RECIPES = 20_000
 """So many are kept."""
 
