@@ -273,7 +273,8 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
 
 _SILENT = float_errors()
 _recipes: dict[Key, Recipe | Refused | tuple[int, ...]] = {}
-"""By function, type of products and kinds of the arguments: the recipe, or the leaves on whose values it depends; then also by these."""
+"""By function, type of products and kinds of the arguments: the recipe, or the leaves on whose values it depends; then
+also by these."""
 _RECIPES = 20_000
 """So many are kept."""
 

@@ -24,7 +24,17 @@ _Lock = threading.Lock
 class Job:
     """One call in a worker."""
 
-    __slots__ = ("_args", "_done", "_error", "_function", "_products", "_result", "_settings", "_x64", "refused")
+    __slots__ = (
+        "_args",
+        "_done",
+        "_error",
+        "_function",
+        "_products",
+        "_result",
+        "_settings",
+        "_x64",
+        "refused",
+    )
 
     def __init__(self, function: Callable[..., Any], args: Sequence[Any]) -> None:
         self._function, self._args = function, args

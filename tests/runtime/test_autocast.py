@@ -95,7 +95,14 @@ def test_convolutions_are_those_of_rounded_operands() -> None:
 
 def others(a: Any, b: Any) -> Any:
     """Operations that stay as they are, sums and products without sums among them."""
-    return np.exp(a) * a, np.sum(a), np.outer(a[0], b[:, 0]), np.linalg.norm(a), np.mean(b, axis=0), a[0] / 3
+    return (
+        np.exp(a) * a,
+        np.sum(a),
+        np.outer(a[0], b[:, 0]),
+        np.linalg.norm(a),
+        np.mean(b, axis=0),
+        np.linalg.pinv(a),
+    )
 
 
 def products_of_others(a: Any, b: Any) -> Any:

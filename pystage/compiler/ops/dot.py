@@ -13,7 +13,20 @@ from ..hlo.calculus import Calculus, Contribution, Cotangents, Tangents
 from ..hlo.ir import Op, Value
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
-from ..hlo.types import BFLOAT16, BOOL, FLOAT16, FLOAT32, INT8, INT32, ArrayType, DType, Shape, ShapeError, Symbol, known_equal
+from ..hlo.types import (
+    BFLOAT16,
+    BOOL,
+    FLOAT16,
+    FLOAT32,
+    INT8,
+    INT32,
+    ArrayType,
+    DType,
+    Shape,
+    ShapeError,
+    Symbol,
+    known_equal,
+)
 from .operands import require, require_axes, require_same_dtype
 
 Axes = tuple[int, ...]
@@ -27,7 +40,9 @@ def require_precision(name: str, precision: str | None, operands: Sequence[Array
     if precision is not None and precision not in (*PRECISIONS, *ROUNDED):
         raise ShapeError(f"{name}: precision {precision!r} is none of {', '.join((*PRECISIONS, *ROUNDED))}")
     if precision in ROUNDED and operands[0].dtype != FLOAT32:
-        raise ShapeError(f"{name}: operands of {operands[0].dtype} are not rounded to {precision}, only float32")
+        raise ShapeError(
+            f"{name}: operands of {operands[0].dtype} are not rounded to {precision}, only float32"
+        )
 
 
 def precision_config(precision: str | None) -> dict[str, mlir_ir.Attribute]:
@@ -41,9 +56,9 @@ def emit_rounded(
     e: Emitter, precision: str | None, op: Op, operands: Sequence[mlir_ir.Value]
 ) -> Sequence[mlir_ir.Value]:
     """The operands as the product takes them: converted, where the precision is an element type."""
-    if precision not in ROUNDED:
+    dtype = ROUNDED.get(precision or "")
+    if dtype is None:
         return operands
-    dtype = ROUNDED[precision]
     return [
         e.create("convert", [value.type.with_dtype(dtype)], [operand]).results[0]
         for value, operand in zip(op.operands, operands, strict=True)
@@ -52,7 +67,7 @@ def emit_rounded(
 
 def rounded(x: np.ndarray, precision: str | None) -> np.ndarray:
     """The same for the reference: an operand, rounded where the precision is an element type."""
-    return x.astype(ROUNDED[precision]) if precision in ROUNDED else x
+    return x.astype(ROUNDED.get(precision or "", x.dtype))
 
 
 @dataclass(frozen=True)
