@@ -92,11 +92,24 @@ def view_of(tensor: Tensor, steps: tuple[View, ...], frozen: bool = False) -> An
     made._owner = base
     made._path = (*tensor._path, *steps)
     made._seen = None
-    writable = kind.writable and not frozen and not any(step.read_only for step in steps)
-    type = path_type(kind.type, steps)
-    ordered = kind.ordered and is_ordered(kind.type, steps)
-    made._kind = kind_of(type, Form.NDARRAY, kind.device, writable, ordered=ordered)
+    key = (kind, steps, frozen)
+    found = _view_kinds.get(key)
+    if found is None:
+        if len(_view_kinds) >= _RECIPES:
+            _view_kinds.clear()
+        found = _view_kinds[key] = _view_kind(kind, steps, frozen)
+    made._kind = found
     return made
+
+
+_view_kinds: dict[tuple[Kind, tuple[View, ...], bool], Kind] = {}
+
+
+def _view_kind(kind: Kind, steps: tuple[View, ...], frozen: bool) -> Kind:
+    """The kind of a view of an array of some kind."""
+    writable = kind.writable and not frozen and not any(step.read_only for step in steps)
+    ordered = kind.ordered and is_ordered(kind.type, steps)
+    return kind_of(path_type(kind.type, steps), Form.NDARRAY, kind.device, writable, ordered=ordered)
 
 
 def owner_of(tensor: Tensor) -> Tensor:
@@ -251,6 +264,8 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
     entry = _recipes.get(tuple(key))
     if type(entry) is not Recipe:
         entry = _recipe(entry, tuple(key), function, args, kwargs or {}, leaves)
+    if entry.viewed is not None and type(leaves[entry.viewed]) is cls:
+        return view_of(leaves[entry.viewed], entry.steps)
     device = entry.device
     operands = []
     for i in entry.takes:
