@@ -37,7 +37,7 @@ from ..compiler.values.views import Reshaped, View, Window, path_type
 from ..runtime.leaves import Lazy
 from ..runtime.numpy_private import float_errors
 from ..runtime.results import view_maker
-from .arena import arena_of
+from .arena import LIMIT, arena_of
 from .barrier import barrier, value_of
 from .devices import DeviceMismatch, default_device, on_device
 from .graph import Call, Node
@@ -278,7 +278,7 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
     call = Call(entry, tuple(operands), (frame.f_code, frame.f_lasti))
     arena = arena_of(device)
     arena.recorded.append(entry)
-    if len(arena.recorded) >= arena.limit:
+    if len(arena.recorded) >= LIMIT and arena.is_cut():
         barrier(arena, "many calls")
     kind = entry.only
     if kind is not None:
