@@ -157,9 +157,10 @@ def word_model(count: int) -> Table:
     """The log-likelihood of a text and its gradient, in each way."""
     table = Table(
         "Lazy tensors: the segmental word model",
-        "`examples/wordseg.py`: the log-likelihood of a text over all its segmentations, by an LSTM of 64 in nested loops, "
-        f"and its gradient. Medians of {count} interleaved runs; JAX runs op by op, the gradient by `jax.value_and_grad`. Lazy "
-        "tensors have no gradient yet, and the plain program none either. The goals: lazy at most 0.5 of JAX, staged at most 0.1.",
+        "`examples/wordseg.py`: the log-likelihood of a text over all its segmentations, by an LSTM of 64 in nested "
+        f"loops, and its gradient. Medians of {count} interleaved runs; JAX runs op by op, the gradient by "
+        "`jax.value_and_grad`. Lazy tensors have no gradient yet, and the plain program none either. The goals: lazy at "
+        "most 0.5 of JAX, staged at most 0.1.",
         (
             "characters",
             "NumPy",

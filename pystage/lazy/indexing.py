@@ -52,7 +52,7 @@ def _plain(key: Any) -> Any:
         return key
     if cls is slice:
         parts = key.start, key.stop, key.step
-        return parts if all([p is None or type(p) is int for p in parts]) else None
+        return parts if set(map(type, parts)) <= {int, type(None)} else None
     if cls is tuple:
         items = tuple([_plain(part) for part in key])
         return None if None in items else (cls, items)
