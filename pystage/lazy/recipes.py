@@ -38,7 +38,7 @@ from ..compiler.values.boundary import (
     Write,
 )
 from ..compiler.values.boundary import View as ViewTemplate
-from ..compiler.values.views import Index, Reshaped, View, Window, path_type, read_path, write_path
+from ..compiler.values.views import Index, Reshaped, View, Window, read_path, write_path
 from ..runtime.room import with_room
 
 
@@ -300,7 +300,7 @@ def path_recipe(
 ) -> tuple[Recipe, list[int]]:
     """The recipe that reads what stands at the end of a path, or stores an array of type `new` there.
 
-    Where boxes begin are operands of the program, given back, but along axes that they take whole.
+    Starts of boxes other than 0 and 1 are operands of the program: those that are given back.
     """
     whole = (base, path, new)
     found = _reached.get(whole)
@@ -317,14 +317,8 @@ _REACHED = 10_000
 
 
 def _reach(base: ArrayType, path: tuple[View, ...], new: ArrayType | None) -> tuple[Recipe, list[int]]:
-    starts: list[Index] = []
-    opened: list[int] = []
-    here = base
-    for view in path:
-        if type(view) is Window:
-            starts += view.starts
-            opened += [0 if n == whole else OPEN for n, whole in zip(view.sizes, here.static_shape)]
-        here = path_type(here, (view,))
+    starts = [start for view in path if type(view) is Window for start in view.starts]
+    opened = [s if isinstance(s, int) and 0 <= s <= 1 else OPEN for s in starts]
     key = (base, _shifted(path, opened), new)
     recipe = _paths.get(key)
     if recipe is None:

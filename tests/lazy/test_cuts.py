@@ -39,7 +39,7 @@ def test_a_loop_without_barriers_is_cut_into_few_programs() -> None:
 def test_going_through_the_places_of_an_array_compiles_once() -> None:
     plain = np.arange(24.0).reshape(8, 3)
     counts = []
-    for i in range(6):
+    for i in range(2, 6):
         x = lazy.asarray(plain)
         (got, count) = compiled(lambda x=x, i=i: (x * 2.0)[i : i + 2, 1] + x[7 - i, 1:])
         np.testing.assert_array_equal(got, (plain * 2.0)[i : i + 2, 1] + plain[7 - i, 1:])
