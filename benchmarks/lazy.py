@@ -159,7 +159,8 @@ def word_model(count: int) -> Table:
         "Lazy tensors: the segmental word model",
         "`examples/wordseg.py`: the log-likelihood of a text over all its segmentations, by an LSTM of 64 in nested "
         f"loops, and its gradient. Medians of {count} interleaved runs; JAX runs op by op, the gradient by "
-        "`jax.value_and_grad`; that of lazy tensors is not measured. The goals: lazy at most 0.5 of JAX, staged at most 0.1.",
+        "`jax.value_and_grad`; that of lazy tensors is not measured. The goals: lazy at most 0.5 of JAX, "
+        "staged at most 0.1.",
         (
             "characters",
             "NumPy",
