@@ -24,6 +24,7 @@ BENCHMARKS = (
     "programs",
     "scaling",
     "gradients",
+    "lazy",
 )
 
 

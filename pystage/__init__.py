@@ -11,6 +11,7 @@ This file names what is public and holds nothing else.
 """
 
 from . import lazy
+from .autocasting import autocast
 from .compiler.diagnostics.errors import StagingError
 from .config import config
 from .introspection import code_hlo, code_lowered, code_typed
@@ -39,6 +40,7 @@ __all__ = [
     "Lowered",
     "SpecialisationWarning",
     "StagingError",
+    "autocast",
     "checkpoint",
     "code_hlo",
     "code_lowered",

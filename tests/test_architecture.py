@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent / "pystage"
 
 LAYERS = [
-    {"config", "recursion"},
+    {"config", "autocasting", "recursion"},
     {"diagnostics"},
     {"stage", "hlo"},
     {"ops"},

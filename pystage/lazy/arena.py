@@ -1,8 +1,8 @@
 """The lazy tensors that are alive on a device, and how much is recorded of which nothing is computed yet.
 
 An arena holds tensors weakly: one registers when it is made and is gone with its last name, so that a barrier computes
-what somebody can still ask for, and nothing else. It also says when a program is cut that no barrier ends: where the
-recipes repeat, as in a loop, after whole trips, so that every cut gives the same program.
+what somebody can still ask for, and nothing else. It also says when a program is cut that no barrier ends: preferably
+after calls after which one was cut before, so that the cuts of a loop give the same programs in all of its trips.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 LIMIT = 256
-"""So many recorded calls without a barrier bring one about."""
-_REPEATS = 3
-"""A segment that was recorded so many times, one right after the other, is taken for the trip of a loop."""
+"""From so many recorded calls on a program is cut where one was cut before; at twice as many anywhere."""
+_CONTEXT = 16
+"""By so many calls before it a cut is known again."""
+_CUTS = 10_000
+"""So many cuts are known."""
 
 
 class _Reference(weakref.ref["Tensor"]):
@@ -31,12 +33,12 @@ class _Reference(weakref.ref["Tensor"]):
 class Arena:
     """The tensors of one device that own their memory, and the recipes recorded since the last barrier."""
 
-    __slots__ = ("_forget", "_tensors", "device", "limit", "lock", "recorded")
+    __slots__ = ("_cuts", "_forget", "_tensors", "device", "lock", "recorded")
 
     def __init__(self, device: Any) -> None:
         self.device = device
         self.recorded: list[Recipe] = []
-        self.limit = LIMIT
+        self._cuts: set[tuple[Recipe, ...]] = set()
         self.lock = threading.RLock()
         """Held by a barrier while it computes."""
         self._tensors: dict[int, _Reference] = {}
@@ -58,21 +60,21 @@ class Arena:
         found = [reference() for reference in list(self._tensors.values())]
         return [tensor for tensor in found if tensor is not None]
 
+    def is_cut(self) -> bool:
+        """True where a program is cut that has reached `LIMIT`."""
+        context = tuple(self.recorded[-_CONTEXT:])
+        if context in self._cuts:
+            return True
+        if len(self.recorded) < 2 * LIMIT:
+            return False
+        if len(self._cuts) >= _CUTS:
+            self._cuts.clear()
+        self._cuts.add(context)
+        return True
+
     def begin(self) -> None:
         """Nothing is recorded any more: a barrier has computed it."""
-        full = len(self.recorded) >= self.limit
-        period = _period(self.recorded) if full else None
-        self.limit = LIMIT if period is None else period * max(1, LIMIT // period)
         self.recorded.clear()
-
-
-def _period(recorded: list[Recipe]) -> int | None:
-    """The length of the segment that the record ends with several times, None if it does not."""
-    for length in range(1, len(recorded) // _REPEATS + 1):
-        last = recorded[-length:]
-        if all(recorded[-(n + 1) * length : -n * length] == last for n in range(1, _REPEATS)):
-            return length
-    return None
 
 
 _arenas: dict[Any, Arena] = {}

@@ -29,6 +29,37 @@ class Basic:
 
 def basic(key: Any, shape: tuple[int, ...]) -> Basic | None:
     """The meaning of a basic index for an array of `shape`, None for another index. NumPy's IndexError."""
+    plain = _plain(key)
+    if plain is None:
+        return _basic(key, shape)
+    found = _known.get((plain, shape))
+    if found is None and (found := _basic(key, shape)) is not None:
+        if len(_known) >= _KNOWN:
+            _known.clear()
+        _known[plain, shape] = found
+    return found
+
+
+_known: dict[Any, Basic] = {}
+_KNOWN = 10_000
+"""The meanings of so many indices are kept."""
+
+
+def _plain(key: Any) -> Any:
+    """An index of integers and slices as something to look it up by; None for other parts."""
+    cls = type(key)
+    if cls is int:
+        return key
+    if cls is slice:
+        parts = key.start, key.stop, key.step
+        return parts if set(map(type, parts)) <= {int, type(None)} else None
+    if cls is tuple:
+        items = tuple([_plain(part) for part in key])
+        return None if None in items else (cls, items)
+    return None
+
+
+def _basic(key: Any, shape: tuple[int, ...]) -> Basic | None:
     parts = key if type(key) is tuple else (key,)
     integers = 0
     for part in parts:

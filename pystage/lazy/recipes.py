@@ -23,10 +23,12 @@ from ..compiler.hlo.types import INT64, ArrayType
 from ..compiler.infer.entry import infer_program, keyword_path, positional_path
 from ..compiler.pipeline import Request, build
 from ..compiler.values.boundary import (
+    Box,
     Container,
     Failure,
     Form,
     Known,
+    Leaf,
     Mutation,
     Output,
     Path,
@@ -78,6 +80,7 @@ class Recipe:
 
     `takes`: the leaves of the call that the program takes. `only`: the kind of the one new tensor that a call gives that
     does nothing else; else None, and `result`, `mutations` and `failure` say what it does, as they do in a `Program`.
+    `viewed`: the leaf of which it gives a view, by `steps`, and does nothing else; None for other calls.
     """
 
     __slots__ = (
@@ -89,8 +92,10 @@ class Recipe:
         "only",
         "place_of",
         "result",
+        "steps",
         "takes",
         "types",
+        "viewed",
     )
 
     def __init__(
@@ -115,6 +120,8 @@ class Recipe:
         self.mutations = mutations
         self.failure = failure
         self.place_of = place_of
+        self.viewed: int | None = None
+        self.steps: tuple[View, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +185,25 @@ def recipe_for(
         failure=program.failure,
         place_of=functools.partial(_place_of, function, len(args)),
     )
+    template = program.result
+    if isinstance(template, ViewTemplate) and not (made.mutations or made.failure):
+        viewed = _viewed(function, template, args)
+        if viewed is not None:
+            made.viewed, made.steps = viewed
     return made, demanded
+
+
+def _viewed(
+    function: Any, template: ViewTemplate, args: Sequence[Spec]
+) -> tuple[int, tuple[View, ...]] | None:
+    """The argument of which a call gives a view, by its leaf, and the path to it, if that is known."""
+    steps = tuple([step for step in template.steps if not isinstance(step, Box)])
+    if not isinstance(template.base, Same) or len(steps) < len(template.steps):
+        return None
+    for position, spec in enumerate(args):
+        if isinstance(spec, Leaf) and positional_path(function, position).key == template.base.path.key:
+            return spec.index, steps
+    return None
 
 
 def _depends_on_order(template: Template, changes: bool) -> bool:
@@ -277,6 +302,21 @@ def path_recipe(
 
     Starts of boxes other than 0 and 1 are operands of the program: those that are given back.
     """
+    whole = (base, path, new)
+    found = _reached.get(whole)
+    if found is None:
+        if len(_reached) >= _REACHED:
+            _reached.clear()
+        found = _reached[whole] = _reach(base, path, new)
+    return found
+
+
+_reached: dict[_Way, tuple[Recipe, list[int]]] = {}
+"""What `path_recipe` has given, by where each path begins."""
+_REACHED = 10_000
+
+
+def _reach(base: ArrayType, path: tuple[View, ...], new: ArrayType | None) -> tuple[Recipe, list[int]]:
     starts = [start for view in path if type(view) is Window for start in view.starts]
     opened = [s if isinstance(s, int) and 0 <= s <= 1 else OPEN for s in starts]
     key = (base, _shifted(path, opened), new)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..autocasting import product_type
 from ..compiler.hlo.types import COMPLEX128, FLOAT64, INT64, SHORT_NAMES, ArrayType
 from ..compiler.values.boundary import (
     Box,
@@ -36,7 +37,7 @@ from ..compiler.values.views import Reshaped, View, Window, path_type
 from ..runtime.leaves import Lazy
 from ..runtime.numpy_private import float_errors
 from ..runtime.results import view_maker
-from .arena import arena_of
+from .arena import LIMIT, arena_of
 from .barrier import barrier, value_of
 from .devices import DeviceMismatch, default_device, on_device
 from .graph import Call, Node
@@ -91,11 +92,24 @@ def view_of(tensor: Tensor, steps: tuple[View, ...], frozen: bool = False) -> An
     made._owner = base
     made._path = (*tensor._path, *steps)
     made._seen = None
-    writable = kind.writable and not frozen and not any(step.read_only for step in steps)
-    type = path_type(kind.type, steps)
-    ordered = kind.ordered and is_ordered(kind.type, steps)
-    made._kind = kind_of(type, Form.NDARRAY, kind.device, writable, ordered=ordered)
+    key = (kind, steps, frozen)
+    found = _view_kinds.get(key)
+    if found is None:
+        if len(_view_kinds) >= _RECIPES:
+            _view_kinds.clear()
+        found = _view_kinds[key] = _view_kind(kind, steps, frozen)
+    made._kind = found
     return made
+
+
+_view_kinds: dict[tuple[Kind, tuple[View, ...], bool], Kind] = {}
+
+
+def _view_kind(kind: Kind, steps: tuple[View, ...], frozen: bool) -> Kind:
+    """The kind of a view of an array of some kind."""
+    writable = kind.writable and not frozen and not any(step.read_only for step in steps)
+    ordered = kind.ordered and is_ordered(kind.type, steps)
+    return kind_of(path_type(kind.type, steps), Form.NDARRAY, kind.device, writable, ordered=ordered)
 
 
 def owner_of(tensor: Tensor) -> Tensor:
@@ -234,7 +248,7 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
     """
     if float_errors() is not _SILENT and not {*np.geterr().values()} <= {"ignore", "warn"}:
         raise Unrecorded("errors of floats do more than warn")
-    key: list[Any] = [function]
+    key: list[Any] = [function, product_type()]
     leaves: list[Any] = []
     cls = Tensor.made
     for value in args:
@@ -250,6 +264,8 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
     entry = _recipes.get(tuple(key))
     if type(entry) is not Recipe:
         entry = _recipe(entry, tuple(key), function, args, kwargs or {}, leaves)
+    if entry.viewed is not None and type(leaves[entry.viewed]) is cls:
+        return view_of(leaves[entry.viewed], entry.steps)
     device = entry.device
     operands = []
     for i in entry.takes:
@@ -262,7 +278,7 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
     call = Call(entry, tuple(operands), (frame.f_code, frame.f_lasti))
     arena = arena_of(device)
     arena.recorded.append(entry)
-    if len(arena.recorded) >= arena.limit:
+    if len(arena.recorded) >= LIMIT and arena.is_cut():
         barrier(arena, "many calls")
     kind = entry.only
     if kind is not None:
@@ -272,7 +288,8 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
 
 _SILENT = float_errors()
 _recipes: dict[Key, Recipe | Refused | tuple[int, ...]] = {}
-"""By function and kinds of the arguments: the recipe, or the leaves on whose values it depends; then also by these."""
+"""By function, type of products and kinds of the arguments: the recipe, or the leaves on whose values it depends; then
+also by these."""
 _RECIPES = 20_000
 """So many are kept."""
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import jax
 
+from ..autocasting import autocast, product_type
 from .jax_private import is_tracing, thread_settings
 
 _Lock = threading.Lock
@@ -23,12 +24,23 @@ _Lock = threading.Lock
 class Job:
     """One call in a worker."""
 
-    __slots__ = ("_args", "_done", "_error", "_function", "_result", "_settings", "_x64", "refused")
+    __slots__ = (
+        "_args",
+        "_done",
+        "_error",
+        "_function",
+        "_products",
+        "_result",
+        "_settings",
+        "_x64",
+        "refused",
+    )
 
     def __init__(self, function: Callable[..., Any], args: Sequence[Any]) -> None:
         self._function, self._args = function, args
         self._settings = thread_settings()
         self._x64 = jax.config.jax_enable_x64
+        self._products = product_type()
         self._result: Any = None
         self._error: BaseException | None = None
         self._done = _Lock()
@@ -46,7 +58,7 @@ class Job:
     def perform(self) -> None:
         """Makes the call, in the worker."""
         try:
-            with jax.enable_x64(self._x64):
+            with jax.enable_x64(self._x64), autocast(self._products):
                 if thread_settings() == self._settings:
                     self._result = self._function(*self._args)
                 else:

@@ -10,6 +10,7 @@ import jax
 from jax.extend.mlir import ir
 from jax.interpreters import mlir
 
+from ..autocasting import autocast, product_type
 from ..compiler.emit.stablehlo import emit_module, stands_alone
 from ..compiler.pipeline import Staged
 from ..compiler.values.boundary import Leaf, Spec, Static, Structure
@@ -37,6 +38,7 @@ class Lowered:
     ) -> None:
         self._dispatcher = dispatcher
         self._canonical = canonical
+        self._products = product_type()
         self._module: ir.Module | None = None
         with waiting:
             self._lower(*canonical(args, kwargs))
@@ -74,7 +76,8 @@ class Lowered:
             if draws is None
             else [jax.ShapeDtypeStruct(t.static_shape, t.dtype) for t in draws.input_types]
         )
-        return self._run(lambda *given: self._specialisation.lower(given), inputs, [*hidden, *drawn])
+        with autocast(self._products):
+            return self._run(lambda *given: self._specialisation.lower(given), inputs, [*hidden, *drawn])
 
     def _run(self, run: Callable[..., Any], leaves: Sequence[Any], hidden: Sequence[Any]) -> Any:
         if self._specialisation.host and not self._entry.context.x64:

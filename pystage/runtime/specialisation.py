@@ -15,6 +15,7 @@ from typing import Any
 
 import jax
 
+from ..autocasting import product_type
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.hlo.types import ArrayType
 from ..compiler.hlo.walk import kinds, work
@@ -306,7 +307,8 @@ class Specialisation:
     def _flags(self) -> tuple[Any, ...]:
         """What the user has set in JAX that changes the meaning of a program."""
         config, mesh = jax.config, jax.sharding.get_abstract_mesh()
-        return self._x64(), config.jax_numpy_dtype_promotion, config.jax_numpy_rank_promotion, mesh
+        promotion = config.jax_numpy_dtype_promotion, config.jax_numpy_rank_promotion
+        return self._x64(), *promotion, mesh, product_type()
 
     def _named(self) -> Callable[..., Any]:
         """`_trace` under the user's name, which JAX gives to the compiled module."""

@@ -86,6 +86,18 @@ def test_sums_of_bfloat16_ndarrays_are_not_rounded_at_each_step():
         np.testing.assert_array_equal(staged(chain, x, y), chain(x, y))
 
 
+def test_products_under_autocast():
+    def product(a):
+        return a @ a
+
+    a = np.full((2, 2), 1.01, np.float32)
+    with pystage.autocast("bfloat16"):
+        rounded = staged(product, a)
+    assert rounded.dtype == np.float32
+    assert (rounded == 2 * 1.0078125**2).all()
+    np.testing.assert_allclose(rounded, product(a), rtol=5e-3)
+
+
 def test_the_order_of_equal_elements():
     def order(x):
         return np.argsort(x)

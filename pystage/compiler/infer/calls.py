@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import jax
 
+from ...autocasting import product_type
 from ..diagnostics.codes_calls import EndlessRecursion, NotServed
 from ..diagnostics.diagnostic import DiagnosticError
 from ..diagnostics.span import Span
@@ -137,6 +138,7 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
         engine.x64,
         engine.handling > 0,
         jax.config.jax_default_matmul_precision,
+        product_type(),
         *canonical.tokens,
     )
     known = engine.callees[key]

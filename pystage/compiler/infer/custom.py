@@ -14,6 +14,7 @@ from typing import NoReturn, cast
 
 import numpy as np
 
+from ...autocasting import product_type
 from ..ad.calculus import Calculus, differentiable
 from ..diagnostics.codes_differentiation import NoRuleFor, RuleDoesNotFit
 from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -106,7 +107,7 @@ def _key(
     canonical = Canonical(engine)
     for value in (custom.function, custom.forward, custom.backward, *args, *kwargs.values()):
         canonical.describe(value)
-    return (custom.apart, *kwargs, engine.x64, *canonical.tokens)
+    return (custom.apart, *kwargs, engine.x64, product_type(), *canonical.tokens)
 
 
 def _ways(

@@ -353,7 +353,7 @@ def _run_handler(e: Engine, handler: stage.Handler, caught: Caught) -> None:
 # ---------------------------------------------------------------- with
 
 
-_SETTINGS = ("errstate", "nullcontext", "ExtendNameStackContextManager")
+_SETTINGS = ("errstate", "nullcontext", "ExtendNameStackContextManager", "autocast")
 """Context managers of NumPy, JAX and Python that set what the compiler reads, for the time of the block."""
 _JAX_SETTINGS = frozenset(
     {

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...autocasting import product_type
 from ..hlo.ir import Value
-from ..hlo.types import BOOL, DType
+from ..hlo.types import BOOL, FLOAT32, DType
 from ..ops import Broadcast, DotGeneral, Multiply, Or, Transpose
 from ..values.views import read_path
 from .context import Context
@@ -44,6 +45,12 @@ class Precision:
 
     name: str | None = None
     preferred: DType | None = None
+
+
+def lowered(precision: str | None, dtype: DType) -> str | None:
+    """The precision of a product of this element type: that of `pystage.autocast`, unless it asks for its own."""
+    low = product_type()
+    return low if low is not None and precision in (None, "DEFAULT") and dtype == FLOAT32 else precision
 
 
 def without_repeats(ctx: Context, x: Labelled) -> Labelled:
@@ -91,7 +98,7 @@ def product(
         right.axes(batch),
         left.axes(contracted),
         right.axes(contracted),
-        precision.name,
+        lowered(precision.name, left.value.type.dtype),
         precision.preferred,
     )
     free = [label for label in left.labels if label not in shared]

@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...autocasting import autocast
 from ..diagnostics.codes_calls import WrongArguments
 from ..diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
 from ..hlo.ir import Value
@@ -306,7 +307,8 @@ def pinv(a: Any, rcond: Any = None, hermitian: Any = False, *, rtol: Any = ...) 
     limit = np.asarray(share)[..., None] * np.max(values, axis=-1, keepdims=True, initial=0)
     kept = values > limit
     shares = np.where(kept, 1 / np.where(kept, values, 1), 0).astype(values.dtype)
-    return np.matmul(np.swapaxes(vh, -1, -2), shares[..., None] * np.swapaxes(u, -1, -2))
+    with autocast(None):
+        return np.matmul(np.swapaxes(vh, -1, -2), shares[..., None] * np.swapaxes(u, -1, -2))
 
 
 @composed(np.linalg.matrix_rank)

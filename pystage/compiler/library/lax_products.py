@@ -18,6 +18,7 @@ from ..hlo.types import DType, is_complex
 from ..ops import Convolution, DotGeneral
 from ..values.lattice import Abstract, Array
 from .context import Context, Raw
+from .contraction import lowered
 from .jaxtail import jax_call
 from .jaxvalues import (
     UnservedPrecision,
@@ -58,7 +59,7 @@ def dot(
         return jax_call(ctx, lax.dot, [lhs, rhs], {"dimension_numbers": dimension_numbers, **options})
     contract, batch = _dot_axes(ctx, dimension_numbers, left, right)
     preferred = _preferred(ctx, preferred_element_type, "lax.dot")
-    op = DotGeneral(batch[0], batch[1], contract[0], contract[1], name, preferred)
+    op = DotGeneral(batch[0], batch[1], contract[0], contract[1], lowered(name, left.dtype), preferred)
     weak = preferred is None and all_weak([left, right])
     return ctx.jax(checked(ctx, op, left.value, right.value), weak)
 
@@ -165,7 +166,7 @@ def conv_general_dilated(
         tuple(numbers.out_spec),
         integer(ctx, feature_group_count, f"feature_group_count of {name}"),
         integer(ctx, batch_group_count, f"batch_group_count of {name}"),
-        precise,
+        lowered(precise, left.dtype),
         preferred,
     )
     weak = preferred is None and all_weak([left, right])

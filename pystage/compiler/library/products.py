@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import jax.numpy as jnp
 import numpy as np
 
+from ...autocasting import autocast
 from ..diagnostics.codes_types import ArgumentNotStaged, NoSuchOperation
 from ..hlo.ir import Value
 from ..hlo.types import DType, is_complex
@@ -47,6 +48,15 @@ def precision_of(ctx: Context, rules: Rules, precision: Raw, preferred: Raw, fun
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"jnp.{function}", argument="precision"))
     wanted = None if is_none(preferred) else rules.dtype(ctx, preferred, function)
     return Precision(name, wanted)
+
+
+@meaning(autocast)
+def _autocast(ctx: Context, dtype: Raw) -> Abstract:
+    """A context that the compiler is in while it infers what stands in it."""
+    try:
+        return Const(autocast(ctx.known(dtype, "the type of autocast")))
+    except ValueError as error:
+        ctx.raise_(error)
 
 
 def _pair(ctx: Context, rules: Rules, a: Raw, b: Raw, function: str) -> tuple[Value, Value, bool]:

@@ -15,7 +15,7 @@ from ..hlo.ir import Op, Value
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
 from ..hlo.types import FLOAT32, INT32, ArrayType, DType, Extent, ShapeError, Symbol, known_equal
-from .dot import accumulator, precision_config, require_precision
+from .dot import accumulator, emit_rounded, precision_config, require_precision, rounded
 from .lanes import of_all_lanes
 from .operands import require, require_axes, require_per_axis, require_same_dtype
 from .structure import Reverse
@@ -35,7 +35,7 @@ class Convolution(HloOp):
     (output feature, input feature, spatial…), `out_spec` which of the result are (batch, feature,
     spatial…), as `jax.lax.ConvDimensionNumbers`. Strides, padding, dilations and reversal have one entry
     per spatial axis; an empty dilation or reversal means none. `preferred` is the element type of the
-    result, that of the operands if None.
+    result, that of the operands if None. `precision` is as in `DotGeneral`.
     """
 
     opcode = "convolution"
@@ -57,7 +57,7 @@ class Convolution(HloOp):
         """Batch, output features and one extent per spatial axis, placed as `out_spec` says."""
         lhs, rhs = operands
         require_same_dtype("convolution", operands)
-        require_precision("convolution", self.precision)
+        require_precision("convolution", self.precision, operands)
         if lhs.rank != rhs.rank or lhs.rank < 2:
             raise ShapeError(
                 f"convolution of {lhs} with {rhs}: both need batch, feature and the same other axes"
@@ -122,7 +122,8 @@ class Convolution(HloOp):
         return batch // groups
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
-        """One `stablehlo.convolution`."""
+        """One `stablehlo.convolution`, of operands that are converted first where the precision asks for it."""
+        operands = tuple(emit_rounded(e, self.precision, op, operands))
         return e.create(self.opcode, op.results, operands, e.attributes(self, self._attributes))
 
     def _attributes(self, e: Emitter) -> dict[str, mlir_ir.Attribute]:
@@ -149,6 +150,7 @@ class Convolution(HloOp):
         lhs, rhs = operands
         type = self.infer(ArrayType(lhs.dtype, lhs.shape), ArrayType(rhs.dtype, rhs.shape))
         wide = accumulator(type.dtype)
+        lhs, rhs = rounded(lhs, self.precision), rounded(rhs, self.precision)
         x: np.ndarray = lhs.transpose(_spatial_first(self.lhs_spec)).astype(wide)
         kernel: np.ndarray = rhs.transpose(_spatial_first(self.rhs_spec)).astype(wide)
         for i, reverse in enumerate(self.window_reversal):
@@ -196,6 +198,7 @@ class Convolution(HloOp):
         return (
             Sample(cls(one, same, one, one, NHWC, HWIO, NHWC), (image, kernel)),
             Sample(cls((2, 1), none, (), (), NHWC, HWIO, NCHW, precision="HIGHEST"), (image, kernel)),
+            Sample(cls((2, 1), same, (), (), NHWC, HWIO, NHWC, precision="bfloat16"), (image, kernel)),
             Sample(cls(one, ((2, -1), (-1, 3)), (2, 1), (1, 2), NHWC, HWIO, NHWC), (image, kernel)),
             Sample(
                 cls(one, none, (), (), NCHW, OIHW, NCHW, window_reversal=(True, False)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,24 +13,61 @@ from ..hlo.calculus import Calculus, Contribution, Cotangents, Tangents
 from ..hlo.ir import Op, Value
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample
-from ..hlo.types import BOOL, FLOAT32, INT8, INT32, ArrayType, DType, Shape, ShapeError, Symbol, known_equal
+from ..hlo.types import (
+    BFLOAT16,
+    BOOL,
+    FLOAT16,
+    FLOAT32,
+    INT8,
+    INT32,
+    ArrayType,
+    DType,
+    Shape,
+    ShapeError,
+    Symbol,
+    known_equal,
+)
 from .operands import require, require_axes, require_same_dtype
 
 Axes = tuple[int, ...]
 PRECISIONS = ("DEFAULT", "HIGH", "HIGHEST")
+ROUNDED: Mapping[str, DType] = {"bfloat16": BFLOAT16, "float16": FLOAT16}
+"""Precisions that are element types: float32 operands are rounded to them, and sums are float32."""
 
 
-def require_precision(name: str, precision: str | None) -> None:
-    """`precision` is one of StableHLO's, or None for the backend's choice."""
-    if precision is not None and precision not in PRECISIONS:
-        raise ShapeError(f"{name}: precision {precision!r} is none of {', '.join(PRECISIONS)}")
+def require_precision(name: str, precision: str | None, operands: Sequence[ArrayType]) -> None:
+    """`precision` is one of StableHLO's or of `ROUNDED`, or None for the backend's choice."""
+    if precision is not None and precision not in (*PRECISIONS, *ROUNDED):
+        raise ShapeError(f"{name}: precision {precision!r} is none of {', '.join((*PRECISIONS, *ROUNDED))}")
+    if precision in ROUNDED and operands[0].dtype != FLOAT32:
+        raise ShapeError(
+            f"{name}: operands of {operands[0].dtype} are not rounded to {precision}, only float32"
+        )
 
 
 def precision_config(precision: str | None) -> dict[str, mlir_ir.Attribute]:
     """The attribute `precision_config` for both operands; empty where the backend may choose."""
-    if precision is None:
+    if precision is None or precision in ROUNDED:
         return {}
     return {"precision_config": mlir_ir.ArrayAttr.get([stablehlo.PrecisionAttr.get(precision)] * 2)}
+
+
+def emit_rounded(
+    e: Emitter, precision: str | None, op: Op, operands: Sequence[mlir_ir.Value]
+) -> Sequence[mlir_ir.Value]:
+    """The operands as the product takes them: converted, where the precision is an element type."""
+    dtype = ROUNDED.get(precision or "")
+    if dtype is None:
+        return operands
+    return [
+        e.create("convert", [value.type.with_dtype(dtype)], [operand]).results[0]
+        for value, operand in zip(op.operands, operands, strict=True)
+    ]
+
+
+def rounded(x: np.ndarray, precision: str | None) -> np.ndarray:
+    """The same for the reference: an operand, rounded where the precision is an element type."""
+    return x.astype(ROUNDED.get(precision or "", x.dtype))
 
 
 @dataclass(frozen=True)
@@ -39,7 +76,7 @@ class DotGeneral(HloOp):
 
     The result has the batch axes, then the free axes of `lhs`, then those of `rhs`, each in the order in
     which they stand; `preferred` is its element type, that of the operands if None. Products of booleans
-    are sums in the sense of "or".
+    are sums in the sense of "or". `precision` is StableHLO's, or one of `ROUNDED`.
     """
 
     opcode = "dot_general"
@@ -55,7 +92,7 @@ class DotGeneral(HloOp):
         """`(batch…, lhs free…, rhs free…)`; `ShapeError` where paired axes differ in length."""
         lhs, rhs = operands
         require_same_dtype("a product", operands)
-        require_precision("product", self.precision)
+        require_precision("product", self.precision, operands)
         require_axes("product", self.lhs_batch + self.lhs_contract, lhs.rank)
         require_axes("product", self.rhs_batch + self.rhs_contract, rhs.rank)
         for kind, ours, theirs in (
@@ -75,7 +112,8 @@ class DotGeneral(HloOp):
         return ArrayType(self.preferred or lhs.dtype, batch + left + right)
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
-        """One `stablehlo.dot_general`."""
+        """One `stablehlo.dot_general`, of operands that are converted first where the precision asks for it."""
+        operands = tuple(emit_rounded(e, self.precision, op, operands))
         numbers = stablehlo.DotDimensionNumbers.get(
             self.lhs_batch, self.rhs_batch, self.lhs_contract, self.rhs_contract
         )
@@ -87,6 +125,7 @@ class DotGeneral(HloOp):
         lhs, rhs = operands
         result = self.infer(ArrayType(lhs.dtype, lhs.shape), ArrayType(rhs.dtype, rhs.shape))
         wide = accumulator(result.dtype)
+        lhs, rhs = rounded(lhs, self.precision), rounded(rhs, self.precision)
         left: np.ndarray = _matrix(lhs, self.lhs_batch, self.lhs_contract).astype(wide)
         right: np.ndarray = _matrix(rhs, self.rhs_batch, self.rhs_contract).astype(wide)
         product: np.ndarray = np.einsum("bik,bjk->bij", left, right)
@@ -130,6 +169,8 @@ class DotGeneral(HloOp):
         return (
             Sample(matmul, (f32(3, 4), f32(4, 5))),
             Sample(cls((), (), (1,), (0,), "HIGHEST"), (f32(3, 4), f32(4, 5))),
+            Sample(cls((), (), (1,), (0,), "bfloat16"), (f32(3, 4), f32(4, 5))),
+            Sample(cls((0,), (0,), (2,), (1,), "float16"), (f32(2, 3, 4), f32(2, 4, 5))),
             Sample(cls((), (), (0,), (0,)), (f32(7), f32(7))),
             Sample(cls((), (), (), ()), (f32(2), f32(3, 2))),
             Sample(cls((0,), (2,), (1,), (0,)), (f32(2, 3, 4), f32(3, 5, 2))),
@@ -160,6 +201,11 @@ class DotGeneral(HloOp):
             ErrorSample(matmul, (a, ArrayType(INT8, (4, 2))), "one element type"),
             ErrorSample(matmul, (a, ArrayType(FLOAT32, (Symbol("n"), 2))), "axis 0 of the second has n"),
             ErrorSample(cls((), (), (1,), (1,), "LOW"), (a, a), "precision 'LOW'"),
+            ErrorSample(
+                cls((), (), (1,), (1,), "bfloat16"),
+                (a.with_dtype(INT32), a.with_dtype(INT32)),
+                "operands of int32 are not rounded to bfloat16",
+            ),
         )
 
     def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
