@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 import sys
 
+import pystage
+
 from .measuring import Table
 from .report import write
 
@@ -34,6 +36,7 @@ def main(names: list[str]) -> int:
     if unknown:
         print(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
         return 2
+    pystage.config.fallback = "error"  # what is measured is staged
     tables: list[Table] = []
     for name in names or BENCHMARKS:
         print(f"{name} …", file=sys.stderr, flush=True)

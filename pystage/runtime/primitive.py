@@ -16,6 +16,7 @@ import jax
 from jax.extend.mlir import ir
 from jax.interpreters import ad, batching, mlir
 
+from ..compiler.emit.apart import keep_apart
 from ..compiler.emit.channels_last import channels_last
 from ..compiler.emit.cut import cut
 from ..compiler.emit.fence import fence_loads
@@ -80,6 +81,7 @@ def for_platform(function: Function, *platforms: str, alone: bool) -> Function:
     kernels (among several XLA would put the exchange of parts into them), and NumPy does what it does faster."""
     if "cpu" not in platforms:
         return function
+    function = keep_apart(function)
     loops = While in kinds(function)
     if loops:
         function = fence_loads(channels_last(function))
