@@ -1,4 +1,4 @@
-"""Which parameters of the widest tests run: a twelfth, or all with `PYSTAGE_ALL_TESTS=1` (`make test-all`).
+"""Which parameters of the widest tests run: a sixteenth, or all with `PYSTAGE_ALL_TESTS=1` (`make test-all`).
 
 Those tests run each function of JAX for every element type, form and setting, or programs that other tests run too; JAX
 compiles each of the calls by itself.
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ALL = bool(os.environ.get("PYSTAGE_ALL_TESTS"))
-KEPT = 12
+KEPT = 16
 """One of so many parameters is kept."""
 
 WIDE = {
@@ -25,6 +25,7 @@ WIDE = {
     "kinds/test_contract.py": {"test_programs_of_the_contract"},
     "kinds/test_numpy.py": {"test_functions"},
     "kinds/test_programs.py": {"test_programs"},
+    "lazy/test_numpy.py": {"test_calls"},
     "library/test_array_attributes.py": {"test_data"},
     "library/test_exact.py": {"test_exact"},
     "library/test_elementwise.py": {"test_unary_jax", "test_binary_jax"},

@@ -142,7 +142,7 @@ def test_python_integers_have_64_bits():
     assert double(2**62, x.copy()) == 2**63
     with pytest.raises(pystage.StagingError, match="PS810"):
         pystage.compile(double)(2**62, x)
-    assert x[0] == 2.0**62
+    assert x[0] == 0.0, "a refused run changes nothing"
 
 
 def test_indices_of_jax_arrays_beyond_32_bits():

@@ -10,7 +10,7 @@ from sampling import ALL
 
 from lazy.comparing import compare
 
-EVERY = 1 if ALL else 6
+EVERY = 1 if ALL else 12
 ALLOWED = {
     "contract.test_draws:into_out-1": "a generator stores into ndarrays only: ValueError",
     "contract.test_draws:into_out-2": "a generator stores into ndarrays only: ValueError",

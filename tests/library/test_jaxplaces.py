@@ -121,7 +121,7 @@ MESHES = """
     def program(x):
         return nn.with_logical_constraint(x * 2, ("a",), rules=(("a", "rows"),))
 
-    staged, x = pystage.compile(program), jnp.ones(4)
+    staged, x = pystage.compile(program, fallback="error"), jnp.ones(4)
     assert len(staged(x).devices()) == len(program(x).devices()) == 1
     mesh = jax.make_mesh((2,), ("rows",), axis_types=(jax.sharding.AxisType.Auto,))
     with jax.set_mesh(mesh):

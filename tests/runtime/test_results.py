@@ -28,6 +28,7 @@ from pystage.compiler.values.boundary import (
     View,
     Write,
 )
+from pystage.compiler.values.views import Permuted, Reshaped, Window
 from tests.runtime.sketch import Sketch, argument, compiled
 
 
@@ -169,7 +170,7 @@ def test_the_callers_own_objects_come_back_as_themselves() -> None:
 
 
 def test_views_are_of_the_callers_memory() -> None:
-    steps = (("getitem", (slice(1, None),)), ("reshape", (2, 1)), ("T", ()))
+    steps = (Window((1,), (2,)), Reshaped((2, 1)), Permuted((1, 0)))
     f, _ = compiled(lambda x: x[1:].reshape(2, 1).T, lambda s: View(Same(argument("x")), steps, 0))
     x = np.arange(3.0)
     got = f(x)
