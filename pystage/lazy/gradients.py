@@ -14,6 +14,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..compiler.diagnostics.codes_differentiation import NoDerivative
+from ..compiler.diagnostics.errors import StagingError
 from ..compiler.hlo.types import is_complex, is_floating
 from ..compiler.values.boundary import Form
 from ..runtime.function import Lazily
@@ -76,6 +78,8 @@ class _Input:
 
     def __init__(self, leaf: Any) -> None:
         self._leaf = leaf
+        if isinstance(leaf, jax.Array):
+            raise StagingError((NoDerivative(span=None, what="a jax.Array where a function is not staged"),))
         array = np.asarray(leaf) if not isinstance(leaf, LazyTensor) else None
         type_ = leaf.dtype if array is None else array.dtype
         if not (is_floating(type_) or is_complex(type_)):
@@ -85,7 +89,7 @@ class _Input:
             self.node = Node(source.type, source.device, source.array, source.call)
             self.stand = owner(self.node, kind_of(source.type, leaf._kind.form, source.device))
         else:
-            form = Form.NDARRAY if isinstance(leaf, np.ndarray | jax.Array) else Form.SCALAR
+            form = Form.NDARRAY if isinstance(leaf, np.ndarray) else Form.SCALAR
             self.stand = from_host(array, None, form)
             self.node = self.stand._node
 
@@ -96,13 +100,13 @@ class _Input:
             made = from_host(np.zeros(kind.type.static_shape, kind.type.dtype), kind.device, kind.form)
         else:
             made = owner(node, kind)
-        return type(self._leaf)(made.item()) if isinstance(self._leaf, float | complex) else made
+        return type(self._leaf)(made.item()) if type(self._leaf) in (float, complex) else made
 
 
 def _gradients(result: Any, inputs: Sequence[Node]) -> list[Node | None]:
     """The gradient by each input, recorded; None where the result does not depend on it."""
     if not isinstance(result, LazyTensor):
-        if isinstance(result, float | int):
+        if isinstance(result, float | np.floating):
             return [None] * len(inputs)
         raise TypeError(f"grad requires real-valued outputs, but got {type(result).__name__}.")
     if result.shape != ():

@@ -7,6 +7,7 @@ holds and those that are computed.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CodeType
@@ -122,21 +123,27 @@ class StepError(RuntimeError):
     """A step (`lazy.step`) does not repeat: it looks at values or draws, or what it does is not what it did."""
 
 
-_steps: list[str] = []
-"""The steps that are being recorded, innermost last."""
+class _Steps(threading.local):
+    """The steps that a thread is recording, innermost last."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+
+_steps = _Steps()
 
 
 @contextmanager
 def recording_step(name: str) -> Iterator[None]:
     """Records a step, in which nothing may happen that is not recorded."""
-    _steps.append(name)
+    _steps.names.append(name)
     try:
         yield
     finally:
-        _steps.pop()
+        _steps.names.pop()
 
 
 def refuse_in_step(what: str) -> None:
     """Raises StepError where a step is being recorded."""
-    if _steps:
-        raise StepError(f"the step `{_steps[-1]}` {what}, so that it cannot be replayed")
+    if _steps.names:
+        raise StepError(f"the step `{_steps.names[-1]}` {what}, so that it cannot be replayed")

@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from .arena import arena_of
+from .arena import arena_of, arenas
 from .array import LazyTensor
 from .barrier import barrier, donated_inputs
 from .control import sync
@@ -28,6 +28,9 @@ class _Program:
 
     def __init__(self, name: str, given: Sequence[LazyTensor], function: Callable[[], Any]) -> None:
         before = [node_of(t) for t in given]
+        others = [
+            (t, t._node) for arena in arenas() for t in arena.tensors() if all(t is not g for g in given)
+        ]
         with recording_step(name):
             result = function()
         leaves, self._tree = jax.tree_util.tree_flatten(result)
@@ -49,6 +52,11 @@ class _Program:
             if t._owner is None and t._node is not node
         ]
         segment = Segment([o for o in outputs if o.call is not None])
+        outside = {id(node) for _, node in others}
+        if any(t._node is not node for t, node in others) or any(id(n) in outside for n in segment.inputs):
+            raise StepError(
+                f"the step `{name}` uses a lazy tensor that is no argument, so that it cannot be replayed"
+            )
         self.key = segment.key
         self._staged = program_of(segment)
         self._executables: dict[tuple[int, ...], Executable] = {}
@@ -138,10 +146,8 @@ class Step:
             made = _Program(name, given, lambda: function(*args, **kwargs))
             if found is None:
                 self._programs[tuple(key)] = made
-            elif made.key != found.key:
-                raise StepError(
-                    f"`{getattr(function, '__name__', 'step')}` does not do what it did the first time"
-                )
+            elif made.key != found.key or not made.takes_what(found):
+                raise StepError(f"the step `{name}` does not do what it did the first time")
             barrier(arena, "a step ends")
             return made.first
 
@@ -163,6 +169,7 @@ def step(function: Callable[..., Any] | None = None, *, check: bool = False) -> 
     is not done again. `check`: each call is recorded nevertheless, and compared with the first. A block ends in a
     barrier, so that each is one program.
 
-    Raises StepError for a function that looks at values, returns views, or, with `check`, does something else.
+    The tensors of a step are its arguments, by themselves or in lists, tuples and dicts. Raises StepError for a function
+    that looks at values, draws, uses other tensors or returns views, or, with `check`, does something else.
     """
     return Step(function, check)

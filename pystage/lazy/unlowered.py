@@ -51,9 +51,13 @@ class _Lent(Replacement):
         self._cause = cause
         self._owners: dict[int, tuple[Tensor, np.ndarray[Any, Any], np.ndarray[Any, Any]]] = {}
         self.device: Any = None
+        self.arrays: dict[int, Any] = {}
+        """The ndarrays that were given, by identity: they stay what they are."""
 
     def leaf(self, value: Any) -> Any:
         if not isinstance(value, Tensor):
+            if type(value) is np.ndarray:
+                self.arrays[id(value)] = value
             return value
         self.device = value._kind.device
         found = self.made.get(id(value))
@@ -111,7 +115,7 @@ class _Returned(Replacement):
             return found[1]
         if type(value) is not np.ndarray or value.dtype not in SHORT_NAMES or not value.dtype.isnative:
             return value
-        if self._lent.share(value):
+        if id(value) in self._lent.arrays or self._lent.share(value):
             return value
         type_ = ArrayType(value.dtype, value.shape)
         node = Node(type_, self._device, on_device(value, self._device))

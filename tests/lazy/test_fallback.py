@@ -144,6 +144,18 @@ def test_compiled_functions_take_lazy_tensors() -> None:
     assert found["new"].tolist() == [1.0] * 4
 
 
+def test_ndarrays_beside_lazy_tensors_stay_ndarrays() -> None:
+    @pystage.compile
+    def step(w: Any, data: Any) -> Any:
+        data[1][0] = 5.0
+        return w + data[0]
+
+    data = [np.ones(4), np.zeros(4)]
+    first, second = data
+    assert step(lazy.asarray(np.ones(4)), data).tolist() == [2.0] * 4
+    assert data[0] is first and data[1] is second and second[0] == 5.0
+
+
 def test_a_gradient_has_nothing_to_fall_back_on() -> None:
     def loss(x: Any) -> Any:
         return eval("x") ** 2

@@ -1,0 +1,108 @@
+"""Gradients of functions that run on lazy tensors are the slopes of the plain function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pystage
+from pystage import lazy
+
+pytestmark = pytest.mark.filterwarnings("ignore::pystage.FallbackWarning")
+W = np.random.default_rng(0).normal(size=(3, 2))
+
+
+@pytest.fixture(autouse=True)
+def _lazily(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pystage.config, "_fallback", "lazy")
+
+
+def products(w: Any) -> Any:
+    h = np.tanh(np.ones((4, 3)) @ w) * eval("2.0")
+    return (h**2).sum()
+
+
+def branches(w: Any) -> Any:
+    y = w * eval("1.0")
+    if y.sum() > 0:
+        y = y * 3
+    for _ in range(3):
+        y = np.sin(y) + w
+    return y.mean()
+
+
+def stores(w: Any) -> Any:
+    y = np.zeros((3, 2)) + w * eval("1.0")
+    y[0] *= 2
+    y[:, 1] = w[:, 0] ** 2
+    v = y.T
+    v[0] += w[:, 1]
+    return (y * y).sum()
+
+
+def prints(w: Any) -> Any:
+    total = (w * eval("1.0")).sum()
+    print(f"{total:.2f}")
+    return total * total
+
+
+def slopes(function: Any, w: Any, step: float = 1e-6) -> Any:
+    found = np.zeros_like(w)
+    for place in np.ndindex(*w.shape):
+        up, down = w.copy(), w.copy()
+        up[place] += step
+        down[place] -= step
+        found[place] = (function(up) - function(down)) / (2 * step)
+    return found
+
+
+@pytest.mark.parametrize("function", [products, branches, stores, prints])
+def test_gradients_are_slopes(function: Any, capsys: Any) -> None:
+    expected = slopes(function, W)
+    found = pystage.grad(function)(W)
+    assert type(found) is np.ndarray
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-8)
+    value, gradient = pystage.value_and_grad(function)(lazy.asarray(W))
+    assert type(value) is type(gradient) is lazy.LazyTensor
+    np.testing.assert_allclose(float(value), function(W))
+    np.testing.assert_allclose(np.array(gradient), expected, rtol=1e-5, atol=1e-8)
+
+
+def test_numbers_structures_and_aux() -> None:
+    def loss(parts: Any, k: float) -> Any:
+        return eval("1.0") * parts["a"] ** 3 * k + (parts["b"] ** 2).sum(), "aux"
+
+    gradient, aux = pystage.grad(loss, has_aux=True)({"a": 2.0, "b": np.array([1.0, 3.0])}, 2.0)
+    assert (gradient["a"], type(gradient["a"]), aux) == (24.0, float, "aux")
+    assert gradient["b"].tolist() == [2.0, 6.0]
+    scalar = lazy.asarray(np.array([2.0, 5.0])).sum()
+    found = pystage.grad(lambda x: x * x * eval("1.0"))(scalar)
+    assert (type(found), float(found)) == (lazy.LazyTensor, 14.0)
+    assert pystage.grad(lambda x: eval("4.0"))(2.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda w: w.sum() * float(w.sum()) * eval("1.0"),
+        lambda w: np.unique(w * eval("1.0")).sum(),
+        lambda w: (w * w.tolist()[0][0] * eval("1.0")).sum(),
+    ],
+)
+def test_what_leaves_the_record_has_no_derivative(function: Any) -> None:
+    with pytest.raises(pystage.StagingError, match="PS701"):
+        pystage.grad(function)(W)
+
+
+def test_arrays_of_jax_are_left_to_jax() -> None:
+    with pytest.raises(pystage.StagingError, match="PS701"):
+        pystage.grad(lambda x: (x * eval("1.0")).sum())(jnp.ones(3))
+
+
+@pytest.mark.parametrize("function", [lambda w: w * eval("1.0"), lambda w: int(eval("1"))])
+def test_only_one_real_number_is_differentiated(function: Any) -> None:
+    with pytest.raises(TypeError):
+        pystage.grad(function)(W)
