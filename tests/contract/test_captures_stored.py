@@ -154,6 +154,40 @@ def raised_by_the_second_call(x):
     return None
 
 
+def share(x):
+    W.counter.places = W.entries["k"]
+    W.entries["k"][0] += x
+    return W.counter.places.sum()
+
+
+def what_the_caller_stored_there(x):
+    W.entries["k"] = np.ones(2)
+    first = share(x)
+    W.entries["k"] = np.zeros(2)
+    second = share(x)
+    W.entries["k"][1] = 7
+    return first, second, share(x), W.counter.places is W.entries["k"]
+
+
+def passes(x):
+    W.items[0] = x
+    return W.items[0] > 5
+
+
+def in_a_test_that_fails_at_once(x):
+    count = 0
+    while passes(3.0):
+        count += 1
+    return count
+
+
+def in_the_second_part_of_a_test(x):
+    count = 0
+    while count < 3 and passes(2.0):
+        count += 1
+    return count
+
+
 PROGRAMS = [
     one_after_the_other,
     through_another,
@@ -166,6 +200,9 @@ PROGRAMS = [
     items_of_a_list,
     an_object,
     raised_by_the_second_call,
+    what_the_caller_stored_there,
+    in_a_test_that_fails_at_once,
+    in_the_second_part_of_a_test,
 ]
 
 

@@ -41,6 +41,21 @@ def extended_by_it(x):
     return values
 
 
+@cases.each(*NUMBERS, (np.array(2.5),), raises=TypeError)
+def reversed_(x):
+    return [v for v in reversed(x)]
+
+
+@cases.each(([1, 2],), raises=TypeError)
+def reversed_iterators(x):
+    return list(reversed(zip(x, x)))
+
+
+@cases.each(([1, 2],), raises=TypeError)
+def reversed_sets(x):
+    return list(reversed({1, 2}))
+
+
 @cases.each(*NUMBERS, raises=TypeError)
 def contains(x):
     return 1 in x
@@ -79,6 +94,20 @@ def a_deletion(x):
 @cases.each(*NUMBERS, raises=TypeError)
 def a_length(x):
     return len(x)
+
+
+def _each_filled(kind):
+    arrays = [np.ones(shape) for shape in [(2,), (1,), (0,), (1, 1), ()]]
+    return [(np.zeros(2, kind), value) for value in (*arrays, [1], [1, 2], (3,), [])]
+
+
+@cases.each(*[case for kind in (float, int, bool, complex, "u1") for case in _each_filled(kind)])
+def filled(x, value):
+    try:
+        x.fill(value)
+    except (TypeError, ValueError) as error:
+        return type(error).__name__, str(error), x
+    return x
 
 
 @cases.each((1, 2.5), (0, 2.5), raises=TypeError)

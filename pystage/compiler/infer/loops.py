@@ -123,8 +123,9 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
     for _ in range(PASS_LIMIT):
         mark = engine.mark_errors()
         result = _one_pass(engine, loop, patterns)
-        if result is None:
-            return  # the condition is false on entry: the loop does not run
+        if result is None:  # the condition is false on entry: the loop does not run, but the test does
+            engine.truth(loop.test())
+            return
         together = len(engine.state.together)
         certain = loop.certain or (result.first and isinstance(result.condition, Const))
         optional = (loop.peeled or not certain) and not _is_counted(loop)

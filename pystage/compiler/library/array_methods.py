@@ -6,6 +6,7 @@ calls that function; written out here is where the method differs from it, or th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from ..diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
 from ..hlo.ir import Value
-from ..hlo.types import BFLOAT16, is_complex
+from ..hlo.types import BFLOAT16, DType, is_complex
 from ..ops import BitcastConvert, Transpose
 from ..values.boundary import Form
 from ..values.lattice import NONE, Abstract, Array, Const, Ref, Tuple
@@ -25,10 +26,11 @@ from .indexing import array_getitem
 from .jaxvalues import is_none
 from .layout import keep_order
 from .manipulation import order_of
+from .nesting import is_sequence
 from .promote import python_type
 from .rules import JAX, NUMPY, Rules, refuse_forgotten
 from .stores import cast, dtype_of, shape_of, store_through
-from .structures import new_list, sequence_items
+from .structures import new_list, sequence_items, type_name
 
 _LISTED = 256
 """The greatest number of elements that `tolist` takes apart."""
@@ -191,8 +193,29 @@ def _fill(ctx: Context, self: Raw, value: Raw) -> Abstract:
     """All elements are `value`; a NumPy scalar stays what it is, as in NumPy."""
     if not ctx.is_ndarray(self):
         return NONE
-    new = assigned_value(ctx, value, dtype_of(ctx, self), "the filling value")
+    dtype = dtype_of(ctx, self)
+    new = assigned_value(ctx, _filling(ctx, value, dtype), dtype, "the filling value")
     return _stored(ctx, self, new)
+
+
+def _filling(ctx: Context, value: Raw, dtype: DType) -> Raw:
+    """The value that is to fill an array of `dtype`; raises what NumPy raises where it is no single number."""
+    if is_sequence(ctx, value):
+        name = type_name(ctx, value)
+        if dtype.kind == "b":
+            return ctx.truth(value)
+        if dtype.kind in "iu":
+            wanted = "int() argument must be a string, a bytes-like object or a real number"
+            ctx.raise_(TypeError(f"{wanted}, not '{name}'"))
+        if dtype.kind == "c":
+            ctx.raise_(TypeError(f"must be real number, not {name}"))
+        ctx.raise_(ValueError("setting an array element with a sequence."))
+    read = ctx.read(value)
+    if isinstance(read, Array) and read.shape and (dtype.kind != "b" or math.prod(read.shape) != 1):
+        if dtype.kind == "c":
+            ctx.raise_(TypeError("only 0-dimensional arrays can be converted to Python scalars"))
+        ctx.raise_(ValueError("setting an array element with a sequence."))
+    return value
 
 
 def _sort(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:

@@ -6,9 +6,13 @@ be rolled, or containers of listed elements.
 
 from __future__ import annotations
 
+import jax
+import numpy as np
+
 from ..values.lattice import (
     NONE,
     Abstract,
+    Array,
     Const,
     Enumerate,
     ListCell,
@@ -19,6 +23,7 @@ from ..values.lattice import (
     Zip,
 )
 from .builtins import listed
+from .classes import c_name, class_of
 from .context import Context, Raw
 from .dict_methods import entries_of
 from .iterators import is_iterator
@@ -57,9 +62,23 @@ def reversed_(ctx: Context, sequence: Raw, /) -> Abstract:
     method = special(ctx, sequence, "__reversed__")
     if method is not None:
         return ctx.call(method, [])
+    _check_reversible(ctx, sequence)
     inner = _iterable(ctx, sequence)
     content = cell_of(ctx, inner)
     return Reversed(inner, len(content.items) if isinstance(content, ListCell) else None, new_turn(ctx))
+
+
+def _check_reversible(ctx: Context, sequence: Raw) -> None:
+    """Raises TypeError for what is certainly no sequence."""
+    (cls, *others) = class_of(ctx, sequence)
+    if others:
+        return
+    read = ctx.read(sequence) if issubclass(cls, np.ndarray | jax.Array) else None
+    if isinstance(read, Array) and not read.shape:
+        ctx.raise_(TypeError("len() of unsized object"))
+    is_sequence = hasattr(cls, "__len__") and hasattr(cls, "__getitem__")
+    if issubclass(cls, np.generic) or not (hasattr(cls, "__reversed__") or is_sequence):
+        ctx.raise_(TypeError(f"{c_name(cls)!r} object is not reversible"))
 
 
 @meaning(map)
