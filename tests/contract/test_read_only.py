@@ -27,6 +27,16 @@ def a_view(x):
     return x
 
 
+def a_slice_of_computed_length(x):
+    x[: int(x[0])] *= 2
+    return x
+
+
+def a_slice_of_computed_length_and_too_many(x):
+    x[: int(x[0])] *= np.ones(2)
+    return x
+
+
 def a_mask(x):
     x[x > 0] = 2
     return x
@@ -77,6 +87,8 @@ PROGRAMS = [
     an_element,
     in_place,
     a_view,
+    a_slice_of_computed_length,
+    a_slice_of_computed_length_and_too_many,
     a_mask,
     on_a_path,
     caught,

@@ -120,6 +120,39 @@ def tuple_comparison(a, b):
     return a == (1, 2), len(a) == len(b), () == (), (1, "a") == (1, "a"), (1, 2) < (1, 3)
 
 
+@cases.each(*[(np.array([3, 1, 2, 5]), n) for n in range(4)])
+def what_decides_a_comparison_of_sequences(x, n):
+    numbers = (x[0], x[1], n) < (n, 1, x[2]), (x[0], x[1], n) <= (n, 1, x[2]), [n, x[0]] == [x[1], 3]
+    return numbers, (x[0], "a", x[1]) == (n, "a", 1), n in (1, 2, x[1]), n in (x[0], 1), n in [x[3], 2.0]
+
+
+@cases.each(*[(np.array([3, 1, 2, 5]), n) for n in range(3)])
+def what_follows_is_not_compared(x, n):
+    v = x * 1.5
+    unlike = (x[0], "a") < (n, 1), (x[0] + 0j, 1) <= (n + 0j, 2)
+    return bool((x[0], v) >= (n, 1)), (x[0], v) == (n, 1), x[1] in [1, v], unlike
+
+
+@cases(np.array([3, 1, 2, 5]), 3, raises=ValueError)
+def an_order_that_arrays_decide(x, n):
+    return (x[0], x) >= (n, 1)
+
+
+@cases(np.array([3, 1, 2, 5]), 3, raises=ValueError)
+def equal_up_to_an_array(x, n):
+    return (x[0], x) == (n, 1)
+
+
+@cases(np.array([3, 1, 2, 5]), 2, raises=ValueError)
+def not_before_an_array(x, n):
+    return x[0] in [n, x]
+
+
+@cases(np.array([3, 1, 2, 5]), 3, raises=TypeError)
+def an_order_that_a_text_decides(x, n):
+    return (x[0], "a") < (n, 1)
+
+
 @cases((3.0, 4.0))
 def tuples_of_one_and_none(t):
     (x, y) = t

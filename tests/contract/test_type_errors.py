@@ -81,6 +81,11 @@ def an_item(x):
     return x[0]
 
 
+@cases(np.float64(2.5), raises=IndexError)
+def an_item_of_a_scalar(x):
+    return (x * 2)[np.int8(1)]
+
+
 @cases.each(*NUMBERS, raises=TypeError)
 def a_store(x):
     x[0] = 1

@@ -142,7 +142,8 @@ def _load_scalar(ctx: Context, array: Array, index: Raw) -> Abstract:
     """A NumPy scalar takes `()`, `...`, `None` and truth values; a Python number takes no index."""
     if array.form is Form.PYTHON:
         refuse_item(ctx, array, "is not subscriptable")
-    if known_object(ctx, index) == ():
+    known = known_object(ctx, index)
+    if isinstance(known, tuple) and not known:
         return array
     entries = index.items if isinstance(index, Tuple) else (abstract(index),)
     if not all(_is_of_scalar(entry) for entry in entries):

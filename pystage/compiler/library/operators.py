@@ -42,7 +42,7 @@ from .number_checks import either as any_of
 from .powers import check_power, special_power
 from .promote import Loop, Operand, Rule, kinds_of, resolve, value_of
 from .python_numbers import PYTHON_OPERATORS, apply_python, negated, python_loop
-from .stores import store_through
+from .stores import check_writable, store_through
 from .structures import MISSING, abstract, call_now, known_object, sequence_items, type_name
 from .texts import tested
 
@@ -144,6 +144,7 @@ def _inplace_selected(ctx: Context, op: str, left: Masked, right: Abstract) -> A
     def plain(ours: np.ndarray, theirs: np.ndarray) -> None:
         FUNCTIONS[op].ufunc(ours, theirs, out=np.empty(ours.shape, ours.dtype), casting="same_kind")
 
+    check_writable(ctx, left.whole, "output array")
     other = beside(ctx, f"the operator {op}=", plain, left, right, (left, right))
     copy = ctx.ndarray(left.elements(ctx))
     inplace(ctx, op, copy, other)

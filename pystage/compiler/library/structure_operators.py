@@ -6,6 +6,7 @@ defined for these types. Comparing elements is left to the `equal` and `compare`
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
@@ -34,6 +35,7 @@ from ..values.lattice import (
     Ref,
     SetCell,
     Tuple,
+    is_number,
     same_constant,
 )
 from .by_path import KindByPath
@@ -179,14 +181,8 @@ def _lexicographic(
     if not first or not second:
         return Const(_decides(op, len(first), len(second)))
     same = TRUE if first[0] is second[0] else _truth(ctx, element("==", first[0], second[0]))
-    if isinstance(same, Const) and same.value:
-        return _lexicographic(ctx, op, first[1:], second[1:], element)
-    head = _truth(ctx, element(op[0], first[0], second[0]))
-    if isinstance(same, Const) or (isinstance(head, Const) and head.value):
-        return head
-    return both(
-        ctx, head, both(ctx, same, _lexicographic(ctx, op, first[1:], second[1:], element)), either=True
-    )
+    rest = functools.partial(_lexicographic, ctx, op, first[1:], second[1:], element)
+    return _chosen(ctx, same, rest, lambda: element(op, first[0], second[0]), (*first, *second))
 
 
 def _decides(op: str, first: int, second: int) -> bool:
@@ -231,13 +227,11 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
 def _all_equal(
     ctx: Context, first: Sequence[Abstract], second: Sequence[Abstract], element: Compare
 ) -> Abstract:
-    result: Abstract = TRUE
-    for x, y in zip(first, second, strict=True):
-        same = TRUE if x is y else _truth(ctx, element("==", x, y))
-        if isinstance(same, Const) and not same.value:
-            return FALSE
-        result = both(ctx, result, same)
-    return result
+    if not first:
+        return TRUE
+    same = TRUE if first[0] is second[0] else _truth(ctx, element("==", first[0], second[0]))
+    rest = functools.partial(_all_equal, ctx, first[1:], second[1:], element)
+    return _chosen(ctx, same, rest, lambda: FALSE, (*first, *second))
 
 
 def contains(ctx: Context, item: Abstract, container: Abstract, equal: Equal) -> Abstract:
@@ -255,13 +249,16 @@ def contains(ctx: Context, item: Abstract, container: Abstract, equal: Equal) ->
         operation = "the operator in"
         types = type_name(ctx, container)
         ctx.fail(NoSuchOperation(span=ctx.span, operation=operation, types=types))
-    result: Abstract = FALSE
-    for each in items:
-        same = TRUE if each is item else _truth(ctx, equal(each, item))
-        if isinstance(same, Const) and same.value:
-            return TRUE
-        result = both(ctx, result, same, either=True)
-    return result
+    return _holds(ctx, item, items, equal)
+
+
+def _holds(ctx: Context, item: Abstract, items: Sequence[Abstract], equal: Equal) -> Abstract:
+    """Whether one of the items is the object `item` or equal to it: the first that is decides."""
+    if not items:
+        return FALSE
+    same = TRUE if items[0] is item else _truth(ctx, equal(items[0], item))
+    rest = functools.partial(_holds, ctx, item, items[1:], equal)
+    return _chosen(ctx, same, lambda: TRUE, rest, (item, *items))
 
 
 # ---------------------------------------------------------------- identity
@@ -329,6 +326,43 @@ def _truth(ctx: Context, value: Abstract) -> Abstract:
     if isinstance(value, Const) and isinstance(value.value, bool | np.bool_):
         return Const(bool(value.value))
     return ctx.truth(value)
+
+
+def _chosen(
+    ctx: Context,
+    condition: Abstract,
+    then: Callable[[], Abstract],
+    orelse: Callable[[], Abstract],
+    compared: Sequence[Abstract],
+) -> Abstract:
+    """What `condition` chooses. Both are computed where they only compare numbers with numbers."""
+    if isinstance(condition, Const):
+        return then() if condition.value else orelse()
+    if not all(map(_is_ordered, compared)):
+        return ctx.branch(condition, then, orelse)
+    yes, no = then(), orelse()
+    if _is_python(yes) and _is_python(no):
+        if isinstance(yes, Const):
+            if isinstance(no, Const) and no.value is yes.value:
+                return yes
+            decides = condition if yes.value else negation(ctx, condition)
+            return both(ctx, decides, no, either=bool(yes.value))
+        return both(ctx, both(ctx, condition, yes), both(ctx, negation(ctx, condition), no), either=True)
+    return ctx.branch(condition, lambda: yes, lambda: no)
+
+
+def _is_python(truth: Abstract) -> bool:
+    """True for a boolean of Python's own."""
+    if isinstance(truth, Const):
+        return isinstance(truth.value, bool)
+    return type(truth) is Array and truth.form is Form.PYTHON
+
+
+def _is_ordered(x: Abstract) -> bool:
+    """True for a number that can be compared with any other."""
+    if isinstance(x, Const):
+        return is_number(x) and not isinstance(x.value, complex | np.complexfloating)
+    return isinstance(x, Array) and not x.rank and x.dtype.kind != "c"
 
 
 def both(ctx: Context, x: Abstract, y: Abstract, either: bool = False) -> Abstract:
