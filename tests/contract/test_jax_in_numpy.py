@@ -36,6 +36,19 @@ def converted(x, m):
     )
 
 
+@cases(X, raises=ValueError)
+def of_its_own_type(x):
+    y = np.float32(x)
+    y[0] = 1
+
+
+@cases(X)
+def of_another_type(x):
+    y = np.float64(x)
+    y[0] = 1
+    return y, np.float32(x)
+
+
 @cases(X, N)
 def by_place(x, i):
     return np.take_along_axis(x, i, 0), np.take_along_axis(x, i + 9, 0), np.ix_(i)

@@ -245,7 +245,7 @@ def refuse_forgotten(ctx: Context, method: str, given: Mapping[str, Raw]) -> Non
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"jax.Array.{method}", argument=argument))
 
 
-def converted(ctx: Context, raw: Raw) -> Raw:
+def as_ndarray(ctx: Context, raw: Raw) -> Raw:
     """`np.asarray` of a `jax.Array`, which may not be stored to; whatever else there is as it is."""
     if not isinstance(raw, Array) or raw.form is not Form.JAX or raw.key_impl is not None:
         return raw
@@ -365,8 +365,8 @@ def under(
                 chosen = JAX
                 refuse_forgotten(ctx, name, given)
         elif not rules.is_jax:
-            args = tuple([converted(ctx, arg) for arg in args])
-            kwargs = {key: converted(ctx, arg) for key, arg in kwargs.items()}
+            args = tuple([as_ndarray(ctx, arg) for arg in args])
+            kwargs = {key: as_ndarray(ctx, arg) for key, arg in kwargs.items()}
         try:
             if positional:
                 return function(ctx, chosen, *args, **kwargs)

@@ -35,6 +35,7 @@ from .jaxvalues import canonical
 from .number_checks import check_integral
 from .promote import Operand, kinds_of, value_of
 from .registry import meaning
+from .rules import as_ndarray
 from .stores import cast, check_float
 from .structures import MISSING, abstract, call_now, known_object, type_name
 
@@ -140,8 +141,8 @@ def _constructor(dtype: DType) -> Callable[..., Abstract]:
         if known is not MISSING:
             return call_now(ctx, dtype.type, known)
         operand = ctx.read(x)
-        if ctx.is_ndarray(x) and isinstance(operand, Array) and operand.dtype == dtype and operand.rank:
-            return abstract(x)
+        if isinstance(operand, Array) and operand.dtype == dtype and operand.rank:
+            return abstract(as_ndarray(ctx, x))
         python = isinstance(operand, Array) and operand.form is Form.PYTHON
         if python and is_complex(kinds_of(operand)[0].dtype) and not is_complex(dtype) and dtype != BOOL:
             ctx.raise_(TypeError("float() argument must be a string or a real number, not 'complex'"))

@@ -35,7 +35,7 @@ from .masks import Masked
 from .nesting import elements, nested
 from .promote import numpy_common
 from .registry import meaning
-from .rules import NUMPY, ArrayArgument, converted, delegated, lifted
+from .rules import NUMPY, ArrayArgument, as_ndarray, delegated, lifted
 from .stores import check_writable, dtype_of, known_array, mismatch, shape_of, store_through
 from .structures import abstract
 
@@ -328,7 +328,7 @@ def ix_(ctx: Context, *args: Raw) -> Abstract:
     """Vectors of integers along axes of their own, as an index of all their combinations."""
     made: list[Abstract] = []
     for i, a in enumerate(args):
-        array = converted(ctx, as_array(ctx, NUMPY, a, "ix_"))
+        array = as_ndarray(ctx, as_array(ctx, NUMPY, a, "ix_"))
         shape = NUMPY.operand(ctx, array, "ix_").shape
         if shape == (0,) and not ctx.is_ndarray(a):  # NumPy takes an empty list for one of integers
             array = NUMPY.array(ctx, ctx.constant(np.zeros(0, np.int64), INT64))

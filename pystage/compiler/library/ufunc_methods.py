@@ -28,7 +28,7 @@ from .masks import Masked
 from .nesting import is_sequence, nested
 from .reducing import reduced_shape, source
 from .registry import method_meaning
-from .rules import NUMPY, converted
+from .rules import NUMPY, as_ndarray
 from .scans import running
 from .stores import broadcasts, dtype_of, fit, shape_of, store_through
 from .structures import MISSING, abstract, known_object
@@ -88,7 +88,7 @@ def reduce(
     """All elements along an axis combined by the ufunc, from the first on."""
     _binary(ctx, ufunc, "reduce")
     reduction = _REDUCTIONS.get(ufunc)
-    array = converted(ctx, array)
+    array = as_ndarray(ctx, array)
     given = {"axis": axis, "out": out, "keepdims": keepdims}
     if reduction is not None:
         if reduction in (np.sum, np.prod):
@@ -148,7 +148,7 @@ def accumulate(
     """Each element combined with all before it, along one axis."""
     _binary(ctx, ufunc, "accumulate")
     scan = _SCANS.get(ufunc)
-    array = converted(ctx, array)
+    array = as_ndarray(ctx, array)
     if scan is not None:
         options = {"axis": abstract(axis), "dtype": abstract(dtype), "out": abstract(out)}
         return ctx.call(Const(scan), [abstract(array)], options)

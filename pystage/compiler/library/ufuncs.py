@@ -62,7 +62,7 @@ from .jaxtail import jax_call
 from .masks import Masked, elementwise
 from .promote import inexact, kinds_of, numeric
 from .registry import meaning, meaning_of
-from .rules import converted
+from .rules import as_ndarray
 from .structures import abstract
 
 ALL_KINDS = "biufc"
@@ -129,7 +129,7 @@ def with_ufunc_options(operands: int, call: Callable[..., Abstract]) -> Callable
     def whole(ctx: Context, *args: Raw, out: Raw = None, where: Raw = True, dtype: Raw = None) -> Abstract:
         if len(args) > operands:
             args, out = args[:operands], args[operands]
-        return call(ctx, tuple([converted(ctx, arg) for arg in args]), out, where, dtype)
+        return call(ctx, tuple([as_ndarray(ctx, arg) for arg in args]), out, where, dtype)
 
     def options(out: Raw = None, *, where: Raw = True, dtype: Raw = None) -> None: ...
 
