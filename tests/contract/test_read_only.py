@@ -37,6 +37,20 @@ def a_slice_of_computed_length_and_too_many(x):
     return x
 
 
+def itself_or_a_new_one(x):
+    for limit in (0.5, 1.5):
+        y = x if x[0] > limit else np.ones(3)
+        y[1:] = limit
+        W[0] += y[2]
+    return y
+
+
+def captured_or_a_new_one(x):
+    y = W if x[0] > 0.5 else x
+    bump(y)
+    return y
+
+
 def a_mask(x):
     x[x > 0] = 2
     return x
@@ -87,6 +101,8 @@ PROGRAMS = [
     an_element,
     in_place,
     a_view,
+    itself_or_a_new_one,
+    captured_or_a_new_one,
     a_slice_of_computed_length,
     a_slice_of_computed_length_and_too_many,
     a_mask,

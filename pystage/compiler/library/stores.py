@@ -49,7 +49,7 @@ def store_through(
 
     def store(owner: Ref, condition: Value | None) -> None:
         content, way = ctx.state.get(owner.cell), (*owner.path, *path)
-        if any(view.read_only for view in way):
+        if content.writable is False or any(view.read_only for view in way):
             return  # the program has raised, if it is this one
         masks = [condition, ctx.store_mask(owner.cell) if masked else None]
         new = fitted
