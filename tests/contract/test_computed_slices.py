@@ -173,3 +173,15 @@ def test_refused() -> None:
     check(returned, X, np.array([5]), refused="PS504")
     check(one_for_each, X.copy(), np.array([5]))
     check(one_for_each, X.copy(), np.array([6]), raises=ValueError)
+
+
+@pytest.mark.parametrize("arrays", [(X, X), (X, jnp.asarray(X)), (jnp.asarray(X), X)])
+@pytest.mark.parametrize("count", [3, 4])
+def test_lengths_that_differ_raise_what_the_arrays_raise(arrays, count):
+    def difference(x, y, n):
+        try:
+            return str((x[: n[0]] - y[:3]).sum())
+        except (TypeError, ValueError) as error:
+            return type(error).__name__ + str(error)
+
+    check(difference, *arrays, np.array([count]))

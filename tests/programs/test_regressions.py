@@ -54,6 +54,22 @@ def a_call_is_repeated_with_other_names_for_the_sources(x, n):
     return t * 1, u * 1, p, q
 
 
+@cases.each((X,), (-X,))
+def a_call_on_one_path_changes_nothing_of_an_array_with_two_sources(x):
+    y = max(np.floor(x[:1]), x[:1])
+    last = [1.0]
+
+    def reads():
+        return x[0]
+
+    for i in range(3):
+        if y[0] > i:
+            last[0] += reads()
+        else:
+            last[0] -= 2
+    return last, y
+
+
 @cases.each((1,), (-2,))
 def a_function_counts_a_global(n):
     global COUNT

@@ -289,10 +289,10 @@ def _infer_callee(
         engine.origins.operands[inner] = value
     state = engine.state
     captured = engine.externals.captured
-    world = [state.slots[c] for c in captured if c not in canonical.cells and c in state.slots]
+    held = [state.slots[c] for c in captured if c not in canonical.cells and c in state.slots]
     # What callers stored into what they captured is part of the world, too.
-    around = dict.fromkeys([*captured, *state.reachable(world)])
-    depends = [(c, state.slots[c]) for c in around if c not in canonical.cells and c in state.slots]
+    world = dict.fromkeys([*captured, *state.reachable(held)])
+    depends = [(c, state.slots[c]) for c in world if c not in canonical.cells and c in state.slots]
     known_before = len(captured)
     errors, told = engine.mark_errors(), engine.kinds_told
     span = engine.b.span
@@ -327,7 +327,7 @@ def _infer_callee(
         for c, n in canonical.cells.items()
         if c in changes and changes[c] is not entry[c]
     }
-    outer = _outer(engine, changes, canonical, first_cell)
+    outer = _outer(engine, changes, canonical, world.keys())
     kept: list[Content] = [result, *reached.values(), *outer.values(), *[v.content for v in error.versions]]
     output = cast(OutputCell, changes[OUTPUT])
     made = _made(changes, kept, {*canonical.cells, *outer}) if state.next_cell > first_cell else {}
@@ -374,19 +374,16 @@ def _enter(engine: Engine, canonical: Canonical, param: Callable[[Value], Value]
 
 
 def _outer(
-    engine: Engine, changes: Mapping[Slot, Content], canonical: Canonical, last_cell: int
+    engine: Engine, changes: Mapping[Slot, Content], canonical: Canonical, world: Set[Slot]
 ) -> dict[Slot, Content]:
-    """What the callee changed of the world that its arguments do not reach, globals included.
-
-    That is what it captured, and cells up to `last_cell`, which its callers made and stored into what they captured.
-    """
+    """What the callee changed of the `world` that its arguments do not reach, globals included."""
     found: dict[Slot, Content] = {}
     initial = engine.externals.initial
     for slot, content in changes.items():
         if type(slot) is tuple:
             if slot[0] < 0:
                 found[slot] = content
-        elif slot not in canonical.cells and (ERROR < slot <= last_cell or slot in initial):
+        elif slot not in canonical.cells and (slot in world or slot in initial):
             found[slot] = content
     return found
 

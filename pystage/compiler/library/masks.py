@@ -202,13 +202,13 @@ def beside(
         value, weak, form = read.value, read.weak, read.form
         places = from_zero(ctx, read.shape[axis])
     shapes = value.type.static_shape, first.type.static_shape
-    types = value.type.dtype, first.type.dtype
+    types, forms = (value.type.dtype, first.type.dtype), (form, first.form)
     behind = any(a is first for a in args[: list(map(id, args)).index(id(arg))])
 
     def apply(ours: int, theirs: int) -> None:
         samples = [
             sample(shape, at, n, dtype, form)
-            for shape, at, n, dtype in zip(shapes, (axis, first.axis), (ours, theirs), types)
+            for shape, at, n, dtype, form in zip(shapes, (axis, first.axis), (ours, theirs), types, forms)
         ]
         plain(*(samples[::-1] if behind else samples))
 
@@ -245,7 +245,16 @@ def check_counts(
 
     bad = ctx.op(Compare("NE"), ours, theirs)
     if not (isinstance(bad.owner, Op) and isinstance(bad.owner.kind, Constant) and not bad.owner.kind.data):
-        ctx.check(bad, ValueError("shape mismatch"), check, [ctx.python(ours), ctx.python(theirs)])
+        ctx.check(bad, _raised(function)("shape mismatch"), check, [ctx.python(ours), ctx.python(theirs)])
+
+
+def _raised(function: Callable[[int, int], None]) -> type[Exception]:
+    """The class of what `function` raises of two numbers of elements that differ."""
+    try:
+        function(2, 3)
+    except (TypeError, ValueError) as error:
+        return type(error)
+    return ValueError
 
 
 def aligned(
