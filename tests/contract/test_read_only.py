@@ -143,3 +143,14 @@ def test_two_programs_serve_the_two_kinds() -> None:
             x.flags.writeable = writable
             staged(x)
     assert len(staged.signatures()) == 2
+
+
+def test_at_of_read_only_memory_is_refused() -> None:
+    def added(x):
+        np.add.at(x, [0, 0], 1.0)
+        return x
+
+    x = np.zeros(2)
+    x.flags.writeable = False
+    with pytest.raises(pystage.StagingError, match="NumPy changes it all the same"):
+        pystage.compile(added, fallback="error")(x)

@@ -115,6 +115,24 @@ def filled(x, value):
     return x
 
 
+@cases.each(*[(np.ones(3, kind), np.array([2j])) for kind in (float, int, bool, complex, "u1", "f4")])
+def a_complex_number_stored(x, z):
+    try:
+        x[0] = complex(z[0])
+    except TypeError as error:
+        return str(error)
+    return x
+
+
+@cases.each(*[(np.ones(3, kind), np.array([0.5, 1.5, 2.5])) for kind in (float, int, "f4")])
+def put_where_it_is_masked(x, values):
+    try:
+        np.putmask(x, x > 0, values)
+    except TypeError as error:
+        return str(error)
+    return "done"
+
+
 @cases.each((1, 2.5), (0, 2.5), raises=TypeError)
 def of_either_class(c, x):
     y = x if c else 3

@@ -148,12 +148,19 @@ def stored_value(ctx: Context, raw: Raw, dtype: DType, what: str, jax: bool = Fa
         read = of_one_kind(ctx, read, what)
     if isinstance(read, Const):
         return ctx.constant(_cast_known(ctx, read.value, dtype, what, jax), dtype)
-    if is_complex(read.dtype) and not is_complex(dtype) and not read.shape and not jax:
-        ctx.raise_(TypeError("float() argument must be a string or a real number, not 'complex'"))
+    refused = "i" if read.form is Form.SCALAR else "iuf"
+    if is_complex(read.dtype) and dtype.kind in refused and not read.shape and not jax:
+        ctx.raise_(TypeError(_NO_COMPLEX[dtype.kind == "f"]))
     if not jax:
         check_fits(ctx, read, dtype)
         check_float(ctx, read, dtype)
     return cast(ctx, read.value, dtype)
+
+
+_NO_COMPLEX = (
+    "int() argument must be a string, a bytes-like object or a real number, not 'complex'",
+    "float() argument must be a string or a real number, not 'complex'",
+)
 
 
 def _is_stored_alike(read: ByPath, dtype: DType) -> bool:

@@ -215,7 +215,11 @@ def putmask(ctx: Context, a: Raw, mask: Raw, values: Raw) -> Abstract:
     where = ctx.convert(nested(ctx, NUMPY, mask, "putmask").value, BOOL)
     if where.type.size != int(np.prod(shape)):
         ctx.raise_(ValueError("putmask: mask and data must be the same size"))
-    new = array_value(ctx, values, dtype_of(ctx, target), "the stored value")
+    dtype = dtype_of(ctx, target)
+    if ctx.is_ndarray(values) and not np.can_cast(source := dtype_of(ctx, values), dtype, "safe"):
+        rule = f"dtype('{source}') to dtype('{dtype}') according to the rule 'safe'"
+        ctx.raise_(TypeError(f"Cannot cast array data from {rule}"))
+    new = array_value(ctx, values, dtype, "the stored value")
     if new.type.size not in (1, where.type.size):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.putmask", argument="values of another size"))
     new = (

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..diagnostics.codes_calls import WrongArguments
+from ..diagnostics.codes_calls import NotServed
 from ..diagnostics.codes_types import ArgumentNotStaged
 from ..hlo.op import HloOp
 from ..hlo.types import BOOL, INT64, DType, is_integer
@@ -213,6 +214,10 @@ def at(ctx: Context, ufunc: np.ufunc, a: Raw, indices: Raw, b: Raw = MISSING, /)
         ctx.raise_(TypeError("first operand must be array"))
     if (b is MISSING) != (ufunc.nin == 1) or ufunc.nout != 1:
         ctx.raise_(ValueError("second operand needed for ufunc" if b is MISSING else "too many operands"))
+    if ctx.settle(a).writable is not True or any(view.read_only for view in a.path):
+        name, why = f"{_name(ufunc, 'at')} of read-only memory", "NumPy changes it all the same"
+        instead = "change a copy, or make the array writable"
+        ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
     b = b if b is MISSING else _in_type(ctx, b, dtype_of(ctx, a))
     shape = shape_of(ctx, a)
     places = parse(ctx, indices, shape, jax=False)
