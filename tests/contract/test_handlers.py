@@ -332,6 +332,44 @@ def lists_that_grow_under_branches(items, row, i, x):
     return y
 
 
+class Holder:
+    def __init__(self):
+        self.items = [3, 4]
+
+
+HOLDER = Holder()
+
+
+def an_attribute_set_by_a_handler(n, i):
+    HOLDER.items = [3, 4]
+    try:
+        if i > 3:
+            raise IndexError
+        try:
+            HOLDER.items[0] += 0
+            if n < 0:
+                raise KeyError
+        except KeyError:
+            HOLDER.items = [1, 0]
+        if i == 0:
+            raise ValueError("0")
+    except LookupError:
+        HOLDER.items[0]
+    return n
+
+
+@pytest.mark.parametrize("n, i", [(1, 0), (-1, 0), (-1, 1), (-1, 5)])
+def test_what_an_escaping_exception_leaves(n, i):
+    outcomes = []
+    for run in (an_attribute_set_by_a_handler, pystage.compile(an_attribute_set_by_a_handler)):
+        try:
+            run(np.int64(n), np.int64(i))
+            outcomes.append(("", HOLDER.items))
+        except ValueError as error:
+            outcomes.append((repr(error), HOLDER.items))
+    assert outcomes[0] == outcomes[1]
+
+
 def fill(out, row, i):
     out[0] += 1.0
     out[1] = row[i]

@@ -27,7 +27,7 @@ from .join import Join
 from .loop import Loop, Pass
 from .merged import possible, seal, without_source
 from .patterns import Hole, fill
-from .raising import carry_error, error_of
+from .raising import carry_error, error_of, expose_all
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -77,6 +77,7 @@ def finish(
     for slot, content in after.items():
         engine.state.set(slot, content)
     seal(engine.state, patterns)
+    expose_all(engine, patterns)
     if keys is not None:
         error = ErrorCell(next(results), dict(zip(keys, results, strict=True)), error.versions)
     engine.state.set(ERROR, error)

@@ -21,7 +21,7 @@ from .frame import PythonRaise
 from .join import Join
 from .merged import note_stale, seal
 from .patterns import Hole, fill, holes_of
-from .raising import attempt, error_of, is_observable, is_running
+from .raising import attempt, error_of, expose_all, is_observable, is_running
 from .structure import alike
 
 if TYPE_CHECKING:
@@ -310,6 +310,7 @@ def put(engine: Engine, join: Join, by_hole: dict[Value, Value]) -> None:
     for slot, (pattern, _, _) in join.entries.items():
         engine.state.set(slot, rebuild(pattern, lambda v: by_hole.get(v, v)))
     seal(engine.state, join.entries)
+    expose_all(engine, join.entries)
 
 
 def infer_choice(

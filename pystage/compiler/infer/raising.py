@@ -8,7 +8,7 @@ masked (`Context.store_mask`), and of everything else that it has the contents a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -25,7 +25,7 @@ from ..library.context import Case
 from ..ops import Add, And, Compare, Constant, Or, Select
 from ..values.boundary import Known, Made, Site, Template
 from ..values.lattice import Abstract, Array, Caught, Cell, Const, ErrorCell, Exc, PayloadKey, Slot, Version
-from ..values.state import ERROR, NOT_YET, Content
+from ..values.state import ERROR, NOT_YET, WITHOUT_CELLS, Content
 from ..values.text import caused, copied
 from ..values.traverse import cells_of, values_of
 from .exits import Exit
@@ -359,6 +359,14 @@ def expose(engine: Engine, slot: Slot, content: Content) -> None:
     if isinstance(content, Abstract | Cell) and cells_of(content):
         seen = engine.exposed if _is_outside(engine, slot) else engine.guards[-1].cells
         seen.update(engine.state.reachable([content]))
+
+
+def expose_all(engine: Engine, slots: Iterable[Slot]) -> None:
+    """What paths have joined in `slots` refers to can be seen by who sees them: it may be merged cells, which are new."""
+    for slot in slots:
+        content = engine.state.slots[slot]
+        if type(content) not in WITHOUT_CELLS and is_observable(engine, slot):
+            expose(engine, slot, content)
 
 
 def merge_error(engine: Engine, left: ErrorCell, shift: int) -> None:

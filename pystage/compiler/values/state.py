@@ -55,7 +55,7 @@ class Changes(dict[Slot, Content]):
     """What a fork left behind: the contents that each changed slot has at its end."""
 
 
-_WITHOUT_CELLS = frozenset([Array, ArrayCell, ByPath, Const])
+WITHOUT_CELLS = frozenset([Array, ArrayCell, ByPath, Const])
 """What refers to no cell: most of what variables and cells hold."""
 
 
@@ -264,7 +264,7 @@ class State:
         for slot, content in self.slots.items():
             if slot == by or is_temporary(slot):
                 continue
-            if type(content) not in _WITHOUT_CELLS and cell in cells_of(content):
+            if type(content) not in WITHOUT_CELLS and cell in cells_of(content):
                 return True
             if any(s.cell == cell for s in getattr(content, "sources", ())) and not self.kept_apart(slot, by):
                 return True
