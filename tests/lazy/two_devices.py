@@ -7,8 +7,8 @@ from typing import Any
 
 import jax
 import numpy as np
-import pystage
 
+import pystage
 from pystage import lazy
 
 FIRST, SECOND = jax.devices()
@@ -118,7 +118,7 @@ def gradients_and_steps_stay() -> None:
     def loss(w: Any) -> Any:
         return (np.tanh(w) ** 2).sum()
 
-    value, slope = pystage.value_and_grad(loss)(y)
+    _, slope = pystage.value_and_grad(loss)(y)
     assert slope.device == SECOND
     assert np.allclose(slope, 2 * np.tanh(DATA) / np.cosh(DATA) ** 2)
     step = lazy.step(lambda w: w - 0.5 * w)

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..diagnostics.codes_calls import WrongArguments
-from ..diagnostics.codes_calls import NotServed
+from ..diagnostics.codes_calls import NotServed, WrongArguments
 from ..diagnostics.codes_types import ArgumentNotStaged
 from ..hlo.op import HloOp
 from ..hlo.types import BOOL, INT64, DType, is_integer
