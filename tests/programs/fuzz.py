@@ -1,4 +1,5 @@
-"""Runs many random programs: `python -m programs.fuzz COUNT FIRST` (`make fuzz N=20000`), and their gradients.
+"""Runs many random programs: `python -m programs.fuzz COUNT FIRST` (`make fuzz N=20000`); staged, on lazy tensors, staged in
+part, and their gradients.
 
 A quarter of them are functions that get all from their caller, a quarter are modules whose functions store into what they
 capture, a quarter are about numbers whose kind the path says, a quarter about what loops change.
@@ -10,8 +11,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -19,7 +20,7 @@ from hypothesis.strategies import SearchStrategy
 from outcomes import Outcome, summary, summary_of_gradients
 
 from .mixed import mixed
-from .running import differentiate, run, run_world
+from .running import differentiate, run, run_in_part, run_on_lazy_tensors, run_world
 from .strategy import Program, looped, programs
 from .worlds import World, worlds
 
@@ -66,29 +67,31 @@ def explore(
     return outcomes
 
 
-KINDS: dict[str, tuple[Callable[[], SearchStrategy[Any]], Check, Check]] = {
-    "programs": (programs, run, differentiate),
-    "modules": (worlds, run_world, differentiate),
-    "mixed": (mixed, run, differentiate),
-    "loops": (looped, run, differentiate),
+CHECKS: dict[str, Check] = {"lazy": run_on_lazy_tensors, "in part": run_in_part, "slopes": differentiate}
+"""What is done with programs beside running them staged."""
+
+KINDS: dict[str, tuple[Callable[[], SearchStrategy[Any]], dict[str, Check]]] = {
+    "programs": (programs, {"": run, **CHECKS}),
+    "modules": (worlds, {"": run_world, "slopes": differentiate}),
+    "mixed": (mixed, {"": run, **CHECKS}),
+    "loops": (looped, {"": run, **CHECKS}),
 }
+"""How programs of each kind are written, and checked."""
 
 
 def main(count: int, first: int) -> int:
     """Runs `count` programs from the seed `first` on; the number of seeds with one that differs."""
-    found: dict[str, Counter[str]] = {
-        f"{kind}{what}": Counter() for kind in KINDS for what in ("", ", slopes")
-    }
+    found: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     wrong, start = 0, time.monotonic()
     for number in range(first, first + -(-count // EACH)):
         kind = list(KINDS)[number % len(KINDS)]
-        strategy, *checks = KINDS[kind]
-        for what, check in zip(("", ", slopes"), checks, strict=True):
+        strategy, checks = KINDS[kind]
+        for what, check in checks.items():
             try:
-                found[kind + what].update(explore(number, EACH, check=check, strategy=strategy))
+                found[kind, what].update(explore(number, EACH, check=check, strategy=strategy))
             except Differs as error:
                 wrong += 1
-                print(f"---- seed {number}: {error}", flush=True)
+                print(f"---- seed {number}, {what}: {error}", flush=True)
         print(
             f"{time.monotonic() - start:.0f} s, seed {number}",
             *_lines(found),
@@ -100,13 +103,11 @@ def main(count: int, first: int) -> int:
     return wrong
 
 
-def _lines(found: dict[str, Counter[str]]) -> list[str]:
+def _lines(found: Mapping[tuple[str, str], Counter[str]]) -> list[str]:
     """What came of each kind of check."""
-    of_slopes = {kind: kind.endswith("slopes") for kind in found}
     return [
-        f"{kind}: {(summary_of_gradients if of_slopes[kind] else summary)(outcomes)}"
-        for kind, outcomes in found.items()
-        if outcomes
+        f"{kind}{what and ', '}{what}: {(summary_of_gradients if what == 'slopes' else summary)(outcomes)}"
+        for (kind, what), outcomes in found.items()
     ]
 
 

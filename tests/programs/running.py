@@ -8,15 +8,19 @@ import tempfile
 import warnings
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pystage
+import pytest
 from checking import check
+from offload.running import compile_everything
 from outcomes import Outcome
 from pystage.lazy.fallback import run_lazily
+from pystage.offload import Offload
 from slopes import check_gradient
 
 from .calling import Call, check_calls, load, renew
@@ -38,6 +42,29 @@ def run(program: Program) -> Outcome:
 def run_on_lazy_tensors(program: Program) -> Outcome:
     """The same with lazy tensors in place of ndarrays."""
     return _run(program, lambda function: lambda *args: run_lazily(function, args, {}, 0))
+
+
+STAYS = '__import__("time").time()'
+"""A statement that never stages."""
+
+
+def run_in_part(program: Program) -> Outcome:
+    """The same with a statement that never stages in the middle: what stands around it is staged, if it can be."""
+    first, *lines = program.lines
+    places = [n for n, line in enumerate(lines) if _is_statement(line)]
+    place = places[len(places) // 2]
+    lines.insert(place, f"    {STAYS}")
+    with pytest.MonkeyPatch.context() as patch:
+        compile_everything(patch)
+        return _run(
+            replace(program, lines=(first, *lines)), lambda function: Offload(function, pystage.compile)
+        )
+
+
+def _is_statement(line: str) -> bool:
+    """True for a line that begins a statement of the program's own block."""
+    word = line.strip().partition(" ")[0].rstrip(":")
+    return line.startswith("    ") and line[4] != " " and word not in ("else", "elif", "except", "finally")
 
 
 def _run(program: Program, other: Callable[[Any], Callable[..., Any]]) -> Outcome:

@@ -13,6 +13,7 @@ from .strategy import Program
 
 SEEDS = [(kind, 0) for kind in KINDS]
 EACH = 50
+FALLING_BACK = {"lazy": 20, "in part": 8}
 MOST_REFUSED = EACH // 4
 LEAST_DIFFERENTIATED = EACH // 4
 
@@ -22,11 +23,20 @@ def test_random_programs_are_the_same_staged(
     kind: str, number: int, record_property: pytest.RecordProperty
 ) -> None:
     """Two hundred programs; enough of them are staged for the test to mean something."""
-    strategy, check, _ = KINDS[kind]
-    outcomes = explore(number, EACH, check=check, strategy=strategy)
+    strategy, checks = KINDS[kind]
+    outcomes = explore(number, EACH, check=checks[""], strategy=strategy)
     record_property("random programs", dict(outcomes))
     refused = sum(count for what, count in outcomes.items() if what.startswith("PS"))
     assert refused <= MOST_REFUSED, summary(outcomes)
+
+
+@pytest.mark.parametrize("what", FALLING_BACK)
+@pytest.mark.parametrize("kind", ["programs", "mixed", "loops"])
+def test_random_programs_are_the_same_where_they_fall_back(kind: str, what: str) -> None:
+    """Programs with lazy tensors in place of ndarrays, and programs with a statement that never stages."""
+    strategy, checks = KINDS[kind]
+    outcomes = explore(0, FALLING_BACK[what], check=checks[what], strategy=strategy)
+    assert outcomes["same"] + outcomes["raises"] >= FALLING_BACK[what] - 1, summary(outcomes)
 
 
 @pytest.mark.parametrize(("kind", "number"), SEEDS)
