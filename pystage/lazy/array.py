@@ -17,7 +17,7 @@ from ..runtime.jax_private import register_as_ndarray
 from . import functions
 from .barrier import value_of
 from .devices import device_named, on_device
-from .graph import Node
+from .graph import Node, varies
 from .indexing import Basic, basic
 from .recipes import kind_of
 from .tensor import (
@@ -333,7 +333,7 @@ class LazyTensor(Tensor):
         base = owner_of(self)
         view = view_of(self, found.views)
         kind = kind_of(view._kind.type, Form.SCALAR, self._kind.device)
-        if base._node.array is not None:
+        if base._node.array is not None and not varies(base._node):
             return owner(Node(kind.type, kind.device, host_view(view, "an element")[()]), kind)
         return owner(node_of(view), kind)
 

@@ -1,7 +1,8 @@
 """Gradients of what was recorded: of functions that run as plain Python, on lazy tensors.
 
-While a tape runs, nodes that are computed keep the calls that they came from. So branches may look at values, and what
-was recorded from the arguments to the result is one program, whose way back is the compiler's (`compiler/ad`).
+While a tape runs, nodes that are computed keep the calls that they came from, so branches may look at values. The way back
+from the result to the arguments is recorded like the way there: for each call one of the cotangents of its operands, which
+the compiler makes of the call's recipe (`compiler/ad`), once for each recipe.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -16,21 +18,25 @@ import numpy as np
 
 from ..compiler.diagnostics.codes_differentiation import NoDerivative
 from ..compiler.diagnostics.errors import StagingError
-from ..compiler.hlo.types import is_complex, is_floating
+from ..compiler.hlo.builder import Builder
+from ..compiler.hlo.ir import Function, Region
+from ..compiler.hlo.types import ArrayType, is_complex, is_floating
+from ..compiler.ops import Add
 from ..compiler.values.boundary import Form
 from ..runtime.function import Lazily
 from ..runtime.transforming import cotangents_of
-from .arena import arena_of
+from .arena import LIMIT, arena_of
 from .array import LazyTensor, from_host
+from .barrier import barrier
 from .fallback import plain_results
-from .graph import Call, Node, Tape, tape
+from .graph import Call, Node, Tape, tape, varies
 from .recipes import Recipe, kind_of
-from .segment import Key, Segment, program_of
+from .segment import Segment, program_of
 from .tensor import node_of, owner
 
-_RECIPES = 256
-"""So many ways back are kept."""
-_recipes: OrderedDict[tuple[Key, tuple[bool, ...]], Recipe | None] = OrderedDict()
+_RECIPES = 4096
+"""So many ways back of calls are kept."""
+Mask = tuple[bool, ...]
 
 
 def lazily(fun: Callable[..., Any], argnums: int | tuple[int, ...], has_aux: bool, value: bool) -> Lazily:
@@ -60,10 +66,11 @@ def _run(
         inputs += made
         trees.append((len(made), tree))
         given[i] = jax.tree_util.tree_unflatten(tree, [m.stand for m in made])
-    with tape(Tape({id(m.node) for m in inputs})):
+    recorded = Tape({id(m.node) for m in inputs})
+    with tape(recorded):
         result = fun(*given, **kwargs)
         result, aux = result if has_aux else (result, None)
-        found = _gradients(result, [m.node for m in inputs])
+        found = _gradients(result, [m.node for m in inputs], recorded)
     gradients = iter([m.gradient(node) for m, node in zip(inputs, found, strict=True)])
     parts = [jax.tree_util.tree_unflatten(tree, [next(gradients) for _ in range(n)]) for n, tree in trees]
     gradient = tuple(parts) if isinstance(argnums, tuple) else parts[0]
@@ -86,7 +93,7 @@ class _Input:
             raise TypeError(f"grad requires real- or complex-valued inputs, but got {type_}")
         if array is None:
             source = node_of(leaf)
-            self.node = Node(source.type, source.device, source.array, source.call)
+            self.node = _another(source)
             self.stand = owner(self.node, kind_of(source.type, leaf._kind.form, source.device))
         else:
             form = Form.NDARRAY if isinstance(leaf, np.ndarray) else Form.SCALAR
@@ -103,7 +110,25 @@ class _Input:
         return type(self._leaf)(made.item()) if type(self._leaf) in (float, complex) else made
 
 
-def _gradients(result: Any, inputs: Sequence[Node]) -> list[Node | None]:
+def _another(node: Node) -> Node:
+    """Another node for the same array: what is computed from it can be told from what is computed from `node`."""
+    if not varies(node):
+        return Node(node.type, node.device, node.array, node.call)
+    made = Node(node.type, node.device, None, Call(_same(node.type), (node,), None))
+    if node.array is not None:
+        made.settle(node.array)
+    return made
+
+
+@functools.cache
+def _same(type: ArrayType) -> Recipe:
+    """The recipe of an array itself."""
+    body = Region((type,))
+    body.results = body.params
+    return Recipe("gradient", Function("same", body), (0,))
+
+
+def _gradients(result: Any, inputs: Sequence[Node], recorded: Tape) -> list[Node | None]:
     """The gradient by each input, recorded; None where the result does not depend on it."""
     if not isinstance(result, LazyTensor):
         if isinstance(result, float | np.floating):
@@ -116,47 +141,128 @@ def _gradients(result: Any, inputs: Sequence[Node]) -> list[Node | None]:
     if not is_floating(result.dtype):
         raise TypeError(f"grad requires real-valued outputs, but got {result.dtype}.")
     last = node_of(result)
-    if last.origin is None:
-        return [Node(i.type, i.device, np.ones((), i.type.dtype)) if i is last else None for i in inputs]
-    segment = _Taped([last])
-    places = {id(node): i for i, node in enumerate(segment.inputs)}
-    varied = tuple([id(node) in {id(i) for i in inputs} for node in segment.inputs])
-    key = (segment.key, varied)
-    if key in _recipes:
-        _recipes.move_to_end(key)
-    else:
-        _recipes[key] = _way_back(segment, varied)
-        if len(_recipes) > _RECIPES:
-            _recipes.popitem(last=False)
-    recipe = _recipes[key]
-    if recipe is None:
-        return [None] * len(inputs)
-    one = Node(last.type, last.device, np.ones((), last.type.dtype))
-    operands = [*segment.inputs, one]
-    call = Call(recipe, tuple([operands[i] for i in recipe.takes]), None)
-    arena_of(last.device).recorded.append(recipe)
-    order = [i for i, moves in enumerate(varied) if moves]
-    nodes = {i: Node(recipe.types[k], last.device, None, call, k) for k, i in enumerate(order)}
-    return [nodes.get(places.get(id(i), -1)) for i in inputs]
+    back = _WayBack(last, recorded)
+    return [back.found(node) for node in inputs]
 
 
-def _way_back(segment: Segment, varied: tuple[bool, ...]) -> Recipe | None:
-    """The recipe of the gradients by the inputs that vary; it takes all inputs, and the cotangent of the result."""
+Place = tuple[int, int]
+"""Which array a node is: its own identity, or that of the call that it is a result of, and the index of the result."""
+
+
+class _WayBack:
+    """Records the cotangents of all that a result was computed from, call by call.
+
+    They are calls like all others: what is recorded is cut where it grows long, and equal parts are one program.
+    """
+
+    def __init__(self, last: Node, recorded: Tape) -> None:
+        self._recorded = recorded
+        self._arena = arena_of(last.device)
+        self._cotangents: dict[Place, Node] = {}
+        if not recorded.varies(last):
+            return
+        self._cotangents[self._place(last)] = Node(last.type, last.device, np.ones((), last.type.dtype))
+        calls = [] if recorded.begins_with(last) else _Taped(last, recorded).calls
+        while calls:
+            self._through(calls.pop())
+
+    def found(self, node: Node) -> Node | None:
+        """The cotangent of an input; None where the result does not depend on it."""
+        return self._cotangents.get(self._place(node))
+
+    def _place(self, node: Node) -> Place:
+        if node.origin is None or self._recorded.begins_with(node):
+            return id(node), 0
+        return id(node.origin), node.index
+
+    def _through(self, call: Call) -> None:
+        """Hands the cotangents of a call's results on to its operands."""
+        given = tuple([k for k in range(len(call.recipe.types)) if (id(call), k) in self._cotangents])
+        moving = tuple([self._recorded.varies(node) for node in call.operands])
+        cotangents = [self._cotangents.pop((id(call), k)) for k in given]
+        back = _way_back(call, moving, given) if given and any(moving) else None
+        if back is None:
+            return
+        operands = [*call.operands, *cotangents]
+        made = self._record(back.recipe, [operands[i] for i in back.recipe.takes], call)
+        for place, node in zip(back.places, made, strict=True):
+            self._add(call.operands[place], node, call)
+        if len(self._arena.recorded) >= LIMIT and self._arena.is_cut():
+            barrier(self._arena, "many calls", tuple(self._cotangents.values()))
+
+    def _add(self, operand: Node, cotangent: Node, call: Call) -> None:
+        place = self._place(operand)
+        before = self._cotangents.get(place)
+        if before is not None:
+            (cotangent,) = self._record(_sum_of(operand.type), [before, cotangent], call)
+        self._cotangents[place] = cotangent
+
+    def _record(self, recipe: Recipe, operands: Sequence[Node], at: Call) -> list[Node]:
+        made = Call(recipe, tuple(operands), at.place)
+        self._arena.recorded.append(recipe)
+        return [Node(type, self._arena.device, None, made, k) for k, type in enumerate(recipe.types)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Back:
+    """The recipe of the cotangents of a call's operands at `places`; it takes all operands, then the given cotangents."""
+
+    recipe: Recipe
+    places: tuple[int, ...]
+
+
+_backs: OrderedDict[tuple[Recipe, Mask, tuple[int, ...]], _Back | None] = OrderedDict()
+
+
+def _way_back(call: Call, moving: Mask, given: tuple[int, ...]) -> _Back | None:
+    """The way back of a call, from these of its results to those of its operands that move; None if there is none."""
+    key = (call.recipe, moving, given)
+    if key not in _backs:
+        _backs[key] = _way_back_of(call, moving, given)
+        if len(_backs) > _RECIPES:
+            _backs.popitem(last=False)
+    _backs.move_to_end(key)
+    return _backs[key]
+
+
+def _way_back_of(call: Call, moving: Mask, given: tuple[int, ...]) -> _Back | None:
+    types = [node.type for node in call.operands]
+    device = call.operands[0].device
+    alone = Call(call.recipe, tuple([Node(type, device, None) for type in types]), call.place)
+    results = [Node(call.recipe.types[k], device, None, alone, k) for k in given]
+    segment = Segment(results)
     staged = program_of(segment)
-    kept = tuple([varied[i] for i in staged.kept])
-    if not any(kept):
+    places = {id(node): i for i, node in enumerate(alone.operands)}
+    kept = [places[id(segment.inputs[i])] for i in staged.kept]
+    varied = tuple([moving[i] and _is_inexact(types[i]) for i in kept])
+    if not any(varied):
         return None
-    back = cotangents_of(staged, kept, (True,))
-    inputs = [*staged.kept, len(varied)]
-    if any(moves and i not in staged.kept for i, moves in enumerate(varied)):
-        raise AssertionError("an input that varies is not used by its own segment")
-    return Recipe("gradient", back.function, tuple([inputs[i] for i in back.kept]))
+    back = cotangents_of(staged, varied, tuple([_is_inexact(node.type) for node in results]))
+    inputs = [*kept, *[len(types) + k for k, node in enumerate(results) if _is_inexact(node.type)]]
+    recipe = Recipe("gradient", back.function, tuple([inputs[i] for i in back.kept]))
+    return _Back(recipe, tuple([i for i, moves in zip(kept, varied, strict=True) if moves]))
+
+
+def _is_inexact(type: ArrayType) -> bool:
+    return is_floating(type.dtype) or is_complex(type.dtype)
+
+
+@functools.cache
+def _sum_of(type: ArrayType) -> Recipe:
+    """The recipe of the sum of two cotangents."""
+    body = Region((type, type))
+    body.results = (Builder(body).op(Add(), *body.params),)
+    return Recipe("gradient", Function("sum", body), (0, 1))
 
 
 class _Taped(Segment):
-    """A segment that goes back to what the tape began with, also through what is computed."""
+    """What a node was computed from since the tape began, also where it is computed."""
 
-    __slots__ = ()
+    __slots__ = ("_recorded",)
+
+    def __init__(self, last: Node, recorded: Tape) -> None:
+        self._recorded = recorded
+        super().__init__([last])
 
     def call_of(self, node: Node) -> Call | None:
-        return node.origin
+        return None if self._recorded.begins_with(node) else node.origin

@@ -31,6 +31,10 @@ class Tape:
         self._seen: dict[int, bool] = {}
         self._keep: list[Node] = []
 
+    def begins_with(self, node: Node) -> bool:
+        """True for an input."""
+        return id(node) in self._inputs
+
     def varies(self, node: Node) -> bool:
         """True if a node depends on the inputs."""
         pending = [node]

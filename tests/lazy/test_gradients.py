@@ -49,6 +49,20 @@ def prints(w: Any) -> Any:
     return total * total
 
 
+def goes_on(w: Any) -> Any:
+    y = w * eval("1.0")
+    kept = np.zeros(3) + y[0, 0] * 0
+    for i in range(45):
+        y = np.sin(y) + w * 0.5
+        kept[i % 3] = kept[(i + 1) % 3] + y[i % 3, 0]
+    return (y * y).sum() + kept.sum()
+
+
+def slope_of_a_slope(w: Any) -> Any:
+    g = pystage.grad(lambda v: (v**3 * w).sum() * eval("1.0"))(w)
+    return (g * g).sum() * eval("1.0")
+
+
 def slopes(function: Any, w: Any, step: float = 1e-6) -> Any:
     found = np.zeros_like(w)
     for place in np.ndindex(*w.shape):
@@ -59,9 +73,9 @@ def slopes(function: Any, w: Any, step: float = 1e-6) -> Any:
     return found
 
 
-@pytest.mark.parametrize("function", [products, branches, stores, prints])
+@pytest.mark.parametrize("function", [products, branches, stores, prints, goes_on, slope_of_a_slope])
 def test_gradients_are_slopes(function: Any, capsys: Any) -> None:
-    expected = slopes(function, W)
+    expected = slopes(function, W) if function is not slope_of_a_slope else 54 * W**5
     found = pystage.grad(function)(W)
     assert type(found) is np.ndarray
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-8)
