@@ -311,7 +311,8 @@ class Comparison:
             self.same(value, staged[name], f"{path}.{name}")
 
     def _same_ndarray(self, plain: np.ndarray, staged: np.ndarray, path: str) -> None:
-        assert staged.flags.writeable or not plain.flags.writeable, f"{path}: became read-only"
+        memory = "writable" if staged.flags.writeable else "read-only"
+        assert staged.flags.writeable == plain.flags.writeable, f"{path}: became {memory}"
         self._same_values(plain, staged, path)
         self.arrays.append((path, plain, staged))
 

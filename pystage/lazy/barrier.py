@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from ..compiler.diagnostics.codes_constant import ProgramTooLarge
 from ..compiler.diagnostics.codes_differentiation import NoDerivative
 from ..compiler.diagnostics.errors import StagingError
 from ..runtime.messages import Compilation
@@ -62,16 +63,28 @@ def _compute(segment: Segment, cause: str) -> None:
         if program is None:
             program, made = _program(segment, donated)
             _cache.keep(key, program)
-        results = program.executable([segment.inputs[i].array for i in program.inputs])
+        run = program.executable
+        results = () if run is None else run([segment.inputs[i].array for i in program.inputs])
     except Exception as error:
         error.add_note(_lines(segment))
         raise
+    if run is None:
+        _compute_in_parts(segment, cause)
+        return
     for i, array in zip(program.outputs, results, strict=True):
         segment.outputs[i].settle(array)
     if made:
         counts.note_compile(cause, len(segment.calls), time.perf_counter() - began)
     else:
         counts.cache_hits += 1
+
+
+def _compute_in_parts(segment: Segment, cause: str) -> None:
+    """Computes the first half of the calls of a segment that is too large for one program, then the rest."""
+    _compute(Segment(segment.of_first_half()), cause)
+    rest = [node for node in segment.outputs if node.array is None]
+    if rest:
+        _compute(Segment(rest), cause)
 
 
 def _program(segment: Segment, donated: tuple[int, ...]) -> tuple[Ordered, bool]:
@@ -86,8 +99,13 @@ def _program(segment: Segment, donated: tuple[int, ...]) -> tuple[Ordered, bool]
     found = _cache.find(key)
     if found is not None:
         return Ordered(found.executable, inputs, outputs), False
-    with Compilation("lazy", "a barrier"):
-        executable = Executable(program_of(canonical), overwritten)
+    try:
+        with Compilation("lazy", "a barrier"):
+            executable: Executable | None = Executable(program_of(canonical), overwritten)
+    except StagingError as error:
+        if len(segment.calls) == 1 or not isinstance(error.diagnostics[0], ProgramTooLarge):
+            raise
+        executable = None
     _cache.keep(key, Ordered(executable, range(len(inputs)), range(len(outputs))))
     return Ordered(executable, inputs, outputs), True
 

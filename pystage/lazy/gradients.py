@@ -124,7 +124,7 @@ def _another(node: Node) -> Node:
 def _same(type: ArrayType) -> Recipe:
     """The recipe of an array itself."""
     body = Region((type,))
-    body.results = body.params
+    body.results = tuple(body.params)
     return Recipe("gradient", Function("same", body), (0,))
 
 

@@ -273,7 +273,7 @@ def _only(template: Template, function: Function, device: Any) -> Kind | None:
         return None
     if template.form not in (Form.NDARRAY, Form.SCALAR):
         return None
-    return kind_of(function.result_types[0], template.form, device)
+    return kind_of(function.result_types[0], template.form, device, template.writable)
 
 
 # ---------------------------------------------------------------- paths of views

@@ -85,6 +85,13 @@ class Segment:
             self.calls.append(call)
             key += [call.recipe, *places]
 
+    def of_first_half(self) -> list[Node]:
+        """What the first half of the calls gives to the others, and to the outputs."""
+        first = {id(call) for call in self.calls[: len(self.calls) // 2]}
+        later = [node for call in self.calls[len(first) :] for node in call.operands]
+        found = {id(node): node for node in (*self.outputs, *later) if id(self.call_of(node)) in first}
+        return list(found.values())
+
     def canonical(self) -> Segment:
         """The same with the outputs in an order that does not depend on when they were recorded."""
         hashes: dict[int, int] = {id(n): hash(n.type) for n in self.inputs}
@@ -173,9 +180,9 @@ class Executable:
 
 
 class Ordered(NamedTuple):
-    """A program, and which inputs and outputs of a segment are its own, in its order."""
+    """A program, and which inputs and outputs of a segment are its own, in its order; no program if it were too large."""
 
-    executable: Executable
+    executable: Executable | None
     inputs: Sequence[int]
     outputs: Sequence[int]
 

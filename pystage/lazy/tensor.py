@@ -475,7 +475,7 @@ class _Finish:
             return output.scalar(np.asarray(value_of(node, f"the result of `{self._recipe.name}`")).item())
         if output.form is Form.JAX:
             return value_of(node, f"the result of `{self._recipe.name}`")
-        return owner(node, kind_of(node.type, output.form, self._device))
+        return owner(node, kind_of(node.type, output.form, self._device, output.writable))
 
     def _view(self, template: ViewTemplate, base: Template, steps: Sequence[ViewStep]) -> Any:
         if template.identity in self._made:

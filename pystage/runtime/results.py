@@ -258,7 +258,8 @@ class Plan:
         if output.form is Form.NDARRAY:
             type = self._types[output.index]
             large = type.size * type.dtype.itemsize >= ADOPT_BYTES
-            return adopted if large and self._uses[output.index] == 1 else np.array
+            make = adopted if large and self._uses[output.index] == 1 else np.array
+            return make if output.writable else lambda value: _read_only(make(value))
         if output.form is Form.SCALAR:
             return lambda value: np.asarray(value)[()]
         scalar = output.scalar
@@ -419,6 +420,11 @@ def _box(box: Box, array: Any, run: Run) -> Any:
         return jax.lax.dynamic_slice(array, at, box.sizes)
     first = [max(0, min(int(s), n - size)) for s, n, size in zip(at, array.shape, box.sizes)]
     return array[tuple([slice(s, s + size) for s, size in zip(first, box.sizes)])]
+
+
+def _read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    array.flags.writeable = False
+    return array
 
 
 def _writable_diagonal(array: Any, offset: int) -> Any:

@@ -12,6 +12,7 @@ import jax
 import numpy as np
 import pytest
 
+import pystage
 from pystage import lazy
 from pystage.lazy.arena import LIMIT
 from pystage.lazy.segment import Segment, program_of
@@ -200,6 +201,22 @@ def test_a_failure_names_the_lines_and_leaves_the_tensors() -> None:
     del big, caught
     gc.collect()
     assert y.tolist() == [2, 3, 4]
+
+
+def test_what_is_too_large_for_one_program_is_computed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pystage.config, "_program_limit", 0.3)
+
+    def turned(x: Any, i: int) -> Any:
+        return np.sin(x @ np.ones((4, 4)) * (0.25 + i / 100))
+
+    x, kept = np.linspace(0.1, 0.9, 12).reshape(3, 4), []
+    y = lazy.asarray(x)
+    for i in range(100):
+        x, y = turned(x, i), turned(y, i)
+        kept.append((x, y))
+    for expected, tensor in kept:
+        np.testing.assert_allclose(np.asarray(tensor), expected)
+    assert lazy.metrics().barriers == 1 < lazy.metrics().compiles
 
 
 def test_threads() -> None:

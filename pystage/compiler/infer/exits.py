@@ -90,14 +90,21 @@ class Exit:
         self._last: dict[Slot, list[Mutation]] = {}
         self._visible: dict[int, None] = {}
 
-    def output(self, value: Value, form: Form, key_impl: str | None = None, weak: bool = False) -> Output:
+    def output(
+        self,
+        value: Value,
+        form: Form,
+        key_impl: str | None = None,
+        weak: bool = False,
+        writable: bool = True,
+    ) -> Output:
         """A result of the program."""
         index = self._index.get((value, weak))
         if index is None:
             index = self._index[value, weak] = len(self.results)
             self.results.append(value)
         scalar = _PYTHON[value.type.dtype.kind] if form is Form.PYTHON else None
-        return Output(index, form, scalar, key_impl, weak)
+        return Output(index, form, scalar, key_impl, weak, writable)
 
     def result(self, value: Abstract) -> Template:
         """The template of the result of the program."""
@@ -229,8 +236,9 @@ class Exit:
     def contents(self, ref: Ref, cell: Any) -> Template:
         """A new object with these contents."""
         match cell:
-            case ArrayCell(value):
-                return ViewTemplate(self.output(value, Form.NDARRAY), (), ref.cell)
+            case ArrayCell(value, writable):
+                made = self.output(value, Form.NDARRAY, writable=writable is not False)
+                return ViewTemplate(made, (), ref.cell)
             case ListCell(items):
                 children = tuple([self.template(i) for i in items])
                 return Container(list, tuple(range(len(items))), children, ref.cell)

@@ -16,8 +16,7 @@ from ..hlo.ir import Value
 from ..hlo.types import BOOL, FLOAT16, FLOAT64, DType, is_complex, is_floating, is_integer
 from ..ops import Abs, Add, And, Atan2, Compare, Complex, Imag, Multiply, Or, Real, Reduce, Subtract
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, Kind, Ref, is_number
-from ..values.views import Part
+from ..values.lattice import Abstract, Array, Kind, is_number
 from . import arithmetic as a
 from . import transcendental as t
 from .choosing import common_loop, is_jax, is_none
@@ -167,16 +166,10 @@ _declare_nearness(jax=True)
 
 
 def _part(imaginary: bool) -> Callable[..., Abstract]:
-    """`np.real`, `np.imag`: of an ndarray's memory where NumPy gives a view."""
+    """`np.real`, `np.imag`: the attribute of what has it."""
 
     def part(ctx: Context, val: Raw) -> Abstract:
-        if isinstance(val, Ref) and ctx.is_ndarray(val):
-            operand = ctx.read(val)
-            assert isinstance(operand, Array)
-            if is_complex(operand.dtype):
-                return Ref(val.cell, (*val.path, Part(imaginary)))
-            return ctx.ndarray(a.imag(ctx, Form.NDARRAY, operand.value)) if imaginary else val
-        if is_number(abstract(val)):
+        if ctx.is_ndarray(val) or is_number(abstract(val)):
             return ctx.getattr(abstract(val), "imag" if imaginary else "real")
         operand = ctx.read(val)
         assert isinstance(operand, Array)

@@ -259,7 +259,8 @@ class Draws:
 class Output:
     """The `index`-th result of the program, as a Python object of `form`.
 
-    `scalar`: for `Form.PYTHON`, the Python type: bool, int, float or complex. `weak`: JAX's weak type.
+    `scalar`: for `Form.PYTHON`, the Python type: bool, int, float or complex. `weak`: JAX's weak type. An ndarray that is
+    not `writable` is read-only.
     """
 
     index: int
@@ -267,6 +268,7 @@ class Output:
     scalar: type | None = None
     key_impl: str | None = None
     weak: bool = False
+    writable: bool = True
 
 
 @immutable
