@@ -39,12 +39,25 @@ def run_lazily(
     try:
         result = function(*values, **named)
     except Exception as error:
-        error.args = loan.replaced(error.args)
-        loan.end([*args, *kwargs.values(), error])
+        errors = _chain(error)
+        for each in errors:
+            each.args = loan.replaced(each.args)
+        loan.end([*args, *kwargs.values(), *errors])
         raise
     made = loan.replaced(result)
     loan.end([*args, *kwargs.values()])
     return made
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """An exception, and those that it was raised from or while handling."""
+    found: dict[int, BaseException] = {}
+    pending: list[BaseException | None] = [error]
+    for each in pending:
+        if each is not None and id(each) not in found:
+            found[id(each)] = each
+            pending += (each.__cause__, each.__context__)
+    return list(found.values())
 
 
 def _run_on_arrays(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

@@ -165,7 +165,7 @@ class _Collector(ast.NodeVisitor):
     def _capture(self, parameters: list[str], body: Iterable[ast.AST]) -> None:
         inner = names_in(body)
         own = (inner.binds | inner.deleted | set(parameters)) - inner.declared
-        self.names.captured |= inner.all - own
+        self.names.captured |= (inner.all | inner.declared) - own
         self.names.rebound |= ((inner.binds | inner.deleted) & inner.declared) | (inner.rebound - own)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:

@@ -191,7 +191,6 @@ def test_ndarrays_that_one_jax_array_is_converted_to_share_no_memory():
 
     x = jnp.arange(4.0)
     assert np.shares_memory(*arrays(x)) and not np.shares_memory(*staged(arrays, x))
-    assert not any(a.flags.writeable for a in arrays(x)) and all(a.flags.writeable for a in staged(arrays, x))
 
 
 def test_new_arrays_are_stored_row_by_row():

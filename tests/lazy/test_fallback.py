@@ -82,6 +82,28 @@ def test_none_is_left_behind() -> None:
     np.testing.assert_array_equal(KEPT.pop("last"), x * 2)
 
 
+def raises_from(x: Any) -> Any:
+    try:
+        raise ValueError(x[1])
+    except ValueError as error:
+        raise KeyError(x[2:]) from error
+
+
+def test_exceptions_and_what_they_came_from_hold_no_tensors() -> None:
+    with pytest.raises(KeyError) as caught:
+        pystage.lazy.fallback.run_lazily(raises_from, (np.arange(4.0),), {}, 0)
+    assert type(caught.value.args[0]) is np.ndarray
+    assert type(caught.value.__cause__.args[0]) is np.float64
+
+
+def test_imaginary_parts_of_real_tensors_are_read_only() -> None:
+    for x in (np.ones(3), lazy.asarray(np.ones(3))):
+        for part in (x.imag, np.imag(x)):
+            assert not part.flags.writeable
+            with pytest.raises(ValueError, match="read-only"):
+                part[:0] = 1.0
+
+
 HELD = np.zeros(5)
 
 

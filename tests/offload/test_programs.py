@@ -296,6 +296,22 @@ def helper(x):
 
 
 @cases(X, regions=1)
+def declares_a_variable_that_it_does_not_use(x):
+    total = x.sum()
+    for v in x:
+        total += v
+    time.time()
+    for v in x:
+
+        def rate(w):
+            nonlocal total
+            return w * 2.0
+
+        v = rate(v)
+    return total, v
+
+
+@cases(X, regions=1)
 def calls_what_is_cut(x):
     return helper(x) + helper(x * 2.0)
 
