@@ -51,6 +51,11 @@ def captured_or_a_new_one(x):
     return y
 
 
+def onto_itself(x):
+    np.copyto(x, x)
+    return x * 2
+
+
 def a_mask(x):
     x[x > 0] = 2
     return x
@@ -101,6 +106,7 @@ PROGRAMS = [
     an_element,
     in_place,
     a_view,
+    onto_itself,
     itself_or_a_new_one,
     captured_or_a_new_one,
     a_slice_of_computed_length,

@@ -295,20 +295,20 @@ def helper(x):
     return s
 
 
-@cases(X, regions=1)
+@cases(X, regions=0)
 def declares_a_variable_that_it_does_not_use(x):
     total = x.sum()
     for v in x:
         total += v
     time.time()
-    for v in x:
+    for i in range(len(x)):
 
         def rate(w):
             nonlocal total
             return w * 2.0
 
-        v = rate(v)
-    return total, v
+        x[i] = rate(x[i])
+    return total, x
 
 
 @cases(X, regions=1)

@@ -413,6 +413,9 @@ def copyto(ctx: Context, dst: Raw, src: Raw, casting: Raw = "same_kind", where: 
     if not ctx.is_ndarray(dst):
         name = class_name(ctx, dst)
         ctx.raise_(TypeError(f"copyto() argument 1 must be a numpy.ndarray, not {name}"))
+    everywhere = where is True or (isinstance(where, Const) and where.value is True)
+    if isinstance(src, Ref) and src == dst and everywhere:
+        return Const(None)  # NumPy does not even look whether the memory is read-only
     target = dtype_of(ctx, dst)
     given = nested(ctx, NUMPY, src, "copyto")
     rule = ctx.known(casting, "casting of copyto")
@@ -422,7 +425,7 @@ def copyto(ctx: Context, dst: Raw, src: Raw, casting: Raw = "same_kind", where: 
     shape = shape_of(ctx, dst)
     number = given.value if is_sequence(ctx, src) else filling_value(ctx, ctx.read(src), target, "np.copyto")
     value = fit(ctx, cast(ctx, number, target), shape)
-    if where is not True and not (isinstance(where, Const) and where.value is True):
+    if not everywhere:
         mask = fit(ctx, ctx.convert(nested(ctx, NUMPY, where, "copyto").value, BOOL), shape)
         value = ctx.op(Select(), mask, value, ctx.contents(dst))
     store_through(ctx, dst, value)
