@@ -185,6 +185,15 @@ def test_factorisations_of_matrices_with_infinities_or_nan():
 # ---------------------------------------------------------------- types
 
 
+def test_weak_on_one_path_is_weak_on_none():
+    def chosen(x):
+        return x * 1.5 if x[0] > 1 else jnp.ones(3, jnp.float32)
+
+    for x in (jnp.arange(3), jnp.arange(2, 5)):
+        assert chosen(x).weak_type == (x[0] > 1)
+        assert not staged(chosen, x).weak_type
+
+
 def test_ndarrays_that_one_jax_array_is_converted_to_share_no_memory():
     def arrays(x):
         return np.asarray(x), np.ravel(x)
