@@ -140,10 +140,18 @@ def node_of(tensor: Tensor) -> Node:
         return tensor._node
     if base._host is not None:
         _look_again(base)
-    if tensor._seen is not base._node:
+    if tensor._seen is not base._node or _is_older(tensor._node, base._node):
         tensor._node = _read(base._node, tensor._path, tensor._kind.type)
         tensor._seen = base._node
     return tensor._node
+
+
+def _is_older(node: Node, base: Node) -> bool:
+    """True for what was stored through a view and was no result of the barrier that computed its owner.
+
+    What it is computed from may have been overwritten since.
+    """
+    return base.array is not None and node.call is not None and node.call.operands[0] is not base
 
 
 def _read(node: Node, path: tuple[View, ...], type: ArrayType) -> Node:
