@@ -193,7 +193,8 @@ class Group:
         if len(self._arrays) > 1:
             ids = [id(dynamic[i]) for i in self._arrays]
             if len(set(ids)) < len(ids):
-                same = tuple([ids.index(i) for i in ids])
+                first: dict[int, int] = {}
+                same = tuple([first.setdefault(each, n) for n, each in enumerate(ids)])
         key = (jax.config.jax_enable_x64, same)
         if self._dynamic is None:
             return dynamic, key

@@ -122,6 +122,10 @@ class CompiledFunction(Generic[P, R]):
         except Raised as error:
             raised = error
         exception = raised.genuine()
+        if isinstance(exception, StagingError) and not exception.started:
+            fallback = self._chosen_fallback()
+            if fallback != "error":
+                return self._run_as_python(exception, fallback, *self.canonical(args, kwargs))  # type: ignore[no-any-return]
         with KeptContext(exception):
             raise exception
 
@@ -174,7 +178,7 @@ class CompiledFunction(Generic[P, R]):
 
     def _call_on_arrays(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         canonical, named = self.canonical(args, kwargs)
-        fallback = "error" if self._fallback is None else self._fallback()
+        fallback = self._chosen_fallback()
         if fallback == "error":
             return self._dispatcher.call(canonical, named)
         try:
@@ -182,11 +186,20 @@ class CompiledFunction(Generic[P, R]):
         except StagingError as error:
             if error.started:
                 raise
-            self._warn(error, fallback, (*canonical, *named.values()))
-            refused = error.diagnostics
+            refused = error
+        return self._run_as_python(refused, fallback, canonical, named)
+
+    def _chosen_fallback(self) -> Fallback:
+        return "error" if self._fallback is None else self._fallback()
+
+    def _run_as_python(
+        self, refused: StagingError, fallback: Fallback, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        """Runs a call that is refused, and has changed nothing, as plain Python, or staged in part."""
+        self._warn(refused, fallback, (*args, *kwargs.values()))
         if fallback == "lazy":
-            return self._lazily.run(self._parts(refused), canonical, named)
-        return self._target.fn(*canonical, **named)
+            return self._lazily.run(self._parts(refused.diagnostics), args, kwargs)
+        return self._target.fn(*args, **kwargs)
 
     def _parts(self, refused: Sequence[Diagnostic] | None) -> Callable[..., Any]:
         """The plain function, with the parts of it staged that can be; `refused` says why not all of it."""

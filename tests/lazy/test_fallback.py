@@ -184,3 +184,39 @@ def test_a_gradient_has_nothing_to_fall_back_on() -> None:
 
     with pytest.raises(pystage.StagingError):
         pystage.grad(loss)(2.0)
+
+
+def factorial(n: int) -> int:
+    c = 1
+    for i in range(1, n):
+        c = c * i
+    return c
+
+
+def root(x: Any) -> Any:
+    x[0] += 1.0
+    return float(x[1]) ** 0.5
+
+
+@pytest.mark.parametrize("fallback", ["lazy", "python"])
+def test_what_is_refused_while_it_runs_runs_as_python(fallback: Any) -> None:
+    staged = pystage.compile(factorial, fallback=fallback)
+    with pytest.warns(pystage.FallbackWarning, match="PS810"):
+        assert [staged(n) for n in (10, 25, 10, 30)] == [factorial(n) for n in (10, 25, 10, 30)]
+    staged = pystage.compile(root, fallback=fallback)
+    for second in (4.0, -4.0):
+        x, y = np.array([1.0, second]), np.array([1.0, second])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert staged(x) == root(y)
+        assert x.tolist() == y.tolist()
+
+
+def test_what_has_printed_is_not_run_again(capsys: Any) -> None:
+    def printed(n: int) -> int:
+        print("once")
+        return n * 2**62
+
+    with pytest.raises(pystage.StagingError, match="PS810"):
+        pystage.compile(printed, fallback="lazy")(8)
+    assert capsys.readouterr().out == "once\n"
