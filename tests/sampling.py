@@ -47,8 +47,12 @@ WIDE = {
     "library/test_products.py": {"test_types"},
     "library/test_quantiles.py": {"test_methods"},
     "library/test_reductions.py": {"test_types", "test_axes", "test_dtype"},
+    "tests/test_no_trace.py": {"test_staging_runs_no_user_code"},
 }
 """By module, the tests that are sampled."""
+
+LONG = {"contract/test_examples.py": {"test_a_fit_by_derivatives_of_solvers"}}
+"""By module, tests that run only with all: what they compile, others compile too."""
 
 
 def sampled(items: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -68,7 +72,8 @@ def sampled(items: list[Any]) -> tuple[list[Any], list[Any]]:
             seen = places[item.function, argument]
             place += seen.setdefault(id(item.callspec.params[argument]), len(seen))
         wide = name in WIDE.get(module, ())
-        (left_out if wide and place % KEPT and not ALL else kept).append(item)
+        long = name in LONG.get(module, ())
+        (left_out if (long or (wide and place % KEPT)) and not ALL else kept).append(item)
     return kept, left_out
 
 

@@ -214,6 +214,16 @@ def sums_of_what_meets_a_condition(x, limit):
     )
 
 
+@cases.each((X,), (A,))
+def sums_of_all(x):
+    return sum(v * 2 for v in x), sum((v for v in x), 1.5), sum(x[i] for i in range(0)), sum(i for i in range(len(x)))
+
+
+@cases(X, raises=TypeError)
+def a_sum_of_texts(x):
+    return sum(("a" for v in x), "")
+
+
 @cases(X)
 def a_sum_of_known_numbers_is_known(x):
     return np.zeros(sum(i for i in range(4) if i % 2)) + x

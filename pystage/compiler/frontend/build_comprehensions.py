@@ -179,8 +179,7 @@ def generator_call(b: Builder, node: Any) -> ir.Temp | None:
         return _decided(b, node, argument, name)
     consumed_method = isinstance(node.func, cst.Attribute) and node.func.attr.value in _CONSUMING_METHODS
     simple = all(isinstance(a.value, _SIMPLE) and not a.star for a in others)
-    filtered = _is_filtered(argument.for_in) and not b.unit.scopes[argument].captured
-    if name == "sum" and filtered and simple and len(others) <= 1:
+    if name == "sum" and not b.unit.scopes[argument].captured and simple and len(others) <= 1:
         return _summed(b, node, argument)
     if name in _CONSUMERS and simple:
         return _consumed(b, node, argument, once=False)
@@ -207,20 +206,20 @@ def _consumed(b: Builder, node: Any, argument: Any, *, once: bool) -> ir.Temp:
     return dst
 
 
-def _is_filtered(clause: Any) -> bool:
-    return bool(clause.ifs) or (clause.inner_for_in is not None and _is_filtered(clause.inner_for_in))
-
-
 def _summed(b: Builder, node: Any, argument: Any) -> ir.Temp:
-    """`sum(… for … if …)`: a loop that adds, as the number of what is added may depend on values.
+    """`sum(… for …)`: a loop that adds.
 
     The builtin is still loaded, so that whoever guards the globals of this function guards it too.
     """
     span = b.span(node)
-    b.load("sum", b.span(node.func))
+    function = b.load("sum", b.span(node.func))
     total = b.hidden_local("sum")
-    start = node.args[1].value if len(node.args) > 1 else None
-    b.store_hidden(total, b.constant(0, span) if start is None else b.expr(start), span)
+    begins = b.constant(0, span)
+    if len(node.args) > 1:  # the builtin refuses texts, also where it adds nothing to them
+        start, begins = b.expr(node.args[1].value), b.temp()
+        given = [ir.Arg(ir.ArgKind.POSITIONAL, value) for value in (b.constant((), span), start)]
+        b.emit(ir.Call(span, begins, function, tuple(given)))
+    b.store_hidden(total, begins, span)
 
     def add() -> None:
         dst = b.temp()

@@ -76,7 +76,7 @@ def set_array_attribute(ctx: Context, value: Abstract, name: str, new: Abstract)
     dtype = dtype_of(ctx, value)
     if name == "imag" and not is_complex(dtype):
         ctx.raise_(TypeError("array does not have imaginary part to set"))
-    target = _part(ctx, value, dtype, name == "imag")
+    target = part_of(ctx, value, dtype, name == "imag")
     assert isinstance(target, Ref)
     if not (isinstance(new, Ref) and new.cell == target.cell and new.path == target.path):
         store_through(ctx, target, nested(ctx, NUMPY, new, f"the {name} part").value)
@@ -101,7 +101,7 @@ def _numpy_attribute(ctx: Context, value: Array | Ref, name: str) -> Abstract | 
         case "mT":
             return _matrix_transposed(ctx, value, len(shape))
         case "real" | "imag":
-            return _part(ctx, value, dtype, name == "imag")
+            return part_of(ctx, value, dtype, name == "imag")
         case "device":
             return Const("cpu")
         case "flat" if isinstance(value, Ref):
@@ -238,7 +238,7 @@ def _matrix_transposed(ctx: Context, value: Array | Ref, rank: int) -> Abstract:
     return with_views(ctx, NUMPY, value, [Permuted(order)], "mT")
 
 
-def _part(ctx: Context, value: Array | Ref, dtype: DType, imaginary: bool) -> Abstract:
+def part_of(ctx: Context, value: Array | Ref, dtype: DType, imaginary: bool) -> Abstract:
     """`.real` and `.imag`: views of complex arrays; of others the array itself, and read-only zeros."""
     if is_complex(dtype):
         return with_views(ctx, NUMPY, value, [Part(imaginary)], "real")

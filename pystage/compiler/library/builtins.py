@@ -183,10 +183,18 @@ min_ = meaning(builtins.min)(_extreme("min", "<"))
 max_ = meaning(builtins.max)(_extreme("max", ">"))
 
 
+_NOT_SUMMED = {"str": ("strings", "''"), "bytes": ("bytes", "b''")}
+"""What `sum` does not begin with, though it could be added."""
+
+
 @meaning(builtins.sum)
 def sum_(ctx: Context, iterable: Raw, /, start: Raw = 0) -> Abstract:
     """`sum(iterable, start)`: one addition after the other, as Python does."""
     total = abstract(start)
+    name = type_name(ctx, total)
+    if name in _NOT_SUMMED:
+        kind, seq = _NOT_SUMMED[name]
+        ctx.raise_(TypeError(f"sum() can't sum {kind} [use {seq}.join(seq) instead]"))
     reduced = _reduced_sum(ctx, iterable, total)
     if reduced is not None:
         return reduced

@@ -16,9 +16,10 @@ from ..hlo.ir import Value
 from ..hlo.types import BOOL, FLOAT16, FLOAT64, DType, is_complex, is_floating, is_integer
 from ..ops import Abs, Add, And, Atan2, Compare, Complex, Imag, Multiply, Or, Real, Reduce, Subtract
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, Kind, is_number
+from ..values.lattice import Abstract, Array, Kind, Ref, is_number
 from . import arithmetic as a
 from . import transcendental as t
+from .array_attributes import part_of
 from .choosing import common_loop, is_jax, is_none
 from .context import Context, Raw
 from .elementwise import jax_operands, store_result
@@ -37,6 +38,7 @@ from .promote import (
 )
 from .registry import meaning
 from .scalars import round_value
+from .stores import dtype_of
 from .structures import abstract
 
 # ---------------------------------------------------------------- rounding
@@ -169,7 +171,9 @@ def _part(imaginary: bool) -> Callable[..., Abstract]:
     """`np.real`, `np.imag`: the attribute of what has it."""
 
     def part(ctx: Context, val: Raw) -> Abstract:
-        if ctx.is_ndarray(val) or is_number(abstract(val)):
+        if isinstance(val, Ref) and ctx.is_ndarray(val):
+            return part_of(ctx, val, dtype_of(ctx, val), imaginary)
+        if is_number(abstract(val)):
             return ctx.getattr(abstract(val), "imag" if imaginary else "real")
         operand = ctx.read(val)
         assert isinstance(operand, Array)
