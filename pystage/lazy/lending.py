@@ -12,6 +12,8 @@ LENT_RUNS = 3
 """So many runs with lazy tensors, the first of which compiles, come before the comparison."""
 PLAIN_RUNS = 2
 """So many runs with ndarrays are compared with them; the first may compile the function's regions anew."""
+SLOW = 0.5
+"""A run with lazy tensors that takes so many seconds, and is not the first, is the last before the comparison."""
 MARGIN = 0.9
 """A run with ndarrays must be faster by this factor for a function to get them."""
 HOPELESS = 5.0
@@ -43,6 +45,8 @@ class Lending:
             self._lent_runs += 1
             if self._lent_runs > 1:  # the first compiles
                 self._lent = min(self._lent, seconds)
+                if seconds > SLOW:
+                    self._lent_runs = LENT_RUNS
             return
         self._plain_runs += 1
         self._plain = min(self._plain, seconds)

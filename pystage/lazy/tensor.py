@@ -214,11 +214,13 @@ def lent() -> Iterator[None]:
 
 
 def note_look(tensor: Tensor, element: bool) -> None:
-    """A tensor is indexed. Its memory is an ndarray from the time on when this has happened more than `LOOKS` times."""
-    if _loans and not _tapes and (element or owner_of(tensor)._host is not None):
-        tensor._looks += 1
-        if tensor._looks > LOOKS:
-            tensor._host = shared_memory(tensor, "its elements one by one")
+    """A tensor is indexed, and so is what it views. What was indexed more than `LOOKS` times is an ndarray's memory."""
+    base = owner_of(tensor)
+    if _loans and not _tapes and (element or base._host is not None):
+        for each in (tensor,) if tensor is base else (base, tensor):
+            each._looks += 1
+            if each._looks > LOOKS:
+                each._host = shared_memory(each, "its elements one by one")
 
 
 def _look_again(tensor: Tensor) -> None:
