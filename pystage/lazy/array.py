@@ -17,14 +17,16 @@ from ..runtime.jax_private import register_as_ndarray
 from . import functions
 from .barrier import value_of
 from .devices import device_named, on_device
-from .graph import Node, varies
+from .graph import Node, _tapes, varies
 from .indexing import Basic, basic
 from .recipes import kind_of
 from .tensor import (
+    LOOKS,
     Tensor,
     Unrecorded,
     host_view,
     node_of,
+    note_look,
     owner,
     owner_of,
     record,
@@ -115,7 +117,7 @@ class LazyTensor(Tensor):
             node = node_of(view)
             self._node, self._kind = node, view._kind
         else:
-            self._path, self._kind, self._seen = view._path, view._kind, None
+            self._path, self._kind, self._seen, self._looks = view._path, view._kind, None, 0
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -311,11 +313,14 @@ class LazyTensor(Tensor):
     # -- indexing
 
     def __getitem__(self, key: Any) -> Any:
+        if self._looks > LOOKS and not _tapes and (type(key) is int or _is_numpys(key)):
+            return self._host[key]  # type: ignore[index]
         if self._kind.form is Form.SCALAR:
             return self._item_of_scalar(key)
         found = basic(_with_numbers(key), self._kind.type.static_shape)
         if found is None:
             return call(functions.getitem, (self, key), {})
+        note_look(self, found.element)
         if not found.element:
             return view_of(self, found.views)
         return self._element(found)
@@ -340,11 +345,15 @@ class LazyTensor(Tensor):
     def __setitem__(self, key: Any, value: Any) -> None:
         if not self._kind.writable or self._kind.form is Form.SCALAR:
             self._stub()[key] = 0  # raises
+        if self._looks > LOOKS and not _tapes and _is_numpys(key):
+            self._host[key] = np.asarray(value) if isinstance(value, Tensor) else value  # type: ignore[index]
+            return
         found = basic(_with_numbers(key), self._kind.type.static_shape)
         if found is None:
             call(functions.setitem, (self, key, value), {})
             return
         call(functions.fill, (view_of(self, found.views), value), {})
+        note_look(self, found.element)
 
     def __delitem__(self, key: Any) -> None:
         del self._stub()[key]  # raises
@@ -480,6 +489,18 @@ class LazyTensor(Tensor):
     @flat.setter
     def flat(self, value: Any) -> None:
         call(functions.set_attribute, ("flat", self, value), {})
+
+
+def _is_numpys(key: Any) -> bool:
+    """True for an index of integers and slices of no lazy tensors."""
+    cls = type(key)
+    if cls is int:
+        return True
+    if cls is slice:
+        return not any(isinstance(part, Tensor) for part in (key.start, key.stop, key.step))
+    if cls is tuple:
+        return all(map(_is_numpys, key))
+    return issubclass(cls, np.integer)
 
 
 def _with_numbers(key: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, ClassVar
 
@@ -40,7 +41,7 @@ from ..runtime.results import view_maker
 from .arena import LIMIT, arena_of
 from .barrier import barrier, value_of
 from .devices import DeviceMismatch, default_device, on_device
-from .graph import Call, Node
+from .graph import Call, Node, _tapes
 from .recipes import Kind, Recipe, Refused, kind_of, name_of, path_recipe, recipe_for
 
 _NUMBERS: dict[type, tuple[ArrayType, Callable[[Any], Any]]] = {
@@ -59,9 +60,12 @@ class Unrecorded(Exception):
 class Tensor(Lazy):
     """An array that is recorded. `_owner` is None where it owns its memory, else it is the view at `_path` of its owner."""
 
-    __slots__ = ("__weakref__", "_host", "_kind", "_node", "_owner", "_path", "_seen")
+    __slots__ = ("__weakref__", "_host", "_kind", "_looks", "_node", "_owner", "_path", "_seen")
     _host: np.ndarray[Any, Any] | None
-    """Of an owner: the ndarray that is its memory, where somebody else may hold that; what the node is a copy of."""
+    """Of an owner: the ndarray that is its memory, where somebody else may hold that; what the node is a copy of. Of a
+    view: its part of that, once NumPy indexes it."""
+    _looks: int
+    """How often it was indexed while it was lent; after more than `LOOKS` times NumPy does it."""
     _node: Node
     """What an owner holds now; what a view held when it was last read, if `_seen` is what its owner holds."""
     _seen: Node | None
@@ -78,6 +82,7 @@ def owner(node: Node, kind: Kind) -> Any:
     tensor._node = node
     tensor._owner = None
     tensor._host = None
+    tensor._looks = 0
     tensor._path = ()
     tensor._kind = kind
     arena_of(node.device).register(tensor)
@@ -92,6 +97,7 @@ def view_of(tensor: Tensor, steps: tuple[View, ...], frozen: bool = False) -> An
     made._owner = base
     made._path = (*tensor._path, *steps)
     made._seen = None
+    made._looks = 0
     key = (kind, steps, frozen)
     found = _view_kinds.get(key)
     if found is None:
@@ -199,11 +205,38 @@ def shared_memory(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
     return array  # type: ignore[no-any-return]
 
 
+LOOKS = 64
+"""A tensor that is lent, or was made of one, is left to NumPy after it was indexed so often."""
+_loans: list[object] = []
+
+
+@contextmanager
+def lent() -> Iterator[None]:
+    """Runs a function to which lazy tensors are lent: nobody asks whether what an index gives is lazy."""
+    loan = object()
+    _loans.append(loan)
+    try:
+        yield
+    finally:
+        _loans.remove(loan)
+
+
+def note_look(tensor: Tensor, element: bool) -> None:
+    """A tensor is indexed, and so is what it views. What was indexed more than `LOOKS` times is an ndarray's memory."""
+    base = owner_of(tensor)
+    if _loans and not _tapes and (element or base._host is not None):
+        for each in (tensor,) if tensor is base else (base, tensor):
+            each._looks += 1
+            if each._looks > LOOKS:
+                each._host = shared_memory(each, "its elements one by one")
+
+
 def _look_again(tensor: Tensor) -> None:
     """Takes note of what others have stored into the memory of a tensor; it is its own again once nobody holds it."""
     node = tensor._node
     if _references(tensor) == _IDLE:
         memory, tensor._host = tensor._host, None
+        tensor._looks = 0
     else:
         memory = tensor._host
     assert memory is not None

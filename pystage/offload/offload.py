@@ -11,7 +11,7 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, cast
 
 from ..compiler.diagnostics.diagnostic import Diagnostic
@@ -83,8 +83,10 @@ class Region:
         try:
             if trial.settled is not None:
                 return self._staged(*args)
+            before = len(self._staged.signatures())
             result = timed(trial, Way.STAGED, self._staged, args, {})
-            if len(self._staged.signatures()) > MAX_PROGRAMS:
+            made = len(self._staged.signatures())
+            if made > MAX_PROGRAMS or (trial.compiled(made > before) and self.run.repeated):
                 self._trials.abandon()
             return result
         except StagingError as error:
@@ -292,6 +294,8 @@ class Shared:
         known: dict[FunctionType, Part] = {}
 
         def offloaded(fn: Any) -> Any:
+            if type(fn) is BuiltinFunctionType:
+                return fn
             if type(fn) is FunctionType and (found := known.get(fn)) is not None:
                 return fn if found.idle else found
             method = fn if type(fn) is MethodType else None

@@ -31,6 +31,8 @@ MARGIN = 0.9
 """A plain run must be faster by this factor for a region to go back to Python."""
 MAX_PROGRAMS = 8
 """A region of which more programs were made goes back to Python."""
+ANEW = 2
+"""A region in a loop of Python goes back if so many calls of one kind in a row are compiled, each anew."""
 
 
 class Way(Enum):
@@ -75,13 +77,14 @@ def elements(values: Iterable[Any], depth: int = 3) -> int:
 class Trial:
     """What is known of one kind of calls: how long they take either way, and which way they go."""
 
-    __slots__ = ("_plain", "_plain_runs", "_spent", "_staged", "_staged_runs", "refusals", "settled")
+    __slots__ = ("_anew", "_plain", "_plain_runs", "_spent", "_staged", "_staged_runs", "refusals", "settled")
 
     def __init__(self, *, worth: bool, eager: bool) -> None:
         self.settled: Way | None = None if worth else Way.PLAIN
         self.refusals = 0
         self._plain = self._staged = float("inf")
         self._plain_runs = self._staged_runs = 0
+        self._anew = 0
         self._spent = float("inf") if eager else 0.0
 
     def way(self) -> Way:
@@ -109,6 +112,11 @@ class Trial:
                 self.settled = Way.STAGED
         elif not self._staged_runs and self._plain_runs >= TRIALS and self._plain < SHORT:
             self.settled = Way.PLAIN
+
+    def compiled(self, anew: bool) -> bool:
+        """Takes note of whether a staged run made a program; True if each of the last ones did."""
+        self._anew = self._anew + 1 if anew else 0
+        return self._anew >= ANEW
 
     def refuse(self) -> None:
         """A call of the kind was refused."""

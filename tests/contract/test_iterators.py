@@ -216,7 +216,12 @@ def sums_of_what_meets_a_condition(x, limit):
 
 @cases.each((X,), (A,))
 def sums_of_all(x):
-    return sum(v * 2 for v in x), sum((v for v in x), 1.5), sum(x[i] for i in range(0)), sum(i for i in range(len(x)))
+    return (
+        sum(v * 2 for v in x),
+        sum((v for v in x), 1.5),
+        sum(x[i] for i in range(0)),
+        sum(i for i in range(len(x))),
+    )
 
 
 @cases(X, raises=TypeError)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from typing import Any
 
@@ -13,6 +14,7 @@ import pystage
 from lazy.comparing import compare
 from pystage import lazy
 from pystage.config import Config
+from pystage.lazy.lending import Lending
 
 LARGE = np.arange(200_000.0)
 KEPT: dict[str, Any] = {}
@@ -220,3 +222,75 @@ def test_what_has_printed_is_not_run_again(capsys: Any) -> None:
     with pytest.raises(pystage.StagingError, match="PS810"):
         pystage.compile(printed, fallback="lazy")(8)
     assert capsys.readouterr().out == "once\n"
+
+
+def peaks(x: Any) -> Any:
+    found = []
+    for i in range(1, len(x) - 1):
+        if x[i - 1] < x[i] >= x[i + 1]:
+            found.append(i)
+            x[i] = 0.0
+    return found
+
+
+def runs(x: Any) -> Any:
+    found, start = [], None
+    for i in range(len(x)):
+        if x[i] > 0.6:
+            if start is None:
+                start = i
+        elif start is not None:
+            found.append((start, i))
+            start = None
+    return found
+
+
+def rows(x: Any) -> Any:
+    found = []
+    for part in x.reshape(-1, 100):
+        total = 0.0
+        for v in part:
+            total += float(v)
+        part[0] = total
+        if total > 50.0:
+            found.append(total)
+    return found
+
+
+def derived(x: Any) -> Any:
+    y = np.sin(x)
+    found = []
+    for i in range(len(y)):
+        if y[i] > 0.5:
+            found.append(i)
+            y[i] = 0.0
+    return found, y
+
+
+@pytest.mark.filterwarnings("ignore::pystage.FallbackWarning")
+@pytest.mark.parametrize("function", [peaks, runs, rows, derived])
+def test_loops_over_elements_are_about_as_fast_as_plain(function: Any) -> None:
+    x = np.random.default_rng(0).random(30_000)
+    staged = pystage.compile(function, fallback="lazy")
+    times = []
+    for _ in range(8):
+        ours, plain = x.copy(), x.copy()
+        began = time.perf_counter()
+        result = staged(ours)
+        times.append(time.perf_counter() - began)
+        compare(result, function(plain))
+        np.testing.assert_array_equal(ours, plain)
+    assert times[0] < 10.0
+    assert min(times[5:]) < 0.5
+
+
+def test_times_decide_whether_to_lend() -> None:
+    faster, slower = Lending(), Lending()
+    for lending, plain in ((faster, 1.0), (slower, 0.01)):
+        for seconds in (5.0, 0.1, 0.1):
+            assert lending.lends()
+            lending.note(True, seconds)
+        assert not lending.lends()
+        lending.note(False, plain)
+    assert faster.lends()
+    assert not slower.lends()

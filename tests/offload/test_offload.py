@@ -150,3 +150,24 @@ def test_a_function_without_source_runs_plain():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert Offload(made, pystage.compile)([1.0]) == [1.0]
+
+
+def test_a_region_that_is_compiled_anew_for_each_trip_goes_back_within_the_call(monkeypatch):
+    monkeypatch.setattr(policy, "PATIENCE", 0.0)
+
+    def grow(x, n):
+        kept = []
+        for i in range(n):
+            s = 0.0
+            for v in x:
+                s += v * len(kept)
+            for pair in kept:
+                s += pair[1]
+            time.time()
+            kept.append((i, s))
+        return kept
+
+    offload = Offload(grow, pystage.compile)
+    x = np.ones(5)
+    assert offload(x, 30) == grow(x, 30)
+    assert str(offload.residual(x, 30)).count("grow.region_1(") <= policy.ANEW

@@ -1,0 +1,80 @@
+"""Whether ndarrays are lent to a function as lazy tensors: the times of its runs with them and without decide."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+LENT_RUNS = 3
+"""So many runs with lazy tensors, the first of which compiles, come before the comparison."""
+PLAIN_RUNS = 2
+"""So many runs with ndarrays are compared with them; the first may compile the function's regions anew."""
+SLOW = 0.5
+"""A run with lazy tensors that takes so many seconds, and is not the first, is the last before the comparison."""
+MARGIN = 0.9
+"""A run with ndarrays must be faster by this factor for a function to get them."""
+HOPELESS = 5.0
+"""A run with ndarrays that takes so many times as long is not repeated."""
+_MAX_KINDS = 64
+"""The times of calls of so many kinds are kept for a function."""
+
+
+class Lending:
+    """What is known of one kind of calls of a function."""
+
+    __slots__ = ("_lent", "_lent_runs", "_plain", "_plain_runs", "settled")
+
+    def __init__(self) -> None:
+        self.settled: bool | None = None
+        """True if ndarrays are lent from now on, False if not."""
+        self._lent = self._plain = float("inf")
+        self._lent_runs = self._plain_runs = 0
+
+    def lends(self) -> bool:
+        """True if the next call gets lazy tensors."""
+        return self._lent_runs < LENT_RUNS if self.settled is None else self.settled
+
+    def note(self, lent: bool, seconds: float) -> None:
+        """Takes note of a run."""
+        if self.settled is not None:
+            return
+        if lent:
+            self._lent_runs += 1
+            if self._lent_runs > 1:  # the first compiles
+                self._lent = min(self._lent, seconds)
+                if seconds > SLOW:
+                    self._lent_runs = LENT_RUNS
+            return
+        self._plain_runs += 1
+        self._plain = min(self._plain, seconds)
+        if self._plain < MARGIN * self._lent:
+            self.settled = False
+        elif self._plain_runs >= PLAIN_RUNS or self._plain > HOPELESS * self._lent:
+            self.settled = True
+
+
+_known: weakref.WeakKeyDictionary[Callable[..., Any], dict[Any, Lending]] = weakref.WeakKeyDictionary()
+
+
+def lending_of(function: Callable[..., Any], values: Iterable[Any]) -> Lending:
+    """What is known of calls of a function with arguments like these: of the same types, and of about the same size."""
+    key = tuple([_kind(value) for value in values])
+    try:
+        kinds = _known.setdefault(function, {})
+    except TypeError:  # it can be no key
+        return Lending()
+    found = kinds.get(key)
+    if found is None:
+        if len(kinds) >= _MAX_KINDS:
+            kinds.clear()
+        found = kinds.setdefault(key, Lending())
+    return found
+
+
+def _kind(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.ndim, value.size.bit_length()
+    return type(value)
