@@ -17,7 +17,7 @@ from ..runtime.jax_private import register_as_ndarray
 from . import functions
 from .barrier import value_of
 from .devices import device_named, on_device
-from .graph import Node, _tapes, varies
+from .graph import Node, is_differentiating, varies
 from .indexing import Basic, basic
 from .recipes import kind_of
 from .tensor import (
@@ -313,7 +313,7 @@ class LazyTensor(Tensor):
     # -- indexing
 
     def __getitem__(self, key: Any) -> Any:
-        if self._looks > LOOKS and not _tapes and (type(key) is int or _is_numpys(key)):
+        if self._looks > LOOKS and not is_differentiating() and (type(key) is int or _is_numpys(key)):
             return self._host[key]  # type: ignore[index]
         if self._kind.form is Form.SCALAR:
             return self._item_of_scalar(key)
@@ -345,7 +345,7 @@ class LazyTensor(Tensor):
     def __setitem__(self, key: Any, value: Any) -> None:
         if not self._kind.writable or self._kind.form is Form.SCALAR:
             self._stub()[key] = 0  # raises
-        if self._looks > LOOKS and not _tapes and _is_numpys(key):
+        if self._looks > LOOKS and not is_differentiating() and _is_numpys(key):
             self._host[key] = np.asarray(value) if isinstance(value, Tensor) else value  # type: ignore[index]
             return
         found = basic(_with_numbers(key), self._kind.type.static_shape)

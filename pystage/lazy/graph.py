@@ -68,6 +68,11 @@ def tape(new: Tape) -> Iterator[None]:
         _tapes.remove(new)
 
 
+def is_differentiating() -> bool:
+    """True while a tape runs."""
+    return bool(_tapes)
+
+
 def varies(node: Node) -> bool:
     """True if a node depends on what is being differentiated."""
     return any(each.varies(node) for each in _tapes)

@@ -41,7 +41,7 @@ from ..runtime.results import view_maker
 from .arena import LIMIT, arena_of
 from .barrier import barrier, value_of
 from .devices import DeviceMismatch, default_device, on_device
-from .graph import Call, Node, _tapes
+from .graph import Call, Node, is_differentiating
 from .recipes import Kind, Recipe, Refused, kind_of, name_of, path_recipe, recipe_for
 
 _NUMBERS: dict[type, tuple[ArrayType, Callable[[Any], Any]]] = {
@@ -224,7 +224,7 @@ def lent() -> Iterator[None]:
 def note_look(tensor: Tensor, element: bool) -> None:
     """A tensor is indexed, and so is what it views. What was indexed more than `LOOKS` times is an ndarray's memory."""
     base = owner_of(tensor)
-    if _loans and not _tapes and (element or base._host is not None):
+    if _loans and not is_differentiating() and (element or base._host is not None):
         for each in (tensor,) if tensor is base else (base, tensor):
             each._looks += 1
             if each._looks > LOOKS:
