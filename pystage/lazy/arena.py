@@ -7,6 +7,7 @@ after calls after which one was cut before, so that the cuts of a loop give the 
 
 from __future__ import annotations
 
+import itertools
 import threading
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -33,7 +34,7 @@ class _Reference(weakref.ref["Tensor"]):
 class Arena:
     """The tensors of one device that own their memory, and the recipes recorded since the last barrier."""
 
-    __slots__ = ("_cuts", "_forget", "_tensors", "device", "lock", "recorded")
+    __slots__ = ("_cuts", "_forget", "_numbers", "_tensors", "device", "lock", "recorded")
 
     def __init__(self, device: Any) -> None:
         self.device = device
@@ -41,6 +42,7 @@ class Arena:
         self._cuts: set[tuple[Recipe, ...]] = set()
         self.lock = threading.RLock()
         """Held by a barrier while it computes."""
+        self._numbers = itertools.count()
         self._tensors: dict[int, _Reference] = {}
         tensors = self._tensors
 
@@ -52,13 +54,22 @@ class Arena:
     def register(self, tensor: Tensor) -> None:
         """Notes a tensor that owns its memory, for as long as it is alive."""
         reference = _Reference(tensor, self._forget)
-        reference.number = id(reference)
+        reference.number = next(self._numbers)
         self._tensors[reference.number] = reference
 
     def tensors(self) -> list[Tensor]:
         """The tensors that are alive, in the order in which they were made."""
         found = [reference() for reference in list(self._tensors.values())]
         return [tensor for tensor in found if tensor is not None]
+
+    def made_since(self, number: int) -> list[Tensor]:
+        """The tensors that are alive and were made after `now` gave this number."""
+        found = [reference() for reference in list(self._tensors.values()) if reference.number > number]
+        return [tensor for tensor in found if tensor is not None]
+
+    def now(self) -> int:
+        """A number between those of the tensors that were made before and of those that are made later."""
+        return next(self._numbers)
 
     def is_cut(self) -> bool:
         """True where a program is cut that has reached `LIMIT`."""

@@ -7,10 +7,12 @@ objects holds ndarrays again.
 
 from __future__ import annotations
 
+import gc
 import inspect
 import time
+import weakref
 from collections.abc import Callable, Sequence
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -18,13 +20,14 @@ import numpy as np
 from ..compiler.hlo.types import SHORT_NAMES
 from ..compiler.values.boundary import Form
 from ..runtime.function import Lazily
+from ..runtime.leaves import fields_of
 from ..runtime.results import view_maker
 from .arena import arenas
 from .array import LazyTensor, from_host
 from .lending import lending_of
 from .recipes import kind_of
 from .replacement import Replacement
-from .tensor import Tensor, lent, share, to_host
+from .tensor import Tensor, lent, owner_of, share, to_host
 from .unlowered import on_arrays
 
 SIZE = 1 << 14
@@ -36,34 +39,22 @@ def run_lazily(
 ) -> Any:
     """`function(*args, **kwargs)`, with lazy tensors in place of ndarrays of at least so many elements.
 
-    They stay ndarrays where calls like this one have been faster with these.
+    They stay ndarrays where calls like this one have been faster with these, or have kept lazy tensors.
     """
     if not any(type(a) is np.ndarray and a.size >= size for a in (*args, *kwargs.values())):
-        return _run(function, args, kwargs, size)
+        return _Loan(function, size).run(function, args, kwargs)
     lending = lending_of(function, (*args, *kwargs.values()))
     lends = lending.lends()
     began = time.perf_counter()
-    result = _run(function, args, kwargs, size) if lends else function(*args, **kwargs)
+    if lends:
+        loan = _Loan(function, size)
+        result = loan.run(function, args, kwargs)
+        if loan.is_kept:
+            lending.settled = False
+    else:
+        result = function(*args, **kwargs)
     lending.note(lends, time.perf_counter() - began)
     return result
-
-
-def _run(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], size: int) -> Any:
-    loan = _Loan(function, size)
-    values = [loan.lend(a) for a in args]
-    named = {k: loan.lend(v) for k, v in kwargs.items()}
-    try:
-        with lent():
-            result = function(*values, **named)
-    except Exception as error:
-        errors = _chain(error)
-        for each in errors:
-            each.args = loan.replaced(each.args)
-        loan.end([*args, *kwargs.values(), *errors])
-        raise
-    made = loan.replaced(result)
-    loan.end([*args, *kwargs.values()])
-    return made
 
 
 def _chain(error: BaseException) -> list[BaseException]:
@@ -89,44 +80,87 @@ def plain_results(value: Any) -> Any:
     return _Loan(None, SIZE).replaced(value)
 
 
+_GENERATING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
 class _Loan(Replacement):
-    """The ndarrays of one call that lazy tensors stand for."""
+    """The ndarrays of one call that lazy tensors stand for, and what stands for the tensors that it makes."""
 
     def __init__(self, function: Callable[..., Any] | None, size: int) -> None:
         super().__init__()
         self._function = inspect.unwrap(function) if function is not None else None
         self._size = size
-        self._shuffles = "shuffle" in getattr(getattr(self._function, "__code__", None), "co_names", ())
-        """`Generator.shuffle` swaps rows as no other array's than NumPy's can be swapped."""
-        self._tensors: dict[int, tuple[np.ndarray[Any, Any], LazyTensor]] = {}
+        self._lent: list[tuple[np.ndarray[Any, Any], LazyTensor]] = []
+        self._arrays: dict[int, tuple[weakref.ref[Tensor], Any]] = {}
+        """What stands for a tensor, by its identity."""
+        self._start = {arena: arena.now() for arena in arenas()}
+        self._made_here: set[int] | None = None
+        """The identities of the tensors that the call has made and that are alive; None where all are replaced."""
+        self.is_kept = False
+        """True if somebody keeps a tensor of the call where none can be replaced."""
+
+    def run(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """The call on lazy tensors; what the caller gets and has holds ndarrays."""
+        lends = self._is_lent_to()
+        values = [self.lend(a) if lends else a for a in args]
+        named = {k: self.lend(v) if lends else v for k, v in kwargs.items()}
+        try:
+            with lent():
+                result = function(*values, **named)
+        except BaseException as error:
+            values.clear()
+            named.clear()
+            self._lent.clear()
+            self._take_out_of([*_chain(error), *args, *kwargs.values()])
+            raise
+        values.clear()
+        named.clear()
+        self._lent.clear()
+        held = [result, *args, *kwargs.values()]
+        del result
+        self._take_out_of(held)
+        return held[0]
+
+    def _is_lent_to(self) -> bool:
+        """False for what keeps its arguments, and for `Generator.shuffle`: it swaps rows as only NumPy's can be."""
+        code = getattr(self._function, "__code__", None)
+        return code is None or not (code.co_flags & _GENERATING or "shuffle" in code.co_names)
 
     def lend(self, value: Any) -> Any:
         """An argument as the function gets it."""
-        if type(value) is not np.ndarray or value.size < self._size or self._shuffles:
+        if type(value) is not np.ndarray or value.size < self._size:
             return value
         if value.dtype not in SHORT_NAMES or not value.dtype.isnative:
             return value
-        found = self._tensors.get(id(value))
-        if found is None:
-            if any(np.may_share_memory(value, other) for other, _ in self._tensors.values()):
+        for other, tensor in self._lent:
+            if other is value:
+                return tensor
+            if np.may_share_memory(value, other):
                 return value
-            tensor = from_host(value, None)
-            kind, flags = tensor._kind, value.flags
-            tensor._kind = kind_of(
-                kind.type, Form.NDARRAY, kind.device, flags.writeable, ordered=flags.c_contiguous
-            )
-            share(tensor, value)
-            found = self._tensors[id(value)] = value, tensor
-            self.made[id(tensor)] = tensor, value
-        return found[1]
+        tensor = from_host(value, None)
+        kind, flags = tensor._kind, value.flags
+        tensor._kind = kind_of(
+            kind.type, Form.NDARRAY, kind.device, flags.writeable, ordered=flags.c_contiguous
+        )
+        share(tensor, value)
+        self._lent.append((value, tensor))
+        self._arrays[id(tensor)] = weakref.ref(tensor), value
+        return tensor
 
     def leaf(self, value: Any) -> Any:
-        return self._array(value) if isinstance(value, Tensor) else value
+        if not isinstance(value, Tensor):
+            return value
+        if self._made_here is not None and id(owner_of(value)) not in self._made_here:
+            return value
+        return self._array(value)
 
     def _array(self, tensor: Tensor) -> Any:
-        """The ndarray, or the NumPy scalar, of a lazy tensor: the same for the same tensor, views for views."""
-        found = self.made.get(id(tensor))
-        if found is not None:
+        """The ndarray, or the NumPy scalar, of a lazy tensor: the same for the same tensor, views for views.
+
+        It is the memory of the tensor from now on, should somebody still hold that.
+        """
+        found = self._arrays.get(id(tensor))
+        if found is not None and found[0]() is tensor:
             return found[1]
         owner = tensor._owner
         array: Any
@@ -134,6 +168,7 @@ class _Loan(Replacement):
             array = tensor._host
             if array is None:
                 array = to_host(tensor, "the end of a call")
+                share(tensor, array)
             if tensor._kind.form is Form.SCALAR:
                 array = array[()]
         else:
@@ -142,22 +177,76 @@ class _Loan(Replacement):
                 array = view_maker(step)(array)
             if array.flags.writeable and not tensor._kind.writable:
                 array.flags.writeable = False
-        self.made[id(tensor)] = tensor, array
+        self._arrays[id(tensor)] = weakref.ref(tensor), array
         return array
 
-    def end(self, values: Sequence[Any]) -> None:
-        """Takes the lazy tensors out of what the function may have left them in."""
-        known = {id(tensor) for _, tensor in self._tensors.values()} | self.made.keys()
-        if all(id(tensor) in known for arena in arenas() for tensor in arena.tensors()):
+    def refill(self, holder: Any, new_of: Callable[[Any], Any]) -> None:
+        super().refill(holder, new_of)
+        if isinstance(holder, FunctionType):
+            for cell in holder.__closure__ or ():
+                self.refill(cell, new_of)
+            self.refill(fields_of(holder), new_of)
+            if (defaults := new_of(holder.__defaults__)) is not holder.__defaults__:
+                holder.__defaults__ = defaults
+            self.refill(holder.__kwdefaults__, new_of)
+
+    def _take_out_of(self, held: list[Any]) -> None:
+        """Puts ndarrays in place of the call's tensors, in this list and in all that may hold them."""
+        alive = self._alive()
+        if not alive:
             return
-        for value in values:
-            self.replaced(value)
+        self._made_here = {id(tensor) for tensor in alive}
+        alive.clear()
+        held[:] = [self.replaced(value) for value in held]
         if isinstance(self._function, FunctionType):
-            for cell in self._function.__closure__ or ():
-                self.replaced(cell)
+            self.replaced(self._function)
             namespace = self._function.__globals__
-            stored = [name for name in self._function.__code__.co_names if name in namespace]
-            for name in stored:
-                new = self.replaced(namespace[name])
-                if new is not namespace[name]:
+            for name in self._function.__code__.co_names:
+                if name in namespace and (new := self.replaced(namespace[name])) is not namespace[name]:
                     namespace[name] = new
+        self._forget()
+        if self._alive():
+            self._replace_in_holders()
+            self._forget()
+            if self._alive():
+                gc.collect()
+                self.is_kept = bool(self._alive())
+
+    def _alive(self) -> list[Tensor]:
+        """The tensors of the call that own their memory and that somebody still holds, if only by a view."""
+        return [tensor for arena in arenas() for tensor in arena.made_since(self._start.get(arena, -1))]
+
+    def _forget(self) -> None:
+        """Keeps no tensor alive."""
+        self._kept.clear()
+        self._anew.clear()
+        self._seen.clear()
+        self._pending.clear()
+
+    def _replace_in_holders(self) -> None:
+        """Replaces the tensors that are alive in whatever holds them, as the garbage collector knows it."""
+        targets: list[Any] = list(self._alive())
+        own = {id(own) for own in (targets, self._kept, self._pending)}
+        known = {id(target) for target in targets}
+        while targets:
+            holders = [holder for holder in gc.get_referrers(*targets) if id(holder) not in own]
+            own |= {id(holders)}
+            targets.clear()
+            dicts = [holder for holder in holders if type(holder) is dict]
+            for cls in gc.get_referrers(*dicts) if dicts else ():
+                if isinstance(cls, type):
+                    self._class(cls)
+            for holder in holders:
+                if not isinstance(holder, Tensor | tuple | frozenset | MethodType):
+                    self.refill(holder, self.stand_in)
+                elif id(holder) not in known:
+                    known.add(id(holder))
+                    targets.append(holder)
+            self._pending.clear()
+            holders.clear()
+
+    def _class(self, cls: type) -> None:
+        """Attributes of a class are set by the class: it knows where they were looked up."""
+        for name, old in list(vars(cls).items()):
+            if (new := self.stand_in(old)) is not old:
+                type.__setattr__(cls, name, new)

@@ -4,84 +4,150 @@ from __future__ import annotations
 
 import abc
 import collections
-from collections.abc import Iterable
-from types import CellType
+import functools
+from collections.abc import Callable
+from types import CellType, MethodType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from ..runtime.leaves import fields_of, is_plain, slots_of
 
+_ATOMS = (int, float, complex, bool, str, bytes, type(None))
+_UNCHANGEABLE = (tuple, frozenset, MethodType)
+
+
+def _parts(value: Any) -> list[Any]:
+    """What a value that cannot be changed is made of."""
+    if isinstance(value, MethodType):
+        return [value.__self__]
+    return list((tuple if isinstance(value, tuple) else frozenset).__iter__(value))
+
+
+def _rebuilt(value: Any, parts: list[Any]) -> Any:
+    if isinstance(value, MethodType):
+        return MethodType(value.__func__, *parts)
+    base: Any = tuple if isinstance(value, tuple) else frozenset
+    return base.__new__(type(value), parts)
+
 
 class Replacement(abc.ABC):
     """One walk through values: what holds others is visited once, and no code of the user's runs."""
 
     def __init__(self) -> None:
-        self.made: dict[int, tuple[Any, Any]] = {}
-        """A value, and what stands for it, by its identity."""
-        self._seen: dict[int, Any] = {}
+        self._anew: dict[int, Any] = {}
+        """What stands for a value that cannot be changed and was made anew, by the identity of the old one."""
+        self._kept: list[Any] = []
+        """The old ones, and all that was visited."""
+        self._seen: set[int] = set()
+        self._pending: list[Any] = []
 
     @abc.abstractmethod
     def leaf(self, value: Any) -> Any:
         """What stands for a value that is an array; other values as they are."""
 
     def replaced(self, value: Any) -> Any:
-        """What stands for a value; what it holds is replaced where it stands, tuples are made anew."""
+        """What stands for a value; what it holds is replaced where it stands, tuples and the like are made anew."""
+        new = self.stand_in(value)
+        while self._pending:
+            self.refill(self._pending.pop(), self.stand_in)
+        return new
+
+    def stand_in(self, value: Any) -> Any:
+        """What stands for a value, which is still to be refilled if it holds others."""
         new = self.leaf(value)
         if new is not value:
             return new
         cls: Any = type(value)
-        if isinstance(value, tuple):
-            return self._tuple(value, cls)
-        if id(value) in self._seen or cls in (int, float, complex, bool, str, bytes, type(None), np.ndarray):
+        if cls in _ATOMS or id(value) in self._seen:
             return value
-        if cls is list:
-            self._seen[id(value)] = value
-            self._replace(value, enumerate(value))
-        elif cls in (dict, collections.OrderedDict, collections.defaultdict):
-            self._seen[id(value)] = value
-            self._replace(value, value.items())
-        elif cls is CellType:
-            self._seen[id(value)] = value
-            self._cell(value)
-        elif is_plain(cls) or isinstance(value, BaseException):
-            self._seen[id(value)] = value
-            self._attributes(value, cls)
+        if isinstance(value, _UNCHANGEABLE):
+            return self._anew[id(value)] if id(value) in self._anew else self._made_anew(value)
+        self._seen.add(id(value))
+        self._kept.append(value)
+        self._pending.append(value)
         return value
 
-    def _tuple(self, value: tuple[Any, ...], cls: Any) -> Any:
-        found = self.made.get(id(value))
-        if found is not None:
-            return found[1]
-        parts = [self.replaced(part) for part in value]
-        if all(new is old for new, old in zip(parts, value, strict=True)):
-            return value
-        made = tuple(parts) if cls is tuple else tuple.__new__(cls, parts)
-        self.made[id(value)] = value, made
-        return made
+    def _made_anew(self, value: Any) -> Any:
+        """What stands for a value that cannot be changed: itself, if that is so of all that it is made of."""
+        open_ = [value]
+        while open_:
+            parts = _parts(open_[-1])
+            inner = [part for part in parts if isinstance(part, _UNCHANGEABLE) and id(part) not in self._anew]
+            if inner:
+                open_ += inner
+                continue
+            whole = open_.pop()
+            new = [self.stand_in(part) for part in parts]
+            same = all(a is b for a, b in zip(new, parts, strict=True))
+            self._anew[id(whole)] = whole if same else _rebuilt(whole, new)
+            self._kept.append(whole)
+        return self._anew[id(value)]
 
-    def _replace(self, holder: Any, items: Iterable[tuple[Any, Any]]) -> None:
-        for key, old in list(items):
-            new = self.replaced(old)
-            if new is not old:
-                holder[key] = new
+    def refill(self, holder: Any, new_of: Callable[[Any], Any]) -> None:
+        """Puts what stands for them in the places of the values that something holds, where its places are known."""
+        cls: Any = type(holder)
+        if isinstance(holder, list | collections.deque):
+            base: Any = list if isinstance(holder, list) else collections.deque
+            for place, old in enumerate(list(base.__iter__(holder))):
+                if (new := new_of(old)) is not old:
+                    base.__setitem__(holder, place, new)
+        elif isinstance(holder, dict):
+            self._dict(holder, new_of)
+        elif isinstance(holder, set):
+            members = list(set.__iter__(holder))
+            others = [new_of(member) for member in members]
+            if any(a is not b for a, b in zip(members, others, strict=True)):
+                set.clear(holder)
+                set.update(holder, others)
+        elif cls is CellType:
+            self._cell(holder, new_of)
+        elif isinstance(holder, np.ndarray):
+            if cls is np.ndarray and holder.dtype == object and holder.ndim and holder.flags.writeable:
+                for index in np.ndindex(holder.shape):
+                    if (new := new_of(holder[index])) is not holder[index]:
+                        holder[index] = new
+        elif isinstance(holder, functools.partial):
+            function, args, keywords = new_of(holder.func), new_of(holder.args), dict(holder.keywords)
+            self._dict(keywords, new_of)
+            fields = fields_of(holder)
+            self._dict(fields, new_of)
+            functools.partial.__setstate__(holder, (function, args, keywords, fields))  # type: ignore[attr-defined]
+        elif isinstance(holder, BaseException):
+            if (args := new_of(holder.args)) is not holder.args:
+                holder.args = args
+            self._attributes(holder, cls, new_of)
+        elif is_plain(cls) or isinstance(holder, SimpleNamespace):
+            self._attributes(holder, cls, new_of)
 
-    def _cell(self, cell: CellType) -> None:
+    def _dict(self, holder: dict[Any, Any], new_of: Callable[[Any], Any]) -> None:
+        base: Any = collections.OrderedDict if isinstance(holder, collections.OrderedDict) else dict
+        items = list(base.items(holder))
+        keys = [new_of(key) for key, _ in items]
+        if any(new is not key for new, (key, _) in zip(keys, items, strict=True)):
+            base.clear(holder)
+            items = [(key, value) for key, (_, value) in zip(keys, items, strict=True)]
+            for key, value in items:
+                base.__setitem__(holder, key, value)
+        for key, old in items:
+            if (new := new_of(old)) is not old:
+                base.__setitem__(holder, key, new)
+
+    def _cell(self, cell: CellType, new_of: Callable[[Any], Any]) -> None:
         try:
             old = cell.cell_contents
         except ValueError:  # not assigned
             return
-        cell.cell_contents = self.replaced(old)
+        if (new := new_of(old)) is not old:
+            cell.cell_contents = new
 
-    def _attributes(self, value: Any, cls: type) -> None:
-        if hasattr(value, "__dict__"):
-            fields = fields_of(value)
-            self._replace(fields, fields.items())
+    def _attributes(self, value: Any, cls: type, new_of: Callable[[Any], Any]) -> None:
+        if cls.__dictoffset__:
+            self._dict(fields_of(value), new_of)
         for member in slots_of(cls).values():
             try:
                 old = member.__get__(value)
             except AttributeError:  # not assigned
                 continue
-            new = self.replaced(old)
-            if new is not old:
+            if (new := new_of(old)) is not old:
                 member.__set__(value, new)

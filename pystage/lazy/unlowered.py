@@ -49,6 +49,8 @@ class _Lent(Replacement):
     def __init__(self, cause: str) -> None:
         super().__init__()
         self._cause = cause
+        self.made: dict[int, tuple[Tensor, Any]] = {}
+        """A tensor, and the ndarray that stands for it, by its identity."""
         self._owners: dict[int, tuple[Tensor, np.ndarray[Any, Any], np.ndarray[Any, Any]]] = {}
         self.device: Any = None
         self.arrays: dict[int, Any] = {}
@@ -105,12 +107,10 @@ class _Returned(Replacement):
         super().__init__()
         self._lent = lent
         self._device = lent.device or default_device()
-        for tensor, array in lent.made.values():
-            if isinstance(tensor, Tensor):
-                self.made[id(array)] = array, tensor
+        self._made = {id(array): (array, tensor) for tensor, array in lent.made.values()}
 
     def leaf(self, value: Any) -> Any:
-        found = self.made.get(id(value))
+        found = self._made.get(id(value))
         if found is not None:
             return found[1]
         if type(value) is not np.ndarray or value.dtype not in SHORT_NAMES or not value.dtype.isnative:
@@ -120,5 +120,5 @@ class _Returned(Replacement):
         type_ = ArrayType(value.dtype, value.shape)
         node = Node(type_, self._device, on_device(value, self._device))
         tensor = owner(node, kind_of(type_, Form.NDARRAY, self._device))
-        self.made[id(value)] = value, tensor
+        self._made[id(value)] = value, tensor
         return tensor

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import collections
+import functools
+import os
+import threading
 import time
+import types
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
@@ -14,6 +20,7 @@ import pystage
 from lazy.comparing import compare
 from pystage import lazy
 from pystage.config import Config
+from pystage.lazy.fallback import run_lazily
 from pystage.lazy.lending import Lending
 
 LARGE = np.arange(200_000.0)
@@ -294,3 +301,193 @@ def test_times_decide_whether_to_lend() -> None:
         lending.note(False, plain)
     assert faster.lends()
     assert not slower.lends()
+
+
+def in_a_closure(a: Any) -> Any:
+    os.getpid()
+    return lambda: a
+
+
+def test_a_returned_function_holds_the_callers_array() -> None:
+    x = LARGE.copy()
+    assert run_lazily(in_a_closure, (x,), {})() is x
+
+
+class Latest:
+    value: Any = None
+
+
+def in_a_class(a: Any) -> None:
+    for i in range(3):
+        os.getpid()
+        Latest.value = a[i : i + 5]
+
+
+def test_classes_hold_views_of_the_callers_array() -> None:
+    x = LARGE.copy()
+    Latest.value = None
+    run_lazily(in_a_class, (x,), {})
+    assert type(Latest.value) is np.ndarray
+    assert np.shares_memory(Latest.value, x)
+    np.testing.assert_array_equal(Latest.value, x[2:7])
+
+
+class Listing(list[Any]):
+    """A list of a class of its own."""
+
+
+class Mapping(dict[Any, Any]):
+    """A dict of a class of its own."""
+
+
+LOCAL = threading.local()
+
+
+def in_a_local(a: Any) -> None:
+    LOCAL.value = [(a, 1)]
+
+
+def with_attributes(a: Any) -> Any:
+    def made(b: Any = a, *, c: Any = a) -> Any:
+        return b, c
+
+    made.a = a  # type: ignore[attr-defined]
+    return made
+
+
+def as_attributes(a: Any) -> Any:
+    error = ValueError(a)
+    error.a = a  # type: ignore[attr-defined]
+    return error
+
+
+def as_elements(a: Any) -> Any:
+    made = np.empty(2, object)
+    made[0] = a
+    return made
+
+
+HOLDERS: list[tuple[Callable[[Any], Any], Callable[[Any], Any]]] = [
+    (lambda a: collections.deque([a]), lambda r: r[0]),
+    (lambda a: Listing([a]), lambda r: r[0]),
+    (lambda a: Mapping(a=a), lambda r: r["a"]),
+    (lambda a: types.SimpleNamespace(a=a), lambda r: r.a),
+    (lambda a: types.MappingProxyType({"a": a}), lambda r: r["a"]),
+    (lambda a: types.MethodType(lambda self: self, a), lambda r: r()),
+    (lambda a: {"a": a}.values(), lambda r: next(iter(r))),
+    (lambda a: {"a": (1, a)}.items(), lambda r: next(iter(r))[1][1]),
+    (lambda a: iter([a]), next),
+    (lambda a: functools.partial(np.asarray, a), lambda r: r()),
+    (lambda a: type("New", (), {"a": a}), lambda r: r.a),
+    (as_elements, lambda r: r[0]),
+    (as_attributes, lambda r: r.args[0]),
+    (as_attributes, lambda r: r.a),
+    (with_attributes, lambda r: r()[0]),
+    (with_attributes, lambda r: r()[1]),
+    (with_attributes, lambda r: r.a),
+    (in_a_local, lambda _: LOCAL.value[0][0]),
+]
+
+
+@pytest.mark.parametrize(("program", "held"), HOLDERS)
+def test_holders(program: Callable[[Any], Any], held: Callable[[Any], Any]) -> None:
+    x = LARGE.copy()
+    assert held(run_lazily(program, (x,), {})) is x
+
+
+KEEPING: list[Callable[[Any], Any]] = [
+    lambda a: zip([1.0], iter((a,)), strict=True),
+    lambda a: ((i, a) for i in range(1)),
+]
+
+
+@pytest.mark.parametrize("program", KEEPING)
+def test_iterators_share_the_callers_memory_and_get_its_arrays_later(program: Callable[[Any], Any]) -> None:
+    x = LARGE.copy()
+    first = run_lazily(program, (x,), {})
+    x[0] = 7.0
+    ((_, held),) = first
+    assert held[0] == 7.0
+    held[1] = 8.0
+    assert x[1] == 8.0
+    ((_, held),) = run_lazily(program, (x,), {})
+    assert held is x
+
+
+def generates(a: Any) -> Any:
+    yield a
+
+
+def test_generators_get_the_callers_arrays() -> None:
+    x = LARGE.copy()
+    assert next(run_lazily(generates, (x,), {})) is x
+
+
+def partially(a: Any) -> Any:
+    os.getpid()
+    return functools.partial(np.dot, a[:5])
+
+
+def test_partials() -> None:
+    x = LARGE.copy()
+    made = run_lazily(partially, (x,), {})
+    assert type(made.args[0]) is np.ndarray and np.shares_memory(made.args[0], x)
+    assert made(np.ones(5)) == 10.0
+
+
+def contains_itself(a: Any) -> Any:
+    os.getpid()
+    items: list[Any] = [a[:5]]
+    items.append(items)
+    items.append((items,))
+    return items
+
+
+@pytest.mark.parametrize("program", [contains_itself, pystage.compile(contains_itself, fallback="lazy")])
+@pytest.mark.filterwarnings("ignore::pystage.FallbackWarning")
+def test_cycles(program: Any) -> None:
+    made = run_lazily(program, (LARGE,), {})
+    assert made[1] is made and made[2][0] is made
+    assert type(made[0]) is np.ndarray and np.shares_memory(made[0], LARGE)
+
+
+def test_tensors_from_before_the_call_stay() -> None:
+    before = lazy.asarray(np.ones(3))
+    holder = {"before": before}
+
+    def keeps(a: Any) -> Any:
+        return a, a[:5], holder
+
+    made = run_lazily(keeps, (LARGE,), {})
+    assert made[0] is LARGE and type(made[1]) is np.ndarray
+    assert made[2]["before"] is before
+
+
+def linked(a: Any) -> Any:
+    os.getpid()
+    found: Any = None
+    for i in range(2_000):
+        found = (a[i], found)
+    return found
+
+
+def test_long_chains_of_tuples() -> None:
+    made, count = run_lazily(linked, (LARGE,), {}), 0
+    while made is not None:
+        assert type(made[0]) is np.float64
+        made, count = made[1], count + 1
+    assert count == 2_000
+
+
+def test_nothing_is_left_where_nothing_was_kept() -> None:
+    """The slow way, by the garbage collector, is for what is kept only."""
+
+    def program(a: Any) -> Any:
+        os.getpid()
+        return [a, (a[1:] * 2.0, {"sum": a.sum()})]
+
+    for _ in range(3):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("gc.get_referrers", None)
+            made = run_lazily(program, (LARGE.copy(),), {})
+        assert type(made[1][0]) is np.ndarray

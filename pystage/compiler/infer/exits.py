@@ -85,6 +85,7 @@ class Exit:
         self.results: list[Value] = []
         self._index: dict[tuple[Value, bool], int] = {}
         self._made: dict[int, Template] = {}
+        self._opened: set[int] = set()
         self._views: dict[Ref, int] = {}
         self._exceptions: dict[Abstract, Template] = {}
         self._last: dict[Slot, list[Mutation]] = {}
@@ -208,6 +209,9 @@ class Exit:
         found = self._made.get(ref.cell)
         if found is not None:
             return found
+        if ref.cell in self._opened:
+            raise DiagnosticError(CannotReturn(span=engine.b.span, what="what contains itself"))
+        self._opened.add(ref.cell)
         cell = engine.cell(ref)
         template = self._made[ref.cell] = self.chosen(cell, self.as_seen(ref, cell))
         return template
