@@ -53,7 +53,8 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
 
 def _binary(function: Callable[..., Any], turned: bool = False) -> Callable[[LazyTensor, Any], Any]:
     def operate(self: LazyTensor, other: Any) -> Any:
-        if isinstance(other, _FOREIGN):
+        cls = type(other)
+        if cls is not LazyTensor and cls is not float and isinstance(other, _FOREIGN):
             return NotImplemented
         args = (other, self) if turned else (self, other)
         try:
@@ -361,11 +362,12 @@ class LazyTensor(Tensor):
     # -- NumPy's protocols
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        out = kwargs.get("out")
-        if out is not None and len(out) == 1:
+        if kwargs and (out := kwargs.get("out")) is not None and len(out) == 1:
             kwargs["out"] = out[0]
-        if any(isinstance(x, _FOREIGN) for x in inputs):
-            inputs = tuple([np.asarray(x) if isinstance(x, _FOREIGN) else x for x in inputs])
+        for x in inputs:
+            if type(x) is not LazyTensor and isinstance(x, _FOREIGN):
+                inputs = tuple([np.asarray(x) if isinstance(x, _FOREIGN) else x for x in inputs])
+                break
         function = ufunc if method == "__call__" else getattr(ufunc, method)
         if method != "__call__" and method not in ("reduce", "accumulate"):
             return run_in_numpy(function, inputs, kwargs, f"`{ufunc.__name__}.{method}` is not recorded")

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..compiler.diagnostics.codes_constant import ProgramTooLarge
@@ -110,15 +109,12 @@ def _program(segment: Segment, donated: tuple[int, ...]) -> tuple[Ordered, bool]
     return Ordered(executable, inputs, outputs), True
 
 
-_UNUSED: Mapping[int, int] = MappingProxyType({})
-
-
 def donated_inputs(
-    inputs: list[Node], outputs: Sequence[Node], uses: Mapping[int, int] = _UNUSED
+    inputs: list[Node], outputs: Sequence[Node], uses: Callable[[Node], int] = lambda _: 0
 ) -> tuple[int, ...]:
     """The inputs that nobody but their list holds, and in whose memory an output of their type can lie.
 
-    `uses`: how often each is an operand of the calls to be computed, by its identity.
+    `uses`: how often one is held besides, as an operand of the calls to be computed.
     """
     free: dict[Any, int] = {}
     for output in outputs:
@@ -128,7 +124,7 @@ def donated_inputs(
         type = inputs[i].type
         if not free.get(type) or inputs[i].exported or type.size * type.dtype.itemsize < DONATE_BYTES:
             continue
-        if _references(inputs, i) == _IDLE + uses.get(id(inputs[i]), 0):
+        if _references(inputs, i) == _IDLE + uses(inputs[i]):
             found.append(i)
             free[type] -= 1
     return tuple(found)

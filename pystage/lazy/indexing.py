@@ -50,6 +50,8 @@ def _plain(key: Any) -> Any:
     cls = type(key)
     if cls is int:
         return key
+    if isinstance(key, np.integer):
+        return int(key)
     if cls is slice:
         parts = key.start, key.stop, key.step
         return parts if set(map(type, parts)) <= {int, type(None)} else None

@@ -40,17 +40,19 @@ from ..compiler.values.boundary import (
 from ..compiler.values.boundary import View as ViewTemplate
 from ..compiler.values.views import Index, Reshaped, View, Window, read_path, write_path
 from ..runtime.room import with_room
+from .arena import arena_of
 
 
 class Kind:
     """What a recipe knows of a tensor. There is one object for each, so that keys are compared by identity."""
 
-    __slots__ = ("device", "form", "ordered", "type", "writable")
+    __slots__ = ("arena", "device", "form", "ordered", "type", "writable")
 
     def __init__(self, type: ArrayType, form: Form, device: Any, writable: bool, ordered: bool) -> None:
         self.type = type
         self.form = form
         self.device = device
+        self.arena = arena_of(device)
         self.writable = writable
         self.ordered = ordered
         """True if NumPy's array would lie in memory in row-major order, in one piece."""

@@ -7,7 +7,7 @@ are found by the order in which the calls were recorded first, and then by an or
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -35,55 +35,58 @@ Key = tuple[Any, ...]
 class Segment:
     """The calls that `outputs` need. `inputs` are the nodes that are computed, each once."""
 
-    __slots__ = ("calls", "inputs", "key", "outputs", "uses")
+    __slots__ = ("calls", "inputs", "key", "outputs")
 
     def __init__(self, outputs: Sequence[Node]) -> None:
         self.outputs = outputs
         self.calls: list[Call] = []
         self.inputs: list[Node] = []
-        self.uses: Counter[int] = Counter()
-        """How often a node, by its identity, is an operand of the calls."""
-        numbers: dict[int, int] = {}
+        numbers: dict[Call | Node, int] = {}
         key: list[Any] = []
         for output in outputs:
             call = self.call_of(output)
             assert call is not None
             self._collect(call, numbers, key)
-        key += [(numbers[id(self.call_of(o))], o.index) for o in outputs]
+        key += [(numbers[call], o.index) for o in outputs if (call := self.call_of(o)) is not None]
         self.key: Key = tuple(key)
 
     def call_of(self, node: Node) -> Call | None:
         """The call to compute a node by; None for an input."""
         return node.call
 
-    def _collect(self, last: Call, numbers: dict[int, int], key: list[Any]) -> None:
+    def _collect(self, last: Call, numbers: dict[Call | Node, int], key: list[Any]) -> None:
         """Adds a call after those that it needs. `numbers` are those of calls, and below 0 those of inputs."""
+        inputs, call_of = self.inputs, self.call_of
         pending = [last]
         while pending:
             call = pending[-1]
-            if id(call) in numbers:
+            if call in numbers:
                 pending.pop()
                 continue
-            before = [self.call_of(node) for node in call.operands]
-            missing = [c for c in before if c is not None and id(c) not in numbers]
-            if missing:
-                pending += missing[::-1]
-                continue
-            pending.pop()
-            places: list[Any] = []
-            for node, made_by in zip(call.operands, before, strict=True):
-                self.uses[id(node)] += 1
+            places: list[Any] = [call.recipe]
+            complete = True
+            for node in call.operands:
+                made_by = call_of(node)
+                number = numbers.get(node if made_by is None else made_by)
                 if made_by is not None:
-                    places.append((numbers[id(made_by)], node.index))
+                    if number is None:
+                        pending.append(made_by)
+                        complete = False
+                    places += (number, node.index)
                     continue
-                number = numbers.get(id(node))
                 if number is None:
-                    number = numbers[id(node)] = ~len(self.inputs)
-                    self.inputs.append(node)
+                    number = numbers[node] = ~len(inputs)
+                    inputs.append(node)
                 places.append(number)
-            numbers[id(call)] = len(self.calls)
-            self.calls.append(call)
-            key += [call.recipe, *places]
+            if complete:
+                pending.pop()
+                numbers[call] = len(self.calls)
+                self.calls.append(call)
+                key += places
+
+    def uses(self, node: Node) -> int:
+        """How often a node is an operand of the calls."""
+        return sum(operand is node for call in self.calls for operand in call.operands)
 
     def of_first_half(self) -> list[Node]:
         """What the first half of the calls gives to the others, and to the outputs."""

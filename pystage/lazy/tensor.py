@@ -85,7 +85,7 @@ def owner(node: Node, kind: Kind) -> Any:
     tensor._looks = 0
     tensor._path = ()
     tensor._kind = kind
-    arena_of(node.device).register(tensor)
+    kind.arena.register(tensor)
     return tensor
 
 
@@ -317,11 +317,11 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
             operands.append(_input(leaf, device))
     frame = sys._getframe(depth)
     call = Call(entry, tuple(operands), (frame.f_code, frame.f_lasti))
-    arena = arena_of(device)
+    kind = entry.only
+    arena = arena_of(device) if kind is None else kind.arena
     arena.recorded.append(entry)
     if len(arena.recorded) >= LIMIT and arena.is_cut():
         barrier(arena, "many calls")
-    kind = entry.only
     if kind is not None:
         return owner(Node(kind.type, device, None, call), kind)
     return _Finish(entry, call, args, kwargs or {}).result()
