@@ -112,11 +112,14 @@ class _Input:
 
 def _another(node: Node) -> Node:
     """Another node for the same array: what is computed from it can be told from what is computed from `node`."""
-    if not varies(node):
-        return Node(node.type, node.device, node.array, node.call)
-    made = Node(node.type, node.device, None, Call(_same(node.type), (node,), None))
+    if varies(node):
+        made = Node(node.type, node.device, None, Call(_same(node.type), (node,), None))
+        if node.array is not None:
+            made.settle(node.array)
+    else:
+        made = Node(node.type, node.device, node.array, node.call)
     if node.array is not None:
-        made.settle(node.array)
+        made.exported = node
     return made
 
 

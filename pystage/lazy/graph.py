@@ -96,8 +96,8 @@ class Node:
         self.index = index
         self.origin = call if _tapes else None
         """What it was computed from, if it was recorded while a tape ran."""
-        self.exported = False
-        """True if somebody else may hold the memory of `array`."""
+        self.exported: Node | bool = False
+        """True if somebody else may hold the memory of `array`; the other node, where it is the array of two."""
 
     def settle(self, array: Any) -> None:
         """The node is computed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import jax.numpy as jnp
@@ -120,3 +121,18 @@ def test_arrays_of_jax_are_left_to_jax() -> None:
 def test_only_one_real_number_is_differentiated(function: Any) -> None:
     with pytest.raises(TypeError):
         pystage.grad(function)(W)
+
+
+def unstaged(w: Any) -> Any:
+    os.getpid()
+    return np.sum(w * w * w)
+
+
+def test_what_is_differentiated_by_is_not_overwritten() -> None:
+    w = lazy.asarray(np.ones((64, 64)))
+    lazy.sync()
+    for _ in range(2):
+        slope = pystage.grad(unstaged)(w)
+        lazy.sync()
+        assert slope[0, 0] == 3.0
+        assert w[0, 0] == 1.0
