@@ -26,6 +26,7 @@ LAYERS = [
     {"staging"},
     {"transforms"},
     {"introspection"},
+    {"cli"},
     {"__init__"},
 ]
 """From below to above: a module imports from its own layer's package and from layers below."""

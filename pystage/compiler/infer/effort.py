@@ -17,7 +17,7 @@ from ..hlo.builder import Builder
 from ..stage import ir as stage
 from ..values.growth import Multiplied, too_large
 
-PER_SECOND = 20_000
+PER_SECOND = 10_000
 """How many steps inference may take for each second that XLA may take."""
 
 

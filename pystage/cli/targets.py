@@ -1,0 +1,280 @@
+"""What the user names on the command line: a function and its arguments.
+
+`TARGET` is `module:function`, `module:Class.method` or `path/file.py::function`. Arguments come from `--args`, an
+expression that is evaluated in the module; from `--arg name=…`, a type such as `f32[32,784]` or an expression; and from
+annotations and defaults.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import difflib
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any
+
+from ..runtime.calling import target_of
+from ..runtime.function import BoundFunction, CompiledFunction
+from .annotations import NotAnArgument, UnknownSize, argument_of, array_of
+
+
+class UsageError(Exception):
+    """What the user asked for is not there, or makes no sense. The text says it; the exit status is 2."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A function, plain or compiled, and the arguments of a call."""
+
+    name: str
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments that name a function and its arguments."""
+    parser.add_argument("target", metavar="TARGET", help="module:function or path/file.py::function")
+    parser.add_argument("--args", metavar="EXPRESSIONS", help="the arguments, evaluated in the module")
+    parser.add_argument(
+        "--arg",
+        metavar="NAME=WHAT",
+        action="append",
+        default=[],
+        help="an argument: a type, f32[32,784], or an expression",
+    )
+    parser.add_argument(
+        "--dim",
+        metavar="NAME=SIZE",
+        action="append",
+        default=[],
+        help="the size of a named dimension of an annotation",
+    )
+
+
+def target_from(options: argparse.Namespace) -> Target:
+    """The function that the options name, and its arguments."""
+    function, module = find(options.target)
+    if options.args is not None:
+        if options.arg:
+            raise UsageError("give the arguments by --args or by --arg, not by both")
+        args, kwargs = _evaluate(f"_pystage_arguments({options.args})", module, "--args")
+        return Target(options.target, function, args, kwargs)
+    sizes = dimensions(options.dim)
+    given = _pairs(options.arg, "--arg", "x=f32[3]")
+    kwargs = {name: _argument(name, text, sizes, module) for name, text in given.items()}
+    args, rest = from_annotations(function, sizes, kwargs)
+    return Target(options.target, function, args, rest)
+
+
+# ---------------------------------------------------------------- the function
+
+
+def find(target: str) -> tuple[Callable[..., Any], ModuleType]:
+    """The function of a target, and the module that it is written in."""
+    place, separator, name = target.partition("::")
+    if separator:
+        module = module_at(Path(place))
+    else:
+        place, separator, name = target.partition(":")
+        if not separator:
+            raise UsageError(f"{target!r} is neither module:function nor path/file.py::function")
+        module = _imported(lambda: importlib.import_module(place), place)
+    found: Any = module
+    for i, part in enumerate(name.split(".")):
+        inner = getattr(found, part, None)
+        if inner is None:
+            where = ".".join([place, *name.split(".")[:i]])
+            raise UsageError(f"there is no `{part}` in {where}{_nearest(part, dir(found))}")
+        found = inner
+    if not callable(found) or isinstance(found, type):
+        kind = "a class: name one of its methods" if isinstance(found, type) else f"a {type(found).__name__}"
+        raise UsageError(f"`{name}` of {place} is no function but {kind}")
+    return found, module
+
+
+def module_at(path: Path) -> ModuleType:
+    """The module that a file holds, imported as Python imports it: by its name, from the folder above its package."""
+    if not path.is_file():
+        raise UsageError(
+            f"there is no file {path}{_nearest(path.name, os.listdir(path.parent) if path.parent.is_dir() else [])}"
+        )
+    path = path.resolve()
+    folder, parts = path.parent, [path.stem]
+    while (folder / "__init__.py").exists():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    if parts[-1] == "__init__":
+        parts.pop()
+    name = ".".join(parts)
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+    def load() -> ModuleType:
+        known = sys.modules.get(name)
+        if known is not None and getattr(known, "__file__", None) == str(path):
+            return known
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise UsageError(f"{path} is no Python file")
+        if "." in name:
+            return importlib.import_module(name)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            sys.modules.pop(name, None)
+            raise
+        return module
+
+    return _imported(load, str(path))
+
+
+def _imported(load: Callable[[], ModuleType], what: str) -> ModuleType:
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        return load()
+    except UsageError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"{what} cannot be imported:\n{users_traceback(error)}") from None
+
+
+def users_traceback(error: BaseException) -> str:
+    """The traceback of an exception without the frames of pystage and of Python's import system."""
+    inner: TracebackType | None = error.__traceback__
+    while inner is not None and _is_ours(inner.tb_frame.f_code.co_filename):
+        inner = inner.tb_next
+    return "".join(traceback.format_exception(type(error), error, inner)).rstrip()
+
+
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith((_OURS, "<frozen importlib")) or file == importlib.__file__
+
+
+def _nearest(name: str, names: list[str]) -> str:
+    near = [n for n in difflib.get_close_matches(name, names, 3) if not n.startswith("__")]
+    return f"; there is {', '.join(f'`{n}`' for n in near)}" if near else ""
+
+
+# ---------------------------------------------------------------- its arguments
+
+
+def from_annotations(
+    function: Callable[..., Any], sizes: Mapping[str, int], given: Mapping[str, Any] = {}
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call: those given, the others by their annotations; none for those that have defaults."""
+    target = target_of(_plain(function))
+    parameters = list(inspect.signature(target.fn).parameters.values())[len(target.args) :]
+    annotations = _annotations(target.fn)
+    unknown = [name for name in given if name not in [p.name for p in parameters]]
+    if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters):
+        near = _nearest(unknown[0], [p.name for p in parameters])
+        raise UsageError(f"the function has no parameter `{unknown[0]}`{near}")
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {name: given[name] for name in unknown}
+    positional = True
+    for parameter in parameters:
+        if (
+            parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+            or parameter.name in target.kwargs
+        ):
+            positional = False
+            continue
+        if parameter.name in given:
+            value = given[parameter.name]
+        elif parameter.default is not parameter.empty:
+            positional = False
+            continue
+        else:
+            value = _by_annotation(parameter.name, annotations.get(parameter.name, parameter.empty), sizes)
+        if positional and parameter.kind is not parameter.KEYWORD_ONLY:
+            args.append(value)
+        else:
+            kwargs[parameter.name] = value
+    return tuple(args), kwargs
+
+
+def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations, evaluated where that gives something: `"f32[n]"` is no expression of the module's."""
+    namespace = getattr(function, "__globals__", {})
+    found: dict[str, Any] = {}
+    for name, annotation in getattr(function, "__annotations__", {}).items():
+        if isinstance(annotation, str):
+            with contextlib.suppress(Exception):
+                annotation = eval(annotation, namespace)  # `from __future__ import annotations`
+        found[name] = annotation
+    return found
+
+
+def _by_annotation(name: str, annotation: Any, sizes: Mapping[str, int]) -> Any:
+    advice = f"give it by --arg {name}='f32[…]', or all by --args"
+    if annotation is inspect.Parameter.empty:
+        raise UsageError(
+            f'nothing says what the argument `{name}` is; {advice}, or annotate it: `{name}: "f32[n, 3]"`'
+        )
+    try:
+        return argument_of(annotation, sizes)
+    except UnknownSize as error:
+        raise UsageError(f"the argument `{name}`: {error}; give it by --dim {error.name}=32") from None
+    except NotAnArgument as error:
+        raise UsageError(f"the argument `{name}`: {error}; {advice}") from None
+
+
+def _argument(name: str, text: str, sizes: Mapping[str, int], module: ModuleType) -> Any:
+    try:
+        return array_of(text, sizes)
+    except UnknownSize as error:
+        raise UsageError(f"--arg {name}: {error}; give it by --dim {error.name}=32") from None
+    except NotAnArgument:
+        return _evaluate(text, module, f"--arg {name}")
+
+
+def _evaluate(text: str, module: ModuleType, option: str) -> Any:
+    namespace = {**vars(module), "_pystage_arguments": lambda *args, **kwargs: (args, kwargs)}
+    try:
+        return eval(text, namespace)
+    except Exception as error:
+        shown = "".join(traceback.format_exception_only(error)).strip()
+        raise UsageError(f"{option} cannot be evaluated in {module.__name__}: {shown}") from None
+
+
+def dimensions(given: list[str]) -> dict[str, int]:
+    """The sizes that `--dim` gives."""
+    found = {}
+    for name, size in _pairs(given, "--dim", "batch=32").items():
+        if not size.isdecimal():
+            raise UsageError(f"--dim {name}={size}: a size is a number that is not negative")
+        found[name] = int(size)
+    return found
+
+
+def _pairs(given: list[str], option: str, example: str) -> dict[str, str]:
+    found = {}
+    for text in given:
+        name, separator, what = text.partition("=")
+        if not separator or not name.strip():
+            raise UsageError(f"{option} {text}: write it as {option} {example}")
+        found[name.strip()] = what.strip()
+    return found
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    if isinstance(function, CompiledFunction | BoundFunction):
+        plain: Callable[..., Any] = function.__pystage_function__
+        return plain
+    return function
