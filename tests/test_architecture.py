@@ -27,7 +27,7 @@ LAYERS = [
     {"transforms"},
     {"introspection"},
     {"cli"},
-    {"__init__"},
+    {"__init__", "__main__"},
 ]
 """From below to above: a module imports from its own layer's package and from layers below."""
 

@@ -12,9 +12,10 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
+from . import explain
 from .targets import UsageError
 
-MODULES = ("explain",)
+MODULES = (explain,)
 """The modules of the subcommands, in the order of the help."""
 
 
@@ -34,13 +35,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    import importlib
-
     parser = argparse.ArgumentParser(
         prog="pystage", description="Compiles plain Python functions over arrays."
     )
     parser.add_argument("--version", action="version", version=f"pystage {version('pystage')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name in MODULES:
-        importlib.import_module(f".{name}", __package__).add(commands)
+    for module in MODULES:
+        module.add(commands)
     return parser
