@@ -24,6 +24,7 @@ from .compiler.infer import (
     transforms,
 )
 from .compiler.infer.entry import infer_program
+from .explain import explain
 from .lazy.fallback import LAZILY
 from .lazy.gradients import lazily
 from .runtime.function import CompiledFunction, Fallback, Lazily
@@ -270,6 +271,7 @@ def _compiled(
         name=f"{kind}_{_name(fun)}",
         infer=infer_program,
         lazily=lazily or LAZILY,
+        explain=explain,
     )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
-from ..compiler.diagnostics.errors import StagingError
+from ..explain.text import as_text
 from ..runtime.function import BoundFunction, CompiledFunction
 from ..staging import compile
 from .targets import declare, target_from
@@ -17,6 +18,7 @@ def add(commands: Any) -> None:
         "explain", help="why a function is not compiled, what is, and how to change it"
     )
     declare(parser)
+    parser.add_argument("--all", action="store_true", help="all functions and all of their lines")
     parser.set_defaults(run=run)
 
 
@@ -25,9 +27,6 @@ def run(options: argparse.Namespace) -> int:
     target = target_from(options)
     function: Any = target.function
     compiled = function if isinstance(function, CompiledFunction | BoundFunction) else compile(function)
-    try:
-        compiled.lower(*target.args, **target.kwargs)
-    except StagingError as error:
-        print(error)
-        return 1
-    return 0
+    explanation = compiled.explain(*target.args, **target.kwargs)
+    print(as_text(explanation, color=sys.stdout.isatty(), full=options.all))
+    return 0 if explanation.staged is not None else 1

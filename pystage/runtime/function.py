@@ -71,6 +71,7 @@ class CompiledFunction(Generic[P, R]):
         infer: Infer,
         lazily: Lazily = EAGER,
         offload: Callable[[Callable[..., Any], Sequence[Diagnostic] | None], Offloaded] | None = None,
+        explain: Callable[..., Any] | None = None,
     ) -> None:
         target = target_of(fn)
         functools.update_wrapper(self, fn, updated=("__dict__",) if target.fn is fn else ())
@@ -81,6 +82,8 @@ class CompiledFunction(Generic[P, R]):
         self._fallback = fallback
         self._lazily = lazily
         self._offload = offload
+        self._explain = explain
+        self._infer = infer
         self._offloaded: Offloaded | None = None
         self._warned: set[Any] = set()
         shown = name or str(getattr(target.fn, "__name__", type(target.fn).__name__))
@@ -218,6 +221,15 @@ class CompiledFunction(Generic[P, R]):
         canonical, named = self.canonical(args, kwargs)
         return parts.residual(*canonical, **named)
 
+    def explain(self, *args: Any, **kwargs: Any) -> Any:
+        """What becomes of each line for these arguments, and why what is not staged is not: an `Explanation`, to be printed.
+
+        In place of a value, at any depth, may stand a `jax.ShapeDtypeStruct` or a `pystage.spec`. Nothing is run.
+        """
+        assert self._explain is not None
+        name, fallback = self._dispatcher.name, self._chosen_fallback()
+        return self._explain(self._target.fn, name, self._infer, args, kwargs, fallback, self.canonical)
+
     def _warn(self, error: StagingError, fallback: Fallback, args: Sequence[Any]) -> None:
         """Warns once for each kind of arguments and reason."""
         kinds = [(type(a), getattr(a, "shape", None), str(getattr(a, "dtype", None))) for a in args]
@@ -250,6 +262,10 @@ class BoundFunction:
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """Lowers the method for these arguments, without running it."""
         return self.__func__.lower(self.__self__, *args, **kwargs)
+
+    def explain(self, *args: Any, **kwargs: Any) -> Any:
+        """As of the compiled function, for the object whose method it is."""
+        return self.__func__.explain(self.__self__, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__func__, name)

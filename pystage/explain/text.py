@@ -1,0 +1,144 @@
+"""An explanation for people: on a terminal, as plain text, as HTML."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from ..compiler.diagnostics.render import render_all
+
+if TYPE_CHECKING:
+    from .explanation import Explanation, Listing, SourceLine
+
+_STYLES = {
+    "staged": "green",
+    "constant": "dim",
+    "unrolled": "cyan",
+    "through JAX": "blue",
+    "not staged": "bold red",
+    "not run": "dim",
+}
+_LONG = 60
+"""A function of more lines is abridged."""
+_AROUND = 3
+"""So many lines around what matters stand in an abridged function."""
+_WIDTH = 110
+_CONSEQUENCES = {
+    "error": "a call raises StagingError",
+    "lazy": "a call runs as Python, and what can be staged of it is staged: `residual` shows which parts",
+    "python": "a call runs as plain Python",
+}
+
+
+def as_text(
+    explanation: Explanation, *, color: bool = False, width: int | None = None, full: bool = False
+) -> str:
+    """The explanation as text; `width` in characters, `full`: long functions are not abridged."""
+    target = io.StringIO()
+    console = Console(
+        file=target,
+        force_terminal=color,
+        color_system="standard" if color else None,
+        width=width or min(_WIDTH, shutil.get_terminal_size((_WIDTH, 24)).columns),
+        highlight=False,
+    )
+    console.print(_document(explanation, full))
+    text = target.getvalue()
+    if explanation.problems:
+        text += "\n" + render_all(explanation.problems, color=color) + "\n"
+    lines = [line.rstrip() for line in text.splitlines()]
+    return "\n".join(lines).rstrip("\n")
+
+
+def as_html(explanation: Explanation) -> str:
+    """The explanation as a piece of HTML, for notebooks."""
+    console = Console(record=True, file=io.StringIO(), width=_WIDTH, highlight=False)
+    console.print(_document(explanation, full=False))
+    if explanation.problems:
+        console.print()
+        console.print(Text.from_ansi(render_all(explanation.problems, color=True)))
+    code = '<pre style="font-family:monospace;line-height:1.35;white-space:pre-wrap">{code}</pre>'
+    return console.export_html(inline_styles=True, code_format=code)
+
+
+def _document(explanation: Explanation, full: bool) -> Group:
+    first, *others = explanation.listings or [None]
+    shown = [each for each in others if each is not None and (full or each.refused)]
+    parts: list[Text | Table] = list(_verdict(explanation))
+    for listing in [first, *shown]:
+        if listing is not None:
+            parts += [Text(), _heading(listing), _table(listing, full)]
+    left = [each for each in others if each is not None and each not in shown]
+    if left:
+        names = ", ".join([f"{each.name} ({_place(each)})" for each in left])
+        parts += [Text(), Text(f"called, and staged: {names}", "dim")]
+    return Group(*parts)
+
+
+def _verdict(explanation: Explanation) -> Iterable[Text]:
+    staged = explanation.staged
+    if staged is not None:
+        yield Text(f"{explanation.name} is compiled: {staged.takes_and_gives}", "bold green")
+        for demand in staged.demands:
+            where = f", {demand.span.file}:{demand.span.line}" if demand.span is not None else ""
+            yield Text(f"  a program for {demand.where} = {demand.value!r} alone: {demand.reason}{where}")
+        return
+    count = len(explanation.problems)
+    problems = "1 problem" if count == 1 else f"{count} problems"
+    yield Text(f"{explanation.name} is not compiled for these arguments: {problems}", "bold red")
+    yield Text(f"  {_CONSEQUENCES[explanation.fallback]}")
+
+
+def _heading(listing: Listing) -> Text:
+    return Text.assemble((listing.name, "bold"), (f"  {_place(listing)}", "dim"))
+
+
+def _place(listing: Listing) -> str:
+    return f"{os.path.relpath(listing.span.file)}:{listing.span.line}"
+
+
+def _table(listing: Listing, full: bool) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", style="dim", no_wrap=True)
+    table.add_column(overflow="fold", ratio=3)
+    table.add_column(overflow="fold", ratio=2)
+    for line in _abridged(listing, full):
+        if line is None:
+            table.add_row("", "⋮", "", "")
+            continue
+        mark = line.mark.value if line.trips is None else f"unrolled ×{line.trips}"
+        style = _STYLES.get(line.mark.value, "")
+        text = Text(line.text.expandtabs(4) or " ", style="dim" if line.mark.value == "not run" else "")
+        table.add_row(Text(mark, style), str(line.number), text, Text(_names(line), "italic"))
+    return table
+
+
+def _names(line: SourceLine) -> str:
+    return "  ".join([f"{name}: {' | '.join(types)}" for name, types in line.names.items()])
+
+
+def _abridged(listing: Listing, full: bool) -> Sequence[SourceLine | None]:
+    """The lines that are shown; None for some that are left out."""
+    lines = listing.lines
+    if full or len(lines) <= _LONG:
+        return lines
+    matter = [
+        i for i, line in enumerate(lines) if line.mark.value in ("not staged", "through JAX") or line.trips
+    ]
+    matter = [0, 1, *matter, len(lines) - 1] if matter else [*range(_LONG // 2), len(lines) - 1]
+    kept = {j for i in matter for j in range(i - _AROUND, i + _AROUND + 1)}
+    found: list[SourceLine | None] = []
+    for i, line in enumerate(lines):
+        if i in kept:
+            found.append(line)
+        elif found and found[-1] is not None:
+            found.append(None)
+    return found
