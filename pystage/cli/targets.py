@@ -41,9 +41,12 @@ class Target:
     kwargs: dict[str, Any]
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments that name a function and its arguments."""
-    parser.add_argument("target", metavar="TARGET", help="module:function or path/file.py::function")
+def declare(parser: argparse.ArgumentParser, optional: bool = False) -> None:
+    """Declares the arguments that name a function and its arguments; `optional`: there may be none."""
+    nargs = "?" if optional else None
+    parser.add_argument(
+        "target", nargs=nargs, metavar="TARGET", help="module:function or path/file.py::function"
+    )
     parser.add_argument("--args", metavar="EXPRESSIONS", help="the arguments, evaluated in the module")
     parser.add_argument(
         "--arg",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import shutil
 from collections.abc import Iterable, Sequence
@@ -15,6 +16,7 @@ from rich.text import Text
 from ..compiler.diagnostics.render import render_all
 
 if TYPE_CHECKING:
+    from ..compiler.diagnostics.diagnostic import Diagnostic
     from .explanation import Explanation, Listing, SourceLine
 
 _STYLES = {
@@ -38,9 +40,16 @@ _CONSEQUENCES = {
 
 
 def as_text(
-    explanation: Explanation, *, color: bool = False, width: int | None = None, full: bool = False
+    explanation: Explanation,
+    *,
+    color: bool = False,
+    width: int | None = None,
+    full: bool = False,
+    short: bool = False,
 ) -> str:
-    """The explanation as text; `width` in characters, `full`: long functions are not abridged."""
+    """The explanation as text; `width` in characters, `full`: long functions are not abridged, `short`: problems only."""
+    if short:
+        return "\n".join([_short(problem) for problem in explanation.problems]) or _first_line(explanation)
     target = io.StringIO()
     console = Console(
         file=target,
@@ -66,6 +75,44 @@ def as_html(explanation: Explanation) -> str:
         console.print(Text.from_ansi(render_all(explanation.problems, color=True)))
     code = '<pre style="font-family:monospace;line-height:1.35;white-space:pre-wrap">{code}</pre>'
     return console.export_html(inline_styles=True, code_format=code)
+
+
+def as_json(explanation: Explanation) -> str:
+    """The explanation as JSON: the verdict, the functions line by line, the problems."""
+    staged = explanation.staged
+    found = {
+        "function": explanation.name,
+        "compiled": staged is not None,
+        "program": None if staged is None else staged.takes_and_gives,
+        "fallback": explanation.fallback,
+        "functions": [
+            {
+                "name": each.name,
+                "file": each.span.file,
+                "lines": [
+                    {
+                        "line": line.number,
+                        "text": line.text,
+                        "mark": line.mark.value,
+                        "trips": line.trips,
+                        "names": {name: list(types) for name, types in line.names.items()},
+                    }
+                    for line in each.lines
+                ],
+            }
+            for each in explanation.listings
+        ],
+        "problems": [problem.as_dict() for problem in explanation.problems],
+    }
+    return json.dumps(found, indent=2)
+
+
+def _short(problem: Diagnostic) -> str:
+    return f"{problem.span or '<unknown>'}: {problem.code} {problem.headline}"
+
+
+def _first_line(explanation: Explanation) -> str:
+    return next(iter(_verdict(explanation))).plain
 
 
 def _document(explanation: Explanation, full: bool) -> Group:

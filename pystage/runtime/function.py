@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import functools
+import time
 import types
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
+from ..compiler.diagnostics.span import Span
 from ..compiler.pipeline import Infer
 from .calling import Calling, Target, target_of
 from .dispatch import Dispatcher, Short, Types
 from .leaves import HasLazy
+from .ledger import ledger
 from .lowering import Lowered
 from .raising import KeptContext, Raised
 from .results import Pending
@@ -157,6 +160,11 @@ class CompiledFunction(Generic[P, R]):
         return [str(staged) for staged in self._dispatcher.staged]
 
     @property
+    def identity(self) -> tuple[str, Span | None]:
+        """The name of the function, and where it is defined."""
+        return self._dispatcher.name, self._dispatcher.span
+
+    @property
     def target(self) -> Callable[..., Any]:
         """The plain function whose source is compiled."""
         return self._target.fn
@@ -200,9 +208,13 @@ class CompiledFunction(Generic[P, R]):
     ) -> Any:
         """Runs a call that is refused, and has changed nothing, as plain Python, or staged in part."""
         self._warn(refused, fallback, (*args, *kwargs.values()))
-        if fallback == "lazy":
-            return self._lazily.run(self._parts(refused.diagnostics), args, kwargs)
-        return self._target.fn(*args, **kwargs)
+        began = time.perf_counter()
+        try:
+            if fallback == "lazy":
+                return self._lazily.run(self._parts(refused.diagnostics), args, kwargs)
+            return self._target.fn(*args, **kwargs)
+        finally:
+            ledger.note_fallback(*self.identity, refused, time.perf_counter() - began)
 
     def _parts(self, refused: Sequence[Diagnostic] | None) -> Callable[..., Any]:
         """The plain function, with the parts of it staged that can be; `refused` says why not all of it."""

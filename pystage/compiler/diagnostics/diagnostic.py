@@ -6,7 +6,7 @@ instance adds the place and the reasons. Exceptions, terminal text, JSON and pag
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import ClassVar
 
 from .span import Span
@@ -54,6 +54,20 @@ class Diagnostic:
 
     def _fill(self, template: str) -> str:
         return template.format(**{f.name: getattr(self, f.name) for f in fields(self)})
+
+    def as_dict(self) -> dict[str, object]:
+        """The diagnostic as data, for JSON: lines count from 1, columns from 0."""
+        return {
+            "code": self.code,
+            "headline": self.headline,
+            "label": self.caret_label,
+            "help": self.advice,
+            "place": None if self.span is None else asdict(self.span),
+            "notes": [
+                {"text": note.text, "place": None if note.span is None else asdict(note.span)}
+                for note in self.notes
+            ],
+        }
 
     @property
     def headline(self) -> str:
