@@ -166,7 +166,7 @@ _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def _is_ours(file: str) -> bool:
-    return file.startswith((_OURS, "<frozen importlib")) or file == importlib.__file__
+    return file.startswith((_OURS, "<frozen importlib", "<frozen runpy")) or file == importlib.__file__
 
 
 def _nearest(name: str, names: list[str]) -> str:

@@ -6,6 +6,7 @@ import enum
 import linecache
 import os
 import sysconfig
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,8 +20,11 @@ from ..compiler.pipeline import Infer, Staged
 from ..compiler.stage import ir as stage
 from ..runtime.dispatch import Dispatcher
 from ..runtime.lowering import Canonical, Lowered
+from .rewrites import Rewrite, rewrite_for
 from .text import as_html, as_text
 
+SECONDS = 5.0
+"""So long rewrites are tried."""
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LIBRARIES = tuple(
     {os.path.join(os.path.abspath(sysconfig.get_path(name)), "") for name in ("stdlib", "purelib", "platlib")}
@@ -71,12 +75,14 @@ class Explanation:
     """What becomes of a function for certain arguments: `print` it, or look at it in a notebook.
 
     `staged`: its program; None if it cannot be staged, for the reasons in `problems`. `listings`: the functions that were
-    looked at, that one first. `fallback`: what a call does in this case, `"error"`, `"lazy"` or `"python"`.
+    looked at, that one first. `rewrites`: for each problem a change of the source that was tried and settles it, where there
+    is one. `fallback`: what a call does in this case, `"error"`, `"lazy"` or `"python"`.
     """
 
     name: str
     staged: Staged | None
     problems: tuple[Diagnostic, ...]
+    rewrites: tuple[Rewrite | None, ...]
     listings: tuple[Listing, ...]
     fallback: str
 
@@ -104,15 +110,49 @@ def explain(
     What the call itself does wrong (TypeError for arguments that do not fit) is raised.
     """
     trail = Trail()
-    staged: Staged | None = None
-    problems: tuple[Diagnostic, ...] = ()
-    with watching(trail):
+
+    def attempt(tried: Callable[..., Any], further: Mapping[str, Any]) -> Staged | tuple[Diagnostic, ...]:
         try:
-            dispatcher = Dispatcher(function, name, infer)
-            staged = Lowered(dispatcher, canonical, args, dict(kwargs)).staged
+            return Lowered(Dispatcher(tried, name, infer), canonical, args, {**kwargs, **further}).staged
         except StagingError as error:
-            problems = error.diagnostics
-    return Explanation(name, staged, problems, _listings(trail, problems), fallback)
+            return error.diagnostics
+
+    with watching(trail):
+        found = attempt(function, {})
+    if isinstance(found, Staged):
+        return Explanation(name, found, (), (), _listings(trail, ()), fallback)
+    rewrites = _rewrites(function, found, trail, attempt)
+    return Explanation(name, None, found, rewrites, _listings(trail, found), fallback)
+
+
+def _rewrites(
+    function: Callable[..., Any],
+    problems: Sequence[Diagnostic],
+    trail: Trail,
+    attempt: Callable[[Callable[..., Any], Mapping[str, Any]], Staged | tuple[Diagnostic, ...]],
+) -> tuple[Rewrite | None, ...]:
+    """For each problem a rewrite that was tried; none is tried any more after `SECONDS`."""
+    first = next(iter(trail.functions), None)
+    if first is None:
+        return (None,) * len(problems)
+    names = trail.names()
+    began = time.perf_counter()
+
+    def bound(name: str) -> list[str]:
+        places = [place for place in names if _is_inside(place, first.span)]
+        return list(dict.fromkeys([what for place in places for what in names[place].get(name, ())]))
+
+    def left(tried: Callable[..., Any], further: Sequence[tuple[str, Any]]) -> Sequence[Diagnostic]:
+        if time.perf_counter() - began > SECONDS:
+            return problems
+        found = attempt(tried, dict(further))
+        return () if isinstance(found, Staged) else found
+
+    return tuple([rewrite_for(p, problems, function, first.span, bound, left) for p in problems])
+
+
+def _is_inside(place: Place, span: Span) -> bool:
+    return place[0] == span.file and span.line <= place[1] <= span.end_line
 
 
 def is_of_library(file: str) -> bool:

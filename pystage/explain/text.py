@@ -13,7 +13,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from ..compiler.diagnostics.render import render_all
+from ..compiler.diagnostics.render import render
 
 if TYPE_CHECKING:
     from ..compiler.diagnostics.diagnostic import Diagnostic
@@ -61,9 +61,22 @@ def as_text(
     console.print(_document(explanation, full))
     text = target.getvalue()
     if explanation.problems:
-        text += "\n" + render_all(explanation.problems, color=color) + "\n"
+        text += "\n" + _problems(explanation, color) + "\n"
     lines = [line.rstrip() for line in text.splitlines()]
     return "\n".join(lines).rstrip("\n")
+
+
+def _problems(explanation: Explanation, color: bool) -> str:
+    """The problems, each with the rewrite that was tried."""
+    texts = []
+    for problem, rewrite in zip(explanation.problems, explanation.rewrites, strict=True):
+        texts.append(render(problem, color=color))
+        if rewrite is not None:
+            verdict = (
+                "with it the function is compiled" if rewrite.complete else "with it this problem is gone"
+            )
+            texts[-1] += "\n" + "\n".join([f"checked: {rewrite.text}; {verdict}", *rewrite.diff()])
+    return "\n\n".join(texts)
 
 
 def as_html(explanation: Explanation) -> str:
@@ -72,7 +85,7 @@ def as_html(explanation: Explanation) -> str:
     console.print(_document(explanation, full=False))
     if explanation.problems:
         console.print()
-        console.print(Text.from_ansi(render_all(explanation.problems, color=True)))
+        console.print(Text.from_ansi(_problems(explanation, color=True)))
     code = '<pre style="font-family:monospace;line-height:1.35;white-space:pre-wrap">{code}</pre>'
     return console.export_html(inline_styles=True, code_format=code)
 
@@ -102,7 +115,10 @@ def as_json(explanation: Explanation) -> str:
             }
             for each in explanation.listings
         ],
-        "problems": [problem.as_dict() for problem in explanation.problems],
+        "problems": [
+            {**problem.as_dict(), "rewrite": None if rewrite is None else rewrite.as_dict()}
+            for problem, rewrite in zip(explanation.problems, explanation.rewrites, strict=True)
+        ],
     }
     return json.dumps(found, indent=2)
 
