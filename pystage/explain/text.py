@@ -17,6 +17,8 @@ from ..compiler.diagnostics.render import render
 
 if TYPE_CHECKING:
     from ..compiler.diagnostics.diagnostic import Diagnostic
+    from ..compiler.diagnostics.span import Span
+    from ..compiler.pipeline import Staged
     from .explanation import Explanation, Listing, SourceLine
 
 _STYLES = {
@@ -32,6 +34,8 @@ _LONG = 60
 _AROUND = 3
 """So many lines around what matters stand in an abridged function."""
 _WIDTH = 110
+_MUCH = 200
+"""The types of a program that are longer are counted."""
 _CONSEQUENCES = {
     "error": "a call raises StagingError",
     "lazy": "a call runs as Python, and what can be staged of it is staged: `residual` shows which parts",
@@ -148,15 +152,28 @@ def _document(explanation: Explanation, full: bool) -> Group:
 def _verdict(explanation: Explanation) -> Iterable[Text]:
     staged = explanation.staged
     if staged is not None:
-        yield Text(f"{explanation.name} is compiled: {staged.takes_and_gives}", "bold green")
-        for demand in staged.demands:
-            where = f", {demand.span.file}:{demand.span.line}" if demand.span is not None else ""
-            yield Text(f"  a program for {demand.where} = {demand.value!r} alone: {demand.reason}{where}")
+        types = staged.takes_and_gives
+        if len(types) > _MUCH:
+            count = len(staged.program.function.param_types)
+            types = f"{explanation.name}({count} arrays) -> {types.rpartition(' -> ')[2]}"
+        yield Text(f"{explanation.name} is compiled: {types}", "bold green")
+        yield from _demands(staged)
         return
     count = len(explanation.problems)
     problems = "1 problem" if count == 1 else f"{count} problems"
     yield Text(f"{explanation.name} is not compiled for these arguments: {problems}", "bold red")
     yield Text(f"  {_CONSEQUENCES[explanation.fallback]}")
+
+
+def _demands(staged: Staged) -> Iterable[Text]:
+    """The numbers that the program was made for, those together that one line asks for."""
+    asked: dict[tuple[str, Span | None], list[str]] = {}
+    for demand in staged.demands:
+        asked.setdefault((demand.reason, demand.span), []).append(f"{demand.where} = {demand.value!r}")
+    for (reason, span), numbers in asked.items():
+        where = f", {os.path.relpath(span.file)}:{span.line}" if span is not None else ""
+        more = f" and {len(numbers) - 1} more" if len(numbers) > 1 else ""
+        yield Text(f"  a program for {numbers[0]}{more} alone: {reason}{where}")
 
 
 def _heading(listing: Listing) -> Text:
