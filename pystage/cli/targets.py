@@ -181,7 +181,7 @@ def from_annotations(
     function: Callable[..., Any], sizes: Mapping[str, int], given: Mapping[str, Any] = {}
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call: those given, the others by their annotations; none for those that have defaults."""
-    target = target_of(_plain(function))
+    target = target_of(plain(function))
     parameters = list(inspect.signature(target.fn).parameters.values())[len(target.args) :]
     annotations = _annotations(target.fn)
     unknown = [name for name in given if name not in [p.name for p in parameters]]
@@ -276,8 +276,9 @@ def _pairs(given: list[str], option: str, example: str) -> dict[str, str]:
     return found
 
 
-def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+def plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as the user wrote it."""
     if isinstance(function, CompiledFunction | BoundFunction):
-        plain: Callable[..., Any] = function.__pystage_function__
-        return plain
+        written: Callable[..., Any] = function.__pystage_function__
+        return written
     return function
