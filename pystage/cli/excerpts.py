@@ -11,18 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
+from markupsafe import Markup
 
 from ..runtime.hlo_text import Place
-
-_FORMATTER = HtmlFormatter(nowrap=True, classprefix="c-")
-STYLES = {
-    scheme: str(HtmlFormatter(style=style, classprefix="c-").get_style_defs(".code"))
-    for scheme, style in (("light", "default"), ("dark", "github-dark"))
-}
-"""CSS for the colours of the lines, by `prefers-color-scheme`."""
+from .colors import source_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +22,7 @@ class Row:
     """A line of a file, as HTML; `gap`: lines before it are left out."""
 
     number: int
-    html: str
+    html: Markup
     gap: bool
 
 
@@ -55,7 +47,7 @@ def _excerpt(file: str, lines: set[int]) -> Excerpt:
     numbers = sorted(_shown(source, lines))
     if not numbers:
         return Excerpt(file, ())
-    colored = _highlighted(source)
+    colored = source_lines(source)
     before = [0, *numbers]
     return Excerpt(file, tuple([Row(n, colored[n - 1], n != last + 1) for last, n in zip(before, numbers)]))
 
@@ -89,10 +81,3 @@ def _ranges(tree: ast.Module) -> list[range]:
 
 def _end(node: ast.stmt) -> int:
     return (node.end_lineno or node.lineno) + 1
-
-
-def _highlighted(source: Sequence[str]) -> list[str]:
-    """Each line as HTML. The lexer keeps every line, also the blank ones at the ends."""
-    text = "".join([line.rstrip("\r\n") + "\n" for line in source])
-    html = highlight(text, PythonLexer(stripnl=False, ensurenl=False), _FORMATTER)
-    return str(html).split("\n")

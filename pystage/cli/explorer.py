@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
@@ -19,8 +20,9 @@ from ..compiler.diagnostics.span import Span
 from ..runtime.calling import definition_of, target_of
 from ..runtime.hlo_text import Place
 from .callgraph import Calls, calls_of
+from .colors import STYLES, program_line
 from .costs import Cost, costs_of
-from .excerpts import STYLES, Excerpt, excerpts
+from .excerpts import Excerpt, excerpts
 from .programs import Listing, Programs, Stage, place_of
 from .quantities import amount, bytes_text
 from .targets import Target, plain
@@ -48,11 +50,11 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Pane:
-    """A program beside the source: rows of text, each with the number of its place."""
+    """A program beside the source: rows of HTML, each with the number of its place."""
 
     stage: str
     title: str
-    rows: tuple[tuple[str, int | None], ...]
+    rows: tuple[tuple[Markup, int | None], ...]
     left_out: int
     cut: bool
     opened: bool
@@ -208,7 +210,7 @@ def _panes(shown: Contents, numbers: dict[Place, int]) -> list[Pane]:
             TITLES[listing.stage],
             tuple(
                 [
-                    (_cut(li.text), numbers.get(li.place) if li.place else None)
+                    (program_line(_cut(li.text)), numbers.get(li.place) if li.place else None)
                     for li in listing.lines[:MAX_LINES]
                 ]
             ),

@@ -61,6 +61,9 @@
     box.addEventListener("change", show);
     show();
   }
+  document.getElementById("costs")?.addEventListener("change", (event) => {
+    document.getElementById("pane-source").classList.toggle("without-costs", !event.target.checked);
+  });
   const named = /^#p(\d+)$/.exec(location.hash);
   if (named && lines.has(named[1])) hold(named[1], null);
 })();
