@@ -25,14 +25,18 @@ from ..compiler.ops import (
     Constant,
     Convert,
     Convolution,
+    CustomCall,
     DotGeneral,
     DynamicSlice,
     DynamicUpdateSlice,
     Fft,
     Gather,
+    HostCall,
     If,
     Iota,
+    JaxCall,
     Pad,
+    Print,
     Reduce,
     ReduceWindow,
     ReduceWith,
@@ -51,6 +55,10 @@ from .programs import place_of
 _NO_COST = (Constant, Iota, Reshape, BitcastConvert, Call, If, Case, While)
 """What gives other operations their values, or counts as what it holds."""
 _NO_ARITHMETIC = (
+    CustomCall,
+    HostCall,
+    JaxCall,
+    Print,
     Broadcast,
     Concatenate,
     Convert,
@@ -62,6 +70,7 @@ _NO_ARITHMETIC = (
     Transpose,
     Select,
 )
+"""What only moves elements, or computes what pystage does not know."""
 _PARTS = (DynamicSlice, Gather, Slice, Broadcast)
 """What reads no more than it gives."""
 

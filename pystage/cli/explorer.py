@@ -156,7 +156,10 @@ def _problem(diagnostic: Diagnostic) -> Problem:
 def _totals(programs: Programs) -> Iterator[tuple[str, str]]:
     """XLA's own estimates for the optimised program; which there are depends on the backend."""
     costs: Any = programs.compiled.cost_analysis() or {}
-    for key, words in (("flops", "arithmetic operations"), ("transcendentals", "of functions such as exp")):
+    for key, words in (
+        ("flops", "arithmetic operations (flops)"),
+        ("transcendentals", "of functions such as exp"),
+    ):
         if key in costs:
             yield words, amount(costs[key])
     if "bytes accessed" in costs:

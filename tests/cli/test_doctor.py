@@ -15,7 +15,14 @@ from pystage.cli import doctor, main
 def test_all_is_well_here(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) == 0
     text = capsys.readouterr().out
-    for words in ("pystage  ", "jaxlib  ", "python  ", "cpu:0  ", "check_bounds  ", "ok      a compiled call"):
+    for words in (
+        "pystage  ",
+        "jaxlib  ",
+        "python  ",
+        "cpu:0  ",
+        "check_bounds  ",
+        "ok      a compiled call",
+    ):
         assert f"  {words}" in text
     assert "FAILED" not in text
 

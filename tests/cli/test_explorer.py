@@ -86,7 +86,7 @@ def test_costs_count_trips_where_they_are_known(fit: Contents) -> None:
 
 
 def test_totals_are_those_of_xla(fit: Contents) -> None:
-    assert {"arithmetic operations", "bytes read and written"} <= dict(fit.totals).keys()
+    assert {"arithmetic operations (flops)", "bytes read and written"} <= dict(fit.totals).keys()
 
 
 def test_the_page_needs_nothing_else(fit: Contents) -> None:
