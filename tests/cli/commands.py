@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import jax.numpy as jnp
 import numpy as np
 
 import pystage
@@ -67,6 +68,12 @@ def pick(x: "f64[4]"):
 def power(x, n: int):
     """Recursion that a constant ends."""
     return x if n == 0 else x * power(x, n - 1)
+
+
+def factors(x):
+    """What JAX lowers."""
+    q, r = jnp.linalg.qr(x)
+    return q @ r
 
 
 class Scale:

@@ -69,6 +69,17 @@ def test_stablehlo_stays_readable_by_machines(capsys: pytest.CaptureFixture[str]
     assert "loc(" not in text
 
 
+@pytest.mark.parametrize(("stage", "operation"), [("stablehlo", "call @qr"), ("optimized", " custom-call(")])
+def test_what_jax_lowers_stands_beside_its_line(
+    capsys: pytest.CaptureFixture[str], stage: str, operation: str
+) -> None:
+    text = dumped(capsys, target("factors"), "--args", "jnp.ones((4, 4))", "--stage", stage).splitlines()
+    line = LINES.index("    q, r = jnp.linalg.qr(x)") + 1
+    found = [row for row in text if operation in row]
+    assert found
+    assert all(row.endswith(f"// commands.py:{line}") for row in found)
+
+
 def test_hlo_is_without_tables_and_metadata(capsys: pytest.CaptureFixture[str]) -> None:
     text = dumped(capsys, target("fit"), "--stage", "optimized")
     assert text.startswith("HloModule ")

@@ -492,7 +492,24 @@ def emit_trace(
         primitive=None, avals_in=jaxpr.in_avals, avals_out=jaxpr.out_avals, tokens_out=None
     )
     lower = jax_mlir.lower_fun(jaxpr_as_fun(jaxpr), multiple_results=True)
-    return list(lower(context, *arguments))
+    results = list(lower(context, *arguments))
+    _locate(results, arguments, e.location)
+    return results
+
+
+def _locate(
+    results: Sequence[mlir_ir.Value], arguments: Sequence[mlir_ir.Value], location: mlir_ir.Location
+) -> None:
+    """Gives the operations that lead from the arguments to the results the place of the call, for JAX's own."""
+    seen = {argument.owner for argument in arguments}
+    waiting = [result.owner for result in results]
+    while waiting:
+        operation = waiting.pop()
+        if operation in seen or isinstance(operation, mlir_ir.Block):
+            continue
+        seen.add(operation)
+        operation.location = location
+        waiting += [operand.owner for operand in operation.operands]
 
 
 def _emit_apart(
