@@ -6,7 +6,7 @@ In: a typed program. Out: a tree of calls from the function that was compiled, e
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..compiler.diagnostics.span import Span
 from ..compiler.hlo.ir import Function
@@ -38,12 +38,12 @@ class Calls:
             yield from call.walk()
 
 
-def calls_of(function: Function, definition: Span | None) -> Calls:
-    """The calls in a program whose function is defined there."""
+def calls_of(function: Function, definition: Span | None, name: str) -> Calls:
+    """The calls in a program whose function is defined there, and called so by the user."""
     graph = _Graph()
-    root = graph.add(function, _key(definition) or ("", function.name))
+    root = graph.add(function, _key(definition) or ("", name))
     graph.places[root] = place_of(definition)
-    return graph.tree(root, (), set())
+    return replace(graph.tree(root, (), set()), name=name)
 
 
 class _Graph:

@@ -107,9 +107,8 @@ def page(target: Target) -> Page:
 
 
 def name_of(target: Target) -> str:
-    """The name of the function, as the name of a file."""
-    name: str = target_of(plain(target.function)).fn.__name__
-    return name.strip("<>")
+    """The name by which the user asked for the function."""
+    return target.name.rpartition(":")[2]
 
 
 def contents(target: Target) -> Contents:
@@ -121,7 +120,7 @@ def contents(target: Target) -> Contents:
         str(staged),
         place_of(definition),
         tuple([programs.listing(stage) for stage in TITLES]),
-        calls=calls_of(staged.program.function, definition),
+        calls=calls_of(staged.program.function, definition, name_of(target)),
         costs=costs_of(staged.function),
         totals=tuple(_totals(programs)),
     )

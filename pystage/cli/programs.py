@@ -22,7 +22,7 @@ from ..introspection import lower, stage_ir
 from ..runtime.hlo_text import Place, hlo_lines
 from ..runtime.lowering import Compiled, Lowered
 from ..runtime.mlir_text import mlir_lines
-from .targets import Target
+from .targets import Target, is_ours
 
 _COLUMN = 72
 _NO_OPERATION = re.compile(
@@ -120,8 +120,8 @@ class Programs:
 
 
 def place_of(span: Span | None) -> Place | None:
-    """The file and the line of a span."""
-    return (span.file, span.line) if span is not None and span.line else None
+    """The file and the line of a span in the user's source."""
+    return (span.file, span.line) if span is not None and span.line and not is_ours(span.file) else None
 
 
 def shown(place: Place) -> str:

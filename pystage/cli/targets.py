@@ -157,7 +157,7 @@ def _imported(load: Callable[[], ModuleType], what: str) -> ModuleType:
 def users_traceback(error: BaseException) -> str:
     """The traceback of an exception without the frames of pystage and of Python's import system."""
     inner: TracebackType | None = error.__traceback__
-    while inner is not None and _is_ours(inner.tb_frame.f_code.co_filename):
+    while inner is not None and is_ours(inner.tb_frame.f_code.co_filename):
         inner = inner.tb_next
     return "".join(traceback.format_exception(type(error), error, inner)).rstrip()
 
@@ -165,7 +165,8 @@ def users_traceback(error: BaseException) -> str:
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-def _is_ours(file: str) -> bool:
+def is_ours(file: str) -> bool:
+    """Whether a file is pystage's, or of Python's import system, and not the user's."""
     return file.startswith((_OURS, "<frozen importlib", "<frozen runpy")) or file == importlib.__file__
 
 

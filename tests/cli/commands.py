@@ -87,6 +87,12 @@ class Scale:
         return x * self.by
 
 
+def total(x: "f64[4, 8]"):
+    """A number, to be differentiated."""
+    return ten(x).sum()
+
+
 compiled = pystage.compile(ten)
+slope = pystage.grad(total)
 
 __all__ = ["HERE", "main", "target"]

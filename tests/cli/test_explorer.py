@@ -76,6 +76,13 @@ def test_calls_of_methods_lambdas_and_recursion() -> None:
     assert max(Counter(c.name for c in calls.walk() if not c.again).values()) == 1
 
 
+def test_a_derivative_shows_what_the_user_wrote() -> None:
+    shown = contents(call_of("slope", commands.np.ones((4, 8))))
+    assert {file for file, _ in shown.places()} == {HERE}
+    assert shown.calls is not None
+    assert [call.name for call in shown.calls.walk()] == ["slope", "total", "ten"]
+
+
 def test_costs_count_trips_where_they_are_known(fit: Contents) -> None:
     product = fit.costs[HERE, PRODUCT]
     assert (product.flops, product.each_trip) == (2 * 4 * 8 * 8 + 4 * 8, True)
