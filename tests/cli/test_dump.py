@@ -80,6 +80,12 @@ def test_what_jax_lowers_stands_beside_its_line(
     assert all(row.endswith(f"// commands.py:{line}") for row in found)
 
 
+def test_what_jax_lowers_is_named_without_addresses(capsys: pytest.CaptureFixture[str]) -> None:
+    text = dumped(capsys, target("factors"), "--args", "jnp.ones((4, 4))")
+    assert "jax_call(function=jax.numpy.linalg.qr, " in text
+    assert " at 0x" not in text
+
+
 def test_hlo_is_without_tables_and_metadata(capsys: pytest.CaptureFixture[str]) -> None:
     text = dumped(capsys, target("fit"), "--stage", "optimized")
     assert text.startswith("HloModule ")

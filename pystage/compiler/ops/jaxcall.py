@@ -55,6 +55,11 @@ class JaxSettings:
                 stack.enter_context(getattr(jax, field.name)(getattr(self, field.name)))
             return stack.pop_all()
 
+    def __repr__(self) -> str:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        changed = [f"{f.name}={values[f.name]!r}" for f in fields(self) if values[f.name] != f.default]
+        return f"JaxSettings({', '.join(changed)})"
+
 
 @dataclass(frozen=True, slots=True)
 class ArrayLeaf:
@@ -67,6 +72,11 @@ class ArrayLeaf:
     type: ArrayType
     weak: bool = False
     key: Hashable = None
+
+    def __repr__(self) -> str:
+        return " ".join(
+            [str(self.type), *["weak"] * self.weak, *([] if self.key is None else [str(self.key)])]
+        )
 
 
 class Static:
@@ -88,7 +98,10 @@ class Static:
         return hash(self._key)
 
     def __repr__(self) -> str:
-        return f"Static({self.value!r})"
+        module, name = [getattr(self.value, part, None) for part in ("__module__", "__qualname__")]
+        if callable(self.value) and module and name:
+            return f"{module}.{name}"  # without an address, so that texts can be compared
+        return repr(self.value)
 
 
 Leaf = ArrayLeaf | Static
