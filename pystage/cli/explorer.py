@@ -15,7 +15,6 @@ from markupsafe import Markup
 
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
-from ..compiler.diagnostics.render import render
 from ..compiler.diagnostics.span import Span
 from ..runtime.calling import definition_of, target_of
 from ..runtime.hlo_text import Place
@@ -70,7 +69,6 @@ class Problem:
     notes: tuple[tuple[str, Place | None], ...]
     advice: str
     place: Place | None
-    text: str
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,6 @@ def _problem(diagnostic: Diagnostic) -> Problem:
         tuple([(note.text, place_of(note.span)) for note in diagnostic.notes]),
         diagnostic.advice,
         place_of(diagnostic.span),
-        render(diagnostic),
     )
 
 
