@@ -157,7 +157,7 @@ def _imported(load: Callable[[], ModuleType], what: str) -> ModuleType:
 def users_traceback(error: BaseException) -> str:
     """The traceback of an exception without the frames of pystage and of Python's import system."""
     inner: TracebackType | None = error.__traceback__
-    while inner is not None and _is_ours(inner.tb_frame.f_code.co_filename):
+    while inner is not None and is_ours(inner.tb_frame.f_code.co_filename):
         inner = inner.tb_next
     return "".join(traceback.format_exception(type(error), error, inner)).rstrip()
 
@@ -165,7 +165,8 @@ def users_traceback(error: BaseException) -> str:
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-def _is_ours(file: str) -> bool:
+def is_ours(file: str) -> bool:
+    """Whether a file is pystage's, or of Python's import system, and not the user's."""
     return file.startswith((_OURS, "<frozen importlib", "<frozen runpy")) or file == importlib.__file__
 
 
@@ -181,7 +182,7 @@ def from_annotations(
     function: Callable[..., Any], sizes: Mapping[str, int], given: Mapping[str, Any] = {}
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call: those given, the others by their annotations; none for those that have defaults."""
-    target = target_of(_plain(function))
+    target = target_of(plain(function))
     parameters = list(inspect.signature(target.fn).parameters.values())[len(target.args) :]
     annotations = _annotations(target.fn)
     unknown = [name for name in given if name not in [p.name for p in parameters]]
@@ -276,8 +277,9 @@ def _pairs(given: list[str], option: str, example: str) -> dict[str, str]:
     return found
 
 
-def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+def plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as the user wrote it."""
     if isinstance(function, CompiledFunction | BoundFunction):
-        plain: Callable[..., Any] = function.__pystage_function__
-        return plain
+        written: Callable[..., Any] = function.__pystage_function__
+        return written
     return function
