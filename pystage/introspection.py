@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .compiler.diagnostics.errors import StagingError
+from .compiler.diagnostics.traceback import AT_THE_CALL
 from .compiler.frontend import FrontendError, stage_function
 from .compiler.hlo.printer import print_function as print_typed
 from .compiler.stage.printer import print_function as print_lowered
@@ -34,10 +35,11 @@ def code_lowered(f: Callable[..., Any]) -> Code:
     """
     function = f.__func__ if isinstance(f, BoundFunction) else f
     plain: Any = function.target if isinstance(function, CompiledFunction) else target_of(function).fn
-    try:
-        return Code(print_lowered(stage_function(plain)))
-    except FrontendError as error:
-        raise StagingError(error.diagnostics) from None
+    with AT_THE_CALL:
+        try:
+            return Code(print_lowered(stage_function(plain)))
+        except FrontendError as error:
+            raise StagingError(error.diagnostics) from None
 
 
 def code_typed(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Code:
@@ -45,7 +47,8 @@ def code_typed(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Code:
 
     Arguments may be values or stand for them, as for `lower`. StagingError if it cannot be staged.
     """
-    return Code(print_typed(_lower(f, args, kwargs).staged.program.function))
+    with AT_THE_CALL:
+        return Code(print_typed(_lower(f, args, kwargs).staged.program.function))
 
 
 def code_hlo(f: Callable[..., Any], *args: Any, optimized: bool = False, **kwargs: Any) -> Code:
@@ -53,8 +56,9 @@ def code_hlo(f: Callable[..., Any], *args: Any, optimized: bool = False, **kwarg
 
     Arguments may be values or stand for them, as for `lower`. StagingError if it cannot be staged.
     """
-    lowered = _lower(f, args, kwargs)
-    return Code(lowered.compile().as_text() if optimized else lowered.as_text("hlo"))
+    with AT_THE_CALL:
+        lowered = _lower(f, args, kwargs)
+        return Code(lowered.compile().as_text() if optimized else lowered.as_text("hlo"))
 
 
 def _lower(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:

@@ -14,10 +14,16 @@ class UnknownCallable(Diagnostic):
     code = "PS601"
     title = "the call to {name} cannot be staged: {why}"
     label = "called here"
-    help = "write it in Python, use another function (`jax.numpy` has many of NumPy's), or call it outside"
+    help = "{instead}"
 
     name: str
     why: str
+    instead: str = "call it before or after the staged function, or write it with NumPy or `jax.numpy`"
+
+    @property
+    def has_advice(self) -> bool:
+        """True if the help is made for this call."""
+        return self.instead != type(self).instead
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,10 +72,11 @@ class UnsupportedClass(Diagnostic):
     code = "PS605"
     title = "the class {name} cannot be staged: {why}"
     label = "used here"
-    help = "use a plain class, a dataclass or a NamedTuple"
+    help = "{instead}"
 
     name: str
     why: str
+    instead: str = "use a plain class, a dataclass or a NamedTuple"
 
 
 @dataclass(frozen=True, kw_only=True)
