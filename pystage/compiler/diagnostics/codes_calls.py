@@ -31,6 +31,7 @@ class EndlessRecursion(Diagnostic):
     """A function that calls itself in a way that is not finite while compiling."""
 
     code = "PS602"
+    ever = True
     title = "the recursion of {name} does not end while compiling"
     label = "calls itself again here"
     help = "write it as a loop; recursion is staged only where constants end it within {limit} levels"
@@ -44,6 +45,7 @@ class NoSuchAttribute(Diagnostic):
     """An attribute that staged code cannot read."""
 
     code = "PS603"
+    ever = True
     title = "the attribute {attribute!r} of {what} is not staged"
     label = "read here"
     help = "read it before the staged call and pass the value in, or compute it from other attributes"
@@ -57,6 +59,7 @@ class WrongArguments(Diagnostic):
     """A call whose arguments a library function does not take in staged code."""
 
     code = "PS604"
+    ever = True
     title = "{name} is not staged with these arguments: {why}"
     label = "called here"
     help = "leave the argument out, or call the function outside of the staged function"
@@ -70,6 +73,7 @@ class UnsupportedClass(Diagnostic):
     """A class whose instances staged code cannot make or take apart."""
 
     code = "PS605"
+    ever = True
     title = "the class {name} cannot be staged: {why}"
     label = "used here"
     help = "{instead}"

@@ -37,6 +37,7 @@ class IntegerTooLarge(Diagnostic):
     """A Python integer that does not fit into 64 bits meets values of the program."""
 
     code = "PS403"
+    ever = False
     title = "the integer {value} does not fit into 64 bits"
     label = "used with values of the program here"
     help = "use a float, or keep the integer out of staged arithmetic"

@@ -14,6 +14,7 @@ class NoCommonType(Diagnostic):
     """A variable holds different kinds of value depending on the path taken."""
 
     code = "PS301"
+    ever = True
     title = "{what} is {first} on one path and {second} on another"
     label = "which of them it is here depends on values that are known only at run time"
     help = "give it the same kind of value (type, dtype, shape) on every path"
@@ -57,6 +58,7 @@ class RaiseAtRunTime(Diagnostic):
     """An exception that is raised only if a run-time condition holds, and that cannot leave the program."""
 
     code = "PS304"
+    ever = True
     title = "`{exception}` cannot be raised at run time: {why}"
     label = "whether this raises depends on values of the program"
     help = "raise it with numbers, strings or arrays, or return the condition and raise in the caller"
@@ -70,6 +72,7 @@ class NeverSettles(Diagnostic):
     """A loop whose carried values change their types or structure in every iteration."""
 
     code = "PS305"
+    ever = True
     title = "{what} is {first} before an iteration of this loop and {second} after it"
     label = "an iteration changes what kind of value it is"
     help = "give it one kind of value (type, dtype, shape, length) before the loop and in every iteration"
@@ -81,7 +84,7 @@ class NeverSettles(Diagnostic):
     """Finds the notes that say where it is assigned before the loop and in it."""
 
     def used(self, span: Span | None) -> NeverSettles:
-        needed = Note("it is needed here", span)
+        needed = Note("it is needed here", span, "it is needed here")
         notes = (*self.blame(), *([needed] if span != self.span else []))
         return replace(self, notes=(*self.notes, *notes), blame=tuple)
 
@@ -91,6 +94,7 @@ class NotIterable(Diagnostic):
     """A value that a loop cannot go over in staged code."""
 
     code = "PS307"
+    ever = True
     title = "a staged loop cannot go over {what}"
     label = "iterated here"
     help = "loop over a range, an array, a list, a tuple or a dict, or zip, enumerate or reversed of these"
@@ -103,6 +107,7 @@ class HandlerAtRunTime(Diagnostic):
     """A context manager or exception handler whose behaviour is not known while compiling."""
 
     code = "PS308"
+    ever = True
     title = "{what} cannot be staged"
     label = "used here"
     help = "move it out of the staged function, around the call"

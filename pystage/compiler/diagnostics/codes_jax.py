@@ -12,6 +12,7 @@ class UserFunctionToJax(Diagnostic):
     """A function of the program handed to a function of JAX that pystage gives to JAX as a whole."""
 
     code = "PS650"
+    ever = True
     title = "{function} is given {argument}, a function of the program"
     label = "JAX would trace this function"
     help = "write the call out as a loop, or use jax.lax.cond, while_loop, fori_loop, scan or map"
@@ -81,6 +82,7 @@ class NotTraceable(Diagnostic):
     """A call that JAX cannot trace without the value of an argument, which is an array of the program."""
 
     code = "PS656"
+    ever = False
     title = "{function} needs the value of an array while compiling"
     label = "the array is known at run time only"
     help = "give `size=…` where the function takes it, or a Python number; or move the call out of the staged function"

@@ -12,6 +12,7 @@ class UncertainAlias(Diagnostic):
     """A store through a name that stands for one object on one path and for another on another path."""
 
     code = "PS501"
+    ever = True
     title = "this changes an object that, depending on the path taken, is one of several"
     label = "changes {what}, and which one is known only at run time"
     help = "change it inside each branch; or copy it first (`x = x.copy()`) if no original should change"
@@ -48,6 +49,7 @@ class CannotDelete(Diagnostic):
     """A variable of a module or of an enclosing function that staged code deletes."""
 
     code = "PS505"
+    ever = True
     title = "staged code cannot delete {what}, which outlives the call"
     label = "deleted here"
     help = "assign None to it instead, or delete it after the call"

@@ -40,6 +40,7 @@ class ArgumentNotStaged(Diagnostic):
     """An argument that the Python function has and that staging does not serve."""
 
     code = "PS203"
+    ever = True
     title = "{function} cannot be staged with {argument}"
     label = "this argument is not served"
     help = "leave the argument out, or compute the same with other functions"
@@ -94,6 +95,7 @@ class PathDependentType(Diagnostic):
     """An operation on a value whose kind depends on the path taken, with results of different types."""
 
     code = "PS208"
+    ever = True
     title = "the type of {operation} depends on the path taken: {kinds}"
     label = "one path gives another type than the other"
     help = "convert the value to one type on every path, as with `float(x)` or `x.astype(…)`"
@@ -121,6 +123,7 @@ class IdentityNotKnown(Diagnostic):
     """`is` between values of which a program cannot say whether they are one object."""
 
     code = "PS210"
+    ever = False
     title = "whether {what} are the same object is not known while compiling"
     label = "numbers and arrays that a program computes are values, not objects"
     help = "compare the values with `==` (`np.array_equal` for arrays); `is None` works as it is"
@@ -133,6 +136,7 @@ class DTypeNotStaged(Diagnostic):
     """An element type that XLA has not."""
 
     code = "PS211"
+    ever = False
     title = "{what} needs the element type {dtype}, which XLA does not have"
     label = "this element type is not staged"
     help = "staged are bool, the integers of 8 to 64 bits, float16/32/64, bfloat16 and complex64/128"
@@ -146,6 +150,7 @@ class SizeDependsOnValues(Diagnostic):
     """A result whose number of elements depends on the values of an array."""
 
     code = "PS220"
+    ever = True
     title = "the size of {what} depends on values that the program computes"
     label = "its shape is not known while compiling"
     help = "{rewrite}"
@@ -159,6 +164,7 @@ class MaskedUse(Diagnostic):
     """Something else than elementwise work, a reduction or a store is done with `x[mask]`, or `x[i:j]` of unknown length."""
 
     code = "PS221"
+    ever = True
     title = "{what} needs the number of elements that a mask or a slice selects, which is not known while compiling"
     label = "not possible without their number"
     help = (

@@ -14,10 +14,14 @@ from .span import Span
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One link of the chain that explains a diagnostic: a sentence, and its place where it has one."""
+    """One link of the chain that explains a diagnostic: a sentence, and its place where it has one.
+
+    `label` is the sentence as it stands beside the place, in the excerpt of the diagnostic itself.
+    """
 
     text: str
     span: Span | None = None
+    label: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +39,8 @@ class Diagnostic:
     help: ClassVar[str] = ""
     plain: ClassVar[type[Exception] | None] = None
     """What the plain run raises at this place, where it raises too."""
+    ever: ClassVar[bool | None] = None
+    """True if pystage could stage it one day, False if no compiled program can; None if the program is to be mended."""
 
     span: Span | None = None
     notes: tuple[Note, ...] = ()

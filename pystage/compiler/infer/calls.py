@@ -526,6 +526,7 @@ def run_body(engine: Engine, callee: Callee, arguments: Mapping[str, Abstract]) 
         dict(callee.cells),
         engine.b.span,
         engine.frame,
+        arguments=arguments,
     )
     for name in function.cells:
         frame.cells[name] = engine.state.new_cell(VariableCell(arguments.get(name, Undef())))

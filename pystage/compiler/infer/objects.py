@@ -138,7 +138,8 @@ def assigned(engine: Engine, value: MaybeUndef, what: str) -> Abstract:
         return value.value
     if value.runs is not None:
         engine.known(value.runs, f"whether the loop assigns {what}")
-    note = Note("only some of the paths through this assign it", value.span)
+    text = "only some of the paths through this assign it"
+    note = Note(text, value.span, text)
     raise DiagnosticError(MaybeNotAssigned(span=engine.b.span, what=what, notes=(note,)))
 
 

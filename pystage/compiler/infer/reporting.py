@@ -11,6 +11,7 @@ from ..diagnostics.diagnostic import Diagnostic, Note
 from ..diagnostics.span import Span
 from ..values.lattice import Unknown
 from .blame import is_library, outside
+from .describe import describe
 from .foreign import at_users_call, is_foreign
 from .frame import Frame
 
@@ -56,6 +57,8 @@ class Errors:
         return any(d is reason for d in (*self.found, *self.reasons))
 
 
+MAX_ARGUMENTS = 4
+"""So many arguments of a call are described."""
 MAX_REPEATED = 32
 """So often inference looks again into functions in which something is refused, to find who calls them."""
 MAX_CALLS = 3
@@ -103,15 +106,24 @@ def _calls(engine: Engine) -> list[Note]:
     """The calls that led here, innermost first; those inside the library's programs are left out."""
     frame = engine.frame
     notes: list[Note] = []
-    name = ""  # of a function of the program that the library's calls
+    name, callee = "", frame  # a function of the program that the library's calls
     while frame is not None and frame.caller is not None and len(notes) < 12:
         if not _is_hidden(frame.function.span, engine.frame):
-            name = frame.function.name
+            name, callee = frame.function.name, frame
         if name and not _is_hidden(frame.call, engine.frame):
-            notes.append(Note(f"{name} is called here", frame.call))
+            notes.append(_call(engine, name, callee, frame.call))
             name = ""
         frame = frame.caller
     return notes
+
+
+def _call(engine: Engine, name: str, callee: Frame | None, place: Span | None) -> Note:
+    """The note of one call, with what the function is given."""
+    text = f"{name} is called here"
+    given = {} if callee is None else callee.arguments
+    shown = [f"`{n}` is {describe(v, engine.state)}" for n, v in given.items() if n.isidentifier()]
+    more = f" and {len(shown) - MAX_ARGUMENTS} more" if len(shown) > MAX_ARGUMENTS else ""
+    return Note(text, place, f"{text}: {', '.join(shown[:MAX_ARGUMENTS])}{more}" if shown else text)
 
 
 def _is_hidden(span: Span | None, frame: Frame | None) -> bool:
