@@ -22,6 +22,9 @@ GOLDENS = ROOT / "tests" / "goldens"
 WRITTEN = {"coming-from.md"}
 """Pages in `docs/errors/` that other scripts write."""
 
+EXAMPLES = 3
+"""So many examples a page has."""
+
 FAMILIES = {
     "1": "Syntax and source",
     "2": "Types and shapes",
@@ -51,10 +54,20 @@ def page(code: str, kind: type[Diagnostic]) -> str:
         parts.append("**What to do:** the error says what to write instead.")
     elif kind.help:
         parts.append(f"**What to do:** {sentence(plain(kind.help))}")
-    for text in sorted(GOLDENS.glob(f"PS?xx/{code}_*.txt")):
+    texts = examples(code, kind)
+    for text in texts[:EXAMPLES]:
         parts.extend(example(text))
+    if len(texts) > EXAMPLES:
+        parts.append(f"`tests/goldens/PS{code[2]}xx/` has {len(texts) - EXAMPLES} more.")
     parts.append("[All errors](index.md)")
     return "\n\n".join(parts) + "\n"
+
+
+def examples(code: str, kind: type[Diagnostic]) -> list[Path]:
+    """The goldens of a code: the one that is named after its class, then the shortest."""
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
+    texts = GOLDENS.glob(f"PS?xx/{code}_*.txt")
+    return sorted(texts, key=lambda path: (not path.stem.endswith(name), len(path.read_text()), path.stem))
 
 
 def example(text: Path) -> list[str]:

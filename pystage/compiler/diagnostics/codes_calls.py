@@ -62,10 +62,11 @@ class WrongArguments(Diagnostic):
     ever = True
     title = "{name} is not staged with these arguments: {why}"
     label = "called here"
-    help = "leave the argument out, or call the function outside of the staged function"
+    help = "{instead}"
 
     name: str
     why: str
+    instead: str = "leave the argument out, or call the function outside of the staged function"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +102,7 @@ class NotServed(Diagnostic):
 
     code = "PS606"
     title = "{name} cannot be staged: {why}"
-    label = "called here"
+    label = "used here"
     help = "{instead}"
 
     name: str

@@ -22,6 +22,22 @@ class NoCommonType(Diagnostic):
     what: str
     first: str
     second: str
+
+    @property
+    def advice(self) -> str:
+        """What to do; containers of two lengths are made alike, or replaced by arrays."""
+        kinds = {
+            self.first.partition(" ")[2].partition(" ")[0],
+            self.second.partition(" ")[2].partition(" ")[0],
+        }
+        if kinds == {"dict"}:
+            return "give it the same keys on every path, with None or a number where there is nothing to say"
+        if kinds in ({"list"}, {"tuple"}):
+            return (
+                "give it the same length on every path, filled up with zeros or None, and count what is in it"
+            )
+        return self.help
+
     blame: Callable[[], tuple[Note, ...]] = field(default=tuple, compare=False, repr=False)
     """Finds the notes that say where each path assigned it."""
 
@@ -47,7 +63,7 @@ class MaybeNotAssigned(Diagnostic):
 
     code = "PS303"
     title = "{what} may not be assigned here"
-    label = "only some of the paths that lead here assign it"
+    label = "read here"
     help = "assign it before the branch or the loop too (a loop may run zero times)"
 
     what: str
@@ -100,6 +116,13 @@ class NotIterable(Diagnostic):
     help = "loop over a range, an array, a list, a tuple or a dict, or zip, enumerate or reversed of these"
 
     what: str
+
+    @property
+    def advice(self) -> str:
+        """What to do; elements that a mask selects are gone over with those that it does not."""
+        if self.what.startswith("a selection"):
+            return "loop over the whole array, with `if mask[i]:` around the body, into an array of the same length"
+        return self.help
 
 
 @dataclass(frozen=True, kw_only=True)

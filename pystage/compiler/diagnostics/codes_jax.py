@@ -13,12 +13,19 @@ class UserFunctionToJax(Diagnostic):
 
     code = "PS650"
     ever = True
-    title = "{function} is given {argument}, a function of the program"
+    title = "{function} cannot be staged with `{argument}`, a function of the program"
     label = "JAX would trace this function"
     help = "write the call out as a loop, or use jax.lax.cond, while_loop, fori_loop, scan or map"
 
     function: str
     argument: str
+
+    @property
+    def advice(self) -> str:
+        """What to do; a callback runs in Python, where the caller is."""
+        if self.function.endswith("callback"):
+            return "call the Python function before or after the staged one, or write it so that it is staged itself"
+        return self.help
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,6 +43,19 @@ class CannotReturn(Diagnostic):
 
     what: str
 
+    @property
+    def advice(self) -> str:
+        """What to return instead."""
+        return next((text for start, text in _INSTEAD.items() if self.what.startswith(start)), self.help)
+
+
+_INSTEAD = {
+    "a selection": "return the array and the mask, and select after the call; or return what it sums up to",
+    "an iterator": "return a list: `list(…)` of it",
+    "the function": "call it here and return what it gives, or return what it needs to be made after the call",
+}
+"""By how `what` begins."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class CannotDelete(Diagnostic):

@@ -33,6 +33,15 @@ class UnsupportedElements(Diagnostic):
     path: str
     problem: str
 
+    @property
+    def advice(self) -> str:
+        """What to pass instead of these elements."""
+        if "structured" in self.problem:
+            return self._fill("pass one array for each field, as in `{path}['x']`")
+        if any(kind in self.problem for kind in ("<U", "|S")):
+            return "pass numbers that stand for the texts, or a list of Python strings"
+        return super().advice
+
 
 @dataclass(frozen=True, kw_only=True)
 class IntegerTooLarge(Diagnostic):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from .diagnostic import Diagnostic
@@ -34,6 +35,17 @@ class NoSuchOperation(Diagnostic):
     operation: str
     types: str
 
+    @property
+    def advice(self) -> str:
+        """What to do; containers have no arithmetic, and bools another one."""
+        if re.search(r"\blist|tuple\b", self.types):
+            return "make an array of the list first, `np.array(xs)`, or write a comprehension: `[x + y for x in xs]`"
+        if re.search(r"\bdict\b", self.types):
+            return "write a comprehension over its items: `{k: v * y for k, v in d.items()}`"
+        if "bool" in self.types and self.operation.endswith(" -"):
+            return "use `~` to negate bools and `^` to tell where they differ, or convert with `.astype(int)`"
+        return self.help
+
 
 @dataclass(frozen=True, kw_only=True)
 class ArgumentNotStaged(Diagnostic):
@@ -43,10 +55,11 @@ class ArgumentNotStaged(Diagnostic):
     ever = True
     title = "{function} cannot be staged with {argument}"
     label = "this argument is not served"
-    help = "leave the argument out, or compute the same with other functions"
+    help = "{instead}"
 
     function: str
     argument: str
+    instead: str = "leave the argument out, or compute the same with other functions"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +156,24 @@ class DTypeNotStaged(Diagnostic):
 
     what: str
     dtype: str
+
+    @property
+    def advice(self) -> str:
+        """What to use instead of this element type."""
+        return next((text for start, text in _INSTEAD.items() if self.dtype.startswith(start)), self.help)
+
+
+_INSTEAD = {
+    "datetime64": "count days or seconds in an int64 array",
+    "timedelta64": "count days or seconds in an int64 array",
+    "object": "keep the objects in a list, and numbers in arrays",
+    "<U": "keep texts in a list of Python strings, or as numbers that stand for them",
+    "|S": "keep texts in a list of Python strings, or as numbers that stand for them",
+    "[": "use one array for each field, as in a dict or a NamedTuple",
+    "float128": "use float64, the longest float that XLA has",
+    "complex256": "use complex128, the longest complex number that XLA has",
+}
+"""By how the name of the element type begins."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,10 +6,19 @@ instance adds the place and the reasons. Exceptions, terminal text, JSON and pag
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from .span import Span
+
+_NUMPY = {"s": "int", "u": "uint", "f": "float", "bf": "bfloat", "c": "complex", "pred": "bool"}
+_TYPE = re.compile(r"\b(?:(s|u|f|bf|c)(\d+)|(pred))(?=\[[\d, ]*\])")
+
+
+def in_numpys_words(text: str) -> str:
+    """`text` with the types of HLO as NumPy and JAX write them: `float32[2,3]` for `f32[2,3]`."""
+    return _TYPE.sub(lambda found: _NUMPY[found[1] or found[3]] + (found[2] or ""), text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +68,7 @@ class Diagnostic:
         return self
 
     def _fill(self, template: str) -> str:
-        return template.format(**{f.name: getattr(self, f.name) for f in fields(self)})
+        return in_numpys_words(template.format(**{f.name: getattr(self, f.name) for f in fields(self)}))
 
     @property
     def headline(self) -> str:

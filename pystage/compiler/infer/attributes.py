@@ -297,6 +297,8 @@ def setitem(engine: Engine, obj: Abstract, index: Abstract, value: Abstract) -> 
     elif (flat := flat_of(engine, obj)) is not None:
         flat_setitem(engine, flat, index, value)
     elif not container_setitem(engine, obj, index, value):
+        if isinstance(obj, Const) and hasattr(type(obj.value), "__setitem__"):
+            raise DiagnosticError(unknown_item(obj.value, engine.b.span, engine.frame))
         engine.raise_(TypeError(f"{type_name(engine, obj)!r} object does not support item assignment"))
 
 

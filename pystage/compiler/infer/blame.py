@@ -37,7 +37,8 @@ class Parting:
 
     def notes(self, slot: Slot | None, texts: tuple[str, str]) -> tuple[Note, ...]:
         """Where the variable in `slot` got what the texts say of it, on the first and on the second path."""
-        meet = Note("the paths meet after this", self.instruction.span, "the paths meet after this")
+        text = "which of them it is, is decided here"
+        meet = Note(text, self.instruction.span, text)
         branch = isinstance(self.instruction, stage.If)
         if not isinstance(slot, tuple) or slot[1].startswith("%"):
             return (meet,) if branch else ()

@@ -9,6 +9,7 @@ import ast
 import functools
 import linecache
 import os
+import sys
 import sysconfig
 import types
 from dataclasses import replace
@@ -138,10 +139,17 @@ def whole_refusal(value: Any, span: Span | None, frame: Frame | None) -> Unknown
     """The refusal of a Python function or a class of which nothing is staged, whatever its source says."""
     holder = getattr(value, "__self__", None)
     module = str(getattr(value if holder is None else type(holder), "__module__", ""))
-    if module.partition(".")[0] not in WHOLE:
+    if module.partition(".")[0] not in WHOLE or not _is_in_library(value, module):
         return None
     advice = advice_for(names_of(value))
     return unknown_call(value, span, frame) if advice is not None and advice.whole else None
+
+
+def _is_in_library(value: Any, module: str) -> bool:
+    """False for the user's own function or class in a module that has the name of a library's."""
+    code = getattr(value, "__code__", None)
+    file = code.co_filename if code is not None else getattr(sys.modules.get(module), "__file__", None)
+    return file is None or package_of_file(file) is not None
 
 
 def unsupported_class(cls: type, why: str, span: Span | None) -> UnsupportedClass:

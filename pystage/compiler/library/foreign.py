@@ -23,10 +23,10 @@ _MEASURE = "measure around the call of the staged function, or pass the time in 
 _OUTSIDE = "a compiled program reaches no files, processes or networks"
 _HOST = "threads and processes belong to the interpreter, not to a compiled program"
 _TEXT = "it works on text, and a compiled program computes with numbers"
-_OBJECTS = "its elements are Python objects, which a compiled program does not have"
+_OBJECTS = "its numbers are Python objects, which a compiled program does not have"
 _STATE = "it asks about the interpreter, and the compiled program runs outside of it"
-_FRAME = "it keeps data in tables of its own, outside of the program"
-_CONTAINER = "its instances live in C, where pystage sees no source"
+_FRAME = "it is a dict with methods of its own, which pystage does not stage"
+_CONTAINER = "it is written in C, where pystage sees no source"
 
 TABLE: dict[str, Advice] = {
     # -- random numbers
@@ -140,7 +140,7 @@ TABLE: dict[str, Advice] = {
     "json": Advice(_TEXT, "parse before the call and pass the numbers in; write what the call returns", True),
     "re": Advice(_TEXT, "match before the call, and pass in what was found", True),
     "string": Advice(_TEXT, "format outside; f-strings, `%` and `str.format` of numbers are staged"),
-    "struct": Advice("it packs numbers into bytes", "use `np.frombuffer` before the call, or `x.view(dtype)`"),
+    "struct": Advice("it packs numbers into bytes", "convert before the call, with `np.frombuffer` or `x.view(dtype)`"),
     "hashlib": Advice(_TEXT, "hash before the call, or what it returns"),
     "base64": Advice(_TEXT, "decode before the call"),
     "textwrap": Advice(_TEXT, "format the text after the call"),
@@ -159,14 +159,14 @@ TABLE: dict[str, Advice] = {
     "collections.ChainMap": Advice(_FRAME, "merge the dicts: `{**b, **a}`"),
     "collections.UserDict": Advice(_FRAME, "use a dict"),
     "heapq": Advice(
-        "its functions live in C, where pystage sees no source",
+        _CONTAINER,
         "use `np.argmin` over an array of keys, or `np.partition` for the smallest few"
     ),
-    "bisect": Advice("its functions live in C, where pystage sees no source", "use `np.searchsorted(xs, x)`"),
+    "bisect": Advice(_CONTAINER, "use `np.searchsorted(xs, x)`"),
     "array": Advice(_CONTAINER, "use `np.array`"),
-    "itertools.groupby": Advice(_CONTAINER, "sort, and find the borders: `np.flatnonzero(np.diff(keys)) + 1`"),
+    "itertools.groupby": Advice(_CONTAINER, "compare neighbours: `keys[1:] != keys[:-1]` is True where a group begins"),
     "itertools.tee": Advice(_CONTAINER, "make a list: `xs = list(it)`"),
-    "functools.lru_cache": Advice(_FRAME, "decorate a function outside, or keep the results in a dict of your own"),
+    "functools.lru_cache": Advice("it keeps results between calls", "decorate the function outside"),
     "copy": Advice("it copies through hooks of the object", "use `x.copy()` of an array, or make the object anew"),
     # -- packages
     "pandas": Advice(
