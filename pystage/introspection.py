@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .compiler.diagnostics.errors import StagingError
+from .compiler.diagnostics.traceback import AT_THE_CALL
 from .compiler.frontend import FrontendError, stage_function
 from .compiler.hlo.printer import print_function as print_typed
 from .compiler.stage.ir import Function
@@ -33,7 +34,8 @@ def code_lowered(f: Callable[..., Any]) -> Code:
 
     StagingError if its source cannot be found or read.
     """
-    return Code(print_lowered(stage_ir(f)))
+    with AT_THE_CALL:
+        return Code(print_lowered(stage_ir(f)))
 
 
 def code_typed(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Code:
@@ -41,7 +43,8 @@ def code_typed(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Code:
 
     Arguments may be values or stand for them, as for `lower`. StagingError if it cannot be staged.
     """
-    return Code(print_typed(lower(f, args, kwargs).staged.program.function))
+    with AT_THE_CALL:
+        return Code(print_typed(lower(f, args, kwargs).staged.program.function))
 
 
 def code_hlo(f: Callable[..., Any], *args: Any, optimized: bool = False, **kwargs: Any) -> Code:
@@ -49,8 +52,9 @@ def code_hlo(f: Callable[..., Any], *args: Any, optimized: bool = False, **kwarg
 
     Arguments may be values or stand for them, as for `lower`. StagingError if it cannot be staged.
     """
-    lowered = lower(f, args, kwargs)
-    return Code(lowered.compile().as_text() if optimized else lowered.as_text("hlo"))
+    with AT_THE_CALL:
+        lowered = lower(f, args, kwargs)
+        return Code(lowered.compile().as_text() if optimized else lowered.as_text("hlo"))
 
 
 def stage_ir(f: Callable[..., Any]) -> Function:

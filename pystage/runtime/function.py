@@ -11,6 +11,7 @@ from typing import Any, Generic, Literal, NamedTuple, ParamSpec, Protocol, TypeV
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
+from ..compiler.diagnostics.traceback import AT_THE_CALL, end_at_the_call
 from ..compiler.pipeline import Infer
 from .calling import Calling, Target, target_of
 from .dispatch import Dispatcher, Short, Types
@@ -127,12 +128,15 @@ class CompiledFunction(Generic[P, R]):
             return made  # type: ignore[no-any-return]
         except Raised as error:
             raised = error
+        except StagingError as error:
+            end_at_the_call(error)
+            raise
         exception = raised.genuine()
         if isinstance(exception, StagingError) and not exception.started:
             fallback = self._chosen_fallback()
             if fallback != "error":
                 return self._run_as_python(exception, fallback, *self.canonical(args, kwargs))  # type: ignore[no-any-return]
-        with KeptContext(exception):
+        with AT_THE_CALL, KeptContext(exception):
             raise exception
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
@@ -153,7 +157,8 @@ class CompiledFunction(Generic[P, R]):
         In place of a value, at any depth, may stand a `jax.ShapeDtypeStruct` or a `pystage.spec`.
         StagingError if it cannot be staged.
         """
-        return Lowered(self._dispatcher, self.canonical, args, kwargs)
+        with AT_THE_CALL:
+            return Lowered(self._dispatcher, self.canonical, args, kwargs)
 
     def signatures(self) -> list[str]:
         """The programs that are kept: the types that each takes and gives, and the constants it was made for."""
@@ -269,11 +274,16 @@ class BoundFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the method."""
-        return self.__func__(self.__self__, *args, **kwargs)
+        try:
+            return self.__func__(self.__self__, *args, **kwargs)
+        except StagingError as error:
+            end_at_the_call(error)
+            raise
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """Lowers the method for these arguments, without running it."""
-        return self.__func__.lower(self.__self__, *args, **kwargs)
+        with AT_THE_CALL:
+            return self.__func__.lower(self.__self__, *args, **kwargs)
 
     def explain(self, *args: Any, **kwargs: Any) -> Any:
         """As of the compiled function, for the object whose method it is."""

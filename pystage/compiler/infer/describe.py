@@ -108,7 +108,7 @@ def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None 
         case Mapped() | Zip() | Enumerate() | Reversed():
             return f"an iterator ({_ITERATORS[type(value)]})"
         case Masked():
-            return "a selection as x[mask] or x[i:j], whose length is known only at run time,"
+            return "a selection as x[mask] or x[i:j], whose length is known only at run time"
         case _:
             return f"a {type(value).__name__.lower()}"
 

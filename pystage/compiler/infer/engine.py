@@ -58,6 +58,7 @@ from ..values.sites import Sites
 from ..values.state import ERROR, State
 from ..values.views import read_path
 from . import attributes, coherent, printing, raising
+from .assigned import lost_with
 from .branches import NO_FRAME, infer_choice, infer_if
 from .by_kind import run_by_kind
 from .calls import Callee, Known
@@ -367,7 +368,7 @@ class Engine(Context):
             self.trail.refuse(instr)
         assert self.frame is not None
         targets = getattr(instr, "dsts", None) or ([instr.dst] if hasattr(instr, "dst") else [])
-        for dst in targets:
+        for dst in (*targets, *lost_with(instr)):
             self.state.set((self.frame.id, dst), unknown)
 
     def peek(self, temp: stage.Temp) -> Abstract:
