@@ -270,7 +270,12 @@ def _compiled(
         name=f"{kind}_{_name(fun)}",
         infer=infer_program,
         lazily=lazily or LAZILY,
+        transformed=fun if kind in _SAME_ARGUMENTS else None,
     )
+
+
+_SAME_ARGUMENTS = ("grad", "value_and_grad", "jacobian", "hessian", "checkpoint")
+"""The transforms that take what the function takes."""
 
 
 def _lazy_or_error() -> Fallback:

@@ -12,10 +12,10 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from . import explain
+from . import check, explain
 from .targets import UsageError
 
-MODULES = (explain,)
+MODULES = (explain, check)
 """The modules of the subcommands, in the order of the help."""
 
 

@@ -8,7 +8,6 @@ annotations and defaults.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import difflib
 import importlib
 import importlib.util
@@ -24,11 +23,27 @@ from typing import Any
 
 from ..runtime.calling import target_of
 from ..runtime.function import BoundFunction, CompiledFunction
-from .annotations import NotAnArgument, UnknownSize, argument_of, array_of
+from .annotations import NotAnArgument, UnknownSize, argument_of, array_of, evaluated
 
 
 class UsageError(Exception):
     """What the user asked for is not there, or makes no sense. The text says it; the exit status is 2."""
+
+
+class ImportFailed(UsageError):
+    """A module does not import, for `error`."""
+
+    def __init__(self, what: str, error: BaseException) -> None:
+        super().__init__(f"{what} cannot be imported:\n{users_traceback(error)}")
+        self.error = error
+
+
+class ArgumentUnknown(UsageError):
+    """Nothing says what an argument is; `why` tells it without advice for the command line."""
+
+    def __init__(self, why: str, advice: str) -> None:
+        super().__init__(f"{why}; {advice}")
+        self.why = why
 
 
 @dataclass(frozen=True)
@@ -148,13 +163,13 @@ def _imported(load: Callable[[], ModuleType], what: str) -> ModuleType:
     except UsageError:
         raise
     except (Exception, SystemExit) as error:
-        raise UsageError(f"{what} cannot be imported:\n{users_traceback(error)}") from None
+        raise ImportFailed(what, error) from None
 
 
 def users_traceback(error: BaseException) -> str:
     """The traceback of an exception without the frames of pystage and of Python's import system."""
     inner: TracebackType | None = error.__traceback__
-    while inner is not None and _is_ours(inner.tb_frame.f_code.co_filename):
+    while inner is not None and is_ours(inner.tb_frame.f_code.co_filename):
         inner = inner.tb_next
     return "".join(traceback.format_exception(type(error), error, inner)).rstrip()
 
@@ -162,7 +177,8 @@ def users_traceback(error: BaseException) -> str:
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-def _is_ours(file: str) -> bool:
+def is_ours(file: str) -> bool:
+    """True for files of pystage and of Python's import system."""
     return file.startswith((_OURS, "<frozen importlib")) or file == importlib.__file__
 
 
@@ -178,9 +194,9 @@ def from_annotations(
     function: Callable[..., Any], sizes: Mapping[str, int], given: Mapping[str, Any] = {}
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call: those given, the others by their annotations; none for those that have defaults."""
-    target = target_of(_plain(function))
+    target = target_of(plain(function))
     parameters = list(inspect.signature(target.fn).parameters.values())[len(target.args) :]
-    annotations = _annotations(target.fn)
+    annotations = annotations_of(target.fn)
     unknown = [name for name in given if name not in [p.name for p in parameters]]
     if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters):
         near = _nearest(unknown[0], [p.name for p in parameters])
@@ -209,30 +225,23 @@ def from_annotations(
     return tuple(args), kwargs
 
 
-def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations, evaluated where that gives something: `"f32[n]"` is no expression of the module's."""
-    namespace = getattr(function, "__globals__", {})
-    found: dict[str, Any] = {}
-    for name, annotation in getattr(function, "__annotations__", {}).items():
-        if isinstance(annotation, str):
-            with contextlib.suppress(Exception):
-                annotation = eval(annotation, namespace)  # `from __future__ import annotations`
-        found[name] = annotation
-    return found
+def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations of a plain function, evaluated where they are expressions of its module's."""
+    return evaluated(getattr(function, "__annotations__", {}), getattr(function, "__globals__", {}))
 
 
 def _by_annotation(name: str, annotation: Any, sizes: Mapping[str, int]) -> Any:
     advice = f"give it by --arg {name}='f32[…]', or all by --args"
     if annotation is inspect.Parameter.empty:
-        raise UsageError(
-            f'nothing says what the argument `{name}` is; {advice}, or annotate it: `{name}: "f32[n, 3]"`'
-        )
+        why = f"nothing says what the argument `{name}` is"
+        raise ArgumentUnknown(why, f'{advice}, or annotate it: `{name}: "f32[n, 3]"`')
     try:
         return argument_of(annotation, sizes)
     except UnknownSize as error:
-        raise UsageError(f"the argument `{name}`: {error}; give it by --dim {error.name}=32") from None
+        advice = f"give it by --dim {error.name}=32"
+        raise ArgumentUnknown(f"the argument `{name}`: {error}", advice) from None
     except NotAnArgument as error:
-        raise UsageError(f"the argument `{name}`: {error}; {advice}") from None
+        raise ArgumentUnknown(f"the argument `{name}`: {error}", advice) from None
 
 
 def _argument(name: str, text: str, sizes: Mapping[str, int], module: ModuleType) -> Any:
@@ -273,8 +282,8 @@ def _pairs(given: list[str], option: str, example: str) -> dict[str, str]:
     return found
 
 
-def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
-    if isinstance(function, CompiledFunction | BoundFunction):
-        plain: Callable[..., Any] = function.__pystage_function__
-        return plain
+def plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that the user wrote: of a compiled one the plain one, of a transform what is transformed."""
+    while isinstance(function, CompiledFunction | BoundFunction):
+        function = function.transformed or function.__pystage_function__
     return function

@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, NamedTuple, ParamSpec, Protocol, TypeV
 
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
-from ..compiler.pipeline import Infer
+from ..compiler.pipeline import Infer, Staged
 from .calling import Calling, Target, target_of
 from .dispatch import Dispatcher, Short, Types
 from .leaves import HasLazy
@@ -71,12 +71,15 @@ class CompiledFunction(Generic[P, R]):
         infer: Infer,
         lazily: Lazily = EAGER,
         offload: Callable[[Callable[..., Any], Sequence[Diagnostic] | None], Offloaded] | None = None,
+        transformed: Callable[..., Any] | None = None,
     ) -> None:
         target = target_of(fn)
         functools.update_wrapper(self, fn, updated=("__dict__",) if target.fn is fn else ())
         self.__wrapped__ = fn
         self.__pystage_function__ = fn.__func__ if isinstance(fn, staticmethod | classmethod) else fn
         """What a staged caller calls: the plain callable, as a part of the caller's own program."""
+        self.transformed = transformed
+        """Of a derivative, the function with the same arguments that it is one of."""
         self._target = target
         self._fallback = fallback
         self._lazily = lazily
@@ -148,6 +151,13 @@ class CompiledFunction(Generic[P, R]):
         StagingError if it cannot be staged.
         """
         return Lowered(self._dispatcher, self.canonical, args, kwargs)
+
+    def staged(self, *args: Any, **kwargs: Any) -> Staged:
+        """The program for these arguments, given as for `lower`: neither emitted nor kept.
+
+        StagingError if it cannot be staged.
+        """
+        return self._dispatcher.infer(*self.canonical(args, kwargs))
 
     def signatures(self) -> list[str]:
         """The programs that are kept: the types that each takes and gives, and the constants it was made for."""
@@ -250,6 +260,10 @@ class BoundFunction:
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """Lowers the method for these arguments, without running it."""
         return self.__func__.lower(self.__self__, *args, **kwargs)
+
+    def staged(self, *args: Any, **kwargs: Any) -> Staged:
+        """The program for these arguments, neither emitted nor kept."""
+        return self.__func__.staged(self.__self__, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__func__, name)
