@@ -79,7 +79,7 @@ def argument_of(annotation: Any, sizes: Mapping[str, int]) -> Any:
     said = array_annotation(annotation)
     if said is not None:
         return said.spec(sizes)
-    if isinstance(annotation, str):
+    if isinstance(annotation, str | typing.ForwardRef):
         raise NotAnArgument(f"{annotation!r} is not a type such as 'f32[n, 784]'")
     if isinstance(annotation, type) and annotation in _NUMBERS:
         return spec(_NUMBERS[annotation], "python")
@@ -88,7 +88,7 @@ def argument_of(annotation: Any, sizes: Mapping[str, int]) -> Any:
     if typing.get_origin(annotation) is tuple and Ellipsis not in typing.get_args(annotation):
         return tuple([argument_of(part, sizes) for part in typing.get_args(annotation)])
     if annotation is np.ndarray or annotation is jax.Array:
-        raise NotAnArgument(f"`{annotation.__name__}` says no shape and no element type")
+        raise NotAnArgument(f"`{shown(annotation)}` says no shape and no element type")
     if isinstance(annotation, type):
         return instance_of(annotation, sizes)
     raise NotAnArgument(f"`{shown(annotation)}` is no annotation that says shape and element type")
@@ -96,7 +96,8 @@ def argument_of(annotation: Any, sizes: Mapping[str, int]) -> Any:
 
 @dataclass(frozen=True)
 class ArrayAnnotation:
-    """What an annotation says of an array: the element types that it may have, the one that stands for them, its dimensions.
+    """What an annotation says of an array: the element types that it may have, the one that stands for them first, and
+    its dimensions, among which `...` is any number of them.
 
     `text` is how the user wrote it.
     """
@@ -107,13 +108,16 @@ class ArrayAnnotation:
     text: str
 
     def spec(self, sizes: Mapping[str, int]) -> ArraySpec:
-        """What stands for such an array."""
-        shape = ",".join([str(size_of(dim, sizes, self.text)) for dim in self.dims])
+        """What stands for such an array; for any number of dimensions, two."""
+        dims = [each for dim in self.dims for each in (("_", "_") if dim == "..." else (dim,))]
+        shape = ",".join([str(size_of(dim, sizes, self.text)) for dim in dims])
         return spec(f"{self.dtypes[0]}[{shape}]", self.form)
 
 
 def array_annotation(annotation: Any) -> ArrayAnnotation | None:
     """An annotation of an array, taken apart; None if it is none. `NotAnArgument` where it is one that says too little."""
+    if isinstance(annotation, typing.ForwardRef):  # a text inside `tuple[…]`, or of a named tuple
+        annotation = annotation.__forward_arg__
     if isinstance(annotation, str):
         return array_of_text(annotation) if "[" in annotation else None
     if hasattr(annotation, "dim_str") and hasattr(annotation, "dtypes"):
@@ -177,17 +181,21 @@ def _evaluate(node: ast.expr, sizes: Mapping[str, int]) -> int | None:
 
 
 def _of_jaxtyping(annotation: Any) -> ArrayAnnotation:
-    """After jaxtyping's documentation: names of dimensions between blanks, `name=4`, `#name`, `_` and `...` for any."""
+    """After jaxtyping's documentation: names of dimensions between blanks, `name=4`, `#name`, `_` for any, `...` and
+    `*name` for any number of them."""
     kind = annotation.array_type
-    allowed = list(annotation.dtypes) if not isinstance(annotation.dtypes, str) else []
+    allowed = list(annotation.dtypes) if isinstance(annotation.dtypes, list | tuple) else []
     wanted = ("float64", "int64", "complex128", *_PREFERRED) if kind is np.ndarray else _PREFERRED
     dtypes = [name for name in (*wanted, *allowed) if name in allowed and name in _SHORT]
     if not dtypes:
         raise NotAnArgument(f"`{shown(annotation)}` says no element type")
-    dims = [part.partition("=")[2] or part.lstrip("#?") for part in str(annotation.dim_str).split()]
-    if any(dim.startswith(("*", "...")) for dim in dims):
-        raise NotAnArgument(f"`{shown(annotation)}` says no number of axes")
-    dims = ["_" if dim.startswith("_") else dim for dim in dims]
+    dims: list[str] = []
+    for part in str(annotation.dim_str).split():
+        dim = (part.partition("=")[2] or part).lstrip("#?")
+        if dim.startswith("*"):  # any number of dimensions with one name: two
+            dims += [f"{dim.strip('*#?')}_1", f"{dim.strip('*#?')}_2"]
+        else:
+            dims.append("_" if dim.startswith("_") else dim)
     short = tuple(dict.fromkeys(_SHORT[name] for name in dtypes))
     return ArrayAnnotation(short, tuple(dims), "ndarray" if kind is np.ndarray else "jax", shown(annotation))
 
@@ -224,7 +232,7 @@ def _fields(cls: Any, annotations: Mapping[str, Any]) -> dict[str, Any]:
         return {field.name: field.default for field in dataclasses.fields(cls)}
     names = [name for name, said in annotations.items() if typing.get_origin(said) is not typing.ClassVar]
     if not names:
-        raise NotAnArgument(f"`{shown(cls)}` is no annotation that says shape and element type")
+        raise NotAnArgument(f"`{shown(cls)}` says no shape and no element type, and has no annotated fields")
     return {name: vars(cls).get(name, dataclasses.MISSING) for name in names}
 
 
@@ -232,6 +240,8 @@ def evaluated(annotations: Mapping[str, Any], namespace: Mapping[str, Any]) -> d
     """Annotations, evaluated where that gives something: `"f32[n]"` is no expression of the module's."""
     found: dict[str, Any] = {}
     for name, annotation in annotations.items():
+        if isinstance(annotation, typing.ForwardRef):
+            annotation = annotation.__forward_arg__
         if isinstance(annotation, str):
             with contextlib.suppress(Exception):
                 annotation = eval(annotation, dict(namespace))  # `from __future__ import annotations`
@@ -240,5 +250,7 @@ def evaluated(annotations: Mapping[str, Any], namespace: Mapping[str, Any]) -> d
 
 
 def shown(annotation: Any) -> str:
-    """An annotation as the user wrote it."""
-    return getattr(annotation, "__qualname__", None) or repr(annotation)
+    """An annotation as the user wrote it, classes by their own names."""
+    name = None if typing.get_origin(annotation) is not None else getattr(annotation, "__qualname__", None)
+    text: str = name or repr(annotation)
+    return re.sub(r"\b(?:\w+\.)+(?=[A-Za-z_])", "", text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import linecache
 import os
 import sys
 from collections.abc import Sequence
@@ -131,6 +132,8 @@ def _not_imported(path: Path, error: BaseException) -> tuple[DoesNotImport, Span
     while trace is not None:
         if os.path.realpath(trace.tb_frame.f_code.co_filename) == str(path):
             line = trace.tb_lineno
+            shown = linecache.getline(str(path), line).rstrip()
+            column, end = len(shown) - len(shown.lstrip()), len(shown)
         trace = trace.tb_next
     span = Span(str(path), line, column, line, end)
     text = f"{type(error).__name__}: {error.msg if isinstance(error, SyntaxError) else error}"

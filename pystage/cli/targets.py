@@ -82,7 +82,7 @@ def target_from(options: argparse.Namespace) -> Target:
     if options.args is not None:
         if options.arg:
             raise UsageError("give the arguments by --args or by --arg, not by both")
-        args, kwargs = _evaluate(f"_pystage_arguments({options.args})", module, "--args")
+        args, kwargs = _evaluate(options.args, module, "--args", _CALL)
         return Target(options.target, function, args, kwargs)
     sizes = dimensions(options.dim)
     given = _pairs(options.arg, "--arg", "x=f32[3]")
@@ -112,7 +112,11 @@ def find(target: str) -> tuple[Callable[..., Any], ModuleType]:
             raise UsageError(f"there is no `{part}` in {where}{_nearest(part, dir(found))}")
         found = inner
     if not callable(found) or isinstance(found, type):
-        kind = "a class: name one of its methods" if isinstance(found, type) else f"a {type(found).__name__}"
+        kind = (
+            "a class: name one of its methods"
+            if isinstance(found, type)
+            else f"of type {type(found).__name__}"
+        )
         raise UsageError(f"`{name}` of {place} is no function but {kind}")
     return found, module
 
@@ -253,13 +257,22 @@ def _argument(name: str, text: str, sizes: Mapping[str, int], module: ModuleType
         return _evaluate(text, module, f"--arg {name}")
 
 
-def _evaluate(text: str, module: ModuleType, option: str) -> Any:
+_CALL = "_pystage_arguments("
+
+
+def _evaluate(text: str, module: ModuleType, option: str, call: str = "") -> Any:
+    """The value of an expression in the module; after `call`, the arguments of a call as positional and keyword ones."""
     namespace = {**vars(module), "_pystage_arguments": lambda *args, **kwargs: (args, kwargs)}
     try:
-        return eval(text, namespace)
+        code = compile(f"{call}{text})" if call else text, "<expression>", "eval")
+    except SyntaxError as error:
+        column = min(max((error.offset or 1) - 1 - len(call), 0), len(text))
+        raise UsageError(f"{option}: {error.msg}\n  {text}\n  {' ' * column}^") from None
+    try:
+        return eval(code, namespace)
     except Exception as error:
         shown = "".join(traceback.format_exception_only(error)).strip()
-        raise UsageError(f"{option} cannot be evaluated in {module.__name__}: {shown}") from None
+        raise UsageError(f"{option} {text}: in {module.__name__} this raises {shown}") from None
 
 
 def dimensions(given: list[str]) -> dict[str, int]:

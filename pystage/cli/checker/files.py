@@ -14,6 +14,8 @@ from ..targets import UsageError
 
 _SKIPPED = {"__pycache__", "node_modules", "site-packages", "build", "dist", "venv", "env"}
 """Folders whose files nobody here wrote; so are hidden ones and virtual environments of any name."""
+_RUN = {"__main__.py", "setup.py"}
+"""Files that are there to be run: an import would run them."""
 _GENERATED = ("@generated", "DO NOT EDIT")
 """What the first lines of a generated file say."""
 
@@ -84,7 +86,12 @@ def _under(place: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not _is_skipped(Path(folder, name)))
         for name in sorted(files):
             file = Path(folder, name)
-            if name.endswith(".py") and not name.startswith(".") and not _is_generated(file):
+            if (
+                name.endswith(".py")
+                and not name.startswith(".")
+                and name not in _RUN
+                and not _is_generated(file)
+            ):
                 yield file
 
 

@@ -17,6 +17,7 @@ from .naming import Naming
 
 _PROBES = 6
 """So many pairs of names, or of a name and a number, are tried to say more of one problem."""
+_OF_TYPES = "PS2"
 _OF_EFFORT = {"PS402", "PS404"}
 """Of what is too large, trying other sizes would say little and take long."""
 
@@ -59,6 +60,9 @@ class Generic:
         """For sizes that a problem names: which of them, if they were equal, would solve it."""
         used = [name for name in names.a if name in names.used]
         pairs = list(combinations(used, 2))
+        if place[0].startswith(_OF_TYPES):  # the text need not name all that it is about
+            more = [pair for pair in combinations(names.a, 2) if pair not in pairs]
+            pairs += sorted(more, key=lambda pair: used.count(pair[0]) + used.count(pair[1]), reverse=True)
         for left, right in pairs[:_PROBES]:
             if self._fits(place, {**a, right: a[left]}):
                 yield Note(f"`{left}` and `{right}` need not be equal; it fits where they are")

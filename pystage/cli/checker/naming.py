@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import fields, replace
-from itertools import combinations_with_replacement, count, permutations
+from itertools import combinations, combinations_with_replacement, count
 from typing import Any
 
 from ...compiler.diagnostics.codes_types import ResultNotAsAnnotated
@@ -111,7 +111,7 @@ class Naming:
         return {name: (name,) for name in self.a if (self.a[name], self.b.get(name)) == (a, b)}
 
     def _compound(self, a: int, b: int) -> dict[str, tuple[str, ...]]:
-        """Products, sums, differences and quotients of names and numbers that give `a` and `b`; products before all."""
+        """Products, sums and quotients of names and numbers that give `a` and `b`; products before all."""
         found: dict[str, tuple[str, ...]] = {}
         pairs = {name: (self.a[name], self.b[name]) for name in self.a if name in self.b}
         for length in (1, 2, 3):
@@ -128,10 +128,8 @@ class Naming:
             if a - x == b - y:
                 found[f"{name}{a - x:+d}"] = (name,)
             found |= {f"{name}//{k}": (name,) for k in range(2, 17) if (x // k, y // k) == (a, b)}
-        for left, right in permutations(pairs, 2):
+        for left, right in combinations(pairs, 2):
             (x, y), (u, v) = pairs[left], pairs[right]
-            if (x + u, y + v) == (a, b) and f"{right}+{left}" not in found:
+            if (x + u, y + v) == (a, b):
                 found[f"{left}+{right}"] = (left, right)
-            if (x - u, y - v) == (a, b):
-                found[f"{left}-{right}"] = (left, right)
         return found

@@ -90,9 +90,18 @@ class Results:
                 yield from self._mismatches(child, part, f"{what}[{i}]")
 
     def _fits(self, found: ArrayType, said: ArrayAnnotation) -> bool:
-        if SHORT_NAMES[found.dtype] not in said.dtypes or found.rank != len(said.dims):
+        if SHORT_NAMES[found.dtype] not in said.dtypes:
             return False
-        return all(self._is(dim, n, said.text) for dim, n in zip(said.dims, found.static_shape, strict=True))
+        dims, shape = said.dims, found.static_shape
+        if "..." in dims:
+            before, after = dims.index("..."), len(dims) - dims.index("...") - 1
+            if before + after > len(shape):
+                return False
+            dims = (*dims[:before], *dims[before + 1 :])
+            shape = (*shape[:before], *shape[len(shape) - after :])
+        if len(dims) != len(shape):
+            return False
+        return all(self._is(dim, n, said.text) for dim, n in zip(dims, shape, strict=True))
 
     def _is(self, dim: str, extent: int, text: str) -> bool:
         if dim == "_":

@@ -188,8 +188,8 @@ class CertainlyRaises(Diagnostic):
     """A line that raises whenever it runs, because of the shapes and types of the arguments (`pystage check`)."""
 
     code = "PS223"
-    title = "{exception}: {message}"
-    label = "raises whenever it runs"
+    title = "this raises {exception}: {message}"
+    label = "whenever it runs"
     help = "mend the shapes; plain Python raises here too"
 
     exception: str
