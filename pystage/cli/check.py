@@ -1,4 +1,4 @@
-"""`pystage check`: shapes and types of array programs, checked without a call, for all sizes of named dimensions."""
+"""`pystage check`: shapes and types of array programs, checked without a call, named dimensions as symbols."""
 
 from __future__ import annotations
 
@@ -67,7 +67,6 @@ class _Check:
         self.written = {str(path): read(path) for path in self.files}
         self.integers = {n for written in self.written.values() for n in written.integers}
         self.imported: list[Written] = []
-        self.alone = {path for path in self.files if len(self.files) == 1}
         self.findings = Findings(self._written)
 
     def run(self) -> Findings:
@@ -83,7 +82,7 @@ class _Check:
         return self.written.get(os.path.realpath(file))
 
     def _file(self, path: Path, written: Written) -> None:
-        if not written.is_worth_importing and path not in self.alone and written.tree.body:
+        if not written.is_worth_importing:
             return
         _progress(f"{relative(Span(str(path), 0, 0, 0, 0)).file}")
         try:

@@ -38,25 +38,22 @@ class Written:
     text: str = field(repr=False)
 
     @cached_property
-    def tree(self) -> ast.Module:
-        """The syntax tree; empty where the text has none."""
+    def tree(self) -> ast.Module | None:
+        """The syntax tree; None where the text is no Python."""
         try:
             return ast.parse(self.text)
         except (SyntaxError, ValueError):
-            return ast.Module([], [])
+            return None
 
     @cached_property
     def definitions(self) -> list[Definition]:
         """Every `def`."""
-        return [node for node in ast.walk(self.tree) if isinstance(node, Definition)]
+        return [node for node in ast.walk(self.tree or ast.Module([], [])) if isinstance(node, Definition)]
 
     @cached_property
     def integers(self) -> set[int]:
-        """Every integer that is written in the program or in a text of it, such as an annotation."""
-        constants = [node.value for node in ast.walk(self.tree) if isinstance(node, ast.Constant)]
-        texts = [value for value in constants if isinstance(value, str) and len(value) < 200]
-        in_texts = {int(digits) for text in texts for digits in re.findall(r"\d{1,9}", text)}
-        return in_texts | {value for value in constants if type(value) is int}
+        """Every integer that is written, in the program, in an annotation or elsewhere."""
+        return {int(digits) for digits in re.findall(r"\d(?:_?\d)*", self.text) if len(digits) < 20}
 
     @cached_property
     def ignores(self) -> list[Ignore]:
@@ -66,7 +63,7 @@ class Written:
     @property
     def is_worth_importing(self) -> bool:
         """False if there is certainly nothing to check: it neither names pystage nor annotates a parameter."""
-        if re.search(r"\bpystage\b", self.text):
+        if re.search(r"\bpystage\b", self.text) or self.tree is None:
             return True
         parameters = [
             p for d in self.definitions for p in (*d.args.posonlyargs, *d.args.args, *d.args.kwonlyargs)
@@ -96,6 +93,8 @@ class Written:
         return [ignore for ignore in self.ignores if ignore.span.line in lines and ignore.covers(code)]
 
     def _ignores(self) -> Iterator[Ignore]:
+        if "pystage:" not in self.text:
+            return
         try:
             tokens = list(tokenize.generate_tokens(io.StringIO(self.text).readline))
         except (tokenize.TokenError, SyntaxError):
