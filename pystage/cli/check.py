@@ -65,7 +65,6 @@ class _Check:
         self.files = files_of(paths)
         self.dims = dims
         self.written = {str(path): read(path) for path in self.files}
-        self.integers = {n for written in self.written.values() for n in written.integers}
         self.imported: list[Written] = []
         self.findings = Findings(self._written)
 
@@ -101,7 +100,7 @@ class _Check:
         _progress(f"{relative(checked.span)} {checked.name}")
         inference = Inference(checked, _returns(checked, written))
         try:
-            self.findings.add(Generic(inference, self.dims, self.integers).problems(), checked)
+            self.findings.add(Generic(inference, self.dims, written.integers).problems(), checked)
         except NotChecked as reason:
             self.findings.not_checked(checked, str(reason))
 

@@ -16,7 +16,14 @@ B = {"n": 29, "m": 23, "k": 19}
 
 def test_primes_avoid_the_integers_of_a_program() -> None:
     assert list(islice(primes(set()), 6)) == [7, 11, 13, 17, 19, 23]
-    assert list(islice(primes({7, 13, 784}), 3)) == [11, 17, 19]
+    assert list(islice(primes({7}, {13, 784}), 4)) == [11, 17, 19, 23]
+
+
+def test_sizes_stay_small_where_a_program_mentions_every_number() -> None:
+    mentioned = set(range(1000))
+    found = list(islice(primes({11}, mentioned), 30))
+    assert found[:3] == [7, 13, 17]
+    assert len(set(found)) == 30 and max(found[:20]) < 110
 
 
 def test_two_assignments_have_no_size_in_common() -> None:

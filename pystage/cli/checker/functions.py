@@ -46,15 +46,10 @@ class Checked:
             found.pop("return", None)
         return found
 
-    @property
-    def integers(self) -> list[str]:
-        """The parameters that are Python integers by annotation."""
+    def parameters_of(self, kind: type) -> list[str]:
+        """The parameters without a default that are of this class by annotation."""
         parameters = inspect.signature(self.written).parameters
-        return [
-            name
-            for name, said in self.annotations.items()
-            if said is int and _is_needed(parameters.get(name))
-        ]
+        return [n for n, said in self.annotations.items() if said is kind and _is_needed(parameters.get(n))]
 
     def arguments(self, sizes: Sizes, given: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """What stands for the arguments. `NotChecked` where the annotations do not say enough."""

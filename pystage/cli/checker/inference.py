@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from ...compiler.diagnostics.codes_calls import InternalError
 from ...compiler.diagnostics.codes_runtime import ValueNotGiven
 from ...compiler.diagnostics.codes_types import CertainlyRaises, ResultNotAsAnnotated
-from ...compiler.diagnostics.diagnostic import Diagnostic
+from ...compiler.diagnostics.diagnostic import Diagnostic, Note
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
 from ...compiler.pipeline import Staged
@@ -22,6 +23,8 @@ from .raises import raises
 from .results import Results
 
 _OF_SHAPES = {"PS201", "PS206", "PS222"}
+_FLAGS = 3
+"""A function with more flags would be inferred too often."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +35,33 @@ class Inference:
     returns: Span | None
 
     def diagnostics(self, sizes: Sizes) -> list[Diagnostic]:
-        """What is wrong with these sizes. `NotChecked` where it cannot be said.
+        """What is wrong with these sizes, whatever the flags are. `NotChecked` where it cannot be said."""
+        flags = self.checked.parameters_of(bool)
+        if not flags:
+            return self._diagnostics(sizes, {})
+        if len(flags) > _FLAGS:
+            raise NotChecked(f"it has {len(flags)} flags; give some a default")
+        found: list[Diagnostic] = []
+        for values in product((False, True), repeat=len(flags)):
+            given = dict(zip(flags, values, strict=True))
+            note = Note("with " + ", ".join([f"{name} = {value}" for name, value in given.items()]))
+            for each in self._diagnostics(sizes, given):
+                if not any((each.code, each.span) == (known.code, known.span) for known in found):
+                    found.append(replace(each, notes=(note, *each.notes)))
+        return found
+
+    def _diagnostics(self, sizes: Sizes, flags: Mapping[str, bool]) -> list[Diagnostic]:
+        """What is wrong with these flags.
 
         An integer whose value the compiler must know gets one as a dimension of its name does.
         """
         given: dict[str, int] = {}
         while True:
-            args, kwargs = self.checked.arguments(sizes, given)
+            args, kwargs = self.checked.arguments(sizes, {**flags, **given})
             found = self._inferred(args, kwargs, sizes)
             wanted = next((d for d in found if isinstance(d, ValueNotGiven)), None)
             if wanted is not None:
-                if wanted.path in given or wanted.path not in self.checked.integers:
+                if wanted.path in given or wanted.path not in self.checked.parameters_of(int):
                     raise NotChecked(f"the value of `{wanted.path}` must be known for {wanted.reason}")
                 given[wanted.path] = sizes[wanted.path]
                 continue

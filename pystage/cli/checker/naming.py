@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import fields, replace
 from itertools import combinations, combinations_with_replacement, count
+from math import isqrt
 from typing import Any
 
 from ...compiler.diagnostics.codes_types import ResultNotAsAnnotated
@@ -20,30 +21,40 @@ from ..annotations import Sizes
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w]|\.\d)")
 _NUMPYS_NAMES = re.compile(r", with gufunc signature [^ ]+")
 """What NumPy calls the dimensions in its messages, among which the names here would stand."""
-_SMALLEST = 7
+_SMALL = 100
+_LARGE = 67
 _LARGEST_FACTOR = 4096
 
 
-def primes(apart_from: Set[int]) -> Iterator[int]:
-    """The primes from 7 on that are not among these numbers."""
-    known: list[int] = [2, 3, 5]
-    for number in count(_SMALLEST, 2):
-        if all(number % prime for prime in known):
-            known.append(number)
-            if number not in apart_from:
-                yield number
+def primes(taken: Set[int], mentioned: Set[int] = frozenset(), at_least: int = 7) -> Iterator[int]:
+    """Primes that are not taken: first small ones that the program does not mention, then small ones, then all others."""
+    small = [p for p in _primes_from(at_least, at_least + _SMALL) if p not in taken]
+    yield from (p for p in small if p not in mentioned)
+    yield from (p for p in small if p in mentioned)
+    yield from (p for p in _primes_from(at_least + _SMALL) if p not in taken)
 
 
-def first(fixed: Mapping[str, int], apart_from: Set[int]) -> Sizes:
+def _primes_from(start: int, end: int | None = None) -> Iterator[int]:
+    for number in count(start) if end is None else range(start, end):
+        if all(number % divisor for divisor in range(2, isqrt(number) + 1)):
+            yield number
+
+
+def first(fixed: Mapping[str, int], mentioned: Set[int]) -> Sizes:
     """Sizes in ascending order, each name's when it is first met."""
-    return Sizes(fixed, primes(apart_from | set(fixed.values())))
+    return Sizes(fixed, primes(set(fixed.values()), mentioned))
 
 
-def second(fixed: Mapping[str, int], apart_from: Set[int], before: Sizes) -> Sizes:
+def second(fixed: Mapping[str, int], mentioned: Set[int], before: Sizes) -> Sizes:
     """Other sizes for the same names, in descending order, so that the two differ by another number for each name."""
-    fresh = primes(apart_from | set(fixed.values()) | set(before.values()))
+    fresh = primes(set(before.values()), mentioned)
     descending = [next(fresh) for _ in range(len(before) - len(fixed))][::-1]
     return Sizes(fixed, _chained(descending, fresh))
+
+
+def large(fixed: Mapping[str, int]) -> Sizes:
+    """Sizes of which halves of halves are still some elements."""
+    return Sizes(fixed, primes(set(fixed.values()), at_least=_LARGE))
 
 
 def _chained(some: list[int], more: Iterator[int]) -> Iterator[int]:
