@@ -117,7 +117,8 @@ def _checked(name: str, value: Any, owner: type | None) -> Checked | None:
     if not decorated and not _names_an_array(written):
         return None
     function = value if decorated else compile(value)
-    shown = written.__qualname__ if function.transformed is None else name
+    own = function.transformed is None and "<lambda>" not in written.__qualname__
+    shown = written.__qualname__ if own else name
     return Checked(shown, function, decorated, owner, place)
 
 
