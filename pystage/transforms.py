@@ -276,7 +276,12 @@ def _compiled(
         infer=infer_program,
         lazily=lazily or LAZILY,
         explain=explain,
+        transformed=fun if kind in _SAME_ARGUMENTS else None,
     )
+
+
+_SAME_ARGUMENTS = ("grad", "value_and_grad", "jacobian", "hessian", "checkpoint")
+"""The transforms that take what the function takes."""
 
 
 def _lazy_or_error() -> Fallback:

@@ -5,10 +5,17 @@ In: an annotation, and the sizes of the named dimensions. Out: what stands for t
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import dataclasses
+import inspect
+import operator
 import re
+import sys
+import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -18,7 +25,12 @@ from ..compiler.hlo.types import SHORT_NAMES
 from ..runtime.abstract import ArraySpec, spec
 
 _ARRAY = re.compile(r"\s*(\w+)\s*\[(.*)\]\s*", re.DOTALL)
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+}
 _SHORT: dict[str, str] = {
     **{short: short for short in SHORT_NAMES.values()},
     **{str(dtype): short for dtype, short in SHORT_NAMES.items()},
@@ -43,75 +55,202 @@ class UnknownSize(NotAnArgument):
         self.name = name
 
 
+class Sizes(dict[str, int]):
+    """The sizes of named dimensions. A name that is not given gets the next of `fresh`."""
+
+    def __init__(self, given: Mapping[str, int], fresh: Iterator[int]) -> None:
+        super().__init__(given)
+        self._fresh = fresh
+
+    def __missing__(self, name: str) -> int:
+        size = self[name] = next(self._fresh)
+        return size
+
+    def nameless(self) -> int:
+        """A size of its own for a dimension without a name."""
+        return self[f"_{sum(name.startswith('_') for name in self) + 1}"]
+
+
 def argument_of(annotation: Any, sizes: Mapping[str, int]) -> Any:
     """What stands for an argument with this annotation. `NotAnArgument` where it does not say enough.
 
-    Tuples, named tuples and dataclasses of annotated fields are made of what stands for these.
+    Tuples, named tuples and classes with annotated fields are made of what stands for these.
     """
-    if isinstance(annotation, str):
-        return array_of(annotation, sizes)
-    if annotation in _NUMBERS:
+    said = array_annotation(annotation)
+    if said is not None:
+        return said.spec(sizes)
+    if isinstance(annotation, str | typing.ForwardRef):
+        raise NotAnArgument(f"{annotation!r} is not a type such as 'f32[n, 784]'")
+    if isinstance(annotation, type) and annotation in _NUMBERS:
         return spec(_NUMBERS[annotation], "python")
-    if hasattr(annotation, "dim_str") and hasattr(annotation, "dtypes"):
-        return _of_jaxtyping(annotation, sizes)
     if typing.get_origin(annotation) is typing.Annotated:
-        for said in annotation.__metadata__:
-            if isinstance(said, str):
-                return array_of(said, sizes)
         return argument_of(typing.get_args(annotation)[0], sizes)
     if typing.get_origin(annotation) is tuple and Ellipsis not in typing.get_args(annotation):
         return tuple([argument_of(part, sizes) for part in typing.get_args(annotation)])
-    if isinstance(annotation, type) and (
-        dataclasses.is_dataclass(annotation) or hasattr(annotation, "_fields")
-    ):
-        return _of_fields(annotation, sizes)
-    if annotation in (np.ndarray, jax.Array):
-        raise NotAnArgument(f"`{annotation.__name__}` says no shape and no element type")
-    raise NotAnArgument(f"`{_shown(annotation)}` is no annotation that says shape and element type")
+    if annotation is np.ndarray or annotation is jax.Array:
+        raise NotAnArgument(f"`{shown(annotation)}` says no shape and no element type")
+    if isinstance(annotation, type):
+        return instance_of(annotation, sizes)
+    raise NotAnArgument(f"`{shown(annotation)}` is no annotation that says shape and element type")
+
+
+@dataclass(frozen=True)
+class ArrayAnnotation:
+    """What an annotation says of an array: the element types that it may have, the one that stands for them first, and
+    its dimensions, among which `...` is any number of them.
+
+    `text` is how the user wrote it.
+    """
+
+    dtypes: tuple[str, ...]
+    dims: tuple[str, ...]
+    form: str
+    text: str
+
+    def spec(self, sizes: Mapping[str, int]) -> ArraySpec:
+        """What stands for such an array; for any number of dimensions, two."""
+        dims = [each for dim in self.dims for each in (("_", "_") if dim == "..." else (dim,))]
+        shape = ",".join([str(size_of(dim, sizes, self.text)) for dim in dims])
+        return spec(f"{self.dtypes[0]}[{shape}]", self.form)
+
+
+def array_annotation(annotation: Any) -> ArrayAnnotation | None:
+    """An annotation of an array, taken apart; None if it is none. `NotAnArgument` where it is one that says too little."""
+    if isinstance(annotation, typing.ForwardRef):  # a text inside `tuple[…]`, or of a named tuple
+        annotation = annotation.__forward_arg__
+    if isinstance(annotation, str):
+        return array_of_text(annotation) if "[" in annotation else None
+    if hasattr(annotation, "dim_str") and hasattr(annotation, "dtypes"):
+        return _of_jaxtyping(annotation)
+    if typing.get_origin(annotation) is typing.Annotated:
+        for said in annotation.__metadata__:
+            if isinstance(said, str) and _ARRAY.fullmatch(said):
+                return array_of_text(said)
+        return array_annotation(typing.get_args(annotation)[0])
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        for part in typing.get_args(annotation):
+            if hasattr(part, "dim_str"):
+                return _of_jaxtyping(part)
+    return None
 
 
 def array_of(text: str, sizes: Mapping[str, int], form: str = "ndarray") -> ArraySpec:
     """What stands for an array of a type such as `f32[n, 784]`."""
+    return array_of_text(text, form).spec(sizes)
+
+
+def array_of_text(text: str, form: str = "ndarray") -> ArrayAnnotation:
+    """A type such as `f32[n, 784]`, taken apart."""
     found = _ARRAY.fullmatch(text)
     if found is None or found[1] not in _SHORT:
         raise NotAnArgument(f"{text!r} is not a type such as 'f32[n, 784]'")
     parts = [part.strip() for part in found[2].split(",")] if found[2].strip() else []
     if parts and not parts[-1]:
         parts.pop()
-    shape = ",".join([str(_size(part, sizes, text)) for part in parts])
-    return spec(f"{_SHORT[found[1]]}[{shape}]", form)
+    return ArrayAnnotation((_SHORT[found[1]],), tuple(parts), form, text)
 
 
-def _size(part: str, sizes: Mapping[str, int], text: str) -> int:
-    if part.isdecimal():
-        return int(part)
-    if not _NAME.fullmatch(part):
-        raise NotAnArgument(f"{part!r} in {text!r} is neither a number nor the name of a dimension")
-    if part not in sizes:
-        raise UnknownSize(part)
-    return sizes[part]
+def size_of(dim: str, sizes: Mapping[str, int], text: str) -> int:
+    """The size of a dimension: a number, a name, `_` for any, or a sum or product of these such as `2*n+1`."""
+    if dim == "_" and isinstance(sizes, Sizes):
+        return sizes.nameless()
+    try:
+        size = _evaluate(ast.parse(dim, mode="eval").body, sizes)
+    except (SyntaxError, ZeroDivisionError):
+        size = None
+    if size is None:
+        raise NotAnArgument(f"{dim!r} in {text!r} is neither a number nor the name of a dimension")
+    if size < 0:
+        raise NotAnArgument(f"{dim!r} in {text!r} is negative")
+    return size
 
 
-def _of_jaxtyping(annotation: Any, sizes: Mapping[str, int]) -> Any:
-    """After jaxtyping's documentation: names of dimensions between blanks, `name=4`, `_` and `...` for any."""
+def _evaluate(node: ast.expr, sizes: Mapping[str, int]) -> int | None:
+    match node:
+        case ast.Constant(value=int(value)):
+            return value
+        case ast.Name(id=name):
+            try:
+                return sizes[name]
+            except KeyError:
+                raise UnknownSize(name) from None
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
+            a, b = _evaluate(left, sizes), _evaluate(right, sizes)
+            return None if a is None or b is None else _ARITHMETIC[type(op)](a, b)
+    return None
+
+
+def _of_jaxtyping(annotation: Any) -> ArrayAnnotation:
+    """After jaxtyping's documentation: names of dimensions between blanks, `name=4`, `#name`, `_` for any, `...` and
+    `*name` for any number of them."""
     kind = annotation.array_type
-    allowed = list(annotation.dtypes) if not isinstance(annotation.dtypes, str) else []
+    allowed = list(annotation.dtypes) if isinstance(annotation.dtypes, list | tuple) else []
     wanted = ("float64", "int64", "complex128", *_PREFERRED) if kind is np.ndarray else _PREFERRED
-    dtype = next((name for name in (*wanted, *allowed) if name in allowed and name in _SHORT), None)
-    if dtype is None:
-        raise NotAnArgument(f"`{_shown(annotation)}` says no element type")
-    dims = [part.partition("=")[2] or part for part in str(annotation.dim_str).split()]
-    form = "ndarray" if kind is np.ndarray else "jax"
-    return array_of(f"{dtype}[{','.join(dims)}]", sizes, form)
+    dtypes = [name for name in (*wanted, *allowed) if name in allowed and name in _SHORT]
+    if not dtypes:
+        raise NotAnArgument(f"`{shown(annotation)}` says no element type")
+    dims: list[str] = []
+    for part in str(annotation.dim_str).split():
+        dim = (part.partition("=")[2] or part).lstrip("#?")
+        if dim.startswith("*"):  # any number of dimensions with one name: two
+            dims += [f"{dim.strip('*#?')}_1", f"{dim.strip('*#?')}_2"]
+        else:
+            dims.append("_" if dim.startswith("_") else dim)
+    short = tuple(dict.fromkeys(_SHORT[name] for name in dtypes))
+    return ArrayAnnotation(short, tuple(dims), "ndarray" if kind is np.ndarray else "jax", shown(annotation))
 
 
-def _of_fields(cls: Any, sizes: Mapping[str, int]) -> Any:
-    annotations = typing.get_type_hints(cls, include_extras=True)
-    names = (
-        [f.name for f in dataclasses.fields(cls) if f.init] if dataclasses.is_dataclass(cls) else cls._fields
-    )
-    return cls(**{name: argument_of(annotations[name], sizes) for name in names})
+def instance_of(cls: Any, sizes: Mapping[str, int]) -> Any:
+    """An object of a class with annotated fields, made of what stands for these; none of the class's code runs.
+
+    A field that is not annotated as an array or a number has its default. `NotAnArgument` where that does not say enough.
+    """
+    annotations: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        module = sys.modules.get(base.__module__)
+        annotations |= evaluated(inspect.get_annotations(base), vars(module) if module else {})
+    if hasattr(cls, "_fields"):
+        return tuple.__new__(cls, [argument_of(annotations[name], sizes) for name in cls._fields])
+    defaults = _fields(cls, annotations)
+    made = object.__new__(cls)
+    for name, default in defaults.items():
+        try:
+            value = argument_of(annotations[name], sizes)
+        except NotAnArgument as error:
+            if default is dataclasses.MISSING:
+                raise NotAnArgument(f"the field `{name}` of `{shown(cls)}`: {error}") from None
+            value = default
+        object.__setattr__(made, name, value)
+    return made
 
 
-def _shown(annotation: Any) -> str:
-    return getattr(annotation, "__qualname__", None) or repr(annotation)
+def _fields(cls: Any, annotations: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a class with their defaults."""
+    if dataclasses.is_dataclass(cls):
+        if hasattr(cls, "__post_init__"):
+            raise NotAnArgument(f"`{shown(cls)}` computes fields in `__post_init__`")
+        return {field.name: field.default for field in dataclasses.fields(cls)}
+    names = [name for name, said in annotations.items() if typing.get_origin(said) is not typing.ClassVar]
+    if not names:
+        raise NotAnArgument(f"`{shown(cls)}` says no shape and no element type, and has no annotated fields")
+    return {name: vars(cls).get(name, dataclasses.MISSING) for name in names}
+
+
+def evaluated(annotations: Mapping[str, Any], namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """Annotations, evaluated where that gives something: `"f32[n]"` is no expression of the module's."""
+    found: dict[str, Any] = {}
+    for name, annotation in annotations.items():
+        if isinstance(annotation, typing.ForwardRef):
+            annotation = annotation.__forward_arg__
+        if isinstance(annotation, str):
+            with contextlib.suppress(Exception):
+                annotation = eval(annotation, dict(namespace))  # `from __future__ import annotations`
+        found[name] = annotation
+    return found
+
+
+def shown(annotation: Any) -> str:
+    """An annotation as the user wrote it, classes by their own names."""
+    name = None if typing.get_origin(annotation) is not None else getattr(annotation, "__qualname__", None)
+    text: str = name or repr(annotation)
+    return re.sub(r"\b(?:\w+\.)+(?=[A-Za-z_])", "", text)

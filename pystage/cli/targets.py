@@ -8,7 +8,6 @@ annotations and defaults.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import difflib
 import importlib
 import importlib.util
@@ -24,11 +23,27 @@ from typing import Any
 
 from ..runtime.calling import target_of
 from ..runtime.function import BoundFunction, CompiledFunction
-from .annotations import NotAnArgument, UnknownSize, argument_of, array_of
+from .annotations import NotAnArgument, UnknownSize, argument_of, array_of, evaluated
 
 
 class UsageError(Exception):
     """What the user asked for is not there, or makes no sense. The text says it; the exit status is 2."""
+
+
+class ImportFailed(UsageError):
+    """A module does not import, for `error`."""
+
+    def __init__(self, what: str, error: BaseException) -> None:
+        super().__init__(f"{what} cannot be imported:\n{users_traceback(error)}")
+        self.error = error
+
+
+class ArgumentUnknown(UsageError):
+    """Nothing says what an argument is; `why` tells it without advice for the command line."""
+
+    def __init__(self, why: str, advice: str) -> None:
+        super().__init__(f"{why}; {advice}")
+        self.why = why
 
 
 @dataclass(frozen=True)
@@ -70,7 +85,7 @@ def target_from(options: argparse.Namespace) -> Target:
     if options.args is not None:
         if options.arg:
             raise UsageError("give the arguments by --args or by --arg, not by both")
-        args, kwargs = _evaluate(f"_pystage_arguments({options.args})", module, "--args")
+        args, kwargs = _evaluate(options.args, module, "--args", _CALL)
         return Target(options.target, function, args, kwargs)
     sizes = dimensions(options.dim)
     given = _pairs(options.arg, "--arg", "x=f32[3]")
@@ -100,7 +115,11 @@ def find(target: str) -> tuple[Callable[..., Any], ModuleType]:
             raise UsageError(f"there is no `{part}` in {where}{_nearest(part, dir(found))}")
         found = inner
     if not callable(found) or isinstance(found, type):
-        kind = "a class: name one of its methods" if isinstance(found, type) else f"a {type(found).__name__}"
+        kind = (
+            "a class: name one of its methods"
+            if isinstance(found, type)
+            else f"of type {type(found).__name__}"
+        )
         raise UsageError(f"`{name}` of {place} is no function but {kind}")
     return found, module
 
@@ -151,7 +170,7 @@ def _imported(load: Callable[[], ModuleType], what: str) -> ModuleType:
     except UsageError:
         raise
     except (Exception, SystemExit) as error:
-        raise UsageError(f"{what} cannot be imported:\n{users_traceback(error)}") from None
+        raise ImportFailed(what, error) from None
 
 
 def users_traceback(error: BaseException) -> str:
@@ -184,7 +203,7 @@ def from_annotations(
     """The arguments of a call: those given, the others by their annotations; none for those that have defaults."""
     target = target_of(plain(function))
     parameters = list(inspect.signature(target.fn).parameters.values())[len(target.args) :]
-    annotations = _annotations(target.fn)
+    annotations = annotations_of(target.fn)
     unknown = [name for name in given if name not in [p.name for p in parameters]]
     if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters):
         near = _nearest(unknown[0], [p.name for p in parameters])
@@ -213,30 +232,23 @@ def from_annotations(
     return tuple(args), kwargs
 
 
-def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations, evaluated where that gives something: `"f32[n]"` is no expression of the module's."""
-    namespace = getattr(function, "__globals__", {})
-    found: dict[str, Any] = {}
-    for name, annotation in getattr(function, "__annotations__", {}).items():
-        if isinstance(annotation, str):
-            with contextlib.suppress(Exception):
-                annotation = eval(annotation, namespace)  # `from __future__ import annotations`
-        found[name] = annotation
-    return found
+def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations of a plain function, evaluated where they are expressions of its module's."""
+    return evaluated(getattr(function, "__annotations__", {}), getattr(function, "__globals__", {}))
 
 
 def _by_annotation(name: str, annotation: Any, sizes: Mapping[str, int]) -> Any:
     advice = f"give it by --arg {name}='f32[…]', or all by --args"
     if annotation is inspect.Parameter.empty:
-        raise UsageError(
-            f'nothing says what the argument `{name}` is; {advice}, or annotate it: `{name}: "f32[n, 3]"`'
-        )
+        why = f"nothing says what the argument `{name}` is"
+        raise ArgumentUnknown(why, f'{advice}, or annotate it: `{name}: "f32[n, 3]"`')
     try:
         return argument_of(annotation, sizes)
     except UnknownSize as error:
-        raise UsageError(f"the argument `{name}`: {error}; give it by --dim {error.name}=32") from None
+        advice = f"give it by --dim {error.name}=32"
+        raise ArgumentUnknown(f"the argument `{name}`: {error}", advice) from None
     except NotAnArgument as error:
-        raise UsageError(f"the argument `{name}`: {error}; {advice}") from None
+        raise ArgumentUnknown(f"the argument `{name}`: {error}", advice) from None
 
 
 def _argument(name: str, text: str, sizes: Mapping[str, int], module: ModuleType) -> Any:
@@ -248,13 +260,22 @@ def _argument(name: str, text: str, sizes: Mapping[str, int], module: ModuleType
         return _evaluate(text, module, f"--arg {name}")
 
 
-def _evaluate(text: str, module: ModuleType, option: str) -> Any:
+_CALL = "_pystage_arguments("
+
+
+def _evaluate(text: str, module: ModuleType, option: str, call: str = "") -> Any:
+    """The value of an expression in the module; after `call`, the arguments of a call as positional and keyword ones."""
     namespace = {**vars(module), "_pystage_arguments": lambda *args, **kwargs: (args, kwargs)}
     try:
-        return eval(text, namespace)
+        code = compile(f"{call}{text})" if call else text, "<expression>", "eval")
+    except SyntaxError as error:
+        column = min(max((error.offset or 1) - 1 - len(call), 0), len(text))
+        raise UsageError(f"{option}: {error.msg}\n  {text}\n  {' ' * column}^") from None
+    try:
+        return eval(code, namespace)
     except Exception as error:
         shown = "".join(traceback.format_exception_only(error)).strip()
-        raise UsageError(f"{option} cannot be evaluated in {module.__name__}: {shown}") from None
+        raise UsageError(f"{option} {text}: in {module.__name__} this raises {shown}") from None
 
 
 def dimensions(given: list[str]) -> dict[str, int]:
@@ -278,8 +299,7 @@ def _pairs(given: list[str], option: str, example: str) -> dict[str, str]:
 
 
 def plain(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as the user wrote it."""
-    if isinstance(function, CompiledFunction | BoundFunction):
-        written: Callable[..., Any] = function.__pystage_function__
-        return written
+    """The function that the user wrote: of a compiled one the plain one, of a transform what is transformed."""
+    while isinstance(function, CompiledFunction | BoundFunction):
+        function = function.transformed or function.__pystage_function__
     return function

@@ -24,6 +24,7 @@ from ..compiler.diagnostics.span import Span
 from ..compiler.pipeline import Infer, Request, Staged
 from ..compiler.values.boundary import Form, Guard, GuardKind, HiddenInput, Leaf, Spec, Structure
 from ..compiler.values.demand import no_value
+from .abstract import abstract_form
 from .calling import Calling, definition_of
 from .draws import DrawFailed, DrawPlan, Performance
 from .entries import MAX_SPECIALISATIONS, Entry, Family, Group
@@ -474,6 +475,13 @@ class Dispatcher:
         values = family.values(leaves)
         self.programs.add(made, lambda: self._take_away(group, entry, family, values, made))
         return made, hidden
+
+    def infer(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Staged:
+        """The program for these arguments, or for what stands for them; nothing is kept of it."""
+        self.calling.check(args, kwargs)
+        described = self.describe(args, kwargs, abstract_form)
+        context = self.context(described, traced=False)
+        return stage(context, replace(context.request, value_of=described.value_of), {}, context.x64)
 
     def specialise(
         self,

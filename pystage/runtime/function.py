@@ -12,7 +12,7 @@ from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
 from ..compiler.diagnostics.traceback import AT_THE_CALL, end_at_the_call
-from ..compiler.pipeline import Infer
+from ..compiler.pipeline import Infer, Staged
 from .calling import Calling, Target, target_of
 from .dispatch import Dispatcher, Short, Types
 from .leaves import HasLazy
@@ -76,12 +76,15 @@ class CompiledFunction(Generic[P, R]):
         lazily: Lazily = EAGER,
         offload: Callable[[Callable[..., Any], Sequence[Diagnostic] | None], Offloaded] | None = None,
         explain: Callable[..., Any] | None = None,
+        transformed: Callable[..., Any] | None = None,
     ) -> None:
         target = target_of(fn)
         functools.update_wrapper(self, fn, updated=("__dict__",) if target.fn is fn else ())
         self.__wrapped__ = fn
         self.__pystage_function__ = fn.__func__ if isinstance(fn, staticmethod | classmethod) else fn
         """What a staged caller calls: the plain callable, as a part of the caller's own program."""
+        self.transformed = transformed
+        """Of a derivative, the function with the same arguments that it is one of."""
         self._target = target
         self._fallback = fallback
         self._lazily = lazily
@@ -159,6 +162,13 @@ class CompiledFunction(Generic[P, R]):
         """
         with AT_THE_CALL:
             return Lowered(self._dispatcher, self.canonical, args, kwargs)
+
+    def staged(self, *args: Any, **kwargs: Any) -> Staged:
+        """The program for these arguments, given as for `lower`: neither emitted nor kept.
+
+        StagingError if it cannot be staged.
+        """
+        return self._dispatcher.infer(*self.canonical(args, kwargs))
 
     def signatures(self) -> list[str]:
         """The programs that are kept: the types that each takes and gives, and the constants it was made for."""
@@ -288,6 +298,10 @@ class BoundFunction:
     def explain(self, *args: Any, **kwargs: Any) -> Any:
         """As of the compiled function, for the object whose method it is."""
         return self.__func__.explain(self.__self__, *args, **kwargs)
+
+    def staged(self, *args: Any, **kwargs: Any) -> Staged:
+        """The program for these arguments, neither emitted nor kept."""
+        return self.__func__.staged(self.__self__, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__func__, name)

@@ -14,6 +14,8 @@ from pystage.compiler.diagnostics.diagnostic import Diagnostic
 from pystage.compiler.diagnostics.errors import StagingError
 
 GOLDENS = Path(__file__).parent.parent / "goldens"
+OF_CHECK = ("PS122", "PS123", "PS222", "PS223")
+"""The codes that `pystage check` alone reports; tests/cli compares their goldens."""
 
 
 def load(path: Path) -> ModuleType:

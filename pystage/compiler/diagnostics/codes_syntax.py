@@ -231,6 +231,31 @@ class UnpackingComprehension(Diagnostic):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DoesNotImport(Diagnostic):
+    """A file that `pystage check` cannot import, so that nothing in it is checked."""
+
+    code = "PS122"
+    title = "{file} cannot be imported: {error}"
+    label = "the import ends here"
+    help = "mend the file, or run the command where the modules that it imports are installed"
+
+    file: str
+    error: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class IgnoresNothing(Diagnostic):
+    """A comment `# pystage: ignore` on a line on which there is no such problem (`pystage check`)."""
+
+    code = "PS123"
+    title = "this comment ignores nothing: there is no {problem} here"
+    label = "nothing to ignore"
+    help = "take the comment out"
+
+    problem: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class UnknownSyntax(Diagnostic):
     """A node of the syntax tree that this version of pystage has never heard of."""
 

@@ -204,3 +204,30 @@ class MaskedUse(Diagnostic):
     )
 
     what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultNotAsAnnotated(Diagnostic):
+    """What a function gives has another shape or element type than its annotation says (`pystage check`)."""
+
+    code = "PS222"
+    title = "{what} is {found}, and the annotation says {said}"
+    label = "annotated here"
+    help = "mend the annotation, or what the function returns"
+
+    what: str
+    found: str
+    said: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertainlyRaises(Diagnostic):
+    """A line that raises whenever it runs, because of the shapes and types of the arguments (`pystage check`)."""
+
+    code = "PS223"
+    title = "this raises {exception}: {message}"
+    label = "whenever it runs"
+    help = "mend the shapes; plain Python raises here too"
+
+    exception: str
+    message: str

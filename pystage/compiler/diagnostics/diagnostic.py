@@ -13,7 +13,7 @@ from typing import ClassVar
 from .span import Span
 
 _NUMPY = {"s": "int", "u": "uint", "f": "float", "bf": "bfloat", "c": "complex", "pred": "bool"}
-_TYPE = re.compile(r"\b(?:(s|u|f|bf|c)(\d+)|(pred))(?=\[[\d, ]*\])")
+_TYPE = re.compile(r"\b(?:(s|u|f|bf|c)(\d+)|(pred))(?=\[[\w, *+]*\])")
 
 
 def in_numpys_words(text: str) -> str:

@@ -1,0 +1,141 @@
+"""The functions of a module that are to be checked, and what stands for their arguments."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...compiler.diagnostics.span import Span
+from ...runtime.calling import definition_of, target_of
+from ...runtime.function import BoundFunction, CompiledFunction
+from ...staging import compile
+from ...transforms import custom_vjp
+from ..annotations import NotAnArgument, Sizes, array_annotation, instance_of
+from ..targets import ArgumentUnknown, annotations_of, from_annotations, plain
+
+
+class NotChecked(Exception):
+    """A function cannot be checked. The text says why, for the user."""
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """A function to check. `owner` is the class whose method it is, where it needs an instance of it."""
+
+    name: str
+    function: CompiledFunction[..., Any]
+    decorated: bool
+    owner: type | None
+    span: Span
+
+    @property
+    def written(self) -> Any:
+        """The plain function with the annotations."""
+        return target_of(plain(self.function)).fn
+
+    @property
+    def annotations(self) -> dict[str, Any]:
+        """Its annotations; those of the result only where it is the function's own."""
+        found = annotations_of(self.written)
+        if self.function.transformed is not None:
+            found.pop("return", None)
+        return found
+
+    def parameters_of(self, kind: type) -> list[str]:
+        """The parameters without a default that are of this class by annotation."""
+        parameters = inspect.signature(self.written).parameters
+        return [n for n, said in self.annotations.items() if said is kind and _is_needed(parameters.get(n))]
+
+    def arguments(self, sizes: Sizes, given: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What stands for the arguments. `NotChecked` where the annotations do not say enough."""
+        instance = {} if self.owner is None else self._instance(self.owner, sizes)
+        try:
+            return from_annotations(self.function, sizes, {**instance, **given})
+        except ArgumentUnknown as error:
+            raise NotChecked(error.why) from None
+
+    def _instance(self, owner: type, sizes: Sizes) -> dict[str, Any]:
+        name = next(iter(inspect.signature(self.written).parameters))
+        try:
+            return {name: instance_of(owner, sizes)}
+        except NotAnArgument as error:
+            raise NotChecked(f"the method needs an instance: {error}") from None
+
+
+def functions_of(module: types.ModuleType, file: Path) -> list[Checked]:
+    """The functions that are written in the file and compiled, or annotated with arrays, each once."""
+    found: dict[Any, Checked] = {}
+    for name, value, owner in _members(module):
+        checked = _checked(name, value, owner)
+        if checked is None or os.path.realpath(checked.span.file) != str(file):
+            continue
+        transform = checked.function.transformed and checked.function.target.__name__
+        key = checked.written.__code__, transform
+        if key not in found or (checked.decorated and not found[key].decorated):
+            found[key] = checked
+    return sorted(found.values(), key=lambda checked: (checked.span.line, checked.span.column))
+
+
+def _members(module: types.ModuleType) -> Iterator[tuple[str, Any, type | None]]:
+    """What stands in a module and in its classes, by qualified name; the class where it is needed for an instance."""
+    for name, value in list(vars(module).items()):
+        if isinstance(value, type) and value.__module__ == module.__name__:
+            yield from _methods(value)
+        else:
+            yield name, value, None
+
+
+def _methods(cls: type) -> Iterator[tuple[str, Any, type | None]]:
+    for name, value in list(vars(cls).items()):
+        inner = plain(value) if isinstance(value, CompiledFunction) else value
+        wrapped = getattr(value, "__wrapped__", None) if isinstance(value, CompiledFunction) else value
+        if isinstance(value, type):
+            if value.__qualname__.startswith(f"{cls.__qualname__}."):
+                yield from _methods(value)
+        elif isinstance(wrapped, staticmethod | classmethod):
+            yield f"{cls.__qualname__}.{name}", getattr(cls, name), None
+        elif isinstance(inner, types.FunctionType):
+            yield f"{cls.__qualname__}.{name}", value, cls
+
+
+def _checked(name: str, value: Any, owner: type | None) -> Checked | None:
+    if isinstance(value, custom_vjp):
+        value, decorated = compile(value.fun), True
+    else:
+        decorated = isinstance(value, CompiledFunction | BoundFunction)
+    if not decorated and not isinstance(value, types.FunctionType | types.MethodType):
+        return None
+    written = target_of(plain(value)).fn
+    place = definition_of(written)
+    if place is None or ("<locals>" in written.__qualname__ and not decorated):
+        return None
+    if not decorated and not _names_an_array(written):
+        return None
+    function = value if decorated else compile(value)
+    own = function.transformed is None and "<lambda>" not in written.__qualname__
+    shown = written.__qualname__ if own else name
+    return Checked(shown, function, decorated, owner, place)
+
+
+def _names_an_array(function: Callable[..., Any]) -> bool:
+    parameters = inspect.signature(function).parameters
+    return any(
+        _is_array(annotation) and _is_needed(parameters.get(name))
+        for name, annotation in annotations_of(function).items()
+    )
+
+
+def _is_array(annotation: Any) -> bool:
+    try:
+        return array_annotation(annotation) is not None
+    except NotAnArgument:
+        return hasattr(annotation, "dim_str")
+
+
+def _is_needed(parameter: inspect.Parameter | None) -> bool:
+    return parameter is not None and parameter.default is parameter.empty

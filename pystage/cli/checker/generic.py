@@ -1,0 +1,51 @@
+"""One function checked for sizes in general: inferred with two assignments, and its problems told with names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
+
+from ...compiler.diagnostics.diagnostic import Diagnostic, Note
+from . import naming
+from .inference import Inference
+from .naming import Naming
+from .probing import Probing, by_place
+
+
+@dataclass(frozen=True)
+class Generic:
+    """Checks one function. `fixed` are the sizes that the user gives, `mentioned` are integers of the program."""
+
+    inference: Inference
+    fixed: Mapping[str, int]
+    mentioned: Set[int]
+
+    def problems(self) -> list[Diagnostic]:
+        """What is wrong with the function. `NotChecked` where it cannot be checked."""
+        a = naming.first(self.fixed, self.mentioned)
+        with_a = by_place(self.inference.diagnostics(a))
+        if len(a) == len(self.fixed):
+            return list(with_a.values())
+        b = naming.second(self.fixed, self.mentioned, a)
+        with_b = by_place(self.inference.diagnostics(b))
+        probing = Probing(self.inference, self.fixed, a, with_a.keys() | with_b.keys())
+        found: list[Diagnostic] = []
+        for place in {**with_a, **with_b}:
+            if place in with_a and place in with_b:
+                names = Naming(a, b, self.fixed.keys())
+                one = names.diagnostic(with_a[place], with_b[place])
+                said = probing.says(place, names)
+                notes = [said] if said is not None else []
+                if names.unnamed:
+                    notes.append(f"the sizes are those with {_told(names.a)}")
+            else:
+                only, other, of = (a, b, with_a) if place in with_a else (b, a, with_b)
+                names = Naming(only, other, self.fixed.keys())
+                one = names.diagnostic(of[place], None)
+                notes = [f"it depends on sizes: so with {_told(names.a)}, not with {_told(names.b)}"]
+            found.append(replace(one, notes=(*map(Note, notes), *one.notes)))
+        return found
+
+
+def _told(sizes: Mapping[str, int]) -> str:
+    return ", ".join([f"{name} = {size}" for name, size in sizes.items()])

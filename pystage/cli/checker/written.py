@@ -1,0 +1,117 @@
+"""What is written in a file: its functions and where their headers end, its integers, its comments `# pystage: ignore`."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from ...compiler.diagnostics.span import Span
+
+_COMMENT = re.compile(r"#\s*pystage:\s*ignore(?:\[([^\]]*)\])?(?![\w\[])")
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass
+class Ignore:
+    """A comment `# pystage: ignore[…]`: the codes that it ignores, None for all, and whether it has ignored one."""
+
+    span: Span
+    codes: frozenset[str] | None
+    used: bool = False
+
+    def covers(self, code: str) -> bool:
+        """True if problems with this code are ignored."""
+        return self.codes is None or code in self.codes
+
+
+@dataclass
+class Written:
+    """The text of one file. A file that is no Python has neither functions nor comments."""
+
+    path: Path
+    text: str = field(repr=False)
+
+    @cached_property
+    def tree(self) -> ast.Module | None:
+        """The syntax tree; None where the text is no Python."""
+        try:
+            return ast.parse(self.text)
+        except (SyntaxError, ValueError):
+            return None
+
+    @cached_property
+    def definitions(self) -> list[Definition]:
+        """Every `def`."""
+        return [node for node in ast.walk(self.tree or ast.Module([], [])) if isinstance(node, Definition)]
+
+    @cached_property
+    def integers(self) -> set[int]:
+        """Every integer that is written, in the program, in an annotation or elsewhere."""
+        return {int(digits) for digits in re.findall(r"\d(?:_?\d)*", self.text) if len(digits) < 20}
+
+    @cached_property
+    def ignores(self) -> list[Ignore]:
+        """The comments that ignore problems."""
+        return list(self._ignores())
+
+    @property
+    def is_worth_importing(self) -> bool:
+        """False if there is certainly nothing to check: it neither names pystage nor annotates a parameter."""
+        if re.search(r"\bpystage\b", self.text) or self.tree is None:
+            return True
+        parameters = [
+            p for d in self.definitions for p in (*d.args.posonlyargs, *d.args.args, *d.args.kwonlyargs)
+        ]
+        return any(parameter.annotation is not None for parameter in parameters)
+
+    def definition_at(self, first_line: int) -> Definition | None:
+        """The function whose code begins at this line, decorators included."""
+        for node in self.definitions:
+            if first_line == min([node.lineno, *[d.lineno for d in node.decorator_list]]):
+                return node
+        return None
+
+    def lines_of(self, line: int) -> range:
+        """The lines of the function whose `def` stands on this one."""
+        for node in self.definitions:
+            if node.lineno == line:
+                return range(line, (node.end_lineno or line) + 1)
+        return range(line, line + 1)
+
+    def ignoring(self, code: str, span: Span) -> list[Ignore]:
+        """The comments that ignore a problem there: on its lines, or in the header of a function around it."""
+        lines = {*range(span.line, span.end_line + 1)}
+        for node in self.definitions:
+            if node.lineno <= span.line <= (node.end_lineno or node.lineno):
+                lines.update(range(node.lineno, max(node.lineno + 1, node.body[0].lineno)))
+        return [ignore for ignore in self.ignores if ignore.span.line in lines and ignore.covers(code)]
+
+    def _ignores(self) -> Iterator[Ignore]:
+        if "pystage:" not in self.text:
+            return
+        try:
+            tokens = list(tokenize.generate_tokens(io.StringIO(self.text).readline))
+        except (tokenize.TokenError, SyntaxError):
+            return
+        for token in tokens:
+            found = _COMMENT.search(token.string) if token.type == tokenize.COMMENT else None
+            if found is not None:
+                line, column = token.start
+                place = Span(str(self.path), line, column + found.start(), line, column + found.end())
+                codes = [code.strip() for code in (found[1] or "").split(",")]
+                yield Ignore(place, frozenset(codes) if found[1] is not None else None)
+
+
+def read(path: Path) -> Written:
+    """A file as Python reads it."""
+    try:
+        with tokenize.open(path) as file:
+            return Written(path, file.read())
+    except (SyntaxError, UnicodeDecodeError):
+        return Written(path, "")

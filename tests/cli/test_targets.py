@@ -1,0 +1,179 @@
+"""A function and its arguments as the user names them, and what is said where that does not work."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pystage
+from pystage.cli import main
+from pystage.cli.targets import ImportFailed, Target, UsageError, declare, find, module_at, target_from
+
+MODULE = """
+import numpy as np
+import pystage
+
+SIZE = 3
+
+def predict(x: "f32[n, 3]", w: "f32[3]", rate: float, *, bias=1.0):
+    return x @ w * rate + bias
+
+def plain(x, y=2):
+    return x + y
+
+def wrong(x: "f32[n"):
+    return x
+
+@pystage.compile
+def compiled(x: "f32[n]"):
+    return x
+
+class Model:
+    @pystage.compile
+    def apply(self, x):
+        return x
+
+    @classmethod
+    def of(cls, n: int):
+        return n
+
+gradient = pystage.grad(predict)
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", ["", *__import__("sys").path])
+    path = tmp_path / "targeted.py"
+    path.write_text(MODULE)
+    return path
+
+
+def target(*arguments: str) -> Target:
+    parser = argparse.ArgumentParser()
+    declare(parser)
+    return target_from(parser.parse_args(arguments))
+
+
+def refused(*arguments: str) -> str:
+    with pytest.raises(UsageError) as error:
+        target(*arguments)
+    return str(error.value)
+
+
+def test_a_function_by_file_and_by_module(module: Path) -> None:
+    by_file, loaded = find("targeted.py::predict")
+    assert by_file.__name__ == "predict" and loaded.__name__ == "targeted"
+    assert find("targeted:predict")[0] is by_file
+    assert find(f"{module}::Model.apply")[0] is loaded.Model.apply
+
+
+def test_a_module_in_a_package_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.path", list(__import__("sys").path))
+    (tmp_path / "outer_package" / "inner").mkdir(parents=True)
+    (tmp_path / "outer_package" / "__init__.py").write_text("")
+    (tmp_path / "outer_package" / "inner" / "__init__.py").write_text("")
+    (tmp_path / "outer_package" / "inner" / "core.py").write_text("from . import __name__ as package")
+    loaded = module_at(tmp_path / "outer_package" / "inner" / "core.py")
+    assert (loaded.__name__, loaded.package) == ("outer_package.inner.core", "outer_package.inner")
+
+
+def test_arguments_by_annotation(module: Path) -> None:
+    found = target("targeted.py::predict", "--dim", "n=4")
+    number = pystage.spec("f64[]", "python")
+    assert found.args == (pystage.spec("f32[4,3]"), pystage.spec("f32[3]"), number)
+    assert found.kwargs == {}
+    assert target("targeted.py::gradient", "--dim", "n=4").args == found.args
+    assert target("targeted.py::compiled", "--dim", "n=4").args == (pystage.spec("f32[4]"),)
+    assert target("targeted.py::Model.of").args == (pystage.spec("s64[]", "python"),)
+
+
+def test_arguments_by_option(module: Path) -> None:
+    found = target("targeted.py::predict", "--dim", "n=4", "--arg", "w=f64[n]", "--arg", "bias=SIZE + 1")
+    assert found.args[:2] == (pystage.spec("f32[4,3]"), pystage.spec("f64[4]"))
+    assert found.kwargs == {"bias": 4}
+    found = target("targeted.py::plain", "--args", "SIZE, y=np.arange(2)")
+    assert found.args == (3,) and found.kwargs["y"].tolist() == [0, 1]
+
+
+REFUSED: dict[str, tuple[list[str], str]] = {
+    "no separator": (["targeted.py"], "'targeted.py' is neither module:function nor path/file.py::function"),
+    "no such function": (["targeted.py::predct"], "there is no `predct` in targeted.py; there is `predict`"),
+    "nothing like it": (["targeted.py::zzz"], "there is no `zzz` in targeted.py"),
+    "no such method": (["targeted:Model.aply"], "there is no `aply` in targeted.Model; there is `apply`"),
+    "a class": (["targeted.py::Model"], "`Model` of targeted.py is no function but a class: name one of its methods"),
+    "a number": (["targeted.py::SIZE"], "`SIZE` of targeted.py is no function but of type int"),
+    "no such file": (["targted.py::f"], "there is no file targted.py; there is `targeted.py`"),
+    "no such module": (["no_such_module:f"], "no_such_module cannot be imported:\n"
+                       "ModuleNotFoundError: No module named 'no_such_module'"),
+    "a size": (["targeted.py::predict"], "the argument `x`: the size of the dimension `n` is not given; "
+               "give it by --dim n=32"),
+    "no annotation": (["targeted.py::plain"], "nothing says what the argument `x` is; give it by --arg x='f32[…]', "
+                      'or all by --args, or annotate it: `x: "f32[n, 3]"`'),
+    "no shape": (["targeted.py::wrong"], "the argument `x`: 'f32[n' is not a type such as 'f32[n, 784]'; "
+                 "give it by --arg x='f32[…]', or all by --args"),
+    "no such parameter": (["targeted.py::plain", "--arg", "z=1"], "the function has no parameter `z`"),
+    "a parameter like it": (["targeted.py::predict", "--arg", "rat=1"],
+                            "the function has no parameter `rat`; there is `rate`"),
+    "no value": (["targeted.py::plain", "--arg", "x"], "--arg x: write it as --arg x=f32[3]"),
+    "a negative size": (["targeted.py::plain", "--dim", "n=-1"],
+                        "--dim n=-1: a size is a number that is not negative"),
+    "both": (["targeted.py::plain", "--args", "1", "--arg", "x=1"],
+             "give the arguments by --args or by --arg, not by both"),
+    "raises": (["targeted.py::plain", "--args", "np.one(3)"], "--args np.one(3): in targeted this raises "
+               "AttributeError: module 'numpy' has no attribute 'one'"),
+    "an argument raises": (["targeted.py::plain", "--arg", "x=1/0"],
+                           "--arg x 1/0: in targeted this raises ZeroDivisionError: division by zero"),
+    "not closed": (["targeted.py::plain", "--args", "np.ones((3,"], "--args: '(' was never closed\n"
+                   "  np.ones((3,\n         ^"),
+    "closed twice": (["targeted.py::plain", "--args", "SIZE)"], "--args: unmatched ')'\n  SIZE)\n       ^"),
+    "no expression": (["targeted.py::plain", "--arg", "x=1 +"], "--arg x: invalid syntax\n  1 +\n  ^"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_asked_wrongly(name: str, module: Path) -> None:
+    arguments, text = REFUSED[name]
+    assert refused(*arguments) == text
+
+
+def test_a_module_that_raises_shows_its_own_frames_only(tmp_path: Path) -> None:
+    path = tmp_path / "raises_at_import.py"
+    path.write_text("def f():\n    return 1 / 0\n\nf()\n")
+    with pytest.raises(ImportFailed) as error:
+        module_at(path)
+    assert str(error.value).splitlines() == [
+        f"{path} cannot be imported:",
+        "Traceback (most recent call last):",
+        f'  File "{path}", line 4, in <module>',
+        "    f()",
+        *([] if "    ~^^" not in str(error.value) else ["    ~^^"]),
+        f'  File "{path}", line 2, in f',
+        "    return 1 / 0",
+        "           ~~^~~",
+        "ZeroDivisionError: division by zero",
+    ]
+    assert isinstance(error.value.error, ZeroDivisionError)
+
+
+def test_a_module_that_is_no_python_and_one_that_exits(tmp_path: Path) -> None:
+    for text, end in (
+        ("def f(:\n", "SyntaxError: invalid syntax"),
+        ("import sys; sys.exit(3)", "SystemExit: 3"),
+    ):
+        path = tmp_path / f"module_{len(text)}.py"
+        path.write_text(text)
+        with pytest.raises(UsageError) as error:
+            module_at(path)
+        assert str(error.value).endswith(end)
+        assert not re.search(r"targets\.py|importlib", str(error.value))
+
+
+def test_the_exit_status_is_2(module: Path, capsys: Any) -> None:
+    assert main(["explain", "targeted.py::zzz"]) == 2
+    assert capsys.readouterr().err == "pystage: there is no `zzz` in targeted.py\n"

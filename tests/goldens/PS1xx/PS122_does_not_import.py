@@ -1,0 +1,5 @@
+import no_such_module
+
+
+def f(x: "f32[n]"):
+    return no_such_module.g(x)

@@ -1,0 +1,6 @@
+import pystage
+
+
+@pystage.compile
+def f(x: "f32[n]"):
+    return x * 2  # pystage: ignore[PS201]
