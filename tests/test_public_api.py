@@ -31,7 +31,16 @@ def test_everything_public_has_a_docstring_and_a_typed_signature() -> None:
 
 def test_nothing_else_is_public() -> None:
     names = {n for n in vars(pystage) if not n.startswith("_")}
-    packages = {"autocasting", "cli", "compiler", "offload", "runtime", "staging", "introspection", "transforms"}
+    packages = {
+        "autocasting",
+        "cli",
+        "compiler",
+        "offload",
+        "runtime",
+        "staging",
+        "introspection",
+        "transforms",
+    }
     assert names - packages == set(pystage.__all__)
 
 
