@@ -24,6 +24,10 @@ UNCHECKED = {
         'def f(x: "f32[n, m]", axis: int): return x.sum(axis=axis)',
         "the value of `axis` must be known; give it a default",
     ),
+    "an integer that is no size": (
+        'def f(x: "f32[n]", k: int): return [1, 2].index(k) + x',
+        "the value of `k` must be known; give it a default",
+    ),
     "a field": (
         '@pystage.compile\ndef f(x: Config): return x.n\nclass Inner: pass',
         "the argument `x`: the field `inner` of `Config`: `Inner` says no shape and no element type, "
