@@ -1,4 +1,4 @@
-"""Writes `docs/errors/`: a page for each code, from its class and its golden, and an index.
+"""Writes `docs/errors/`: a page for each code, from its class and its goldens, and an index; the pages for the package too.
 
 In: the registry of diagnostics, and `tests/goldens/`. Out: Markdown. Run it as `python docs/generate_errors.py`
 after a code, its words or its golden changed; a test fails until that is done.
@@ -15,7 +15,15 @@ from pystage.compiler.diagnostics.diagnostic import REGISTRY, Diagnostic
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "errors"
+IN_PACKAGE = ROOT / "pystage" / "compiler" / "diagnostics" / "pages"
+"""Where an installed package has the pages of the codes (`catalogue.page_of`)."""
 GOLDENS = ROOT / "tests" / "goldens"
+
+WRITTEN = {"coming-from.md"}
+"""Pages in `docs/errors/` that other scripts write."""
+
+EXAMPLES = 3
+"""So many examples a page has."""
 
 FAMILIES = {
     "1": "Syntax and source",
@@ -46,10 +54,20 @@ def page(code: str, kind: type[Diagnostic]) -> str:
         parts.append("**What to do:** the error says what to write instead.")
     elif kind.help:
         parts.append(f"**What to do:** {sentence(plain(kind.help))}")
-    for text in sorted(GOLDENS.glob(f"PS?xx/{code}_*.txt")):
+    texts = examples(code, kind)
+    for text in texts[:EXAMPLES]:
         parts.extend(example(text))
+    if len(texts) > EXAMPLES:
+        parts.append(f"`tests/goldens/PS{code[2]}xx/` has {len(texts) - EXAMPLES} more.")
     parts.append("[All errors](index.md)")
     return "\n\n".join(parts) + "\n"
+
+
+def examples(code: str, kind: type[Diagnostic]) -> list[Path]:
+    """The goldens of a code: the one that is named after its class, then the shortest."""
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
+    texts = GOLDENS.glob(f"PS?xx/{code}_*.txt")
+    return sorted(texts, key=lambda path: (not path.stem.endswith(name), len(path.read_text()), path.stem))
 
 
 def example(text: Path) -> list[str]:
@@ -110,13 +128,20 @@ def fenced(text: str, language: str) -> str:
 
 def main() -> None:
     """Writes what changed and removes the pages of codes that are gone."""
-    PAGES.mkdir(exist_ok=True)
     made = pages()
-    for path in PAGES.glob("*.md"):
-        if path.name not in made:
-            path.unlink()
-    for name, text in made.items():
-        (PAGES / name).write_text(text)
+    for directory in (PAGES, IN_PACKAGE):
+        directory.mkdir(exist_ok=True)
+        wanted = {name: text for name, text in made.items() if belongs(directory, name)}
+        for path in directory.glob("*.md"):
+            if path.name not in wanted and path.name not in WRITTEN:
+                path.unlink()
+        for name, text in wanted.items():
+            (directory / name).write_text(text)
+
+
+def belongs(directory: Path, name: str) -> bool:
+    """True for a page that stands in a directory: the package has those of the codes alone."""
+    return directory == PAGES or name.startswith("PS")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,17 @@ FALLBACKS = ("lazy", "error", "python")
 """What can happen to a call that cannot be staged."""
 
 
+_NAMES = (
+    "check_bounds",
+    "residual_bytes",
+    "max_programs",
+    "program_limit",
+    "compiler_options",
+    "kept_memory",
+    "fallback",
+)
+
+
 class Config:
     """Settings of pystage, read when a function is compiled, and compared at each call that depends on them.
 
@@ -147,17 +158,12 @@ class Config:
             raise ValueError(f"fallback must be one of {', '.join(map(repr, FALLBACKS))}, not {value!r}")
         self._fallback = value
 
+    def settings(self) -> dict[str, object]:
+        """Every setting by its name."""
+        return {name: getattr(self, name) for name in _NAMES}
+
     def __repr__(self) -> str:
-        names = (
-            "check_bounds",
-            "residual_bytes",
-            "max_programs",
-            "program_limit",
-            "compiler_options",
-            "kept_memory",
-            "fallback",
-        )
-        return f"<pystage.config {' '.join(f'{name}={getattr(self, name)}' for name in names)}>"
+        return f"<pystage.config {' '.join(f'{name}={value}' for name, value in self.settings().items())}>"
 
 
 config = Config()

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .compiler.diagnostics.errors import StagingError
+from .compiler.diagnostics.traceback import AT_THE_CALL
 from .compiler.frontend import FrontendError, stage_function
 from .compiler.hlo.printer import print_function as print_typed
+from .compiler.stage.ir import Function
 from .compiler.stage.printer import print_function as print_lowered
 from .runtime.calling import target_of
 from .runtime.function import BoundFunction, CompiledFunction
@@ -32,12 +34,8 @@ def code_lowered(f: Callable[..., Any]) -> Code:
 
     StagingError if its source cannot be found or read.
     """
-    function = f.__func__ if isinstance(f, BoundFunction) else f
-    plain: Any = function.target if isinstance(function, CompiledFunction) else target_of(function).fn
-    try:
-        return Code(print_lowered(stage_function(plain)))
-    except FrontendError as error:
-        raise StagingError(error.diagnostics) from None
+    with AT_THE_CALL:
+        return Code(print_lowered(stage_ir(f)))
 
 
 def code_typed(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Code:
@@ -45,7 +43,8 @@ def code_typed(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Code:
 
     Arguments may be values or stand for them, as for `lower`. StagingError if it cannot be staged.
     """
-    return Code(print_typed(_lower(f, args, kwargs).staged.program.function))
+    with AT_THE_CALL:
+        return Code(print_typed(lower(f, args, kwargs).staged.program.function))
 
 
 def code_hlo(f: Callable[..., Any], *args: Any, optimized: bool = False, **kwargs: Any) -> Code:
@@ -53,11 +52,23 @@ def code_hlo(f: Callable[..., Any], *args: Any, optimized: bool = False, **kwarg
 
     Arguments may be values or stand for them, as for `lower`. StagingError if it cannot be staged.
     """
-    lowered = _lower(f, args, kwargs)
-    return Code(lowered.compile().as_text() if optimized else lowered.as_text("hlo"))
+    with AT_THE_CALL:
+        lowered = lower(f, args, kwargs)
+        return Code(lowered.compile().as_text() if optimized else lowered.as_text("hlo"))
 
 
-def _lower(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+def stage_ir(f: Callable[..., Any]) -> Function:
+    """The stage IR of a function, plain or compiled. StagingError if its source cannot be found or read."""
+    function = f.__func__ if isinstance(f, BoundFunction) else f
+    plain: Any = function.target if isinstance(function, CompiledFunction) else target_of(function).fn
+    try:
+        return stage_function(plain)
+    except FrontendError as error:
+        raise StagingError(error.diagnostics) from None
+
+
+def lower(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+    """A function, plain or compiled, lowered for these arguments. StagingError if it cannot be staged."""
     compiled = f if isinstance(f, CompiledFunction | BoundFunction) else compile(f)
     lowered: Lowered = compiled.lower(*args, **kwargs)
     return lowered

@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 from .compiler.diagnostics.diagnostic import Diagnostic
 from .compiler.infer.entry import infer_program
 from .config import FALLBACKS, config
+from .explain import explain
 from .lazy.fallback import LAZILY
 from .offload import Offload
 from .runtime.function import BoundFunction, CompiledFunction, Fallback
@@ -83,6 +84,7 @@ def compile(
         infer=infer_program,
         lazily=LAZILY,
         offload=_offload,
+        explain=explain,
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import jax
 
+from .compiler.diagnostics.traceback import AT_THE_CALL
 from .compiler.infer import (
     equinox_modules,  # noqa: F401  (declares its meanings)
     flax_modules,  # noqa: F401  (declares its meanings)
@@ -24,6 +25,7 @@ from .compiler.infer import (
     transforms,
 )
 from .compiler.infer.entry import infer_program
+from .explain import explain
 from .lazy.fallback import LAZILY
 from .lazy.gradients import lazily
 from .runtime.function import CompiledFunction, Fallback, Lazily
@@ -82,7 +84,8 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 
         return _compiled(directional, "jvp", fun)
 
-    result: tuple[Any, Any] = _made(make, "jvp", fun, None)(tuple(primals), tuple(tangents))
+    with AT_THE_CALL:
+        result: tuple[Any, Any] = _made(make, "jvp", fun, None)(tuple(primals), tuple(tangents))
     return result
 
 
@@ -108,11 +111,13 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
         return _compiled(pull, "pullback", fun)
 
     kept = copy.deepcopy(primals)
-    result = _made(forward, "vjp", fun, None)(*primals)
+    with AT_THE_CALL:
+        result = _made(forward, "vjp", fun, None)(*primals)
     run = _made(backward, "pullback", fun, None, has_aux)
 
     def pullback(cotangent: Any) -> Any:
-        return run(copy.deepcopy(kept), cotangent)
+        with AT_THE_CALL:
+            return run(copy.deepcopy(kept), cotangent)
 
     return (result[0], pullback, result[1]) if has_aux else (result, pullback)
 
@@ -270,6 +275,7 @@ def _compiled(
         name=f"{kind}_{_name(fun)}",
         infer=infer_program,
         lazily=lazily or LAZILY,
+        explain=explain,
         transformed=fun if kind in _SAME_ARGUMENTS else None,
     )
 

@@ -23,6 +23,7 @@ LAYERS = [
     {"runtime"},
     {"lazy"},
     {"offload"},
+    {"explain"},
     {"staging"},
     {"transforms"},
     {"introspection"},

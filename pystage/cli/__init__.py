@@ -12,10 +12,10 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from . import check, explain
+from . import check, doctor, dump, explain
 from .targets import UsageError
 
-MODULES = (explain, check)
+MODULES = (explain, check, dump, doctor)
 """The modules of the subcommands, in the order of the help."""
 
 

@@ -56,9 +56,12 @@ class Target:
     kwargs: dict[str, Any]
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments that name a function and its arguments."""
-    parser.add_argument("target", metavar="TARGET", help="module:function or path/file.py::function")
+def declare(parser: argparse.ArgumentParser, optional: bool = False) -> None:
+    """Declares the arguments that name a function and its arguments; `optional`: there may be none."""
+    nargs = "?" if optional else None
+    parser.add_argument(
+        "target", nargs=nargs, metavar="TARGET", help="module:function or path/file.py::function"
+    )
     parser.add_argument("--args", metavar="EXPRESSIONS", help="the arguments, evaluated in the module")
     parser.add_argument(
         "--arg",
@@ -182,8 +185,8 @@ _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def is_ours(file: str) -> bool:
-    """True for files of pystage and of Python's import system."""
-    return file.startswith((_OURS, "<frozen importlib")) or file == importlib.__file__
+    """Whether a file is pystage's, or of Python's import system, and not the user's."""
+    return file.startswith((_OURS, "<frozen importlib", "<frozen runpy")) or file == importlib.__file__
 
 
 def _nearest(name: str, names: list[str]) -> str:

@@ -112,11 +112,16 @@ class Staged:
         """The numbers of the world that had to be constants."""
         return {d.place.key: d for d in self.demands if isinstance(d.place, Path)}
 
-    def __str__(self) -> str:
+    @property
+    def takes_and_gives(self) -> str:
+        """The types of the program: `name(f64[3], s64[]) -> (f64[])`."""
         function = self.program.function
         takes = ", ".join(map(str, function.param_types))
         gives = ", ".join(map(str, function.result_types))
-        text = f"{self.name}({takes}) -> ({gives})"
+        return f"{self.name}({takes}) -> ({gives})"
+
+    def __str__(self) -> str:
+        text = self.takes_and_gives
         if self.demands:
             text += " for " + ", ".join([f"{d.where} = {d.value!r} ({_why(d)})" for d in self.demands])
         fixed = self.fixed

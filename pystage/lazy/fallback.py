@@ -48,9 +48,11 @@ def run_lazily(
     began = time.perf_counter()
     if lends:
         loan = _Loan(function, size)
-        result = loan.run(function, args, kwargs)
-        if loan.is_kept:
-            lending.settled = False
+        try:
+            result = loan.run(function, args, kwargs)
+        finally:
+            if loan.is_kept:
+                lending.settled = False
     else:
         result = function(*args, **kwargs)
     lending.note(lends, time.perf_counter() - began)
@@ -97,7 +99,7 @@ class _Loan(Replacement):
         self._made_here: set[int] | None = None
         """The identities of the tensors that the call has made and that are alive; None where all are replaced."""
         self.is_kept = False
-        """True if somebody keeps a tensor of the call where none can be replaced."""
+        """True if somebody kept a tensor of the call where the walk does not get: it takes long to find out who."""
 
     def run(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The call on lazy tensors; what the caller gets and has holds ndarrays."""
@@ -205,12 +207,10 @@ class _Loan(Replacement):
                 if name in namespace and (new := self.replaced(namespace[name])) is not namespace[name]:
                     namespace[name] = new
         self._forget()
-        if self._alive():
+        self.is_kept = bool(self._alive())
+        if self.is_kept:
             self._replace_in_holders()
             self._forget()
-            if self._alive():
-                gc.collect()
-                self.is_kept = bool(self._alive())
 
     def _alive(self) -> list[Tensor]:
         """The tensors of the call that own their memory and that somebody still holds, if only by a view."""

@@ -18,7 +18,7 @@ from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
 from .blame import Reason, inner_diagnostics
 from .cutting import Cutting
-from .policy import MAX_PROGRAMS, Trial, Trials, Way, kind_of, timed
+from .policy import ANEW, ANEW_IN_LOOPS, MAX_PROGRAMS, Trial, Trials, Way, kind_of, timed
 from .runs import Run, Variables
 from .source import Source, calls_users, is_users, source_of
 
@@ -86,7 +86,8 @@ class Region:
             before = len(self._staged.signatures())
             result = timed(trial, Way.STAGED, self._staged, args, {})
             made = len(self._staged.signatures())
-            if made > MAX_PROGRAMS or (trial.compiled(made > before) and self.run.repeated):
+            limit = ANEW_IN_LOOPS if self.run.repeated else ANEW
+            if made > MAX_PROGRAMS or trial.compiled(made > before) >= limit:
                 self._trials.abandon()
             return result
         except StagingError as error:

@@ -31,8 +31,10 @@ MARGIN = 0.9
 """A plain run must be faster by this factor for a region to go back to Python."""
 MAX_PROGRAMS = 8
 """A region of which more programs were made goes back to Python."""
-ANEW = 2
-"""A region in a loop of Python goes back if so many calls of one kind in a row are compiled, each anew."""
+ANEW = 4
+"""A region goes back to Python if so many calls of one kind in a row are compiled, each anew;"""
+ANEW_IN_LOOPS = 2
+"""and one in a loop of Python if it is so many."""
 
 
 class Way(Enum):
@@ -113,10 +115,10 @@ class Trial:
         elif not self._staged_runs and self._plain_runs >= TRIALS and self._plain < SHORT:
             self.settled = Way.PLAIN
 
-    def compiled(self, anew: bool) -> bool:
-        """Takes note of whether a staged run made a program; True if each of the last ones did."""
+    def compiled(self, anew: bool) -> int:
+        """Takes note of whether a staged run made a program; how many of the last ones in a row did."""
         self._anew = self._anew + 1 if anew else 0
-        return self._anew >= ANEW
+        return self._anew
 
     def refuse(self) -> None:
         """A call of the kind was refused."""

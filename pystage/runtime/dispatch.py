@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -33,6 +35,7 @@ from .jax_private import enable_x64, restore_x64, run_with_x64
 from .keeping import Programs
 from .learnt import Learnt
 from .leaves import Kind
+from .ledger import Change, Known, changes, ledger
 from .raising import Raised, raised_at
 from .results import Pending, Plan, Received
 from .specialisation import Context, Elsewhere, Specialisation, stage
@@ -94,6 +97,10 @@ class Dispatcher:
         self.short: dict[Types, Short] = {}
         """The short ways of calls by position whose arguments all are leaves, by their types."""
         self._learnt = Learnt()
+        self._known: deque[Known] = deque(maxlen=16)
+        """What the latest programs were made for."""
+        self._changed: tuple[Change, ...] = ()
+        """What is not any more as it was when the program was made that would serve the call at hand."""
         self.programs = Programs(name, self.short)
         self._infer = infer
         self._donate = donate
@@ -371,8 +378,15 @@ class Dispatcher:
         """The programs that are kept, in the order in which they were made."""
         return self.programs.staged
 
-    def _note_program(self, staged: Staged) -> None:
+    def _note_program(self, staged: Staged, request: Request, seconds: float) -> None:
         self.programs.staged.append(staged)
+        names = [*self.calling.argument_names(len(request.args)), *request.kwargs]
+        known = Known(dict(zip(names, (*request.args, *request.kwargs.values()))), staged)
+        why = self._changed or changes(list(self._known), known)
+        self._known.append(known)
+        self._changed = ()
+        number = len(self.programs.staged)
+        ledger.note_program(self.name, self.span, staged, why, seconds, number)
 
     def _take_away(
         self, group: Group, entry: Entry, family: Family, values: Any, made: Specialisation
@@ -485,11 +499,12 @@ class Dispatcher:
         paths = tuple(description.paths)
         asked = {leaf: described.value_of(leaf) for leaf in self._learnt.demanded(paths)}
         static = {**{leaf: value for leaf, value in asked.items() if value is not None}, **static}
+        began = time.perf_counter()
         staged = stage(context, self._learnt.request(request, paths), static, context.x64)
         if self._learnt.note_stores(staged.program):
             staged = stage(context, self._learnt.request(request, paths), static, context.x64)
         self._learnt.note(staged, paths)
-        self._note_program(staged)
+        self._note_program(staged, request, time.perf_counter() - began)
         program = staged.program
         if context.traced and program.mutations:
             self._refuse_mutation(staged)
@@ -539,14 +554,14 @@ class Dispatcher:
         found = family.find(leaves)
         if not found:
             return
-        path = self._learnt.note_failure(self.name, found[0].reader, args, kwargs)
-        if path is None:
+        self._changed = tuple(self._learnt.note_failure(found[0].reader, args, kwargs))
+        if not self._changed:
             return
         family.guard_failures += 1
         if family.guard_failures == THRASH:
             warn(
                 f"`{self.name}` was compiled {THRASH} times for the same kind of arguments, because "
-                f"`{path}` keeps changing; pass it as an argument instead",
+                f"`{self._changed[0].what}` keeps changing; pass it as an argument instead",
                 SpecialisationWarning,
             )
 

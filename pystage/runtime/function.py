@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import functools
+import time
 import types
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
+from ..compiler.diagnostics.span import Span
+from ..compiler.diagnostics.traceback import AT_THE_CALL, end_at_the_call
 from ..compiler.pipeline import Infer, Staged
 from .calling import Calling, Target, target_of
 from .dispatch import Dispatcher, Short, Types
 from .leaves import HasLazy
+from .ledger import ledger
 from .lowering import Lowered
 from .raising import KeptContext, Raised
 from .results import Pending
@@ -71,6 +75,7 @@ class CompiledFunction(Generic[P, R]):
         infer: Infer,
         lazily: Lazily = EAGER,
         offload: Callable[[Callable[..., Any], Sequence[Diagnostic] | None], Offloaded] | None = None,
+        explain: Callable[..., Any] | None = None,
         transformed: Callable[..., Any] | None = None,
     ) -> None:
         target = target_of(fn)
@@ -84,6 +89,8 @@ class CompiledFunction(Generic[P, R]):
         self._fallback = fallback
         self._lazily = lazily
         self._offload = offload
+        self._explain = explain
+        self._infer = infer
         self._offloaded: Offloaded | None = None
         self._warned: set[Any] = set()
         shown = name or str(getattr(target.fn, "__name__", type(target.fn).__name__))
@@ -124,12 +131,15 @@ class CompiledFunction(Generic[P, R]):
             return made  # type: ignore[no-any-return]
         except Raised as error:
             raised = error
+        except StagingError as error:
+            end_at_the_call(error)
+            raise
         exception = raised.genuine()
         if isinstance(exception, StagingError) and not exception.started:
             fallback = self._chosen_fallback()
             if fallback != "error":
                 return self._run_as_python(exception, fallback, *self.canonical(args, kwargs))  # type: ignore[no-any-return]
-        with KeptContext(exception):
+        with AT_THE_CALL, KeptContext(exception):
             raise exception
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
@@ -150,7 +160,8 @@ class CompiledFunction(Generic[P, R]):
         In place of a value, at any depth, may stand a `jax.ShapeDtypeStruct` or a `pystage.spec`.
         StagingError if it cannot be staged.
         """
-        return Lowered(self._dispatcher, self.canonical, args, kwargs)
+        with AT_THE_CALL:
+            return Lowered(self._dispatcher, self.canonical, args, kwargs)
 
     def staged(self, *args: Any, **kwargs: Any) -> Staged:
         """The program for these arguments, given as for `lower`: neither emitted nor kept.
@@ -162,6 +173,11 @@ class CompiledFunction(Generic[P, R]):
     def signatures(self) -> list[str]:
         """The programs that are kept: the types that each takes and gives, and the constants it was made for."""
         return [str(staged) for staged in self._dispatcher.staged]
+
+    @property
+    def identity(self) -> tuple[str, Span | None]:
+        """The name of the function, and where it is defined."""
+        return self._dispatcher.name, self._dispatcher.span
 
     @property
     def target(self) -> Callable[..., Any]:
@@ -207,9 +223,13 @@ class CompiledFunction(Generic[P, R]):
     ) -> Any:
         """Runs a call that is refused, and has changed nothing, as plain Python, or staged in part."""
         self._warn(refused, fallback, (*args, *kwargs.values()))
-        if fallback == "lazy":
-            return self._lazily.run(self._parts(refused.diagnostics), args, kwargs)
-        return self._target.fn(*args, **kwargs)
+        began = time.perf_counter()
+        try:
+            if fallback == "lazy":
+                return self._lazily.run(self._parts(refused.diagnostics), args, kwargs)
+            return self._target.fn(*args, **kwargs)
+        finally:
+            ledger.note_fallback(*self.identity, refused, time.perf_counter() - began)
 
     def _parts(self, refused: Sequence[Diagnostic] | None) -> Callable[..., Any]:
         """The plain function, with the parts of it staged that can be; `refused` says why not all of it."""
@@ -227,6 +247,15 @@ class CompiledFunction(Generic[P, R]):
         parts: Any = self._parts(None)
         canonical, named = self.canonical(args, kwargs)
         return parts.residual(*canonical, **named)
+
+    def explain(self, *args: Any, **kwargs: Any) -> Any:
+        """What becomes of each line for these arguments, and why what is not staged is not: an `Explanation`, to be printed.
+
+        In place of a value, at any depth, may stand a `jax.ShapeDtypeStruct` or a `pystage.spec`. Nothing is run.
+        """
+        assert self._explain is not None
+        name, fallback = self._dispatcher.name, self._chosen_fallback()
+        return self._explain(self._target.fn, name, self._infer, args, kwargs, fallback, self.canonical)
 
     def _warn(self, error: StagingError, fallback: Fallback, args: Sequence[Any]) -> None:
         """Warns once for each kind of arguments and reason."""
@@ -255,11 +284,20 @@ class BoundFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the method."""
-        return self.__func__(self.__self__, *args, **kwargs)
+        try:
+            return self.__func__(self.__self__, *args, **kwargs)
+        except StagingError as error:
+            end_at_the_call(error)
+            raise
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """Lowers the method for these arguments, without running it."""
-        return self.__func__.lower(self.__self__, *args, **kwargs)
+        with AT_THE_CALL:
+            return self.__func__.lower(self.__self__, *args, **kwargs)
+
+    def explain(self, *args: Any, **kwargs: Any) -> Any:
+        """As of the compiled function, for the object whose method it is."""
+        return self.__func__.explain(self.__self__, *args, **kwargs)
 
     def staged(self, *args: Any, **kwargs: Any) -> Staged:
         """The program for these arguments, neither emitted nor kept."""

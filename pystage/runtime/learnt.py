@@ -27,7 +27,7 @@ from ..compiler.values.boundary import (
     Template,
     Write,
 )
-from .messages import Topic, tell
+from .ledger import Change
 from .world import Reader
 
 Leaves = tuple[str, ...]
@@ -74,21 +74,18 @@ class Learnt:
         self.changing.update(found)
         return bool(found)
 
-    def note_failure(
-        self, name: str, reader: Reader, args: Sequence[Any], kwargs: dict[str, Any]
-    ) -> Path | None:
-        """Notes which integers do not have the values any more that a program was made for.
-
-        Gives the place of the first thing that changed; None if all is as it was.
-        """
+    def note_failure(self, reader: Reader, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Change]:
+        """Notes which integers do not have the values any more that a program was made for; gives what has changed."""
+        found: list[Change] = []
         failing: list[Guard | HiddenInput] = reader.failing(args, kwargs)
         for each in failing:
             now = reader.value_at(each.path, args, kwargs)
             if _is_value(each) and type(now) in (int, tuple) and type(now) is type(each.expected):
                 self.changing[each.path.key] = each.path
-            text = f"`{name}` is compiled anew: `{each.path}` has changed{_from_to(each, now)}"
-            tell(Topic.COMPILES, text)
-        return failing[0].path if failing else None
+            known = _is_value(each) and now is not ...
+            old, new = (repr(each.expected), repr(now)) if known else ("what it was", "another")  # type: ignore[union-attr]
+            found.append(Change(str(each.path), old, new))
+        return found
 
 
 def _is_value(condition: Guard | HiddenInput) -> TypeGuard[Guard]:
@@ -112,9 +109,3 @@ def _differs(value: Template, expected: int) -> bool:
     if isinstance(value, Known):
         return type(value.value) is int and value.value != expected
     return isinstance(value, Output) and value.scalar is int
-
-
-def _from_to(failed: Guard | HiddenInput, now: Any) -> str:
-    if _is_value(failed) and now is not ...:
-        return f" from {failed.expected!r} to {now!r}"
-    return ""

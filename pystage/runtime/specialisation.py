@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,6 +32,7 @@ from .inputs import TypeKey, is_key, key_data_type, trace_key, type_key
 from .jax_private import forget
 from .kept_memory import keep
 from .leaves import dtype_problem
+from .ledger import ledger
 from .messages import Compilation
 from .primitive import bind
 from .results import Plan, pending
@@ -78,7 +80,7 @@ class Context:
     x64: bool
     traced: bool
     donated: tuple[int, ...]
-    on_staged: Callable[[Staged], None]
+    on_staged: Callable[[Staged, Request, float], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +237,10 @@ class Specialisation:
         lowered = self.lower(inputs)
         self._prepared = True
         latest = list(self._variants.values())[-1].staged
-        with Compilation(self._context.request.name, "XLA", latest):
+        request, began = self._context.request, time.perf_counter()
+        with Compilation(request.name, "XLA", latest):
             self._compile(lowered, inputs)
+        ledger.account(request.name, request.span).xla += time.perf_counter() - began
 
     def _compile(self, lowered: Any, inputs: Sequence[Any]) -> None:
         if not can_interrupt():
@@ -374,6 +378,7 @@ class Specialisation:
             kwargs={k: retype(s, types) for k, s in request.kwargs.items()},
             value_of=no_value,
         )
+        began = time.perf_counter()
         try:
             staged = stage(self._context, request, self.static, self._x64())
         except StagingError as error:
@@ -389,7 +394,7 @@ class Specialisation:
             or (self._jitted is not None and options_for(staged.function) != self.run_options)
         ):
             raise Elsewhere
-        self._context.on_staged(staged)
+        self._context.on_staged(staged, request, time.perf_counter() - began)
         return self._variant(staged)
 
     def _variant(self, staged: Staged) -> Variant:

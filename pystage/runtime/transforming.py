@@ -70,7 +70,7 @@ def _refusals(staged: Staged) -> Iterator[None]:
     try:
         yield
     except NotDifferentiable as error:
-        raise StagingError((NoDerivative(span=staged.span, what=str(error)),)) from None
+        raise StagingError((NoDerivative(span=error.at or staged.span, what=str(error)),)) from None
     except DiagnosticError as error:
         raise StagingError((error.diagnostic,)) from None
 

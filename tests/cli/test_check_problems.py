@@ -71,49 +71,49 @@ PROBLEMS: dict[str, tuple[str, str, str, str | None]] = {
     "result": (
         'def f(x: "f32[n, m]") -> "f32[m]": return x.sum(axis=1)',
         "PS222",
-        "the result is f32[n], and the annotation says f32[m]",
+        "the result is float32[n], and the annotation says float32[m]",
         "`n` and `m` need not be equal; it fits where they are",
     ),
     "result of a sum": (
         'def f(x: "f32[n, 3]", y: "f32[m, 3]") -> "f32[n, 3]": return np.concatenate([x, y])',
         "PS222",
-        "the result is f32[n+m,3], and the annotation says f32[n, 3]",
+        "the result is float32[n+m,3], and the annotation says float32[n, 3]",
         None,
     ),
     "element type": (
         'def f(x: "f32[n, m]") -> "f32[n]": return x.mean(axis=1, dtype=np.float64)',
         "PS222",
-        "the result is f64[n], and the annotation says f32[n]",
+        "the result is float64[n], and the annotation says float32[n]",
         None,
     ),
     "jaxtyping's result": (
         'def f(x: Float32[Array, "n m"]) -> Float32[Array, "m n"]: return x',
         "PS222",
-        "the result is f32[n,m], and the annotation says Float32[Array, 'm n']",
+        "the result is float32[n,m], and the annotation says Float32[Array, 'm n']",
         "`n` and `m` need not be equal; it fits where they are",
     ),
     "a part of a result": (
         'def f(x: "f32[n]") -> tuple["f32[n]", float]: return x, x',
         "PS222",
-        "the result[1] is f32[n], and the annotation says float",
+        "the result[1] is float32[n], and the annotation says float",
         None,
     ),
     "no tuple": (
         'def f(x: "f32[n]") -> tuple["f32[n]", float]: return x',
         "PS222",
-        "the result is f32[n], and the annotation says tuple['f32[n]', float]",
+        "the result is float32[n], and the annotation says tuple['float32[n]', float]",
         None,
     ),
     "no result": (
         'def f(x: "f32[n]") -> "f32[n]": x[0] = 1',
         "PS222",
-        "the result is None, and the annotation says f32[n]",
+        "the result is None, and the annotation says float32[n]",
         None,
     ),
     "one of two results": (
         'def f(x: "f32[n]", y: "f32[n]") -> "f32[3]":\n    if x[0] > 0:\n        return x\n    return y[:3]',
         "PS222",
-        "the result is f32[n], and the annotation says f32[3]",
+        "the result is float32[n], and the annotation says float32[3]",
         "`n` need not be 3; it fits where it is",
     ),
     "larger than some size": (
@@ -137,7 +137,7 @@ PROBLEMS: dict[str, tuple[str, str, str, str | None]] = {
     "not staged": (
         'def f(x: "f32[n]"): return open("x")',
         "PS601",
-        "the call to io.open cannot be staged",
+        "the call to open cannot be staged",
         None,
     ),
     "a derivative": (

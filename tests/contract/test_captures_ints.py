@@ -308,7 +308,7 @@ def test_a_changed_guard_is_logged(monkeypatch, caplog):
     monkeypatch.setattr(MODULE, "STEPS", 4)
     with caplog.at_level(logging.INFO, logger="pystage"):
         called(1.0)
-    assert caplog.messages == ["`uses_steps` is compiled anew: `STEPS` has changed from 3 to 4"]
+    assert caplog.messages == ["`uses_steps` is compiled again, 2 programs: STEPS: 3 → 4"]
 
 
 def test_an_object_by_two_ways():

@@ -9,10 +9,11 @@ from string import Formatter
 import pytest
 
 import pystage
+from pystage.compiler.diagnostics.catalogue import codes, page_of
 from pystage.compiler.diagnostics.diagnostic import REGISTRY, Diagnostic
 from pystage.compiler.diagnostics.span import Span
 
-from .errors_pages import PAGES, pages
+from .errors_pages import IN_PACKAGE, PAGES, WRITTEN, pages
 from .goldens import GOLDENS, shown_codes
 
 CODES = sorted(code for code, kind in REGISTRY.items() if kind.__module__.startswith("pystage."))
@@ -72,7 +73,18 @@ def test_a_page_is_what_the_script_makes(code: str) -> None:
 def test_the_index_is_what_the_script_makes_and_nothing_else_is_there() -> None:
     made = pages()
     assert (PAGES / "index.md").read_text() == made["index.md"]
-    assert {path.name for path in PAGES.iterdir()} == set(made)
+    assert {path.name for path in PAGES.iterdir()} - WRITTEN == set(made)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_package_has_the_page(code: str) -> None:
+    assert page_of(code) == page_of(code.lower()) == pages()[f"{code}.md"]
+
+
+def test_the_catalogue_has_nothing_else() -> None:
+    assert codes() == tuple(CODES)
+    assert {path.stem for path in IN_PACKAGE.iterdir()} == set(CODES)
+    assert page_of("PS000") is None and page_of("../errors") is None
 
 
 def test_spans_are_places_as_editors_count() -> None:

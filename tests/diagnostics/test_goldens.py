@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,7 +22,9 @@ import pystage
 from .goldens import GOLDENS, OF_CHECK, compare, load
 
 FILES = sorted(
-    path for path in GOLDENS.glob("PS[1-7]xx/*.py") if not path.stem.startswith(("__init__", *OF_CHECK))
+    path
+    for path in GOLDENS.glob("PS[1-8]xx/*.py")
+    if path.stem not in ("__init__", "programs") and not path.stem.startswith(OF_CHECK)
 )
 REWRITTEN = [path for path in FILES if "def rewritten(" in path.read_text()]
 
@@ -48,3 +51,24 @@ def test_golden(path: Path) -> None:
 def test_the_rewrite_that_the_help_proposes_works(path: Path) -> None:
     module = load(path)
     check(module.rewritten, *arguments_of(module), runs=1, interpreted=False)
+
+
+TEXTS = sorted(GOLDENS.glob("PS*/*.txt"))
+JARGON = re.compile(
+    r"%\w+|PyTreeDef|\b(?:abstract value|tracer?|traced|SSA|IR|HLO|fixpoint|lattice|phi|Unknown|unknown|cells?)\b|φ|"
+    r"\b(?:[suf]\d+|pred|bf16)\[(?![^\]\n]*[:'a-z])"
+)
+"""What a user of NumPy need not know, and names that only the compiler has."""
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
+def test_the_words_are_those_of_a_user(path: Path) -> None:
+    told = [line for line in path.read_text().splitlines() if line.startswith(("error", "why", "help"))]
+    wrong = [
+        found.group() for line in told for found in JARGON.finditer(line.replace("(or a notebook cell)", ""))
+    ]
+    assert not wrong
+
+
+def test_there_are_goldens_of_the_interesting_shapes() -> None:
+    assert len(FILES) > 250 and len(REWRITTEN) > 150

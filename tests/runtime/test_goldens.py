@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -56,6 +57,15 @@ CASES: dict[str, Callable[[], Any]] = {
     "PS811_power_is_complex": lambda: programs.power(-8.0),
     "PS812_shared_object": lambda: programs.remember(programs.LOG, 1.0),
     "PS814_not_in_order": lambda: programs.mark(np.zeros((2, 3)).T),
+    "PS801_generator": lambda: programs.double(x for x in [1.0]),
+    "PS801_file": lambda: programs.norm({"x": np.ones(1), "log": io.BytesIO()}),
+    "PS802_strings": lambda: programs.double(np.array(["a", "b"])),
+    "PS802_dates": lambda: programs.double(np.zeros(2, dtype="datetime64[D]")),
+    "PS802_fields": lambda: programs.double(np.zeros(2, dtype=[("x", float), ("y", float)])),
+    "PS803_in_a_list": lambda: programs.norm({"x": np.ones(1), "seed": [1, 2**80]}),
+    "PS806_one_array_twice": lambda: programs.shift(SHARED[:2], SHARED[1:3]),
+    "PS810_product": lambda: programs.cubed(2**30),
+    "PS811_of_an_array_element": lambda: programs.power(float(np.array([-2.0])[0])),
     "PS809_value_not_given": lambda: programs.zeros.lower(pystage.spec("s64[]", "python")),
 }
 

@@ -79,7 +79,8 @@ def test_on_a_terminal(tmp_path: Path) -> None:
 def test_asked_for(tmp_path: Path) -> None:
     text, early = run(tmp_path, 5, "fallbacks, compiles", terminal=False)
     assert early
-    first, last = text.splitlines()
+    compiled, first, last = text.splitlines()
+    assert compiled.startswith("pystage: `f` is compiled: f(")
     assert "has been compiling" in first and last.startswith("pystage: XLA of `f` took ")
 
 
@@ -107,4 +108,4 @@ def test_captured_values(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     settings["mode"] = "b"
     monkeypatch.setenv("PYSTAGE_LOG", "compiles")
     assert staged(1.0) == -1.0
-    assert "is compiled anew" in capsys.readouterr().err
+    assert "is compiled again" in capsys.readouterr().err

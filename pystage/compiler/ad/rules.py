@@ -27,15 +27,33 @@ def tangents(c: Calculus, op: Op, given: Tangents) -> Sequence[Value | None]:
         ]
         found: Sequence[Value | None] = c.apply(kind, operands).results
     else:
-        found = kind.jvp(c, op, given)
+        with _told_at(op):
+            found = kind.jvp(c, op, given)
     return [t if differentiable(r.type) else None for r, t in zip(op.results, found, strict=True)]
+
+
+class _told_at:
+    """A block in which what has no derivative is told at the place of an operation."""
+
+    __slots__ = ("_op",)
+
+    def __init__(self, op: Op) -> None:
+        self._op = op
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, frames: object) -> None:
+        if isinstance(error, NotDifferentiable) and error.at is None:
+            error.at = self._op.span
 
 
 def contributions(c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
     """What an operation without regions sends to the cotangents of its operands."""
     if all(ct is None for ct in cotangents):
         return (None,) * len(op.operands)
-    found = op.kind.vjp(c, op, cotangents)
+    with _told_at(op):
+        found = op.kind.vjp(c, op, cotangents)
     if len(found) != len(op.operands):
         raise NotDifferentiable(f"`{op.kind.opcode}` (its rule gives {len(found)} of {len(op.operands)})")
     return found

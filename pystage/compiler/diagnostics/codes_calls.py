@@ -14,10 +14,16 @@ class UnknownCallable(Diagnostic):
     code = "PS601"
     title = "the call to {name} cannot be staged: {why}"
     label = "called here"
-    help = "write it in Python, use another function (`jax.numpy` has many of NumPy's), or call it outside"
+    help = "{instead}"
 
     name: str
     why: str
+    instead: str = "call it before or after the staged function, or write it with NumPy or `jax.numpy`"
+
+    @property
+    def has_advice(self) -> bool:
+        """True if the help is made for this call."""
+        return self.instead != type(self).instead
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +31,7 @@ class EndlessRecursion(Diagnostic):
     """A function that calls itself in a way that is not finite while compiling."""
 
     code = "PS602"
+    ever = True
     title = "the recursion of {name} does not end while compiling"
     label = "calls itself again here"
     help = "write it as a loop; recursion is staged only where constants end it within {limit} levels"
@@ -38,6 +45,7 @@ class NoSuchAttribute(Diagnostic):
     """An attribute that staged code cannot read."""
 
     code = "PS603"
+    ever = True
     title = "the attribute {attribute!r} of {what} is not staged"
     label = "read here"
     help = "read it before the staged call and pass the value in, or compute it from other attributes"
@@ -51,12 +59,14 @@ class WrongArguments(Diagnostic):
     """A call whose arguments a library function does not take in staged code."""
 
     code = "PS604"
+    ever = True
     title = "{name} is not staged with these arguments: {why}"
     label = "called here"
-    help = "leave the argument out, or call the function outside of the staged function"
+    help = "{instead}"
 
     name: str
     why: str
+    instead: str = "leave the argument out, or call the function outside of the staged function"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,12 +74,14 @@ class UnsupportedClass(Diagnostic):
     """A class whose instances staged code cannot make or take apart."""
 
     code = "PS605"
+    ever = True
     title = "the class {name} cannot be staged: {why}"
     label = "used here"
-    help = "use a plain class, a dataclass or a NamedTuple"
+    help = "{instead}"
 
     name: str
     why: str
+    instead: str = "use a plain class, a dataclass or a NamedTuple"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +102,7 @@ class NotServed(Diagnostic):
 
     code = "PS606"
     title = "{name} cannot be staged: {why}"
-    label = "called here"
+    label = "used here"
     help = "{instead}"
 
     name: str

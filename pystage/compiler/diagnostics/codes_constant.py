@@ -13,10 +13,29 @@ class NotKnown(Diagnostic):
 
     code = "PS401"
     title = "{what} must be known while compiling, and this value is computed by the program"
-    label = "{what}"
+    label = "needed while compiling"
     help = "compute it from shapes, constants or integer arguments, not from the elements of arrays"
 
     what: str
+
+    @property
+    def advice(self) -> str:
+        """What to do about this kind of value; it is no shape if it has a row of its own."""
+        return next((text for start, text in _REWRITES.items() if self.what.startswith(start)), self.help)
+
+
+_REWRITES = {
+    "the index of a": "choose with `if` and `elif`; of numbers, or arrays of one shape, make one array and index that",
+    "the key of a dict": "use an array indexed by a number instead of the dict, as in `counts[int(key)] += 1`",
+    "what is looked up in": "compare with `==` in an `if`, or use an array indexed by a number",
+    "the argument of set": "sort with `np.sort` and compare neighbours, or mark numbers in an array of bools",
+    "the name of an attribute": "choose with `if` and `elif`, or keep what is chosen from in one array",
+    "a string": "return the numbers, and make the text of them after the call",
+    "how often a sequence": "make an array of a size known from shapes, as with `np.tile`, or repeat after the call",
+    "the axis": "choose with `if` and `elif`: `x.sum(axis=0) if axis == 0 else x.sum(axis=1)`",
+    "the counts of repeat": "give one Python number for all, or index: `x[np.arange(n) // k]`",
+}
+"""By how `what` begins."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +56,7 @@ class IntegerTooLarge(Diagnostic):
     """A Python integer that does not fit into 64 bits meets values of the program."""
 
     code = "PS403"
+    ever = False
     title = "the integer {value} does not fit into 64 bits"
     label = "used with values of the program here"
     help = "use a float, or keep the integer out of staged arithmetic"

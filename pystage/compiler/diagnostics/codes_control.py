@@ -14,6 +14,7 @@ class NoCommonType(Diagnostic):
     """A variable holds different kinds of value depending on the path taken."""
 
     code = "PS301"
+    ever = True
     title = "{what} is {first} on one path and {second} on another"
     label = "which of them it is here depends on values that are known only at run time"
     help = "give it the same kind of value (type, dtype, shape) on every path"
@@ -21,6 +22,22 @@ class NoCommonType(Diagnostic):
     what: str
     first: str
     second: str
+
+    @property
+    def advice(self) -> str:
+        """What to do; containers of two lengths are made alike, or replaced by arrays."""
+        kinds = {
+            self.first.partition(" ")[2].partition(" ")[0],
+            self.second.partition(" ")[2].partition(" ")[0],
+        }
+        if kinds == {"dict"}:
+            return "give it the same keys on every path, with None or a number where there is nothing to say"
+        if kinds in ({"list"}, {"tuple"}):
+            return (
+                "give it the same length on every path, filled up with zeros or None, and count what is in it"
+            )
+        return self.help
+
     blame: Callable[[], tuple[Note, ...]] = field(default=tuple, compare=False, repr=False)
     """Finds the notes that say where each path assigned it."""
 
@@ -46,7 +63,7 @@ class MaybeNotAssigned(Diagnostic):
 
     code = "PS303"
     title = "{what} may not be assigned here"
-    label = "only some of the paths that lead here assign it"
+    label = "read here"
     help = "assign it before the branch or the loop too (a loop may run zero times)"
 
     what: str
@@ -57,6 +74,7 @@ class RaiseAtRunTime(Diagnostic):
     """An exception that is raised only if a run-time condition holds, and that cannot leave the program."""
 
     code = "PS304"
+    ever = True
     title = "`{exception}` cannot be raised at run time: {why}"
     label = "whether this raises depends on values of the program"
     help = "raise it with numbers, strings or arrays, or return the condition and raise in the caller"
@@ -70,6 +88,7 @@ class NeverSettles(Diagnostic):
     """A loop whose carried values change their types or structure in every iteration."""
 
     code = "PS305"
+    ever = True
     title = "{what} is {first} before an iteration of this loop and {second} after it"
     label = "an iteration changes what kind of value it is"
     help = "give it one kind of value (type, dtype, shape, length) before the loop and in every iteration"
@@ -81,7 +100,7 @@ class NeverSettles(Diagnostic):
     """Finds the notes that say where it is assigned before the loop and in it."""
 
     def used(self, span: Span | None) -> NeverSettles:
-        needed = Note("it is needed here", span)
+        needed = Note("it is needed here", span, "it is needed here")
         notes = (*self.blame(), *([needed] if span != self.span else []))
         return replace(self, notes=(*self.notes, *notes), blame=tuple)
 
@@ -91,11 +110,19 @@ class NotIterable(Diagnostic):
     """A value that a loop cannot go over in staged code."""
 
     code = "PS307"
+    ever = True
     title = "a staged loop cannot go over {what}"
     label = "iterated here"
     help = "loop over a range, an array, a list, a tuple or a dict, or zip, enumerate or reversed of these"
 
     what: str
+
+    @property
+    def advice(self) -> str:
+        """What to do; elements that a mask selects are gone over with those that it does not."""
+        if self.what.startswith("a selection"):
+            return "loop over the whole array, with `if mask[i]:` around the body, into an array of the same length"
+        return self.help
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +130,7 @@ class HandlerAtRunTime(Diagnostic):
     """A context manager or exception handler whose behaviour is not known while compiling."""
 
     code = "PS308"
+    ever = True
     title = "{what} cannot be staged"
     label = "used here"
     help = "move it out of the staged function, around the call"

@@ -95,6 +95,7 @@ class StoreInMapped(Diagnostic):
     """A mapped function that changes what was there before. Its lanes run all at once: no order is left."""
 
     code = "PS703"
+    ever = False
     title = "a mapped function changes an array or an object that it did not make"
     label = "in the mapped function"
     help = "return the new values from the function, and store them after the call"

@@ -12,12 +12,20 @@ class UserFunctionToJax(Diagnostic):
     """A function of the program handed to a function of JAX that pystage gives to JAX as a whole."""
 
     code = "PS650"
-    title = "{function} is given {argument}, a function of the program"
+    ever = True
+    title = "{function} cannot be staged with `{argument}`, a function of the program"
     label = "JAX would trace this function"
     help = "write the call out as a loop, or use jax.lax.cond, while_loop, fori_loop, scan or map"
 
     function: str
     argument: str
+
+    @property
+    def advice(self) -> str:
+        """What to do; a callback runs in Python, where the caller is."""
+        if self.function.endswith("callback"):
+            return "call the Python function before or after the staged one, or write it so that it is staged itself"
+        return self.help
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +89,7 @@ class NotTraceable(Diagnostic):
     """A call that JAX cannot trace without the value of an argument, which is an array of the program."""
 
     code = "PS656"
+    ever = False
     title = "{function} needs the value of an array while compiling"
     label = "the array is known at run time only"
     help = "give `size=…` where the function takes it, or a Python number; or move the call out of the staged function"

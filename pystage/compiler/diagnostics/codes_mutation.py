@@ -12,6 +12,7 @@ class UncertainAlias(Diagnostic):
     """A store through a name that stands for one object on one path and for another on another path."""
 
     code = "PS501"
+    ever = True
     title = "this changes an object that, depending on the path taken, is one of several"
     label = "changes {what}, and which one is known only at run time"
     help = "change it inside each branch; or copy it first (`x = x.copy()`) if no original should change"
@@ -42,12 +43,26 @@ class CannotReturn(Diagnostic):
 
     what: str
 
+    @property
+    def advice(self) -> str:
+        """What to return instead."""
+        return next((text for start, text in _INSTEAD.items() if self.what.startswith(start)), self.help)
+
+
+_INSTEAD = {
+    "a selection": "return the array and the mask, and select after the call; or return what it sums up to",
+    "an iterator": "return a list: `list(…)` of it",
+    "the function": "call it here and return what it gives, or return what it needs to be made after the call",
+}
+"""By how `what` begins."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class CannotDelete(Diagnostic):
     """A variable of a module or of an enclosing function that staged code deletes."""
 
     code = "PS505"
+    ever = True
     title = "staged code cannot delete {what}, which outlives the call"
     label = "deleted here"
     help = "assign None to it instead, or delete it after the call"

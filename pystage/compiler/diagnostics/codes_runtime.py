@@ -25,6 +25,7 @@ class UnsupportedElements(Diagnostic):
     """An array whose elements XLA has no type for."""
 
     code = "PS802"
+    ever = False
     title = "the array `{path}` has {problem}, which cannot be compiled"
     label = "called with it"
     help = "convert it before the call, as in `{path}.astype(np.float64)`"
@@ -32,12 +33,22 @@ class UnsupportedElements(Diagnostic):
     path: str
     problem: str
 
+    @property
+    def advice(self) -> str:
+        """What to pass instead of these elements."""
+        if "structured" in self.problem:
+            return self._fill("pass one array for each field, as in `{path}['x']`")
+        if any(kind in self.problem for kind in ("<U", "|S")):
+            return "pass numbers that stand for the texts, or a list of Python strings"
+        return super().advice
+
 
 @dataclass(frozen=True, kw_only=True)
 class IntegerTooLarge(Diagnostic):
     """A Python integer that does not fit in 64 bits."""
 
     code = "PS803"
+    ever = False
     title = "the integer `{path}` does not fit in 64 bits"
     label = "called with {value}"
     help = "pass it as a float, or keep what needs it outside the compiled function"
@@ -76,6 +87,7 @@ class OverlappingMemory(Diagnostic):
     """A program that stores into an array whose memory another array of the call shares."""
 
     code = "PS806"
+    ever = True
     title = "`{stored}` shares memory with `{other}`, and the function stores into it"
     label = "called with both"
     help = "pass the array that owns the memory and slice it inside, or pass `{other}.copy()`"
@@ -114,6 +126,7 @@ class MutationUnderTransformation(Diagnostic):
     """A function that changes its arguments or the world, called inside `jax.jit`, `jax.grad` or `jax.vmap`."""
 
     code = "PS807"
+    ever = False
     title = "`{function}` changes `{target}`, which a JAX transformation around the call would not see"
     label = "changed here"
     help = "return the new value instead of changing `{target}`, or call `{function}` outside of `jax.{transformation}`"
@@ -128,6 +141,7 @@ class PrintElsewhere(Diagnostic):
     """A program that prints, compiled for where it cannot: to be exported, or for several devices."""
 
     code = "PS813"
+    ever = False
     title = "`print` needs one program in the process that compiled it, and {where}"
     label = "printed here"
     help = "return what is to be printed, and print it after the call"
@@ -154,6 +168,7 @@ class IntegerBeyond64Bits(Diagnostic):
     """A Python integer that leaves 64 bits while the program runs. Raised by the call."""
 
     code = "PS810"
+    ever = False
     title = "`{operation}` does not fit in 64 bits, in which staged integers are computed"
     label = "computed here"
     help = "compute it in floating point, or modulo a number, or keep what needs it outside the compiled function"

@@ -93,6 +93,7 @@ class GeneratorFunction(Diagnostic):
     """`yield` and `yield from`."""
 
     code = "PS110"
+    ever = True
     title = "a function that uses `yield` cannot be staged"
     label = "makes this function a generator"
     help = "collect the values in a list and return it: `out.append(value)` instead of `yield value`"
@@ -103,6 +104,7 @@ class AsyncCode(Diagnostic):
     """`async def`, `async for`, `async with`, `await`."""
 
     code = "PS111"
+    ever = False
     title = "asynchronous code cannot be staged"
     label = "`{keyword}` suspends the function while it runs"
     help = "stage a plain `def` that does the array work, and call it from the `async` function"
@@ -115,6 +117,7 @@ class ClassInFunction(Diagnostic):
     """A class statement inside a staged function."""
 
     code = "PS112"
+    ever = True
     title = "a class cannot be defined inside a staged function"
     label = "`{name}` would be a new class at every call"
     help = "move `class {name}` out of the function, to the top of the module"
@@ -127,6 +130,7 @@ class ExceptStar(Diagnostic):
     """`try … except*` (PEP 654)."""
 
     code = "PS113"
+    ever = True
     title = "`except*` cannot be staged"
     label = "handles exception groups"
     help = "use a plain `except`, or handle the group in the function that calls this one"
@@ -137,6 +141,7 @@ class GenericFunction(Diagnostic):
     """Type parameters (PEP 695) on a function inside a staged function."""
 
     code = "PS114"
+    ever = True
     title = "type parameters on a function inside a staged function are not supported"
     label = "type parameters"
     help = "remove the `[…]` after the name, or move the function to the top of the module"
@@ -147,6 +152,7 @@ class TypeStatement(Diagnostic):
     """`type X = …` (PEP 695)."""
 
     code = "PS115"
+    ever = True
     title = "a `type` statement cannot stand inside a staged function"
     label = "makes a type alias"
     help = "move it to the top of the module"
@@ -157,6 +163,7 @@ class TemplateString(Diagnostic):
     """t-strings (PEP 750)."""
 
     code = "PS116"
+    ever = True
     title = "template strings cannot be staged"
     label = "a t-string"
     help = 'use an f-string: f"…"'
@@ -167,6 +174,7 @@ class GeneratorExpression(Diagnostic):
     """A generator expression that is kept rather than consumed where it stands."""
 
     code = "PS117"
+    ever = True
     title = "a generator expression can only be used where it is consumed at once"
     label = "its elements would be computed later, when something asks for them"
     help = (
@@ -180,6 +188,7 @@ class NextOfGenerator(Diagnostic):
     """`next(… for …)`: only the first element may be computed."""
 
     code = "PS118"
+    ever = True
     title = "`next` of a generator expression cannot be staged"
     label = "stops at the first element"
     help = "write the search as a loop: `for x in xs:` / `if …: found = x` / `break`"
@@ -190,6 +199,7 @@ class JumpInFinally(Diagnostic):
     """`return`, `break` or `continue` that leaves a `finally` block (it would drop exceptions; PEP 765)."""
 
     code = "PS119"
+    ever = True
     title = "`{keyword}` cannot leave a `finally` block"
     label = "would drop an exception that is on its way"
     help = "set a variable in the `finally` block, and put the `{keyword}` after the `try` statement"
@@ -214,6 +224,7 @@ class UnpackingComprehension(Diagnostic):
     """Comprehensions that unpack: `[*xs for xs in xss]` (PEP 798)."""
 
     code = "PS121"
+    ever = True
     title = "a comprehension that unpacks with a star cannot be staged"
     label = "unpacks here"
     help = "use two loops: `[x for xs in xss for x in xs]`, or `{{k: v for d in ds for k, v in d.items()}}`"
@@ -249,6 +260,7 @@ class UnknownSyntax(Diagnostic):
     """A node of the syntax tree that this version of pystage has never heard of."""
 
     code = "PS199"
+    ever = True
     title = "this syntax ({node}) is not known to pystage"
     label = "here"
     help = "write it with older syntax, and report this so that it can be added"

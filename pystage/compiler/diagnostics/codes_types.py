@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from .diagnostic import Diagnostic
@@ -34,18 +35,31 @@ class NoSuchOperation(Diagnostic):
     operation: str
     types: str
 
+    @property
+    def advice(self) -> str:
+        """What to do; containers have no arithmetic, and bools another one."""
+        if re.search(r"\blist|tuple\b", self.types):
+            return "make an array of the list first, `np.array(xs)`, or write a comprehension: `[x + y for x in xs]`"
+        if re.search(r"\bdict\b", self.types):
+            return "write a comprehension over its items: `{k: v * y for k, v in d.items()}`"
+        if "bool" in self.types and self.operation.endswith(" -"):
+            return "use `~` to negate bools and `^` to tell where they differ, or convert with `.astype(int)`"
+        return self.help
+
 
 @dataclass(frozen=True, kw_only=True)
 class ArgumentNotStaged(Diagnostic):
     """An argument that the Python function has and that staging does not serve."""
 
     code = "PS203"
+    ever = True
     title = "{function} cannot be staged with {argument}"
     label = "this argument is not served"
-    help = "leave the argument out, or compute the same with other functions"
+    help = "{instead}"
 
     function: str
     argument: str
+    instead: str = "leave the argument out, or compute the same with other functions"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +108,7 @@ class PathDependentType(Diagnostic):
     """An operation on a value whose kind depends on the path taken, with results of different types."""
 
     code = "PS208"
+    ever = True
     title = "the type of {operation} depends on the path taken: {kinds}"
     label = "one path gives another type than the other"
     help = "convert the value to one type on every path, as with `float(x)` or `x.astype(…)`"
@@ -121,6 +136,7 @@ class IdentityNotKnown(Diagnostic):
     """`is` between values of which a program cannot say whether they are one object."""
 
     code = "PS210"
+    ever = False
     title = "whether {what} are the same object is not known while compiling"
     label = "numbers and arrays that a program computes are values, not objects"
     help = "compare the values with `==` (`np.array_equal` for arrays); `is None` works as it is"
@@ -133,6 +149,7 @@ class DTypeNotStaged(Diagnostic):
     """An element type that XLA has not."""
 
     code = "PS211"
+    ever = False
     title = "{what} needs the element type {dtype}, which XLA does not have"
     label = "this element type is not staged"
     help = "staged are bool, the integers of 8 to 64 bits, float16/32/64, bfloat16 and complex64/128"
@@ -140,12 +157,31 @@ class DTypeNotStaged(Diagnostic):
     what: str
     dtype: str
 
+    @property
+    def advice(self) -> str:
+        """What to use instead of this element type."""
+        return next((text for start, text in _INSTEAD.items() if self.dtype.startswith(start)), self.help)
+
+
+_INSTEAD = {
+    "datetime64": "count days or seconds in an int64 array",
+    "timedelta64": "count days or seconds in an int64 array",
+    "object": "keep the objects in a list, and numbers in arrays",
+    "<U": "keep texts in a list of Python strings, or as numbers that stand for them",
+    "|S": "keep texts in a list of Python strings, or as numbers that stand for them",
+    "[": "use one array for each field, as in a dict or a NamedTuple",
+    "float128": "use float64, the longest float that XLA has",
+    "complex256": "use complex128, the longest complex number that XLA has",
+}
+"""By how the name of the element type begins."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SizeDependsOnValues(Diagnostic):
     """A result whose number of elements depends on the values of an array."""
 
     code = "PS220"
+    ever = True
     title = "the size of {what} depends on values that the program computes"
     label = "its shape is not known while compiling"
     help = "{rewrite}"
@@ -159,6 +195,7 @@ class MaskedUse(Diagnostic):
     """Something else than elementwise work, a reduction or a store is done with `x[mask]`, or `x[i:j]` of unknown length."""
 
     code = "PS221"
+    ever = True
     title = "{what} needs the number of elements that a mask or a slice selects, which is not known while compiling"
     label = "not possible without their number"
     help = (

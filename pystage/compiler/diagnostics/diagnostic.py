@@ -6,18 +6,34 @@ instance adds the place and the reasons. Exceptions, terminal text, JSON and pag
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import re
+from dataclasses import asdict, dataclass, fields
 from typing import ClassVar
 
 from .span import Span
 
+_NUMPY = {"s": "int", "u": "uint", "f": "float", "bf": "bfloat", "c": "complex", "pred": "bool"}
+_TYPE = re.compile(
+    r"\b(?:([su](?=8|16|32|64)|f(?=16|32|64)|bf(?=16)|c(?=64|128))(\d+)|(pred))(?=\[[\w+*/, -]*\])"
+)
+"""A type, whose extents may be names (`pystage check`)."""
+
+
+def in_numpys_words(text: str) -> str:
+    """`text` with the types of HLO as NumPy and JAX write them: `float32[2,3]` for `f32[2,3]`."""
+    return _TYPE.sub(lambda found: _NUMPY[found[1] or found[3]] + (found[2] or ""), text)
+
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One link of the chain that explains a diagnostic: a sentence, and its place where it has one."""
+    """One link of the chain that explains a diagnostic: a sentence, and its place where it has one.
+
+    `label` is the sentence as it stands beside the place, in the excerpt of the diagnostic itself.
+    """
 
     text: str
     span: Span | None = None
+    label: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +51,8 @@ class Diagnostic:
     help: ClassVar[str] = ""
     plain: ClassVar[type[Exception] | None] = None
     """What the plain run raises at this place, where it raises too."""
+    ever: ClassVar[bool | None] = None
+    """True if pystage could stage it one day, False if no compiled program can; None if the program is to be mended."""
 
     span: Span | None = None
     notes: tuple[Note, ...] = ()
@@ -53,7 +71,21 @@ class Diagnostic:
         return self
 
     def _fill(self, template: str) -> str:
-        return template.format(**{f.name: getattr(self, f.name) for f in fields(self)})
+        return in_numpys_words(template.format(**{f.name: getattr(self, f.name) for f in fields(self)}))
+
+    def as_dict(self) -> dict[str, object]:
+        """The diagnostic as data, for JSON: lines count from 1, columns from 0."""
+        return {
+            "code": self.code,
+            "headline": self.headline,
+            "label": self.caret_label,
+            "help": self.advice,
+            "place": None if self.span is None else asdict(self.span),
+            "notes": [
+                {"text": note.text, "place": None if note.span is None else asdict(note.span)}
+                for note in self.notes
+            ],
+        }
 
     @property
     def headline(self) -> str:

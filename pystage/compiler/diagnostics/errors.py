@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import traceback
+
 from .diagnostic import Diagnostic
-from .render import render_all
+from .render import render_all, render_html
 
 
 class StagingError(Exception):
@@ -27,6 +30,24 @@ class StagingError(Exception):
 
     def __str__(self) -> str:
         return render_all(self.diagnostics)
+
+    def _repr_html_(self) -> str:
+        """The diagnostics with their marks, for a notebook that shows the exception as a value."""
+        return render_html(self.diagnostics)
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython prints where the exception is raised: the user's frames, and the diagnostics in colour."""
+        frames = [
+            frame for frame in traceback.extract_tb(self.__traceback__) if not _is_ipython(frame.filename)
+        ]
+        lines = [line.rstrip("\n") for line in traceback.format_list(frames)]
+        color = not os.environ.get("NO_COLOR")
+        return [f"{type(self).__name__}", *lines, "", render_all(self.diagnostics, color=color)]
+
+
+def _is_ipython(file: str) -> bool:
+    """True for a file of IPython itself, which runs the cells."""
+    return f"{os.sep}IPython{os.sep}" in file
 
 
 _WITH: dict[tuple[type, type], type[StagingError]] = {}

@@ -5,17 +5,16 @@ The text of the source is read here and nowhere before: a diagnostic that nobody
 
 from __future__ import annotations
 
-import linecache
-from collections.abc import Iterable, Iterator
+import html
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from .diagnostic import Diagnostic, Note
+from .excerpt import MAX_LINES, Piece, Place, excerpt, has_source
 from .span import Span
-
-_Piece = tuple[str, str]
-"""Text and its style: a key of `_STYLES`, or empty."""
 
 _STYLES = {
     "error": "bold red",
@@ -23,44 +22,116 @@ _STYLES = {
     "place": "bold blue",
     "note": "bold cyan",
     "help": "bold green",
+    "more": "dim",
 }
+_CSS = {
+    "error": "color:#c00;font-weight:bold",
+    "title": "font-weight:bold",
+    "place": "color:#369",
+    "note": "color:#077;font-weight:bold",
+    "help": "color:#070;font-weight:bold",
+    "more": "color:#777",
+}
+_CAN = {
+    True: " (pystage does not stage this yet)",
+    False: " (not possible in a compiled program)",
+    None: "",
+}
+"""What the last line says of whether what is refused could ever be staged."""
 
-MAX_LINES = 6
-"""A longer span shows its first lines only."""
+__all__ = ["MAX_LINES", "render", "render_all", "render_html"]
 
 
-def render(diagnostic: Diagnostic, *, color: bool = False) -> str:
-    """One diagnostic as text; `color` adds terminal colours. No newline at the end."""
-    lines = _diagnostic(diagnostic)
+def render(
+    diagnostic: Diagnostic,
+    *,
+    color: bool = False,
+    width: int | None = None,
+    short: bool = False,
+    page: bool = True,
+) -> str:
+    """One diagnostic as text. No newline at the end.
+
+    `color` adds terminal colours; `width` columns are what the terminal has (`terminal.columns_of`), by default nothing
+    is wrapped; `short` gives one line; `page` names the code's page at the end.
+    """
+    if short:
+        return _short(diagnostic)
+    lines = _wrapped(_diagnostic(diagnostic, width, page), width)
     if not color:
         return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
     return _colored(lines)
 
 
-def render_all(diagnostics: Iterable[Diagnostic], *, color: bool = False) -> str:
-    """Several diagnostics, separated by blank lines, and their number if there are more than one."""
-    texts = [render(diagnostic, color=color) for diagnostic in diagnostics]
+def render_all(
+    diagnostics: Iterable[Diagnostic], *, color: bool = False, width: int | None = None, short: bool = False
+) -> str:
+    """Several diagnostics, separated by blank lines, and their number if there are more than one.
+
+    The page of a code is named once. `short` gives one line for each diagnostic.
+    """
+    given = list(diagnostics)
+    if short:
+        return "\n".join([_short(diagnostic) for diagnostic in given])
+    last = {diagnostic.code: i for i, diagnostic in enumerate(given)}
+    texts = [render(d, color=color, width=width, page=last[d.code] == i) for i, d in enumerate(given)]
     if len(texts) > 1:
         texts.append(f"{len(texts)} errors")
     return "\n\n".join(texts)
 
 
-def _diagnostic(diagnostic: Diagnostic) -> Iterator[list[_Piece]]:
+def render_html(diagnostics: Iterable[Diagnostic]) -> str:
+    """Several diagnostics as a piece of HTML, as notebooks show it."""
+    given = list(diagnostics)
+    last = {diagnostic.code: i for i, diagnostic in enumerate(given)}
+    texts = []
+    for i, diagnostic in enumerate(given):
+        lines = _diagnostic(diagnostic, None, last[diagnostic.code] == i)
+        texts.append("\n".join(["".join([_span(text, style) for text, style in line]) for line in lines]))
+    text = "\n\n".join(texts)
+    return f'<pre style="line-height:1.2">{text}</pre>'
+
+
+def _span(text: str, style: str) -> str:
+    escaped = html.escape(text, quote=False)
+    return f'<span style="{_CSS[style]}">{escaped}</span>' if style else escaped
+
+
+def _short(diagnostic: Diagnostic) -> str:
+    """`file:line:column: PS301 headline`."""
+    place = f"{diagnostic.span}: " if diagnostic.span is not None and diagnostic.span.line else ""
+    return f"{place}{diagnostic.code} {diagnostic.headline}"
+
+
+def _diagnostic(diagnostic: Diagnostic, width: int | None, page: bool) -> Iterator[list[Piece]]:
     yield [(f"error[{diagnostic.code}]", "error"), (f": {diagnostic.headline}", "title")]
     margin = _margin(diagnostic)
     span = diagnostic.span
+    beside = [note for note in diagnostic.notes if _stands_beside(note, span)]
     if span is not None and span.line:
-        yield from _excerpt(span, diagnostic.caret_label, margin, "error", "^")
+        places = [Place(span, diagnostic.caret_label, "^", "error")]
+        places += [Place(note.span, note.label, "-", "note") for note in beside if note.span is not None]
+        yield from _excerpt(places, margin, width)
     for note in diagnostic.notes:
-        yield from _note(note, margin)
+        if note not in beside:
+            yield from _note(note, margin, width)
     if diagnostic.advice:
         yield [("help", "help"), (f": {diagnostic.advice}", "")]
+    if page and diagnostic.code:
+        yield [(f"more: pystage explain {diagnostic.code}{_CAN[diagnostic.ever]}", "more")]
 
 
-def _note(note: Note, margin: int) -> Iterator[list[_Piece]]:
+def _stands_beside(note: Note, span: Span | None) -> bool:
+    """True for a note whose label says it all, in the excerpt of the diagnostic itself."""
+    if span is None or note.span is None or not note.label or note.span.file != span.file:
+        return False
+    return has_source(span) and has_source(note.span)
+
+
+def _note(note: Note, margin: int, width: int | None) -> Iterator[list[Piece]]:
     yield [("why", "note"), (f": {note.text}", "")]
     if note.span is not None and note.span.line:
-        yield from _excerpt(note.span, "", margin, "note", "-")
+        yield from _excerpt([Place(note.span, note.label, "-", "note")], margin, width)
 
 
 def _margin(diagnostic: Diagnostic) -> int:
@@ -69,30 +140,31 @@ def _margin(diagnostic: Diagnostic) -> int:
     return max((len(str(span.end_line)) for span in spans if span is not None), default=1)
 
 
-def _excerpt(span: Span, label: str, margin: int, style: str, mark: str) -> Iterator[list[_Piece]]:
-    """The place of a span, and its lines with what it covers underlined."""
+def _excerpt(places: Sequence[Place], margin: int, width: int | None) -> Iterator[list[Piece]]:
+    """Where the first place is, and the lines of all of them."""
+    span = places[0].span
     function = f", in {span.function}" if span.function else ""
     yield [(" " * margin + "--> ", "place"), (f"{span}{function}", "")]
-    bar = " " * margin + " |"
-    source = linecache.getlines(span.file)
-    numbers = range(span.line, max(span.line, span.end_line) + 1)
-    if not all(0 < number <= len(source) for number in numbers):
-        return
-    yield [(bar, "place")]
-    for number in numbers[:MAX_LINES]:
-        text = source[number - 1].rstrip("\n").replace("\t", " ")
-        yield [(f"{number:>{margin}} | ", "place"), (text, "")]
-        last = number == numbers[-1]
-        indent = len(text) - len(text.lstrip())
-        start = span.column if number == span.line else indent
-        end = span.end_column if last else len(text)
-        underline = " " * start + mark * max(1, end - start)
-        yield [(bar + " ", "place"), (underline + (f" {label}" if label and last else ""), style)]
-    if len(numbers) > MAX_LINES:
-        yield [(" " * margin + " : ", "place"), (label, style)]
+    if has_source(span):
+        yield from excerpt(places, margin, width)
 
 
-def _colored(lines: Iterable[list[_Piece]]) -> str:
+def _wrapped(lines: Iterable[list[Piece]], width: int | None) -> Iterator[list[Piece]]:
+    """Prose broken at blanks, where the terminal is narrower; lines of an excerpt are cut already."""
+    for line in lines:
+        head, *rest = line
+        prose = head[1] in ("error", "note", "help", "more") and not head[0].startswith(" ")
+        text = "".join(text for text, _ in line)
+        if width is None or not prose or len(text) <= width:
+            yield line
+            continue
+        first, *others = textwrap.wrap(text, width, subsequent_indent="      ", break_long_words=False)
+        style = rest[0][1] if rest else head[1]
+        yield [head, (first[len(head[0]) :], style)] if rest else [(first, style)]
+        yield from ([(other, style)] for other in others)
+
+
+def _colored(lines: Iterable[list[Piece]]) -> str:
     console = Console(force_terminal=True, color_system="standard", width=10_000, highlight=False)
     texts = [Text.assemble(*((text, _STYLES.get(style, "")) for text, style in line)) for line in lines]
     with console.capture() as capture:

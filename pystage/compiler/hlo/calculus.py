@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Union
 
+from ..diagnostics.span import Span
 from .types import ArrayType, DType
 
 if TYPE_CHECKING:
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class NotDifferentiable(Exception):
-    """Raised by a derivative rule; says what cannot be differentiated."""
+    """Raised by a derivative rule; says what cannot be differentiated, and `at` which place of the source."""
+
+    at: Span | None = None
 
 
 class NotBatched(Exception):

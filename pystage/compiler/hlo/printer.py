@@ -24,11 +24,23 @@ _SPAN_COLUMN = 64
 _SHOWN_ELEMENTS = 8
 
 
+Line = tuple[str, Span | None]
+"""A line of a program, and the place in the source of what it says."""
+
+
 def print_function(function: Function, *, spans: bool = True) -> str:
     """The text of `function` and of all functions that it calls; without source lines if not `spans`."""
+    return "".join([_with_place(text, span if spans else None) + "\n" for text, span in lines_of(function)])
+
+
+def lines_of(function: Function) -> Iterator[Line]:
+    """The lines of `function` and of all functions that it calls."""
     program = functions(function)
     names = _unique_names(program)
-    return "\n\n".join(_Printer(names, spans).function(f) for f in program) + "\n"
+    for i, each in enumerate(program):
+        if i:
+            yield "", None
+        yield from _Printer(names).function(each)
 
 
 def _unique_names(program: Sequence[Function]) -> dict[Function, str]:
@@ -48,23 +60,18 @@ def _unique_names(program: Sequence[Function]) -> dict[Function, str]:
 class _Printer:
     """The text of one function. Values are numbered as they are printed."""
 
-    def __init__(self, names: dict[Function, str], spans: bool) -> None:
+    def __init__(self, names: dict[Function, str]) -> None:
         self._names = names
-        self._spans = spans
         self._numbers: dict[Value, int] = {}
 
-    def function(self, function: Function) -> str:
+    def function(self, function: Function) -> Iterator[Line]:
         """The function with its name, parameters and result types."""
         body = function.body
         results = ", ".join(str(t) for t in function.result_types)
         keyword = "fenced function" if function.fence else "function"
-        head = f"{keyword} {self._names[function]}({self._params(body)}) -> ({results}) {{"
-        lines = [_with_place(head, self._place(function.span))]
-        lines += self._region(body, _INDENT, "return")
-        return "\n".join([*lines, "}"])
-
-    def _place(self, span: Span | None) -> str | None:
-        return f"{os.path.basename(span.file)}:{span.line}" if self._spans and span else None
+        yield f"{keyword} {self._names[function]}({self._params(body)}) -> ({results}) {{", function.span
+        yield from self._region(body, _INDENT, "return")
+        yield "}", None
 
     def _params(self, region: Region) -> str:
         return ", ".join(f"{self._define(p)}: {p.type}" for p in region.params)
@@ -76,27 +83,26 @@ class _Printer:
         number = self._numbers.get(value)
         return "%<undefined>" if number is None else f"%{number}"
 
-    def _region(self, region: Region, indent: str, terminator: str) -> Iterator[str]:
+    def _region(self, region: Region, indent: str, terminator: str) -> Iterator[Line]:
         for op in region.ops:
             yield from self._op(op, indent)
         results = ", ".join(map(self._use, region.results))
-        yield f"{indent}{terminator} {results}".rstrip()
+        yield f"{indent}{terminator} {results}".rstrip(), None
 
-    def _op(self, op: Op, indent: str) -> Iterator[str]:
+    def _op(self, op: Op, indent: str) -> Iterator[Line]:
         operands = ", ".join(map(self._use, op.operands))
         results = ", ".join(f"{self._define(r)}: {r.type}" for r in op.results)
         assigned = f"{results} = " if results else ""
         line = f"{indent}{assigned}{self._kind(op.kind)} {operands}".rstrip()
-        place = self._place(op.span)
         if not op.regions:
-            yield _with_place(line, place)
+            yield line, op.span
             return
         for position, region in enumerate(op.regions):
             params = f"({self._params(region)}) " if region.params else ""
             head = f"{line} {params}{{" if position == 0 else f"{indent}}} {params}{{"
-            yield _with_place(head, place if position == 0 else None)
+            yield head, op.span if position == 0 else None
             yield from self._region(region, indent + _INDENT, "yield")
-        yield f"{indent}}}"
+        yield f"{indent}}}", None
 
     def _kind(self, kind: HloOp) -> str:
         """An operation with its static operands, `reduce(combine=add, axes=(0,))`; defaults are left out."""
@@ -137,6 +143,6 @@ def _array(data: np.ndarray) -> str:
     return f"[{shown}, …]" if data.size > _SHOWN_ELEMENTS else f"[{shown}]"
 
 
-def _with_place(line: str, place: str | None) -> str:
+def _with_place(line: str, span: Span | None) -> str:
     """The line, with its place in the user's source as a comment in a column of its own."""
-    return f"{line:<{_SPAN_COLUMN}}  # {place}" if place else line
+    return f"{line:<{_SPAN_COLUMN}}  # {os.path.basename(span.file)}:{span.line}" if span else line

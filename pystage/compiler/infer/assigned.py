@@ -32,6 +32,16 @@ def walk(block: stage.Block) -> Iterator[stage.Instr]:
             yield from walk(inner)
 
 
+def lost_with(instr: stage.Instr) -> list[str]:
+    """Local variables that would have been assigned in the blocks of an instruction that is refused."""
+    return [
+        i.name
+        for block in blocks_of(instr)
+        for i in walk(block)
+        if isinstance(i, stage.Store) and i.scope is stage.Scope.LOCAL
+    ]
+
+
 @functools.lru_cache(maxsize=4096)
 def assigned(loop: stage.Instr) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Local variables that the body (and the test) of `loop` assigns, and those whose object it stores into."""

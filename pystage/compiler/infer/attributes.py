@@ -55,6 +55,7 @@ from ..values.lattice import (
 )
 from . import class_stores, exceptions, namedtuples, objects
 from .describe import describe
+from .foreign import unknown_item
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -272,6 +273,8 @@ def getitem(engine: Engine, obj: Abstract, index: Abstract) -> Abstract:
     if found is None:
         found = made_by_index(engine, obj, index)
     if found is None:
+        if isinstance(obj, Const) and hasattr(type(obj.value), "__getitem__"):
+            raise DiagnosticError(unknown_item(obj.value, engine.b.span, engine.frame))
         engine.raise_(TypeError(f"{type_name(engine, obj)!r} object is not subscriptable"))
     return found
 
@@ -294,6 +297,8 @@ def setitem(engine: Engine, obj: Abstract, index: Abstract, value: Abstract) -> 
     elif (flat := flat_of(engine, obj)) is not None:
         flat_setitem(engine, flat, index, value)
     elif not container_setitem(engine, obj, index, value):
+        if isinstance(obj, Const) and hasattr(type(obj.value), "__setitem__"):
+            raise DiagnosticError(unknown_item(obj.value, engine.b.span, engine.frame))
         engine.raise_(TypeError(f"{type_name(engine, obj)!r} object does not support item assignment"))
 
 

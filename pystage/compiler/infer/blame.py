@@ -37,7 +37,8 @@ class Parting:
 
     def notes(self, slot: Slot | None, texts: tuple[str, str]) -> tuple[Note, ...]:
         """Where the variable in `slot` got what the texts say of it, on the first and on the second path."""
-        meet = Note("the paths meet after this", self.instruction.span)
+        text = "which of them it is, is decided here"
+        meet = Note(text, self.instruction.span, text)
         branch = isinstance(self.instruction, stage.If)
         if not isinstance(slot, tuple) or slot[1].startswith("%"):
             return (meet,) if branch else ()
@@ -47,7 +48,7 @@ class Parting:
             if span is None:
                 span = self._before(slot[1])
             if span is not None:
-                found.append(Note(f"here it is {text}", span))
+                found.append(Note(f"here it is {text}", span, f"here it is {text}"))
         if branch and not slot[1].startswith("."):
             found.append(meet)
         return tuple(found)

@@ -14,13 +14,13 @@ from ..values.boundary import Form
 from ..values.lattice import FALSE, Abstract, Array, ArrayCell, ErrorCell, Slot, Version
 from ..values.sites import contexts
 from ..values.state import ERROR, MISSING, NOT_YET, OUTPUT, Changes, Content
-from ..values.traverse import rebuild
+from ..values.traverse import rebuild, values_of
 from .blame import Parting
 from .coherent import leave
 from .frame import PythonRaise
 from .join import Join
 from .merged import note_stale, seal
-from .patterns import Hole, fill, holes_of
+from .patterns import Hole, fill
 from .raising import attempt, error_of, expose_all, is_observable, is_running
 from .structure import alike
 
@@ -31,6 +31,8 @@ Arm = Callable[[], None]
 
 NO_FRAME = 0
 """The frame of a branch that changes no variables of a function."""
+_VALUES_PER_STEP = 16
+"""To walk through so many values where paths meet counts as one step of inference."""
 
 
 @dataclass(slots=True)
@@ -289,7 +291,9 @@ def emit_if(engine: Engine, predicate: Value, regions: list[Region], join: Join)
             for pattern, a, b in join.entries.values():
                 fill(engine.b, pattern, (a, b)[side], results[side])
     for pattern, _, _ in join.entries.values():
-        holes.extend(holes_of(pattern))
+        walked = values_of(pattern)
+        engine.effort.run(len(walked) // _VALUES_PER_STEP)
+        holes += [v for v in walked if isinstance(v, Hole)]
     # a hole that both sides fill with one outer value, or several holes filled alike, need no result
     pairs = list(zip(results[0], results[1], strict=True))
     kept = [p for p in dict.fromkeys(pairs) if p[0] is not p[1]]

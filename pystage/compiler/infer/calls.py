@@ -294,7 +294,7 @@ def _infer_callee(
     world = dict.fromkeys([*captured, *state.reachable(held)])
     depends = [(c, state.slots[c]) for c in world if c not in canonical.cells and c in state.slots]
     known_before = len(captured)
-    errors, told = engine.mark_errors(), engine.kinds_told
+    errors, told = (engine.mark_errors(), engine.errors.repeated), engine.kinds_told
     span = engine.b.span
     found: list[Abstract] = []
     first_site, first_cell = engine.sites.next, state.next_cell
@@ -358,7 +358,8 @@ def _infer_callee(
         engine.effectful.add(function)
     replay.tells_kinds = engine.kinds_told != told
     _note_results(replay)
-    return replay, engine.mark_errors() == errors and not scope.crossed
+    clean = (engine.mark_errors(), engine.errors.repeated) == errors
+    return replay, clean and not scope.crossed
 
 
 def _enter(engine: Engine, canonical: Canonical, param: Callable[[Value], Value]) -> None:
@@ -525,6 +526,7 @@ def run_body(engine: Engine, callee: Callee, arguments: Mapping[str, Abstract]) 
         dict(callee.cells),
         engine.b.span,
         engine.frame,
+        arguments=arguments,
     )
     for name in function.cells:
         frame.cells[name] = engine.state.new_cell(VariableCell(arguments.get(name, Undef())))

@@ -281,7 +281,8 @@ def _reasons(origins: Origins, value: Value, blockers: list[Value]) -> tuple[Not
     for each in (crossed, *blockers):
         if isinstance(each.owner, Op):
             text = "the value comes from this" if each is crossed else "it depends on this"
-            notes.setdefault(each.owner.span, Note(f"{text}, which is computed at run time", each.owner.span))
+            text = f"{text}, which is computed at run time"
+            notes.setdefault(each.owner.span, Note(text, each.owner.span, text))
         elif each in origins.names:
             notes.setdefault(None, Note(f"it depends on the values of `{origins.names[each]}`"))
     return tuple(notes.values())

@@ -8,6 +8,7 @@ the structure of the arguments.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
@@ -20,7 +21,8 @@ from ..ad.reverse import Reverse
 from ..ad.silent import silent
 from ..diagnostics.codes_differentiation import NoDerivative, NoSuchArgument
 from ..diagnostics.codes_mutation import UncertainAlias
-from ..diagnostics.diagnostic import DiagnosticError
+from ..diagnostics.diagnostic import DiagnosticError, Note
+from ..diagnostics.span import Span
 from ..hlo.calculus import NotDifferentiable
 from ..hlo.ir import Region, Value
 from ..ops import Constant
@@ -38,9 +40,11 @@ from ..values.lattice import (
     Undef,
 )
 from ..values.traverse import cells_of, rebuild, values_of
+from .blame import is_library
 from .calls import Replay, call_transformed, put_transformed
 from .describe import describe
 from .engine import Engine
+from .foreign import called_at
 from .merged import MERGEABLE, seal, sources_of
 from .objects import completed
 
@@ -209,6 +213,21 @@ def lifted(engine: Engine, args: Arguments, positions: Sequence[int]) -> Lifted:
     return Lifted(given, [given[p] for p in positions], leaves, Shape(engine, leaves.contents))
 
 
+def _no_derivative(error: NotDifferentiable, span: Span | None) -> NoDerivative:
+    """The diagnostic at the operation, with the call of the derivative, or at that alone."""
+    if error.at is None or error.at == span:
+        return NoDerivative(span=span, what=str(error))
+    text, what = "the derivative is called here", str(error)
+    written = called_at(error.at)
+    if _OPCODE.fullmatch(what) and written is not None and not is_library(error.at):
+        what = f"`{written}`"
+    return NoDerivative(span=error.at, what=what, notes=(Note(text, span, text),))
+
+
+_OPCODE = re.compile("`[a-z_]+`")
+"""What names an operation of the program, for which the source has a name of its own."""
+
+
 Put = Callable[[Replay, list[Value], dict[Value, Value]], Sequence[Value]]
 
 
@@ -225,7 +244,7 @@ def call_lifted(engine: Engine, function: Abstract, call: Lifted, kwargs: Named,
         try:
             return put(replay, actual, by_leaf)
         except NotDifferentiable as error:
-            raise DiagnosticError(NoDerivative(span=engine.b.span, what=str(error))) from None
+            raise DiagnosticError(_no_derivative(error, engine.b.span)) from None
 
     leaves = call.leaves
     before = {cell: engine.state.get(cell) for cell in leaves.fresh.values()}

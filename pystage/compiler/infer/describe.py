@@ -108,7 +108,7 @@ def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None 
         case Mapped() | Zip() | Enumerate() | Reversed():
             return f"an iterator ({_ITERATORS[type(value)]})"
         case Masked():
-            return "a selection as x[mask] or x[i:j], whose length is known only at run time,"
+            return "a selection as x[mask] or x[i:j], whose length is known only at run time"
         case _:
             return f"a {type(value).__name__.lower()}"
 
@@ -119,3 +119,44 @@ _ITERATORS: dict[type[Abstract], str] = {
     Enumerate: "enumerate",
     Reversed: "reversed",
 }
+
+
+def short_type(value: Abstract, state: State) -> str:
+    """What `value` is, in the few characters that stand beside a line: `float32[3, 4]`, `3`, `list of 2`."""
+    match value:
+        case Const(v) if v is None or isinstance(v, bool | int | float | complex | str | bytes):
+            return repr(v) if len(repr(v)) <= 30 else f"{type(v).__name__} of length {len(str(v))}"
+        case Array():
+            return _short_array(value.type, value.form)
+        case Tuple() if value.cls is tuple and len(value.items) <= 3:
+            inner = ", ".join([short_type(item, state) for item in value.items])
+            return f"({inner},)" if len(value.items) == 1 else f"({inner})"
+        case Tuple():
+            return f"{value.cls.__name__} of {len(value.items)}"
+        case Ref():
+            match state.slots.get(value.cell):
+                case ArrayCell() as cell:
+                    return _short_array(path_type(cell.value.type, value.path), Form.NDARRAY)
+                case ListCell(items=items):
+                    return f"list of {len(items)}"
+                case DictCell(entries=entries):
+                    return f"dict of {len(entries)}"
+                case ObjectCell(cls=cls):
+                    return cls.__qualname__
+        case Optional(value=inner):
+            return f"{short_type(inner, state)} or None"
+        case OneOf(first, second):
+            return f"{short_type(first, state)} or {short_type(second, state)}"
+        case Unknown():
+            return "not staged"
+    return describe(value, state).removeprefix("a ").removeprefix("an ").removeprefix("the ")
+
+
+def _short_array(type: ArrayType, form: Form) -> str:
+    match form:
+        case Form.PYTHON:
+            return {"b": "bool", "i": "int", "f": "float", "c": "complex"}[type.dtype.kind]
+        case Form.SCALAR:
+            return f"np.{type.dtype}"
+    shown = f"{type.dtype}[{', '.join(map(str, type.shape))}]"
+    return shown if form is Form.NDARRAY else f"jax {shown}"

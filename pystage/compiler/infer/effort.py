@@ -84,6 +84,10 @@ class Effort:
         done.times = max(done.times, times)
         return Again(self, done)
 
+    def loops(self) -> list[tuple[stage.Instr, bool, int]]:
+        """The loops that were run: whether each was written out, and how often its body was inferred."""
+        return [(loop, written, done.times) for (loop, written), done in self._done.items()]
+
     def multiplied(self, reasons: Mapping[stage.Instr, Note | None]) -> tuple[Multiplied, ...]:
         """The loops of which something was done more than once."""
         steps = max(self._run + self._builder.made, 1)

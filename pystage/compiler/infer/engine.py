@@ -58,6 +58,7 @@ from ..values.sites import Sites
 from ..values.state import ERROR, State
 from ..values.views import read_path
 from . import attributes, coherent, printing, raising
+from .assigned import lost_with
 from .branches import NO_FRAME, infer_choice, infer_if
 from .by_kind import run_by_kind
 from .calls import Callee, Known
@@ -73,6 +74,7 @@ from .loops import infer_loop
 from .merged import RIVAL, Mergeable, possible, sources_of
 from .reading import read
 from .reporting import Errors, report, shape_diagnostic
+from .trail import watched
 from .truth import truth
 
 _purity = operator.attrgetter("kind.pure")
@@ -141,6 +143,9 @@ class Engine(Context):
         """Functions in which something must run even when their results are unused."""
         self.catching: set[Region] = set()
         """Bodies of functions with a `try` that may catch something at run time."""
+        self.trail = watched()
+        if self.trail is not None:
+            self.trail.begin(self)
         self.under_jax = 0
         """In how many functions of JAX inference is, of those that trace what they are given."""
 
@@ -323,6 +328,8 @@ class Engine(Context):
     def run_frame(self, frame: Frame) -> Abstract:
         """Infers the body of a function; its result."""
         outer, self.frame = self.frame, frame
+        if self.trail is not None:
+            self.trail.enter(self, frame)
         try:
             self.run_block(frame.function.body)
             return self.result_of(frame)
@@ -336,10 +343,12 @@ class Engine(Context):
     def run_block(self, block: stage.Block) -> None:
         """Infers instructions in order; one that cannot be staged is reported and gives `Unknown`."""
         handlers = self.handlers
-        b, state = self.b, self.state
+        b, state, trail = self.b, self.state, self.trail
         self.effort.run(len(block))
         for instr in block:
             b.span = instr.span
+            if trail is not None:
+                trail.reach(instr)
             try:
                 if state.by_path:
                     run_by_kind(self, instr)
@@ -355,9 +364,11 @@ class Engine(Context):
 
     def _refused(self, instr: stage.Instr, diagnostic: Diagnostic) -> None:
         unknown = Unknown(diagnostic) if self.errors.recorded(diagnostic) else self.report(diagnostic)
+        if self.trail is not None:
+            self.trail.refuse(instr)
         assert self.frame is not None
         targets = getattr(instr, "dsts", None) or ([instr.dst] if hasattr(instr, "dst") else [])
-        for dst in targets:
+        for dst in (*targets, *lost_with(instr)):
             self.state.set((self.frame.id, dst), unknown)
 
     def peek(self, temp: stage.Temp) -> Abstract:

@@ -16,7 +16,7 @@ from typing import Any
 import jax
 
 from ..diagnostics.codes_calls import InternalError
-from ..diagnostics.diagnostic import Diagnostic, DiagnosticError, Note
+from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..diagnostics.errors import StagingError
 from ..hlo.ir import Function, Value
 from ..stage import ir as stage
@@ -155,7 +155,7 @@ class _Entry:
         except DiagnosticError as error:
             engine.report(error.diagnostic)
         self.engine.origins.ask_for_demands()
-        self.check(engine.errors.found)
+        self.check()
         leaving = Exit(engine)
         try:
             template = leaving.result(found[0] if found else NONE)
@@ -163,7 +163,7 @@ class _Entry:
             mutations, failure = leaving.failure(leaving.mutations())
         except DiagnosticError as error:
             engine.report(error.diagnostic)
-            self.check(engine.errors.found)
+            self.check()
             raise
         self.engine.origins.ask_for_demands()
         self.note_distinct(mutations)
@@ -250,10 +250,11 @@ class _Entry:
             multiplied=engine.effort.multiplied(engine.unrolled),
         )
 
-    def check(self, found: list[Diagnostic]) -> None:
+    def check(self) -> None:
         """Raises everything that was found."""
+        found = self.engine.errors.told()
         if found:
-            raise StagingError(tuple(found))
+            raise StagingError(found)
 
     # -- arguments
 

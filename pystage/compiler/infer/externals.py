@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from ..diagnostics.codes_calls import UnsupportedClass
 from ..diagnostics.codes_types import DTypeNotStaged
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
@@ -39,6 +38,7 @@ from ..values.lattice import (
     SetCell,
     Tuple,
 )
+from .foreign import unsupported_class
 from .numbers import python_dtype
 from .objects import is_library_class, unsupported
 
@@ -244,7 +244,7 @@ class Externals:
         return Ref(self._cell(path, obj, ArrayCell(value, bool(obj.flags.writeable))))
 
     def _unsupported(self, cls: type, why: str) -> DiagnosticError:
-        return DiagnosticError(UnsupportedClass(span=self._engine.b.span, name=cls.__qualname__, why=why))
+        return DiagnosticError(unsupported_class(cls, why, self._engine.b.span))
 
     def _known(self, path: Path, obj: Any) -> Ref | None:
         """The reference to an object that another path led to: both must lead to one object from now on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +21,7 @@ class Frame:
     `cells` are the heap cells of the variables that it shares with the functions around and inside it;
     `call` is where it was called. `handled` is what its handlers are handling, innermost last, `depths` those of the states
     in which they began, and `noted` what got a note, with the first place after it. `undecided` are the conditions of the
-    branches being inferred, which only the run time knows.
+    branches being inferred, which only the run time knows; `arguments` what the function was called with.
     """
 
     id: int
@@ -34,6 +35,7 @@ class Frame:
     depths: list[int] = field(default_factory=list)
     noted: list[tuple[int, Handled]] = field(default_factory=list)
     undecided: list[Abstract] = field(default_factory=list)
+    arguments: Mapping[str, Abstract] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -187,7 +187,8 @@ class Hoist:
             elif isinstance(op.kind, While):
                 steps += self._loop(op, level)
             else:
-                note = Note("whether it happens is decided here, at run time", op.span)
+                text = "whether it happens is decided here, at run time"
+                note = Note(text, op.span, text)
                 self._refuse(op, "it draws where only the run time decides whether it does", note)
         return steps
 
@@ -239,7 +240,8 @@ class Hoist:
         if trips is None and source is not None and self._may_be_known(source):
             return []
         if trips is None or any(self._draws(inner) for inner in cond.ops):
-            note = Note("how often this runs is decided at run time", op.span)
+            text = "how often this runs is decided at run time"
+            note = Note(text, op.span, text)
             self._refuse(op, "it draws in a loop whose number of trips only the run time knows", note)
             return []
         if self._makes_generators(op, body):

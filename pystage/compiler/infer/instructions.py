@@ -107,7 +107,10 @@ def _assign(e: Engine, name: str, scope: stage.Scope, value: Abstract) -> None:
 
 
 def _store(e: Engine, i: stage.Store) -> None:
-    _assign(e, i.name, i.scope, e.peek(i.src))
+    value = e.peek(i.src)
+    if e.trail is not None:
+        e.trail.bind(e, i, value)
+    _assign(e, i.name, i.scope, value)
 
 
 def _delete(e: Engine, i: stage.Delete) -> None:

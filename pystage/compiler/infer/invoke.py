@@ -46,6 +46,7 @@ from ..values.lattice import (
 from . import dataclass_methods, made_exceptions, namedtuples, objects
 from .binding import bind
 from .calls import Callee, call_function
+from .foreign import callable_name, is_foreign, unknown_call, whole_refusal
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -108,13 +109,6 @@ def call_meaning(
         engine.under_jax -= of_jax
 
 
-def callable_name(value: Any) -> str:
-    """How a user calls this callable."""
-    module = getattr(value, "__module__", None)
-    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None) or type(value).__name__
-    return f"{module}.{name}" if module not in (None, "builtins", "__main__") else name
-
-
 def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Abstract:
     if id(value) in engine.own_functions:
         return _call_own(engine, value, args, kwargs)
@@ -125,6 +119,10 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
     if staged is not None:
         path = Path(Owned(value, callable_name(value))).attribute("__pystage_function__")
         return call(engine, engine.externals.value(path, staged), args, kwargs)
+    if isinstance(value, type | types.FunctionType | types.MethodType):
+        refusal = whole_refusal(value, engine.b.span, engine.frame)
+        if refusal is not None:
+            raise DiagnosticError(refusal)
     if isinstance(value, type):
         if objects.is_library_class(value) and not issubclass(value, BaseException):
             return _library_class(engine, value, args, kwargs)
@@ -163,9 +161,7 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
     if isinstance(wrapped, types.FunctionType) and isinstance(value, functools._lru_cache_wrapper):
         return _call_python(engine, wrapped, args, kwargs)
     if callable(value):
-        raise DiagnosticError(
-            UnknownCallable(span=engine.b.span, name=callable_name(value), why="its meaning is not known")
-        )
+        raise DiagnosticError(unknown_call(value, engine.b.span, engine.frame))
     engine.raise_(TypeError(f"{type(value).__name__!r} object is not callable"))
 
 
@@ -208,9 +204,7 @@ def _library_class(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
             return engine.constant_object(value(*constants, **named))
         except Exception as error:
             engine.raise_(error)
-    raise DiagnosticError(
-        UnknownCallable(span=engine.b.span, name=callable_name(value), why="its meaning is not known")
-    )
+    raise DiagnosticError(unknown_call(value, engine.b.span, engine.frame))
 
 
 def _call_python(engine: Engine, function: types.FunctionType, args: Args, kwargs: Kwargs) -> Abstract:
@@ -220,20 +214,19 @@ def _call_python(engine: Engine, function: types.FunctionType, args: Args, kwarg
             if made is not None:
                 return made
     if is_library_function(function):
-        raise DiagnosticError(
-            UnknownCallable(
-                span=engine.b.span,
-                name=callable_name(function),
-                why="it is not among the functions that pystage stages",
-            )
-        )
+        why = "it is not among the functions that pystage stages"
+        raise DiagnosticError(unknown_call(function, engine.b.span, engine.frame, why))
     return _call_own(engine, function, args, kwargs)
 
 
 def _call_own(engine: Engine, function: types.FunctionType, args: Args, kwargs: Kwargs) -> Abstract:
     callee, defaults = _python_callee(engine, function)
     bound = bind(callee.function.params, function.__qualname__, args, kwargs, defaults, engine)
-    return call_function(engine, callee, bound)
+    mark = engine.mark_errors()
+    result = call_function(engine, callee, bound)
+    if engine.mark_errors() > mark and is_foreign(callee.function.span, engine.frame):
+        return Unknown(engine.errors.found[mark])  # what a library makes of it is no further error
+    return result
 
 
 def _python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee, dict[str, Abstract]]:
@@ -262,6 +255,9 @@ def python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee,
         for diagnostic in others:
             engine.errors.add(diagnostic)
         if engine.frame is not None and last.code in _SOURCE_CODES:
+            known = unknown_call(function, engine.b.span, engine.frame)
+            if known.has_advice:
+                raise DiagnosticError(known) from None
             note = Note(f"{function.__qualname__} is defined here", last.span)
             last = replace(last, span=engine.b.span, notes=(*last.notes, note))
         raise DiagnosticError(last) from None

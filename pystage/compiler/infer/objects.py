@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import jax
 
-from ..diagnostics.codes_calls import NoSuchAttribute, UnsupportedClass
+from ..diagnostics.codes_calls import NoSuchAttribute
 from ..diagnostics.codes_control import MaybeNotAssigned
 from ..diagnostics.codes_mutation import CannotStore
 from ..diagnostics.diagnostic import DiagnosticError, Note
@@ -43,6 +43,7 @@ from ..values.lattice import (
     Undef,
 )
 from .describe import describe
+from .foreign import unsupported_class
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -137,7 +138,8 @@ def assigned(engine: Engine, value: MaybeUndef, what: str) -> Abstract:
         return value.value
     if value.runs is not None:
         engine.known(value.runs, f"whether the loop assigns {what}")
-    note = Note("only some of the paths through this assign it", value.span)
+    text = "only some of the paths through this assign it"
+    note = Note(text, value.span, text)
     raise DiagnosticError(MaybeNotAssigned(span=engine.b.span, what=what, notes=(note,)))
 
 
@@ -353,7 +355,7 @@ def construct(
         return engine.call(Const(maker), [Const(cls), *args], kwargs)
     why = unsupported(cls)
     if why:
-        raise DiagnosticError(UnsupportedClass(span=engine.b.span, name=cls.__qualname__, why=why))
+        raise DiagnosticError(unsupported_class(cls, why, engine.b.span))
     ref = Ref(engine.state.new_cell(ObjectCell(cls, {})))
     initialise(engine, cls, ref, args, kwargs)
     return ref

@@ -159,14 +159,20 @@ def _view(ctx: Context, self: Raw, dtype: Raw = None) -> Abstract:
         if not ctx.is_ndarray(self):
             return self  # type: ignore[no-any-return]
         return Ref(self.cell, (*self.path, Reshaped(shape_of(ctx, self))))
-    rules = _rules(self)
+    rules, function = _rules(self), "the method view"
+    if isinstance(dtype, Const) and isinstance(dtype.value, type) and issubclass(dtype.value, np.ndarray):
+        instead = "compute with plain ndarrays, and view the result after the call"
+        argument = f"the class {dtype.value.__name__}"
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=function, argument=argument, instead=instead))
     operand, wanted = rules.operand(ctx, self, "view"), rules.dtype(ctx, dtype, "view")
     if wanted == operand.dtype:
         return _view(ctx, self)
     kinds = {wanted.kind, operand.dtype.kind}
     same = wanted.itemsize == operand.dtype.itemsize and not kinds & set("bc")
     if not same or ctx.is_ndarray(self):
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function="view", argument="dtype"))
+        instead = "view it before the call, or convert with `jax.lax.bitcast_convert_type`, which copies"
+        argument = f"the type {wanted}"
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=function, argument=argument, instead=instead))
     bits = ctx.op(BitcastConvert(wanted), operand.value)
     return rules.result(ctx, bits)
 

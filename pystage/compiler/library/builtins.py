@@ -265,7 +265,8 @@ def hash_(ctx: Context, obj: Raw, /) -> Abstract:
     if _is_hashed_alike(value):
         return Const(hash(value))
     why = "it depends on the values, or on the process" if isinstance(obj, Array | Const) else _OF_MEMORY
-    ctx.fail(WrongArguments(span=ctx.span, name="hash()", why=why))
+    instead = "use the number itself as the key, or hash outside of the staged function"
+    ctx.fail(WrongArguments(span=ctx.span, name="hash()", why=why, instead=instead))
 
 
 def _is_hashed_alike(value: object) -> bool:
@@ -282,7 +283,8 @@ _OF_MEMORY = "it is about the object in memory"
 @meaning(id)
 def identity_(ctx: Context, x: Raw, /) -> Abstract:
     """`id(x)`: no value of the program."""
-    ctx.fail(WrongArguments(span=ctx.span, name="id()", why=_OF_MEMORY))
+    instead = "ask whether two names stand for one object with `is`"
+    ctx.fail(WrongArguments(span=ctx.span, name="id()", why=_OF_MEMORY, instead=instead))
 
 
 # ---------------------------------------------------------------- truth

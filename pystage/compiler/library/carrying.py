@@ -39,6 +39,11 @@ def same_type(a: Array, b: Array) -> bool:
     return a.type == b.type and a.key_impl == b.key_impl
 
 
+def tree_text(tree: object) -> str:
+    """A structure as JAX writes it, by its parts alone."""
+    return str(tree).removeprefix("PyTreeDef(").removesuffix(")")
+
+
 def type_text(array: Array) -> str:
     """The type of a leaf in words."""
     return f"a {array.key_impl} key" if array.key_impl else str(array.type)
@@ -140,7 +145,7 @@ class Carried:
                     function=self.function,
                     first="the initial value",
                     second="the result of the body",
-                    structures=f"{self.tree} and {tree}",
+                    structures=f"{tree_text(self.tree)} and {tree_text(tree)}",
                 )
             )
         outs = [array_leaf(ctx, leaf, self.function) for leaf in found]

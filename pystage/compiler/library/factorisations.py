@@ -269,8 +269,9 @@ def _general(ctx: Context, function: Callable[..., Any], a: Raw, name: str) -> l
     """A spectrum of complex matrices; that of real ones is real or complex, as the values have it."""
     matrices = _matrices(ctx, a, name, square=True)
     if not is_complex(matrices.type.dtype):
-        why = "of a real matrix it is real or complex, which the values decide; convert it to complex first"
-        ctx.fail(WrongArguments(span=ctx.span, name=f"np.linalg.{name}", why=why))
+        why = "of a real matrix it is real or complex, which the values decide"
+        instead = f"convert the matrix to complex first: `np.linalg.{name}(a.astype(complex))`"
+        ctx.fail(WrongArguments(span=ctx.span, name=f"np.linalg.{name}", why=why, instead=instead))
     for part in (Real(), Imag()):
         infinite = ctx.op(Not(), ctx.op(IsFinite(), ctx.op(part, matrices)))
         refuse_if(ctx, infinite, "Array must not contain infs or NaNs")

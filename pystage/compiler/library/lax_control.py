@@ -19,7 +19,7 @@ from ..hlo.types import BOOL, INT32, is_integer, is_unsigned
 from ..ops import Add, Compare
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, Tuple
-from .carrying import Carried, array_leaf, is_used, same_type, settle, type_text
+from .carrying import Carried, array_leaf, is_used, same_type, settle, tree_text, type_text
 from .context import Context, Raw
 from .jaxvalues import index_dtype, items, jax_array
 from .lax import like
@@ -71,7 +71,7 @@ class Outcome:
                     function=self.function,
                     first=self.names[self.first],
                     second=self.names[branch],
-                    structures=f"{self.tree} and {tree}",
+                    structures=f"{tree_text(self.tree)} and {tree_text(tree)}",
                 )
             )
         paths = tree_flatten_with_path(tree_unflatten(tree, arrays))[0]

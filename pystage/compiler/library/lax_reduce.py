@@ -45,6 +45,7 @@ from ..ops import (
 )
 from ..ops.reduce import STANDARD
 from ..values.lattice import Abstract, Array, Const, Tuple
+from .carrying import tree_text
 from .context import Context, Raw
 from .jaxtail import jax_call
 from .jaxvalues import (
@@ -180,7 +181,7 @@ def _scalar_region(
                     function="a reduction",
                     first="the operands",
                     second="the result of the function",
-                    structures=f"{tree} and {out_tree}",
+                    structures=f"{tree_text(tree)} and {tree_text(out_tree)}",
                 )
             )
         results = [jax_array(ctx, leaf, "a reduction") for leaf in leaves]

@@ -20,7 +20,7 @@ from ..hlo.ir import Value
 from ..hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating
 from ..ops import Negate, Not, Select
 from ..values.boundary import Form
-from ..values.lattice import Abstract, Array, ByPath, Const, Kind, Ref, Text, is_number
+from ..values.lattice import Abstract, Array, ByPath, Const, Kind, Ref, Text, Unknown, is_number
 from . import strings
 from . import structure_operators as structure
 from . import ufuncs as u
@@ -259,7 +259,10 @@ def is_(ctx: Context, left: Raw, right: Raw) -> Abstract:
 
 
 def no_such(ctx: Context, op: str, left: Abstract, right: Abstract) -> Any:
-    """Fails: the operator is not defined for these types."""
+    """Fails: the operator is not defined for these types; of what was refused before there is nothing more to say."""
+    for operand in (left, right):
+        if isinstance(operand, Unknown):
+            ctx.fail(operand.reason)
     types = f"{type_name(ctx, left)} and {type_name(ctx, right)}"
     ctx.fail(NoSuchOperation(span=ctx.span, operation=f"the operator {op}", types=types))
 

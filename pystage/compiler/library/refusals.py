@@ -18,7 +18,7 @@ from .registry import meaning, meaning_of
 _FILES = ("it reads or writes what is not an array of the program", "call it outside of the staged function")
 _SETTINGS = ("it is about settings of NumPy, which no program has", "call it outside of the staged function")
 _TEXTS = ("it makes a text of an array", "return the array, and write it outside of the staged function")
-_DATES = ("dates are no element type of HLO", "count in int64 days or seconds")
+_DATES = ("XLA has no dates", "count in int64 days or seconds")
 _SIZE = "the size of its result depends on the values"
 _REASONS: tuple[tuple[str, str, str], ...] = (
     (
@@ -28,7 +28,7 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "packbits unpackbits",
-        "bits in bytes have no operation in HLO",
+        "XLA has no operation for the bits of bytes",
         "use shifts: `(x >> np.arange(8)) & 1`",
     ),
     ("frompyfunc", "it gives arrays of Python objects", "use np.vectorize"),

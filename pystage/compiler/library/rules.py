@@ -135,7 +135,7 @@ class NumpyRules(Rules):
 
     def operand(self, ctx: Context, raw: Raw, function: str) -> ArrayArgument:
         if isinstance(raw, Masked):
-            refuse(ctx, f"np.{function}", raw)
+            refuse(ctx, f"np.{function.removeprefix('np.')}", raw)
         if isinstance(raw, ByPath) and len({k.dtype for k in raw.kinds}) == 1 and not raw.may_be_jax:
             dtype = raw.kinds[0].dtype
             return ArrayArgument(ctx.convert(raw.whole or raw.value, dtype), False, Form.SCALAR)

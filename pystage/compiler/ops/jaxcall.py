@@ -55,6 +55,11 @@ class JaxSettings:
                 stack.enter_context(getattr(jax, field.name)(getattr(self, field.name)))
             return stack.pop_all()
 
+    def __repr__(self) -> str:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        changed = [f"{f.name}={values[f.name]!r}" for f in fields(self) if values[f.name] != f.default]
+        return f"JaxSettings({', '.join(changed)})"
+
 
 @dataclass(frozen=True, slots=True)
 class ArrayLeaf:
@@ -67,6 +72,11 @@ class ArrayLeaf:
     type: ArrayType
     weak: bool = False
     key: Hashable = None
+
+    def __repr__(self) -> str:
+        return " ".join(
+            [str(self.type), *["weak"] * self.weak, *([] if self.key is None else [str(self.key)])]
+        )
 
 
 class Static:
@@ -88,7 +98,10 @@ class Static:
         return hash(self._key)
 
     def __repr__(self) -> str:
-        return f"Static({self.value!r})"
+        module, name = [getattr(self.value, part, None) for part in ("__module__", "__qualname__")]
+        if callable(self.value) and module and name:
+            return f"{module}.{name}"  # without an address, so that texts can be compared
+        return repr(self.value)
 
 
 Leaf = ArrayLeaf | Static
@@ -492,7 +505,24 @@ def emit_trace(
         primitive=None, avals_in=jaxpr.in_avals, avals_out=jaxpr.out_avals, tokens_out=None
     )
     lower = jax_mlir.lower_fun(jaxpr_as_fun(jaxpr), multiple_results=True)
-    return list(lower(context, *arguments))
+    results = list(lower(context, *arguments))
+    _locate(results, arguments, e.location)
+    return results
+
+
+def _locate(
+    results: Sequence[mlir_ir.Value], arguments: Sequence[mlir_ir.Value], location: mlir_ir.Location
+) -> None:
+    """Gives the operations that lead from the arguments to the results the place of the call, for JAX's own."""
+    seen = {argument.owner for argument in arguments}
+    waiting = [result.owner for result in results]
+    while waiting:
+        operation = waiting.pop()
+        if operation in seen or isinstance(operation, mlir_ir.Block):
+            continue
+        seen.add(operation)
+        operation.location = location
+        waiting += [operand.owner for operand in operation.operands]
 
 
 def _emit_apart(

@@ -17,10 +17,11 @@ from __future__ import annotations
 import os.path
 from collections.abc import Iterator, Sequence
 
+from ..diagnostics.span import Span
 from . import ir
 
-_Line = tuple[int, str, int]
-"""Depth, text, line of the source (0: none)."""
+_Line = tuple[int, str, Span | None]
+"""Depth, text, place in the source."""
 
 _COLUMN = 72
 
@@ -30,8 +31,8 @@ def print_function(function: ir.Function) -> str:
     rows: list[str] = []
     shown = 0
     file = os.path.basename(function.span.file)
-    for depth, text, line in _function(function):
-        code = "    " * depth + text
+    for depth, text, span in _function(function):
+        code, line = "    " * depth + text, span.line if span else 0
         note = ""
         if depth == 0 and text:
             note = f"  # {file}:{line}"
@@ -42,15 +43,21 @@ def print_function(function: ir.Function) -> str:
     return "\n".join(rows) + "\n"
 
 
+def lines_of(function: ir.Function) -> Iterator[tuple[str, Span | None]]:
+    """The lines of the function and of the functions nested in it, and the places of what they say."""
+    for depth, text, span in _function(function):
+        yield "    " * depth + text, span
+
+
 def _function(function: ir.Function) -> Iterator[_Line]:
     kind = "lambda" if function.is_lambda else "def"
-    yield 0, f"{kind} {function.qualname}({_parameters(function.params)}):", function.span.line
+    yield 0, f"{kind} {function.qualname}({_parameters(function.params)}):", function.span
     for title, names in (("cells", function.cells), ("free", function.free)):
         if names:
-            yield 1, f"{title} {', '.join(sorted(names))}", 0
+            yield 1, f"{title} {', '.join(sorted(names))}", None
     yield from _block(function.body, 1)
     for nested in function.nested:
-        yield 0, "", 0
+        yield 0, "", None
         yield from _function(nested)
 
 
@@ -71,54 +78,54 @@ def _parameters(params: ir.Parameters) -> str:
 
 def _block(block: ir.Block, depth: int) -> Iterator[_Line]:
     if not block:
-        yield depth, "pass", 0
+        yield depth, "pass", None
     for instr in block:
         yield from _instr(instr, depth)
 
 
 def _instr(instr: ir.Instr, depth: int) -> Iterator[_Line]:
-    line = instr.span.line
+    span = instr.span
     match instr:
         case ir.If(cond=cond, then=[], orelse=orelse) if orelse:
-            yield depth, f"if not {cond}:", line
+            yield depth, f"if not {cond}:", span
             yield from _block(orelse, depth + 1)
         case ir.If(cond=cond, then=then, orelse=orelse):
-            yield depth, f"if {cond}:", line
+            yield depth, f"if {cond}:", span
             yield from _block(then, depth + 1)
             if orelse:
-                yield depth, "else:", 0
+                yield depth, "else:", None
                 yield from _block(orelse, depth + 1)
         case ir.While(test=test, cond=cond, body=body):
-            yield depth, "loop:", line
+            yield depth, "loop:", span
             yield from _block(test, depth + 1)
-            yield depth + 1, f"while {cond}:", line
+            yield depth + 1, f"while {cond}:", span
             yield from _block(body, depth + 2)
         case ir.For(iterable=iterable, target=target, body=body, until=until):
             ending = f" until {until}" if until else ""
-            yield depth, f"for {target} in {iterable}{ending}:", line
+            yield depth, f"for {target} in {iterable}{ending}:", span
             yield from _block(body, depth + 1)
         case ir.With(manager=manager, entered=entered, body=body):
-            yield depth, f"with {manager} as {entered}:", line
+            yield depth, f"with {manager} as {entered}:", span
             yield from _block(body, depth + 1)
         case ir.Try():
             yield from _try(instr, depth)
         case _:
-            yield depth, _simple(instr), line
+            yield depth, _simple(instr), span
 
 
 def _try(instr: ir.Try, depth: int) -> Iterator[_Line]:
-    yield depth, "try:", instr.span.line
+    yield depth, "try:", instr.span
     yield from _block(instr.body, depth + 1)
     for handler in instr.handlers:
         if handler.test:
-            yield depth, "except if:", handler.span.line
+            yield depth, "except if:", handler.span
             yield from _block(handler.test, depth + 1)
         kind = handler.kind or "anything"
-        yield depth, f"except {kind} as {handler.target}:", handler.span.line
+        yield depth, f"except {kind} as {handler.target}:", handler.span
         yield from _block(handler.body, depth + 1)
     for title, block in (("else", instr.orelse), ("finally", instr.final)):
         if block:
-            yield depth, f"{title}:", 0
+            yield depth, f"{title}:", None
             yield from _block(block, depth + 1)
 
 

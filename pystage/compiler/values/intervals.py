@@ -62,7 +62,7 @@ class Intervals:
     """What is known of the values of one program."""
 
     def __init__(self, step: Callable[[], None] = lambda: None) -> None:
-        self._step = step  # told of each value that is found out
+        self._step = step  # told of each value that is found out, or looked at again
         self.facts: list[Facts] = [{}]
         """What holds, innermost last."""
         self.layers: list[dict[Value, Found]] = [{}]
@@ -120,8 +120,10 @@ class Intervals:
         if known is None or known[2] > self._choices or known[3] > self._nested:
             return self._found_out(value, known)
         newer = [facts for facts in self.facts[level + 1 :] if facts]
-        if newer and _concerned(value, newer):
-            return self._found_out(value, known)
+        if newer:
+            self._step()
+            if _concerned(value, newer):
+                return self._found_out(value, known)
         self.layers[-1][value] = known
         return known
 

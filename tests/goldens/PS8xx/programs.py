@@ -46,6 +46,11 @@ def power(x):
 
 
 @pystage.compile
+def cubed(n):
+    return n * n * n
+
+
+@pystage.compile
 def report(x):
     print(x)
     return x

@@ -1,0 +1,79 @@
+"""Columns of a terminal: where each character of a source line is shown, and what of a long line.
+
+A span counts characters; a terminal counts cells. A tab goes on to the next stop, a wide character of East Asian
+scripts takes two cells, a combining one none.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+
+TAB = 4
+"""The distance of tab stops."""
+ELLIPSIS = "…"
+"""Stands for what is cut off."""
+
+
+def width_of(char: str) -> int:
+    """How many cells a character takes; a tab is not one."""
+    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A source line as it is shown: `text` without tabs, `cells[i]` the first cell of the character `i` of the source."""
+
+    text: str
+    cells: tuple[int, ...]
+
+    def cell(self, column: int) -> int:
+        """The cell of a column of the source; the end of the line for what is beyond it."""
+        return self.cells[min(column, len(self.cells) - 1)]
+
+    @property
+    def width(self) -> int:
+        return self.cells[-1]
+
+    @property
+    def indent(self) -> int:
+        """The first cell that is not blank."""
+        return len(self.text) - len(self.text.lstrip(" "))
+
+    def window(self, start: int, end: int) -> str:
+        """What stands in the cells from `start` up to `end`, with marks where the line goes on."""
+        before, after = start > 0, end < self.width
+        kept: list[str] = []
+        position = 0
+        for char in self.text:
+            width = width_of(char)
+            if position >= start + before and position + width <= end - after:
+                kept.append(char)
+            position += width
+        return (ELLIPSIS if before else "") + "".join(kept) + (ELLIPSIS if after else "")
+
+
+def line_of(source: str) -> Line:
+    """A source line, without its end, as it is shown."""
+    shown: list[str] = []
+    cells = [0]
+    for char in source:
+        if char == "\t":
+            width = TAB - cells[-1] % TAB
+            shown.append(" " * width)
+        else:
+            width = width_of(char)
+            shown.append(char)
+        cells.append(cells[-1] + width)
+    return Line("".join(shown), tuple(cells))
+
+
+def window_around(line: Line, first: int, last: int, width: int) -> tuple[int, int]:
+    """The cells of a line that are shown where only `width` fit: those around the cells from `first` up to `last`."""
+    if line.width <= width:
+        return 0, line.width
+    room = max(0, width - (last - first))
+    start = max(0, min(first - room // 2, line.width - width))
+    return start, start + width

@@ -1,0 +1,41 @@
+"""Where the traceback of a `StagingError` ends: at the user's call, without the frames of pystage below it.
+
+In: the exception as it leaves one of pystage's entries. Out: the same one, which remembers nothing of what happened inside.
+`PYSTAGE_TRACEBACK=full` keeps every frame.
+"""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+
+from .errors import StagingError
+
+
+def end_at_the_call(error: StagingError) -> None:
+    """Forgets the frames below; a bare `raise` after it, which must be the next statement, adds none."""
+    if os.environ.get("PYSTAGE_TRACEBACK") != "full":
+        error.__traceback__ = None
+
+
+class AtTheCall:
+    """A `with` block around an entry of pystage: a `StagingError` leaves it as if the caller had raised it.
+
+    CPython adds a frame to a traceback where an exception is raised, or comes from a call; not where the end of a
+    `with` block, or a bare `raise`, hands it on. So what is forgotten here is not added again.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, frames: TracebackType | None
+    ) -> None:
+        if isinstance(error, StagingError):
+            end_at_the_call(error)
+
+
+AT_THE_CALL = AtTheCall()
+"""The block; it has no state."""

@@ -1,0 +1,8 @@
+"""What becomes of each line of a function, and why what is not staged is not: `explain` and the `Explanation` that it gives.
+
+It runs the compiler's own inference and asks it what it did, so that the two cannot disagree.
+"""
+
+from .explanation import Explanation, Listing, Mark, SourceLine, explain
+
+__all__ = ["Explanation", "Listing", "Mark", "SourceLine", "explain"]

@@ -1,0 +1,232 @@
+"""An `Explanation`: the functions of a program with what was made of each line, and all problems."""
+
+from __future__ import annotations
+
+import enum
+import linecache
+import os
+import sysconfig
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..compiler.diagnostics.diagnostic import Diagnostic
+from ..compiler.diagnostics.errors import StagingError
+from ..compiler.diagnostics.span import Span
+from ..compiler.infer.assigned import walk
+from ..compiler.infer.trail import Place, Trail, watching
+from ..compiler.pipeline import Infer, Staged
+from ..compiler.stage import ir as stage
+from ..runtime.dispatch import Dispatcher
+from ..runtime.lowering import Canonical, Lowered
+from .rewrites import Rewrite, rewrite_for
+from .text import as_html, as_text
+
+SECONDS = 5.0
+"""So long rewrites are tried."""
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_LIBRARIES = tuple(
+    {os.path.join(os.path.abspath(sysconfig.get_path(name)), "") for name in ("stdlib", "purelib", "platlib")}
+    | {_PACKAGE}
+)
+
+
+class Mark(enum.Enum):
+    """What became of a line."""
+
+    STAGED = "staged"  # it is part of the program
+    CONSTANT = "constant"  # it was done while compiling, once
+    UNROLLED = "unrolled"  # a loop of which the program has every trip
+    JAX = "through JAX"  # it calls a function that JAX traces, as a part of the program
+    REFUSED = "not staged"
+    SKIPPED = "not run"  # no path leads there for these arguments
+    NONE = ""
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """A line of the source, what became of it, and what the names that it binds are bound to."""
+
+    number: int
+    text: str
+    mark: Mark
+    names: Mapping[str, Sequence[str]]
+    trips: int | None = None
+    """Of a loop that is written out: its trips."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A function of the program, line by line."""
+
+    name: str
+    span: Span
+    lines: tuple[SourceLine, ...]
+
+    @property
+    def refused(self) -> bool:
+        """True if a line of it is not staged."""
+        return any(line.mark is Mark.REFUSED for line in self.lines)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What becomes of a function for certain arguments: `print` it, or look at it in a notebook.
+
+    `staged`: its program; None if it cannot be staged, for the reasons in `problems`. `listings`: the functions that were
+    looked at, that one first. `rewrites`: for each problem a change of the source that was tried and settles it, where there
+    is one. `fallback`: what a call does in this case, `"error"`, `"lazy"` or `"python"`.
+    """
+
+    name: str
+    staged: Staged | None
+    problems: tuple[Diagnostic, ...]
+    rewrites: tuple[Rewrite | None, ...]
+    listings: tuple[Listing, ...]
+    fallback: str
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    def __repr__(self) -> str:
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+
+def explain(
+    function: Callable[..., Any],
+    name: str,
+    infer: Infer,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    fallback: str = "error",
+    canonical: Canonical = lambda args, kwargs: (tuple(args), kwargs),
+) -> Explanation:
+    """Explains a call of a plain function: what stands for values may be a type, as for `lower`.
+
+    What the call itself does wrong (TypeError for arguments that do not fit) is raised.
+    """
+    trail = Trail()
+
+    def attempt(tried: Callable[..., Any], further: Mapping[str, Any]) -> Staged | tuple[Diagnostic, ...]:
+        try:
+            return Lowered(Dispatcher(tried, name, infer), canonical, args, {**kwargs, **further}).staged
+        except StagingError as error:
+            return error.diagnostics
+
+    with watching(trail):
+        found = attempt(function, {})
+    if isinstance(found, Staged):
+        return Explanation(name, found, (), (), _listings(trail, ()), fallback)
+    rewrites = _rewrites(function, found, trail, attempt)
+    return Explanation(name, None, found, rewrites, _listings(trail, found), fallback)
+
+
+def _rewrites(
+    function: Callable[..., Any],
+    problems: Sequence[Diagnostic],
+    trail: Trail,
+    attempt: Callable[[Callable[..., Any], Mapping[str, Any]], Staged | tuple[Diagnostic, ...]],
+) -> tuple[Rewrite | None, ...]:
+    """For each problem a rewrite that was tried; none is tried any more after `SECONDS`."""
+    first = next(iter(trail.functions), None)
+    if first is None:
+        return (None,) * len(problems)
+    names = trail.names()
+    began = time.perf_counter()
+
+    def bound(name: str) -> list[str]:
+        places = [place for place in names if _is_inside(place, first.span)]
+        return list(dict.fromkeys([what for place in places for what in names[place].get(name, ())]))
+
+    def left(tried: Callable[..., Any], further: Sequence[tuple[str, Any]]) -> Sequence[Diagnostic]:
+        if time.perf_counter() - began > SECONDS:
+            return problems
+        found = attempt(tried, dict(further))
+        return () if isinstance(found, Staged) else found
+
+    return tuple([rewrite_for(p, problems, function, first.span, bound, left) for p in problems])
+
+
+def _is_inside(place: Place, span: Span) -> bool:
+    return place[0] == span.file and span.line <= place[1] <= span.end_line
+
+
+def is_of_library(file: str) -> bool:
+    """True for a file of Python, of an installed package, or of pystage."""
+    return file.startswith("<") or os.path.abspath(file).startswith(_LIBRARIES)
+
+
+# ---------------------------------------------------------------- lines
+
+
+def _listings(trail: Trail, problems: Sequence[Diagnostic]) -> tuple[Listing, ...]:
+    """The outermost functions of the user's among those that were inferred."""
+    own = [f for f in trail.functions if not is_of_library(f.span.file)] or list(trail.functions)[:1]
+    spans = {id(f): f.span for f in own}
+    outer = [f for f in own if not any(_is_within(f.span, s) for i, s in spans.items() if i != id(f))]
+    made = _Marks(trail, problems)
+    found: dict[Span, Listing] = {}
+    for function in outer:
+        found.setdefault(function.span, Listing(function.qualname, function.span, made.lines(function)))
+    return tuple(found.values())
+
+
+def _is_within(inner: Span, outer: Span) -> bool:
+    return (
+        inner.file == outer.file
+        and outer.line <= inner.line
+        and inner.end_line <= outer.end_line
+        and ((inner.line, inner.column, inner.end_line) != (outer.line, outer.column, outer.end_line))
+    )
+
+
+def _instructions(function: stage.Function) -> Iterator[stage.Instr]:
+    """Those of a function, and of the functions in it."""
+    yield from walk(function.body)
+    for nested in function.nested:
+        yield from _instructions(nested)
+
+
+class _Marks:
+    """What became of the lines of a program."""
+
+    def __init__(self, trail: Trail, problems: Sequence[Diagnostic]) -> None:
+        self._trail = trail
+        self._names = trail.names()
+        self._operations = trail.operations()
+        places = {(p.span.file, p.span.line) for p in problems if p.span is not None}
+        self._refused: set[Place] = places | trail.refused if problems else set()
+        self._trips: dict[Place, int] = {s.place: s.trips for s in trail.loops() if s.trips is not None}
+
+    def lines(self, function: stage.Function) -> tuple[SourceLine, ...]:
+        """The lines of a function."""
+        span = function.span
+        instructions = {(i.span.file, i.span.line) for i in _instructions(function)}
+        found = []
+        for number in range(span.line, span.end_line + 1):
+            place = (span.file, number)
+            text = linecache.getline(span.file, number).rstrip("\n")
+            mark = self._mark(place, place in instructions, number == span.line)
+            names = self._names.get(place, {})
+            found.append(SourceLine(number, text, mark, names, self._trips.get(place)))
+        return tuple(found)
+
+    def _mark(self, place: Place, holds_instructions: bool, is_header: bool) -> Mark:
+        if place in self._refused:
+            return Mark.REFUSED
+        total, by_jax = self._operations.get(place, (0, 0))
+        if place in self._trips:
+            return Mark.UNROLLED
+        if by_jax:
+            return Mark.JAX
+        if is_header and not total:
+            return Mark.NONE
+        if total:
+            return Mark.STAGED
+        if place in self._trail.reached:
+            return Mark.CONSTANT
+        return Mark.SKIPPED if holds_instructions else Mark.NONE

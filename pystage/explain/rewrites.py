@@ -1,0 +1,326 @@
+"""Rewrites of the user's function under which a problem is gone: proposed from what is wrong, and kept if they stage.
+
+A proposal is a change of a few lines of the function's source. The changed function is inferred for the same arguments; what
+does not help is never shown.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import linecache
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..compiler.diagnostics.codes_calls import UnknownCallable
+from ..compiler.diagnostics.codes_control import MaybeNotAssigned, NeverSettles, NoCommonType
+from ..compiler.diagnostics.diagnostic import Diagnostic
+from ..compiler.diagnostics.span import Span
+from ..compiler.frontend.source import give_source
+from ..runtime.abstract import ArraySpec, spec
+
+_NUMBERS = {"float": "0.0", "int": "0", "complex": "0j", "bool": "False"}
+_ARRAY = re.compile(r"(jax )?(\w+)\[([\d, ]*)\]")
+_SCALAR = re.compile(r"np\.(\w+)")
+_VARIABLE = re.compile(r"the variable '(\w+)'")
+_GIVES = {
+    "time.time": "float",
+    "time.perf_counter": "float",
+    "time.monotonic": "float",
+    "time.process_time": "float",
+    "time.time_ns": "int",
+    "time.perf_counter_ns": "int",
+    "random.random": "float",
+    "random.uniform": "float",
+    "random.gauss": "float",
+    "random.randint": "int",
+    "random.randrange": "int",
+    "os.getpid": "int",
+}
+"""What functions of Python give that no program can compute: a number that the caller can pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Lines of a file in place of others: `old` lines from `line` on (none: before that line)."""
+
+    line: int
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A change of the source that makes the function stage, or that at least settles this problem."""
+
+    text: str
+    """What to do, in one sentence."""
+    edits: tuple[Edit, ...]
+    complete: bool
+    """True if nothing else is wrong with the function then."""
+    arguments: tuple[tuple[str, ArraySpec], ...] = ()
+    """Parameters that it has besides."""
+
+    def as_dict(self) -> dict[str, object]:
+        """The rewrite as data, for JSON."""
+        edits = [{"line": e.line, "old": list(e.old), "new": list(e.new)} for e in self.edits]
+        return {"text": self.text, "complete": self.complete, "edits": edits}
+
+    def diff(self) -> list[str]:
+        """The lines that go and those that come, as in a patch."""
+        found = []
+        for edit in self.edits:
+            found += [f"{edit.line + i:>4} - {text}" for i, text in enumerate(edit.old)]
+            found += [f"{'':>4} + {text}" for text in edit.new]
+        return found
+
+
+Names = Callable[[str], Sequence[str]]
+"""What a variable is bound to in the function, as it stands beside its lines."""
+Try = Callable[[Callable[..., Any], Sequence[tuple[str, ArraySpec]]], Sequence[Diagnostic]]
+"""What is wrong with a function in the place of the user's, which has further parameters."""
+
+
+def rewrite_for(
+    problem: Diagnostic,
+    problems: Sequence[Diagnostic],
+    function: Any,
+    where: Span,
+    names: Names,
+    attempt: Try,
+) -> Rewrite | None:
+    """The first proposal for a problem that holds; `where` is the whole function's place."""
+    if problem.span is None or problem.span.file != where.file or not isinstance(function, FunctionType):
+        return None
+    source = _Source(function, where)
+    try:
+        proposals = list(_proposals(problem, source, names))
+    except (SyntaxError, ValueError):
+        return None
+    before = {_identity(each) for each in problems}
+    for proposal in proposals:
+        changed = source.with_edits(proposal)
+        left = None if changed is None else attempt(changed, proposal.arguments)
+        if left is None or any(_identity(each) == _identity(problem) for each in left):
+            continue
+        if len(left) < len(before):
+            return replace(proposal, complete=not left)
+    return None
+
+
+def _identity(problem: Diagnostic) -> tuple[str, str]:
+    return problem.code, problem.headline
+
+
+def _proposals(problem: Diagnostic, source: _Source, names: Names) -> Iterator[Rewrite]:
+    if isinstance(problem, UnknownCallable):
+        yield from _as_parameter(problem, source)
+    elif isinstance(problem, MaybeNotAssigned):
+        yield from _assigned_before(problem, source, names)
+    elif isinstance(problem, NeverSettles | NoCommonType):
+        yield from _begun_alike(problem, source, names)
+
+
+# ---------------------------------------------------------------- proposals
+
+
+def _as_parameter(problem: UnknownCallable, source: _Source) -> Iterator[Rewrite]:
+    """What a function of Python gives becomes an argument, which the caller computes."""
+    assert problem.span is not None
+    span = problem.span
+    if span.line != span.end_line:
+        return
+    line = source.line(span.line)
+    call = line[span.column : span.end_column]
+    gives = _GIVES.get(problem.name) or _GIVES.get(call.partition("(")[0])
+    if gives is None:
+        return
+    if source.text.count(call) != 1 or (source.names_in(call) & source.locals):
+        return
+    name = source.unused(problem.name.rpartition(".")[2])
+    header = source.with_parameter(name)
+    if header is None:
+        return
+    new = line[: span.column] + name + line[span.end_column :]
+    text = f"let the caller pass `{call}` as an argument"
+    argument = spec("f64[]" if gives == "float" else "s64[]", "python")
+    yield Rewrite(text, (header, Edit(span.line, (line,), (new,))), False, ((name, argument),))
+
+
+def _assigned_before(problem: MaybeNotAssigned, source: _Source, names: Names) -> Iterator[Rewrite]:
+    """A variable is assigned before the branch or the loop that may not assign it."""
+    found = _VARIABLE.search(problem.what)
+    if found is None:
+        return
+    name = found[1]
+    statement = source.compound_that_assigns(name)
+    for shown in names(name):
+        zero = source.zero(shown)
+        if statement is not None and zero is not None:
+            line = source.line(statement)
+            new = f"{line[: len(line) - len(line.lstrip())]}{name} = {zero}"
+            text = (
+                f"assign `{name}` before the paths part: the plain run raises where none of them assigns it"
+            )
+            yield Rewrite(text, (Edit(statement, (), (new,)),), False)
+
+
+def _begun_alike(problem: NeverSettles | NoCommonType, source: _Source, names: Names) -> Iterator[Rewrite]:
+    """A variable begins as a number, and is an array later: it begins as an array of this number."""
+    found = _VARIABLE.search(problem.what)
+    if found is None:
+        return
+    name = found[1]
+    place = source.first_number(name)
+    if place is None:
+        return
+    line_number, number = place
+    for shown in names(name):
+        value = source.full(shown, number)
+        if value is not None:
+            line = source.line(line_number)
+            new = f"{line[: len(line) - len(line.lstrip())]}{name} = {value}"
+            text = f"let `{name}` begin as what an iteration makes of it"
+            yield Rewrite(text, (Edit(line_number, (line,), (new,)),), False)
+
+
+# ---------------------------------------------------------------- the source
+
+
+class _Source:
+    """The source of a function, and functions made of it with a few lines changed."""
+
+    def __init__(self, function: FunctionType, where: Span) -> None:
+        self._function = function
+        self._first = where.line
+        lines = linecache.getlines(where.file)[where.line - 1 : where.end_line]
+        self._lines = [line.rstrip("\n") for line in lines]
+        self.text = "\n".join(self._lines)
+        (self._node,) = ast.parse(textwrap.dedent(self.text)).body
+        self.locals = set(function.__code__.co_varnames) | set(function.__code__.co_cellvars)
+
+    def line(self, number: int) -> str:
+        """A line of the file."""
+        return self._lines[number - self._first]
+
+    def names_in(self, expression: str) -> set[str]:
+        """The names that an expression reads."""
+        return {n.id for n in ast.walk(ast.parse(expression)) if isinstance(n, ast.Name)}
+
+    def unused(self, name: str) -> str:
+        """A name like this that the function does not use."""
+        code = self._function.__code__
+        taken = {*self.locals, *code.co_names, *code.co_freevars}
+        while name in taken or name in vars(builtins):
+            name += "_"
+        return name
+
+    def with_parameter(self, name: str) -> Edit | None:
+        """The `def` line with one more parameter, where it stands on one line."""
+        assert isinstance(self._node, ast.FunctionDef)
+        number = self._first + self._node.lineno - 1
+        line = self.line(number)
+        arguments = self._node.args
+        if arguments.vararg or arguments.kwarg or not line.rstrip().endswith(":") or line.count(")") != 1:
+            return None
+        before, _, after = line.rpartition(")")
+        parameter = name if not arguments.kwonlyargs and not arguments.defaults else f"*, {name}"
+        comma = "" if before.rstrip().endswith("(") else ", "
+        return Edit(number, (line,), (f"{before}{comma}{parameter}){after}",))
+
+    def compound_that_assigns(self, name: str) -> int | None:
+        """The line of the outermost statement of several that assigns a variable first."""
+        for statement in getattr(self._node, "body", []):
+            if name in _assigned(statement):
+                simple = isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr)
+                return None if simple else self._first + statement.lineno - 1
+        return None
+
+    def first_number(self, name: str) -> tuple[int, str] | None:
+        """The line `name = 0`, if the variable is first assigned a number, and that number."""
+        for statement in ast.walk(self._node):
+            match statement:
+                case ast.Assign(
+                    targets=[ast.Name(id=assigned)], value=ast.Constant(value=int() | float() as v)
+                ):
+                    if assigned == name and not isinstance(v, bool):
+                        return self._first + statement.lineno - 1, repr(v)
+        return None
+
+    def zero(self, shown: str) -> str | None:
+        """An expression for a zero of a type as it stands beside a line."""
+        if shown in _NUMBERS:
+            return _NUMBERS[shown]
+        return self.full(shown, "0")
+
+    def full(self, shown: str, number: str) -> str | None:
+        """An expression for a value of a type as it stands beside a line, all of whose elements are `number`."""
+        if (scalar := _SCALAR.fullmatch(shown)) and (module := self._module(np)):
+            return f"{module}.{scalar[1]}({number})"
+        if shown in ("float", "int") and number.lstrip("-").isdecimal():
+            return f"{number}.0" if shown == "float" else number
+        array = _ARRAY.fullmatch(shown)
+        module = None if array is None else self._module(jax.numpy if array[1] else np)
+        if array is None or module is None:
+            return None
+        sizes = [part.strip() for part in array[3].split(",") if part.strip()]
+        shape = f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
+        if number in ("0", "0.0"):
+            return f"{module}.zeros({shape}, {module}.{array[2]})"
+        return f"{module}.full({shape}, {number}, {module}.{array[2]})"
+
+    def _module(self, module: ModuleType) -> str | None:
+        """Under what name the function's module has another."""
+        return next((n for n, v in self._function.__globals__.items() if v is module), None)
+
+    def with_edits(self, rewrite: Rewrite) -> FunctionType | None:
+        """The function with changed lines, in the same module and with the same captures."""
+        lines = list(self._lines)
+        for edit in sorted(rewrite.edits, key=lambda e: -e.line):
+            at = edit.line - self._first
+            lines[at : at + len(edit.old)] = edit.new
+        text = textwrap.dedent("\n".join(lines)) + "\n"
+        plain = _without_decorators(text)
+        free = self._function.__code__.co_freevars
+        opening = f"def _outer({', '.join(free)}):\n"
+        try:
+            module = compile(opening + textwrap.indent(plain, "    "), "<rewrite>", "exec")
+        except SyntaxError:
+            return None
+        code = _code_named(module, self._function.__name__)
+        if code is None or code.co_freevars != free:
+            return None
+        give_source(code, plain, 1)
+        function = self._function
+        made = FunctionType(
+            code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+        )
+        made.__kwdefaults__ = function.__kwdefaults__
+        return made
+
+
+def _assigned(statement: ast.AST) -> set[str]:
+    stores = [n for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    return {n.id for n in stores}
+
+
+def _without_decorators(text: str) -> str:
+    (node,) = ast.parse(text).body
+    lines = text.splitlines(keepends=True)
+    return "".join(lines[node.lineno - 1 :])
+
+
+def _code_named(outer: CodeType, name: str) -> CodeType | None:
+    for constant in outer.co_consts:
+        if isinstance(constant, CodeType):
+            found = constant if constant.co_name == name else _code_named(constant, name)
+            if found is not None:
+                return found
+    return None

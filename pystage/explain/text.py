@@ -1,0 +1,224 @@
+"""An explanation for people: on a terminal, as plain text, as HTML."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from ..compiler.diagnostics.render import render
+
+if TYPE_CHECKING:
+    from ..compiler.diagnostics.diagnostic import Diagnostic
+    from ..compiler.diagnostics.span import Span
+    from ..compiler.pipeline import Staged
+    from .explanation import Explanation, Listing, SourceLine
+
+_STYLES = {
+    "staged": "green",
+    "constant": "dim",
+    "unrolled": "cyan",
+    "through JAX": "blue",
+    "not staged": "bold red",
+    "not run": "dim",
+}
+_LONG = 60
+"""A function of more lines is abridged."""
+_AROUND = 3
+"""So many lines around what matters stand in an abridged function."""
+_WIDTH = 110
+_MUCH = 200
+"""The types of a program that are longer are counted."""
+_CONSEQUENCES = {
+    "error": "a call raises StagingError",
+    "lazy": "a call runs as Python, and what can be staged of it is staged: `residual` shows which parts",
+    "python": "a call runs as plain Python",
+}
+
+
+def as_text(
+    explanation: Explanation,
+    *,
+    color: bool = False,
+    width: int | None = None,
+    full: bool = False,
+    short: bool = False,
+) -> str:
+    """The explanation as text; `width` in characters, `full`: long functions are not abridged, `short`: problems only."""
+    if short:
+        return "\n".join([_short(problem) for problem in explanation.problems]) or _first_line(explanation)
+    target = io.StringIO()
+    console = Console(
+        file=target,
+        force_terminal=color,
+        color_system="standard" if color else None,
+        width=width or min(_WIDTH, shutil.get_terminal_size((_WIDTH, 24)).columns),
+        highlight=False,
+    )
+    console.print(_document(explanation, full))
+    text = target.getvalue()
+    if explanation.problems:
+        text += "\n" + _problems(explanation, color) + "\n"
+    lines = [line.rstrip() for line in text.splitlines()]
+    return "\n".join(lines).rstrip("\n")
+
+
+def _problems(explanation: Explanation, color: bool) -> str:
+    """The problems, each with the rewrite that was tried."""
+    texts = []
+    for problem, rewrite in zip(explanation.problems, explanation.rewrites, strict=True):
+        texts.append(render(problem, color=color))
+        if rewrite is not None:
+            verdict = (
+                "with it the function is compiled" if rewrite.complete else "with it this problem is gone"
+            )
+            texts[-1] += "\n" + "\n".join([f"checked: {rewrite.text}; {verdict}", *rewrite.diff()])
+    return "\n\n".join(texts)
+
+
+def as_html(explanation: Explanation) -> str:
+    """The explanation as a piece of HTML, for notebooks."""
+    console = Console(record=True, file=io.StringIO(), width=_WIDTH, highlight=False)
+    console.print(_document(explanation, full=False))
+    if explanation.problems:
+        console.print()
+        console.print(Text.from_ansi(_problems(explanation, color=True)))
+    code = '<pre style="font-family:monospace;line-height:1.35;white-space:pre-wrap">{code}</pre>'
+    return console.export_html(inline_styles=True, code_format=code)
+
+
+def as_json(explanation: Explanation) -> str:
+    """The explanation as JSON: the verdict, the functions line by line, the problems."""
+    staged = explanation.staged
+    found = {
+        "function": explanation.name,
+        "compiled": staged is not None,
+        "program": None if staged is None else staged.takes_and_gives,
+        "fallback": explanation.fallback,
+        "functions": [
+            {
+                "name": each.name,
+                "file": each.span.file,
+                "lines": [
+                    {
+                        "line": line.number,
+                        "text": line.text,
+                        "mark": line.mark.value,
+                        "trips": line.trips,
+                        "names": {name: list(types) for name, types in line.names.items()},
+                    }
+                    for line in each.lines
+                ],
+            }
+            for each in explanation.listings
+        ],
+        "problems": [
+            {**problem.as_dict(), "rewrite": None if rewrite is None else rewrite.as_dict()}
+            for problem, rewrite in zip(explanation.problems, explanation.rewrites, strict=True)
+        ],
+    }
+    return json.dumps(found, indent=2)
+
+
+def _short(problem: Diagnostic) -> str:
+    return f"{problem.span or '<unknown>'}: {problem.code} {problem.headline}"
+
+
+def _first_line(explanation: Explanation) -> str:
+    return next(iter(_verdict(explanation))).plain
+
+
+def _document(explanation: Explanation, full: bool) -> Group:
+    first, *others = explanation.listings or [None]
+    shown = [each for each in others if each is not None and (full or each.refused)]
+    parts: list[Text | Table] = list(_verdict(explanation))
+    for listing in [first, *shown]:
+        if listing is not None:
+            parts += [Text(), _heading(listing), _table(listing, full)]
+    left = [each for each in others if each is not None and each not in shown]
+    if left:
+        names = ", ".join([f"{each.name} ({_place(each)})" for each in left])
+        parts += [Text(), Text(f"called, and staged: {names}", "dim")]
+    return Group(*parts)
+
+
+def _verdict(explanation: Explanation) -> Iterable[Text]:
+    staged = explanation.staged
+    if staged is not None:
+        types = staged.takes_and_gives
+        if len(types) > _MUCH:
+            count = len(staged.program.function.param_types)
+            types = f"{explanation.name}({count} arrays) -> {types.rpartition(' -> ')[2]}"
+        yield Text(f"{explanation.name} is compiled: {types}", "bold green")
+        yield from _demands(staged)
+        return
+    count = len(explanation.problems)
+    problems = "1 problem" if count == 1 else f"{count} problems"
+    yield Text(f"{explanation.name} is not compiled for these arguments: {problems}", "bold red")
+    yield Text(f"  {_CONSEQUENCES[explanation.fallback]}")
+
+
+def _demands(staged: Staged) -> Iterable[Text]:
+    """The numbers that the program was made for, those together that one line asks for."""
+    asked: dict[tuple[str, Span | None], list[str]] = {}
+    for demand in staged.demands:
+        asked.setdefault((demand.reason, demand.span), []).append(f"{demand.where} = {demand.value!r}")
+    for (reason, span), numbers in asked.items():
+        where = f", {os.path.relpath(span.file)}:{span.line}" if span is not None else ""
+        more = f" and {len(numbers) - 1} more" if len(numbers) > 1 else ""
+        yield Text(f"  a program for {numbers[0]}{more} alone: {reason}{where}")
+
+
+def _heading(listing: Listing) -> Text:
+    return Text.assemble((listing.name, "bold"), (f"  {_place(listing)}", "dim"))
+
+
+def _place(listing: Listing) -> str:
+    return f"{os.path.relpath(listing.span.file)}:{listing.span.line}"
+
+
+def _table(listing: Listing, full: bool) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", style="dim", no_wrap=True)
+    table.add_column(overflow="fold", ratio=3)
+    table.add_column(overflow="fold", ratio=2)
+    for line in _abridged(listing, full):
+        if line is None:
+            table.add_row("", "⋮", "", "")
+            continue
+        mark = line.mark.value if line.trips is None else f"unrolled ×{line.trips}"
+        style = _STYLES.get(line.mark.value, "")
+        text = Text(line.text.expandtabs(4) or " ", style="dim" if line.mark.value == "not run" else "")
+        table.add_row(Text(mark, style), str(line.number), text, Text(_names(line), "italic"))
+    return table
+
+
+def _names(line: SourceLine) -> str:
+    return "  ".join([f"{name}: {' | '.join(types)}" for name, types in line.names.items()])
+
+
+def _abridged(listing: Listing, full: bool) -> Sequence[SourceLine | None]:
+    """The lines that are shown; None for some that are left out."""
+    lines = listing.lines
+    if full or len(lines) <= _LONG:
+        return lines
+    matter = [
+        i for i, line in enumerate(lines) if line.mark.value in ("not staged", "through JAX") or line.trips
+    ]
+    matter = [0, 1, *matter, len(lines) - 1] if matter else [*range(_LONG // 2), len(lines) - 1]
+    kept = {j for i in matter for j in range(i - _AROUND, i + _AROUND + 1)}
+    found: list[SourceLine | None] = []
+    for i, line in enumerate(lines):
+        if i in kept:
+            found.append(line)
+        elif found and found[-1] is not None:
+            found.append(None)
+    return found

@@ -1,0 +1,1 @@
+"""The failures that users of other tools ask about most, each as a program: what the tool says, and what pystage does."""

@@ -1,0 +1,142 @@
+"""What `explain` says of lines is what the program has of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from explain import programs
+
+import pystage
+from pystage.explain import Explanation, Listing, Mark
+from pystage.explain.text import as_json, as_text
+
+X = np.ones((3, 3))
+
+
+def listing(explanation: Explanation, name: str) -> Listing:
+    (found,) = [each for each in explanation.listings if each.name == name]
+    return found
+
+
+def marks(found: Listing) -> dict[str, str]:
+    """By the text of each line, what became of it."""
+    return {line.text.strip(): line.mark.value for line in found.lines}
+
+
+def names(found: Listing) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(types) for line in found.lines for name, types in line.names.items()}
+
+
+def test_lines_of_a_program() -> None:
+    explanation = programs.run.explain(programs.Model([X, X]), X)
+    assert explanation.staged is not None
+    main = listing(explanation, "run")
+    assert marks(main) == {
+        'def run(model, x, mode="fast"):': "",
+        "y = model(x)": "staged",
+        'if mode == "slow":': "constant",
+        'print("slow")': "not run",
+        "z = jnp.linalg.qr(jnp.asarray(y))[0]": "through JAX",
+        "return z, helper(y[0], 2.0) + helper(y[:, 0], 3)": "staged",
+    }
+    assert names(main) == {
+        "model": ("Model",),
+        "x": ("float64[3, 3]",),
+        "mode": ("'fast'",),
+        "y": ("float64[3, 3]",),
+        "z": ("jax float32[3, 3]",),
+    }
+
+
+def test_functions_that_are_called() -> None:
+    explanation = programs.run.explain(programs.Model([X, X]), X)
+    called = listing(explanation, "Model.__call__")
+    (loop,) = [line for line in called.lines if line.trips is not None]
+    assert loop.text.strip() == "for w in self.weights:" and loop.trips == 2
+    assert names(listing(explanation, "helper"))["w"] == ("2.0", "3")
+    assert "called, and staged: Model.__call__" in str(explanation)
+
+
+def test_nothing_is_called() -> None:
+    function = pystage.compile(programs.raises)
+    assert function.explain(pystage.spec("f64[4]")).staged is not None
+    assert function.signatures() == []
+
+
+def test_what_is_refused() -> None:
+    explanation = pystage.compile(programs.appends, fallback="lazy").explain(np.ones(10))
+    assert explanation.staged is None
+    (problem,) = explanation.problems
+    assert problem.code == "PS301"
+    found = marks(listing(explanation, "appends"))
+    assert [text for text, mark in found.items() if mark == Mark.REFUSED.value] == ["rows.append(x[i])"]
+    assert found["if x[i] > 0:"] == "staged"
+    text = str(explanation)
+    assert "a call runs as Python" in text and "error[PS301]" in text
+
+
+def test_the_problems_are_those_of_the_call() -> None:
+    for function in (programs.appends, programs.timed, programs.unassigned):
+        staged = pystage.compile(function, fallback="error")
+        with pytest.raises(pystage.StagingError) as refused:
+            staged(np.ones(10))
+        explained = staged.explain(np.ones(10)).problems
+        assert [str(p) for p in explained] == [str(p) for p in refused.value.diagnostics]
+
+
+def test_constants_that_programs_are_made_for() -> None:
+    def shaped(n: Any) -> Any:
+        return np.zeros(n)
+
+    text = str(pystage.compile(shaped).explain(4))
+    assert "a program for n = 4 alone: the shape of zeros" in text
+
+
+def test_methods_and_gradients() -> None:
+    class Scale:
+        @pystage.compile
+        def apply(self, x: Any) -> Any:
+            return x * 2
+
+    assert Scale().apply.explain(X).staged is not None
+    assert pystage.grad(lambda x: (x * x).sum()).explain(X).staged is not None
+
+
+def test_as_data() -> None:
+    explanation = pystage.compile(programs.timed).explain(X)
+    found = json.loads(as_json(explanation))
+    assert found["compiled"] is False
+    (problem,) = found["problems"]
+    assert problem["code"] == "PS601" and problem["place"]["line"] > 0
+    assert problem["rewrite"]["complete"] is True
+    (function,) = found["functions"]
+    assert function["lines"][1]["mark"] == "not staged"
+
+
+def test_in_notebooks() -> None:
+    page = pystage.compile(programs.timed).explain(X)._repr_html_()
+    assert page.startswith("<pre") and "PS601" in page and "<span style=" in page
+
+
+def test_long_functions_are_abridged() -> None:
+    body = "".join([f"    y = x + {i}\n" for i in range(100)])
+    namespace: dict[str, Any] = {}
+    path = "/tmp/pystage_long_function.py"
+    source = f"import time\ndef long(x):\n{body}    z = time.time()\n    return y + z\n"
+    with open(path, "w") as file:
+        file.write(source)
+    exec(compile(source, path, "exec"), namespace)
+    explanation = pystage.compile(namespace["long"]).explain(X)
+    assert len(as_text(explanation).splitlines()) < 40
+    assert len(as_text(explanation, full=True).splitlines()) > 100
+
+
+def test_shorter() -> None:
+    explanation = pystage.compile(programs.appends).explain(np.ones(10))
+    (line,) = as_text(explanation, short=True).splitlines()
+    assert "programs.py:" in line and "PS301" in line
+    staged = pystage.compile(programs.rolled).explain(np.ones(3))
+    assert as_text(staged, short=True) == "rolled is compiled: rolled(f64[3]) -> (f64[])"

@@ -1,0 +1,55 @@
+"""Rewrites that `explain` proposes stage, and those that do not help are not shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from explain import programs
+
+import pystage
+
+X = np.ones(4, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("function", "added"),
+    [
+        (programs.timed, ["def timed(x, time_):", "    start = time_"]),
+        (programs.noisy, ["def noisy(x, k=3, *, random_):", "    return x + random_ * k"]),
+        (programs.unassigned, ["    y = np.float32(0)"]),
+        (programs.unassigned_row, ["    row = np.zeros((4,), np.float32)"]),
+    ],
+)
+def test_rewrites(function: Any, added: list[str]) -> None:
+    (rewrite,) = pystage.compile(function).explain(X).rewrites
+    assert rewrite is not None and rewrite.complete
+    assert [line for edit in rewrite.edits for line in edit.new] == added
+    assert f"+ {added[0]}" in str(pystage.compile(function).explain(X))
+
+
+@pytest.mark.parametrize("function", [programs.appends, programs.asks_often])
+def test_what_does_not_help_is_not_shown(function: Any) -> None:
+    argument = np.ones(10)
+    explanation = pystage.compile(function).explain(argument)
+    assert explanation.problems and not any(explanation.rewrites)
+    assert "checked" not in str(explanation)
+
+
+def test_one_of_two_problems() -> None:
+    first, second = pystage.compile(programs.twice).explain(np.ones(10)).rewrites
+    assert first is not None and not first.complete
+    assert second is None
+
+
+def test_a_method_keeps_its_own_source() -> None:
+    """What cannot be taken out of its class by itself is left alone."""
+
+    class Clock:
+        @pystage.compile
+        def now(self, x: Any) -> Any:
+            return x + programs.time.time()
+
+    (rewrite,) = Clock().now.explain(X).rewrites
+    assert rewrite is None or rewrite.complete

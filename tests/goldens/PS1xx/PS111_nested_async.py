@@ -1,0 +1,5 @@
+def f(x):
+    async def double():
+        return 2 * x
+
+    return double()

@@ -1,0 +1,18 @@
+import numpy as np
+
+
+def f(x):
+    found = {"low": x.min()}
+    if x.max() > 1.0:
+        found["high"] = x.max()
+    return found
+
+
+def rewritten(x):
+    found = {"low": x.min(), "high": None}
+    if x.max() > 1.0:
+        found["high"] = x.max()
+    return found
+
+
+arguments = (np.arange(3.0),)

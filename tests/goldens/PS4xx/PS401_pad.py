@@ -1,0 +1,12 @@
+import numpy as np
+
+
+def f(x):
+    return np.pad(x, int(x[0]))
+
+
+def rewritten(x):
+    return np.pad(x, 1)
+
+
+arguments = (np.array([2.0, 1.0]),)

@@ -1,0 +1,8 @@
+import numpy as np
+
+
+def f(x):
+    return "ab" * int(x[0])
+
+
+arguments = (np.array([2.0, 1.0]),)

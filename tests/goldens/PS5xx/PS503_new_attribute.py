@@ -1,0 +1,3 @@
+def f(x):
+    x.name = "weights"
+    return x

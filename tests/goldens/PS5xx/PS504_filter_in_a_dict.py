@@ -1,0 +1,9 @@
+def f(x):
+    return {"positive": filter(None, x)}
+
+
+def rewritten(x):
+    return {"positive": list(filter(None, x))}
+
+
+arguments = ([1.0, 2.0],)

@@ -1,0 +1,9 @@
+def f(xs):
+    return iter(xs)
+
+
+def rewritten(xs):
+    return list(xs)
+
+
+arguments = ([1.0, 2.0],)

@@ -1,0 +1,12 @@
+import numpy as np
+
+
+def f(x):
+    return zip(x, x)
+
+
+def rewritten(x):
+    return list(zip(x, x))
+
+
+arguments = (np.ones(2),)

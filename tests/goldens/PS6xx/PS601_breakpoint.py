@@ -1,0 +1,8 @@
+def f(x):
+    breakpoint()
+    return x
+
+
+def rewritten(x):
+    print(x)
+    return x

@@ -1,0 +1,19 @@
+import random
+
+import numpy as np
+
+
+def noise(x):
+    return x * random.random()
+
+
+def f(x, y):
+    return noise(x) + noise(y) + noise(x + y) + noise(x - y)
+
+
+def rewritten(x, y):
+    rng = np.random.default_rng(0)
+    return x * rng.random() + y * rng.random()
+
+
+arguments = (1.0, 2.0)

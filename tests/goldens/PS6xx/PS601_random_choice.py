@@ -1,0 +1,15 @@
+import random
+
+import numpy as np
+
+
+def f(xs):
+    return random.choice(xs)
+
+
+def rewritten(xs):
+    rng = np.random.default_rng(0)
+    return xs[rng.integers(len(xs))]
+
+
+arguments = ([1.0, 2.0],)

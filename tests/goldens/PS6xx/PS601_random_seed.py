@@ -1,0 +1,13 @@
+import random
+
+import numpy as np
+
+
+def f(x):
+    random.seed(0)
+    return x + random.gauss(0.0, 1.0)
+
+
+def rewritten(x):
+    rng = np.random.default_rng(0)
+    return x + rng.normal()

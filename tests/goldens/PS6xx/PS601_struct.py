@@ -1,0 +1,5 @@
+import struct
+
+
+def f(x):
+    return struct.pack("d", x)

@@ -1,0 +1,12 @@
+import random
+import time
+
+
+def f(x):
+    scale = random.random()
+    shift = time.time()
+    return x * scale + shift
+
+
+def rewritten(x, scale=2.0, shift=1.0):
+    return x * scale + shift

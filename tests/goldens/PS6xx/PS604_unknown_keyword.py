@@ -1,0 +1,9 @@
+import numpy as np
+
+
+def f(x):
+    return np.ones(3, device="cpu", like=x) * x
+
+
+def rewritten(x):
+    return np.ones(3) * x

@@ -1,0 +1,6 @@
+class Config(dict):
+    pass
+
+
+def f(x):
+    return Config(x=x)

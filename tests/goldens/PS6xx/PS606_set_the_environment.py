@@ -1,0 +1,6 @@
+import os
+
+
+def f(x):
+    os.environ["PYSTAGE_SCALE"] = "1"
+    return x

@@ -1,0 +1,12 @@
+import jax.numpy as jnp
+
+
+def f(x):
+    return jnp.bincount(x)
+
+
+def rewritten(x):
+    return jnp.bincount(x, length=4)
+
+
+arguments = (jnp.arange(3),)
