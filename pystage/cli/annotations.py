@@ -14,6 +14,7 @@ import re
 import sys
 import types
 import typing
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -39,6 +40,7 @@ _SHORT: dict[str, str] = {
 }
 """Names of element types: HLO's, NumPy's, and `i32` for `s32`."""
 _NUMBERS = {float: "f64[]", int: "s64[]", complex: "c128[]"}
+_WITHOUT_FIELDS = (*_NUMBERS, np.ndarray, jax.Array)
 _PREFERRED = ("float32", "int32", "complex64", "bool", "uint32")
 """Of the element types that an annotation of a `jax.Array` allows, which is taken: JAX's own default."""
 
@@ -205,10 +207,10 @@ def instance_of(cls: Any, sizes: Mapping[str, int]) -> Any:
 
     A field that is not annotated as an array or a number has its default. `NotAnArgument` where that does not say enough.
     """
-    annotations: dict[str, Any] = {}
-    for base in reversed(cls.__mro__):
-        module = sys.modules.get(base.__module__)
-        annotations |= evaluated(inspect.get_annotations(base), vars(module) if module else {})
+    annotations = _annotations(cls)
+    twice = next((held for held, count in _held(cls, Counter()).items() if count > 1), None)
+    if twice is not None:
+        raise NotAnArgument(f"`{shown(cls)}` holds several `{shown(twice)}`, whose dimensions may differ")
     if hasattr(cls, "_fields"):
         return tuple.__new__(cls, [argument_of(annotations[name], sizes) for name in cls._fields])
     defaults = _fields(cls, annotations)
@@ -216,12 +218,39 @@ def instance_of(cls: Any, sizes: Mapping[str, int]) -> Any:
     for name, default in defaults.items():
         try:
             value = argument_of(annotations[name], sizes)
+        except UnknownSize:
+            raise
         except NotAnArgument as error:
             if default is dataclasses.MISSING:
                 raise NotAnArgument(f"the field `{name}` of `{shown(cls)}`: {error}") from None
             value = default
         object.__setattr__(made, name, value)
     return made
+
+
+def _annotations(cls: type) -> dict[str, Any]:
+    """The annotations of a class and of its bases."""
+    found: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        module = sys.modules.get(base.__module__)
+        found |= evaluated(inspect.get_annotations(base), vars(module) if module else {})
+    return found
+
+
+def _held(annotation: Any, found: Counter[type]) -> Counter[type]:
+    """How often an object of each class with annotated fields stands in what an annotation describes."""
+    for part in typing.get_args(annotation):
+        _held(part, found)
+    if (
+        isinstance(annotation, type)
+        and annotation not in _WITHOUT_FIELDS
+        and not hasattr(annotation, "dim_str")
+    ):
+        fields = _annotations(annotation)
+        found[annotation] += bool(fields)
+        for said in fields.values() if found[annotation] == 1 else ():
+            _held(said, found)
+    return found
 
 
 def _fields(cls: Any, annotations: Mapping[str, Any]) -> dict[str, Any]:
@@ -242,9 +271,10 @@ def evaluated(annotations: Mapping[str, Any], namespace: Mapping[str, Any]) -> d
     for name, annotation in annotations.items():
         if isinstance(annotation, typing.ForwardRef):
             annotation = annotation.__forward_arg__
-        if isinstance(annotation, str):
-            with contextlib.suppress(Exception):
-                annotation = eval(annotation, dict(namespace))  # `from __future__ import annotations`
+        for _ in range(2):  # a text, and of `from __future__ import annotations` the text of a text
+            if isinstance(annotation, str):
+                with contextlib.suppress(Exception):
+                    annotation = eval(annotation, dict(namespace))
         found[name] = annotation
     return found
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Set
+
 from ..compiler.diagnostics.codes_types import CertainlyRaises
 from ..compiler.diagnostics.diagnostic import Diagnostic, Note
+from ..compiler.diagnostics.span import Span
 from ..compiler.hlo.ir import Op, Value
 from ..compiler.hlo.walk import functions
 from ..compiler.ops import Add, Call, Constant, Select, While
@@ -25,41 +28,52 @@ def raises(program: Program) -> list[Diagnostic]:
         return [] if site.cls is NotImplementedError else [_diagnostic(site)]
     if any(function.catches for function in functions(program.function)):
         return []
-    numbers = _numbers(program.function.body.results[failure.code.index])
-    sites = [failure.find(number) for number in sorted(numbers) if number]
-    return [_diagnostic(site) for site in sites if _is_unconditional(site)]
+    places = _places(program.function.body.results[failure.code.index])
+    sites = [(failure.find(number), branches) for number, branches in sorted(places.items()) if number]
+    return [_diagnostic(site) for site, branches in sites if _is_unconditional(site, branches)]
 
 
-def _is_unconditional(site: Site) -> bool:
-    """True if a library function raises there, without a look at values."""
-    return isinstance(site.exception, Made) and site.exception.function is copied
+def _is_unconditional(site: Site, branches: Set[Span]) -> bool:
+    """True if a library function raises there, and not where it has looked at values first: in a branch of its own."""
+    if not isinstance(site.exception, Made) or site.exception.function is not copied:
+        return False
+    return site.span is not None and site.span not in branches
 
 
-def _numbers(code: Value) -> set[int]:
-    """The numbers of places that a code may be."""
-    found: set[int] = set()
-    seen: set[int] = set()
-    open = [code]
+def _places(code: Value) -> dict[int, set[Span]]:
+    """The numbers of places that a code may be, each with where the branches stand that lead to it."""
+    found: dict[int, set[Span]] = {}
+    known: dict[Value, frozenset[Span]] = {}
+    open: list[tuple[Value, frozenset[Span]]] = [(code, frozenset())]
     while open:
-        value = open.pop()
-        if id(value) in seen or not isinstance(value.owner, Op):
+        value, branches = open.pop()
+        op, before = value.owner, known.get(value)
+        if not isinstance(op, Op) or (before is not None and branches <= before):
             continue
-        seen.add(id(value))
-        op = value.owner
-        match op.kind:
-            case Constant(data=data):
-                found.add(int(data))
-            case Select():
-                open += op.operands[1:]
-            case Add():
-                open += [operand for operand in op.operands if not _is_constant(operand)]
-            case While():
-                open += [op.operands[value.index], op.regions[1].results[value.index]]
-            case Call(function=function):
-                open.append(function.body.results[value.index])
-            case Branching():
-                open += [region.results[value.index] for region in op.regions]
+        branches = known[value] = branches | (before or frozenset())
+        if isinstance(op.kind, Constant):
+            found.setdefault(int(op.kind.data), set()).update(branches)
+        if isinstance(op.kind, Branching) and op.span is not None:
+            branches |= {op.span}
+        open += [(inner, branches) for inner in _sources(op, value.index)]
     return found
+
+
+def _sources(op: Op, index: int) -> Iterable[Value]:
+    """Of which values a code is one that an operation gives as its result at `index`."""
+    match op.kind:
+        case Select():
+            return op.operands[1:]
+        case Add():
+            return [operand for operand in op.operands if not _is_constant(operand)]
+        case While():
+            return op.operands[index], op.regions[1].results[index]
+        case Call(function=function):
+            return (function.body.results[index],)
+        case Branching():
+            return [region.results[index] for region in op.regions]
+        case _:
+            return ()
 
 
 def _is_constant(value: Value) -> bool:

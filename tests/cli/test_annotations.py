@@ -52,6 +52,19 @@ class Annotated_:
     w: "f32[n]"
 
 
+@dataclass
+class Pair:
+    first: Layer
+    weights: Weights
+    more: tuple[Layer, float]
+
+
+@dataclass
+class Chain:
+    w: "f32[n]"
+    next: "Chain"
+
+
 TYPES: dict[str, tuple[Any, str]] = {
     "text": ("f32[n, 784]", "f32[5,784]"),
     "no axes": ("f64[]", "f64[]"),
@@ -123,6 +136,8 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "keys": (Key[Array, "n"], "says no element type"),
     "no fields": (str, "`str` says no shape and no element type, and has no annotated fields"),
     "computed fields": (Computed, "`Computed` computes fields in `__post_init__`"),
+    "several layers": (Pair, "`Pair` holds several `Layer`, whose dimensions may differ"),
+    "a chain": (Chain, "`Chain` holds several `Chain`"),
     "None": (None, "`None` is no annotation"),
 }
 
@@ -138,6 +153,8 @@ def test_a_size_that_is_not_given_is_named() -> None:
     with pytest.raises(UnknownSize, match="the size of the dimension `k` is not given") as error:
         array_of("f32[n, 2*k]", SIZES)
     assert error.value.name == "k"
+    with pytest.raises(UnknownSize, match="`m` is not given"):
+        argument_of(Nested, {"n": 3})
 
 
 def test_fresh_sizes_for_all_names() -> None:

@@ -24,6 +24,10 @@ UNCHECKED = {
         'def f(x: "f32[n, m]", axis: int): return x.sum(axis=axis)',
         "the value of `axis` must be known; give it a default",
     ),
+    "an integer that is no size": (
+        'def f(x: "f32[n]", k: int): return [1, 2].index(k) + x',
+        "the value of `k` must be known; give it a default",
+    ),
     "a field": (
         '@pystage.compile\ndef f(x: Config): return x.n\nclass Inner: pass',
         "the argument `x`: the field `inner` of `Config`: `Inner` says no shape and no element type, "
@@ -163,6 +167,26 @@ def test_comments_at_the_def_ignore(check: Check) -> None:
     text = 'def f(x: "f32[n]",\n      y: "f32[m]"):  # pystage: ignore[PS201]\n    return x + y\n'
     assert check(text).found == []
     assert check(text.replace("PS201", "PS202")).status == 1
+
+
+def test_a_comment_ignores_that_a_function_is_not_checked(check: Check) -> None:
+    text = "@pystage.compile\ndef f(x):  # pystage: ignore\n    return x\n"
+    result = check(text, "--strict")
+    assert (result.status, result.found) == (0, [])
+    assert check(text.replace("ignore", "ignore[PS201]"), "--strict").status == 1
+
+
+def test_proxies_are_asked_nothing(check: Check) -> None:
+    text = """
+    class Proxy:
+        @property
+        def __class__(self): raise RuntimeError("not bound")
+
+    proxy = Proxy()
+
+    def f(x: "f32[n]"): return x
+    """
+    assert check(text).status == 0
 
 
 def test_a_comment_that_ignores_nothing_is_a_warning(check: Check) -> None:

@@ -14,6 +14,9 @@ from ..targets import is_ours
 from .functions import Checked
 from .written import Written
 
+_ANY = ""
+"""No code: comments that ignore all ignore it, too."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -55,9 +58,13 @@ class Findings:
         self._problems[diagnostic.code, span] = Finding(diagnostic, span, "")
 
     def not_checked(self, of: Checked, why: str) -> None:
-        """Notes a function that cannot be checked; nobody can say that a comment in it ignores nothing."""
-        self.unchecked.append(Unchecked(of.name, of.span, why))
+        """Notes a function that cannot be checked, unless a comment in its header ignores that.
+
+        Nobody can say that a comment in it ignores nothing.
+        """
         written = self.written(of.span.file)
+        if written is None or not written.ignoring(_ANY, of.span):
+            self.unchecked.append(Unchecked(of.name, of.span, why))
         if written is not None:
             lines = written.lines_of(of.span.line)
             for ignore in written.ignores:

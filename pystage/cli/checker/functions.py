@@ -84,31 +84,35 @@ def functions_of(module: types.ModuleType, file: Path) -> list[Checked]:
 def _members(module: types.ModuleType) -> Iterator[tuple[str, Any, type | None]]:
     """What stands in a module and in its classes, by qualified name; the class where it is needed for an instance."""
     for name, value in list(vars(module).items()):
-        if isinstance(value, type) and value.__module__ == module.__name__:
+        if _is(value, type) and value.__module__ == module.__name__:
             yield from _methods(value)
         else:
             yield name, value, None
 
 
+def _is(value: Any, *kinds: type) -> bool:
+    """As `isinstance`, but without a question to the value, which may be a proxy that is not bound to anything."""
+    return issubclass(type(value), kinds)
+
+
 def _methods(cls: type) -> Iterator[tuple[str, Any, type | None]]:
     for name, value in list(vars(cls).items()):
-        inner = plain(value) if isinstance(value, CompiledFunction) else value
-        wrapped = getattr(value, "__wrapped__", None) if isinstance(value, CompiledFunction) else value
-        if isinstance(value, type):
+        wrapped = value.__wrapped__ if _is(value, CompiledFunction) else value
+        if _is(value, type):
             if value.__qualname__.startswith(f"{cls.__qualname__}."):
                 yield from _methods(value)
-        elif isinstance(wrapped, staticmethod | classmethod):
+        elif _is(wrapped, staticmethod, classmethod):
             yield f"{cls.__qualname__}.{name}", getattr(cls, name), None
-        elif isinstance(inner, types.FunctionType):
+        elif _is(value, CompiledFunction, types.FunctionType):
             yield f"{cls.__qualname__}.{name}", value, cls
 
 
 def _checked(name: str, value: Any, owner: type | None) -> Checked | None:
-    if isinstance(value, custom_vjp):
+    if _is(value, custom_vjp):
         value, decorated = compile(value.fun), True
     else:
-        decorated = isinstance(value, CompiledFunction | BoundFunction)
-    if not decorated and not isinstance(value, types.FunctionType | types.MethodType):
+        decorated = _is(value, CompiledFunction, BoundFunction)
+    if not decorated and not _is(value, types.FunctionType, types.MethodType):
         return None
     written = target_of(plain(value)).fn
     place = definition_of(written)
@@ -118,8 +122,7 @@ def _checked(name: str, value: Any, owner: type | None) -> Checked | None:
         return None
     function = value if decorated else compile(value)
     own = function.transformed is None and "<lambda>" not in written.__qualname__
-    shown = written.__qualname__ if own else name
-    return Checked(shown, function, decorated, owner, place)
+    return Checked(written.__qualname__ if own else name, function, decorated, owner, place)
 
 
 def _names_an_array(function: Callable[..., Any]) -> bool:

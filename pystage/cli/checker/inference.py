@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import count, product
 from typing import Any
 
 from ...compiler.diagnostics.codes_calls import InternalError
@@ -53,7 +53,8 @@ class Inference:
     def _diagnostics(self, sizes: Sizes, flags: Mapping[str, bool]) -> list[Diagnostic]:
         """What is wrong with these flags.
 
-        An integer whose value the compiler must know gets one as a dimension of its name does.
+        An integer whose value the compiler must know gets one as a dimension of its name does. Where it is no dimension,
+        that shows only that the program is right for some value.
         """
         given: dict[str, int] = {}
         while True:
@@ -65,10 +66,17 @@ class Inference:
                     raise NotChecked(f"the value of `{wanted.path}` must be known for {wanted.reason}")
                 given[wanted.path] = sizes[wanted.path]
                 continue
-            if given and not all(map(_is_of_shapes, found)):
+            sizes_only = given.keys() <= self._dimensions(flags) and all(map(_is_of_shapes, found))
+            if given and found and not sizes_only:
                 names = " and ".join([f"`{name}`" for name in given])
                 raise NotChecked(f"the value of {names} must be known; give it a default")
             return found
+
+    def _dimensions(self, flags: Mapping[str, bool]) -> Set[str]:
+        """The names of dimensions in the annotations."""
+        sizes = Sizes({}, count(2))
+        self.checked.arguments(sizes, flags)
+        return sizes.keys()
 
     def _inferred(self, args: tuple[Any, ...], kwargs: dict[str, Any], sizes: Sizes) -> list[Diagnostic]:
         try:

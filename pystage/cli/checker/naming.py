@@ -85,11 +85,12 @@ class Naming:
             if isinstance(value, str):
                 changes[each.name] = self.text(value, None if b is None else getattr(b, each.name))
         others = (None,) * len(a.notes) if b is None or len(b.notes) != len(a.notes) else b.notes
-        notes = [
-            Note(self.text(note.text, None if other is None else other.text), note.span)
-            for note, other in zip(a.notes, others)
-        ]
+        notes = [self._note(note, other) for note, other in zip(a.notes, others)]
         return replace(a, notes=tuple(notes), **changes)
+
+    def _note(self, a: Note, b: Note | None) -> Note:
+        label = self.text(a.label, None if b is None else b.label)
+        return replace(a, text=self.text(a.text, None if b is None else b.text), label=label)
 
     def text(self, a: str, b: str | None) -> str:
         """The text with names for sizes."""

@@ -130,7 +130,9 @@ class Results:
                     else:
                         found = ArrayType(step.dtype(found.dtype), step.shape(found))
                 return found
-            case Known(value=None):
+            case Known(value=None) if (
+                self._program.failure is None
+            ):  # what has certainly raised gives None, too
                 return "None"
             case Container(cls=cls, children=children):
                 return f"a {cls.__name__}" + (f" of {len(children)}" if cls is tuple else "")

@@ -13,7 +13,10 @@ from typing import ClassVar
 from .span import Span
 
 _NUMPY = {"s": "int", "u": "uint", "f": "float", "bf": "bfloat", "c": "complex", "pred": "bool"}
-_TYPE = re.compile(r"\b(?:(s|u|f|bf|c)(\d+)|(pred))(?=\[[\w, *+]*\])")
+_TYPE = re.compile(
+    r"\b(?:([su](?=8|16|32|64)|f(?=16|32|64)|bf(?=16)|c(?=64|128))(\d+)|(pred))(?=\[[\w+*/, -]*\])"
+)
+"""A type, whose extents may be names (`pystage check`)."""
 
 
 def in_numpys_words(text: str) -> str:
