@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..compiler.diagnostics.render import more, render, render_all
+from .examples import Example, example_like
 
 if TYPE_CHECKING:
     from ..compiler.diagnostics.span import Span
@@ -72,6 +73,7 @@ def as_text(
 def _problems(explanation: Explanation, color: bool, width: int | None) -> str:
     """The problems, each with the rewrite that was tried."""
     texts: list[str] = []
+    shown: list[Example] = []
     last = {problem.code: i for i, problem in enumerate(explanation.problems)}
     for i, (problem, rewrite) in enumerate(zip(explanation.problems, explanation.rewrites, strict=True)):
         texts.append(render(problem, color=color, width=width, page=False))
@@ -80,9 +82,20 @@ def _problems(explanation: Explanation, color: bool, width: int | None) -> str:
                 "with it the function is compiled" if rewrite.complete else "with it this problem is gone"
             )
             texts[-1] += "\n" + "\n".join([f"checked: {rewrite.text}; {verdict}", *rewrite.diff()])
+        elif (example := example_like(problem)) is not None and example not in shown:
+            shown.append(example)
+            texts[-1] += "\n" + "\n".join(_like(example))
         if last[problem.code] == i:
             texts[-1] += "\n" + more(problem)
     return "\n\n".join(texts)
+
+
+def _like(example: Example) -> Iterator[str]:
+    """An example, before and after."""
+    yield "a program like it:"
+    yield from [f"    {line}".rstrip() for line in example.program.splitlines()]
+    yield "and how it works (checked):"
+    yield from [f"    {line}".rstrip() for line in example.rewritten.splitlines()]
 
 
 def as_html(explanation: Explanation) -> str:
