@@ -38,8 +38,7 @@ def page(questions: Sequence[Any]) -> str:
 def table(questions: Sequence[Any]) -> str:
     """The questions of one tool, and what pystage does."""
     rows = [
-        f"| [{cell(q.name)}](#{anchor(q.program.__name__)}) | {cell(q.says)} | {answer(q)} |"
-        for q in questions
+        f"| [{cell(q.name)}](#{anchor(q.program.__name__)}) | {q.says} | {answer(q)} |" for q in questions
     ]
     return "\n".join(["| there | what it means | here |", "| --- | --- | --- |", *rows])
 
@@ -61,8 +60,8 @@ def answer(question: Any) -> str:
 
 
 def cell(text: str) -> str:
-    """Text as it stands in a table, and in a link."""
-    return text.replace("|", "\\|").replace("[", "\\[").replace("]", "\\]").replace("<", "&lt;")
+    """A name as it stands in the text of a link."""
+    return text.replace("[", "\\[").replace("]", "\\]").replace("<", "&lt;")
 
 
 def anchor(name: str) -> str:

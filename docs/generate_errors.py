@@ -90,7 +90,10 @@ def index() -> str:
         "# Errors",
         "What pystage cannot stage it refuses with a `pystage.StagingError`, whose `diagnostics` have a stable "
         "code, the place in the source, the reasons, and a rewrite. Each code has a page, made by "
-        "`docs/generate_errors.py` from the class of the error and from a program that shows it.",
+        "`docs/generate_errors.py` from the class of the error and from programs that show it; `pystage explain PS301` "
+        "prints it.",
+        "[Coming from another tool](coming-from.md) has the failures that users of JAX, Numba, `torch.compile` and others "
+        "ask about most, and what becomes of them here.",
     ]
     for digit, title in FAMILIES.items():
         codes = [code for code in CODES if code[2] == digit]

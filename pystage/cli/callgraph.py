@@ -13,6 +13,7 @@ from ..compiler.hlo.ir import Function
 from ..compiler.hlo.walk import callees
 from ..runtime.hlo_text import Place
 from .programs import place_of
+from .targets import is_ours
 
 _Key = tuple[str, str]
 """A file, and the qualified name of a function in it."""
@@ -97,4 +98,6 @@ class _Graph:
 
 
 def _key(span: Span | None) -> _Key | None:
-    return (span.file, span.function) if span is not None and span.function else None
+    if span is None or not span.function or is_ours(span.file):
+        return None
+    return span.file, span.function

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import re
 import runpy
 import sys
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from rich.markdown import Markdown
+
+from ..compiler.diagnostics.catalogue import codes, page_of
+from ..compiler.diagnostics.terminal import columns_of, takes_color
 from ..explain.running import report, watching_calls
 from ..explain.text import as_json, as_text
 from ..runtime.function import BoundFunction, CompiledFunction
@@ -47,15 +53,34 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(
             "name a function (module:function, path/file.py::function), a code, or a script (--run)"
         )
+    if _CODE.fullmatch(options.target):
+        return _print_page(options.target)
     target = target_from(options)
     function: Any = target.function
     compiled = function if isinstance(function, CompiledFunction | BoundFunction) else compile(function)
-    explanation = compiled.explain(*target.args, **target.kwargs)
+    try:
+        explanation = compiled.explain(*target.args, **target.kwargs)
+    except TypeError as error:  # the arguments do not fit the parameters
+        raise UsageError(str(error)) from None
     if options.json:
         print(as_json(explanation))
     else:
-        print(as_text(explanation, color=sys.stdout.isatty(), full=options.all, short=options.short))
-    return 0 if explanation.staged is not None else 1
+        color, width = takes_color(sys.stdout), columns_of(sys.stdout)
+        print(as_text(explanation, color=color, width=width, full=options.all, short=options.short))
+    return 0 if explanation.staged is not None and not explanation.problems else 1
+
+
+def _print_page(code: str) -> int:
+    """Prints the page of a code."""
+    page = page_of(code)
+    if page is None:
+        near = difflib.get_close_matches(code, codes(), 3)
+        raise UsageError(f"there is no code {code}; there is {', '.join(near)}")
+    if takes_color(sys.stdout):
+        Console(width=columns_of(sys.stdout)).print(Markdown(page))
+    else:
+        print(page.rstrip())
+    return 0
 
 
 def _run_script(script: Path, arguments: list[str]) -> int:
@@ -80,5 +105,7 @@ def _run_script(script: Path, arguments: list[str]) -> int:
     finally:
         sys.argv = before
     sys.stdout.flush()
-    print(f"\n── pystage: what became of {script}\n\n{report(color=sys.stderr.isatty())}", file=sys.stderr)
+    print(
+        f"\n── pystage: what became of {script}\n\n{report(color=takes_color(sys.stderr))}", file=sys.stderr
+    )
     return status

@@ -118,7 +118,9 @@ def contents(target: Target) -> Contents:
         str(staged),
         place_of(definition),
         tuple([programs.listing(stage) for stage in TITLES]),
-        calls=calls_of(staged.program.function, definition, name_of(target)),
+        calls=calls_of(
+            staged.program.function, None if _is_transform(target) else definition, name_of(target)
+        ),
         costs=costs_of(staged.function),
         totals=tuple(_totals(programs)),
     )
@@ -132,6 +134,11 @@ def failed(target: Target, error: StagingError) -> Contents:
         listings = ()
     problems = tuple([_problem(diagnostic) for diagnostic in error.diagnostics])
     return Contents(name_of(target), "", place_of(_definition(target)), listings, problems)
+
+
+def _is_transform(target: Target) -> bool:
+    """True for a derivative, or the like, of what the user wrote."""
+    return getattr(target.function, "transformed", None) is not None
 
 
 def _definition(target: Target) -> Span | None:

@@ -20,6 +20,7 @@ from ..compiler.pipeline import Infer, Staged
 from ..compiler.stage import ir as stage
 from ..runtime.dispatch import Dispatcher
 from ..runtime.lowering import Canonical, Lowered
+from .raises import raises
 from .rewrites import Rewrite, rewrite_for
 from .text import as_html, as_text
 
@@ -40,6 +41,7 @@ class Mark(enum.Enum):
     UNROLLED = "unrolled"  # a loop of which the program has every trip
     JAX = "through JAX"  # it calls a function that JAX traces, as a part of the program
     REFUSED = "not staged"
+    RAISES = "raises"  # whatever the values are
     SKIPPED = "not run"  # no path leads there for these arguments
     NONE = ""
 
@@ -67,14 +69,15 @@ class Listing:
     @property
     def refused(self) -> bool:
         """True if a line of it is not staged."""
-        return any(line.mark is Mark.REFUSED for line in self.lines)
+        return any(line.mark in (Mark.REFUSED, Mark.RAISES) for line in self.lines)
 
 
 @dataclass(frozen=True)
 class Explanation:
     """What becomes of a function for certain arguments: `print` it, or look at it in a notebook.
 
-    `staged`: its program; None if it cannot be staged, for the reasons in `problems`. `listings`: the functions that were
+    `staged`: its program; None if it cannot be staged, for the reasons in `problems`; of a program these say what it raises
+    wherever it gets there, as for shapes that do not fit. `listings`: the functions that were
     looked at, that one first. `rewrites`: for each problem a change of the source that was tried and settles it, where there
     is one. `fallback`: what a call does in this case, `"error"`, `"lazy"` or `"python"`.
     """
@@ -120,7 +123,10 @@ def explain(
     with watching(trail):
         found = attempt(function, {})
     if isinstance(found, Staged):
-        return Explanation(name, found, (), (), _listings(trail, ()), fallback)
+        certain = tuple(raises(found.program))
+        return Explanation(
+            name, found, certain, (None,) * len(certain), _listings(trail, certain, Mark.RAISES), fallback
+        )
     rewrites = _rewrites(function, found, trail, attempt)
     return Explanation(name, None, found, rewrites, _listings(trail, found), fallback)
 
@@ -163,12 +169,12 @@ def is_of_library(file: str) -> bool:
 # ---------------------------------------------------------------- lines
 
 
-def _listings(trail: Trail, problems: Sequence[Diagnostic]) -> tuple[Listing, ...]:
-    """The outermost functions of the user's among those that were inferred."""
+def _listings(trail: Trail, problems: Sequence[Diagnostic], mark: Mark = Mark.REFUSED) -> tuple[Listing, ...]:
+    """The outermost functions of the user's among those that were inferred; `mark` is that of lines with problems."""
     own = [f for f in trail.functions if not is_of_library(f.span.file)] or list(trail.functions)[:1]
     spans = {id(f): f.span for f in own}
     outer = [f for f in own if not any(_is_within(f.span, s) for i, s in spans.items() if i != id(f))]
-    made = _Marks(trail, problems)
+    made = _Marks(trail, problems, mark)
     found: dict[Span, Listing] = {}
     for function in outer:
         found.setdefault(function.span, Listing(function.qualname, function.span, made.lines(function)))
@@ -194,12 +200,15 @@ def _instructions(function: stage.Function) -> Iterator[stage.Instr]:
 class _Marks:
     """What became of the lines of a program."""
 
-    def __init__(self, trail: Trail, problems: Sequence[Diagnostic]) -> None:
+    def __init__(self, trail: Trail, problems: Sequence[Diagnostic], of_problems: Mark) -> None:
         self._trail = trail
+        self._of_problems = of_problems
         self._names = trail.names()
         self._operations = trail.operations()
         places = {(p.span.file, p.span.line) for p in problems if p.span is not None}
-        self._refused: set[Place] = places | trail.refused if problems else set()
+        self._refused: set[Place] = (
+            places | trail.refused if problems and of_problems is Mark.REFUSED else places
+        )
         self._trips: dict[Place, int] = {s.place: s.trips for s in trail.loops() if s.trips is not None}
 
     def lines(self, function: stage.Function) -> tuple[SourceLine, ...]:
@@ -217,7 +226,7 @@ class _Marks:
 
     def _mark(self, place: Place, holds_instructions: bool, is_header: bool) -> Mark:
         if place in self._refused:
-            return Mark.REFUSED
+            return self._of_problems
         total, by_jax = self._operations.get(place, (0, 0))
         if place in self._trips:
             return Mark.UNROLLED

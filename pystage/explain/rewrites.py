@@ -74,11 +74,11 @@ class Rewrite:
         return {"text": self.text, "complete": self.complete, "edits": edits}
 
     def diff(self) -> list[str]:
-        """The lines that go and those that come, as in a patch."""
+        """The lines that go and those that come, as in a patch; a line that only comes has the number that it will have."""
         found = []
         for edit in self.edits:
             found += [f"{edit.line + i:>4} - {text}" for i, text in enumerate(edit.old)]
-            found += [f"{'':>4} + {text}" for text in edit.new]
+            found += [f"{'' if edit.old else edit.line:>4} + {text}" for text in edit.new]
         return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import shutil
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,10 +12,9 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from ..compiler.diagnostics.render import render
+from ..compiler.diagnostics.render import more, render, render_all
 
 if TYPE_CHECKING:
-    from ..compiler.diagnostics.diagnostic import Diagnostic
     from ..compiler.diagnostics.span import Span
     from ..compiler.pipeline import Staged
     from .explanation import Explanation, Listing, SourceLine
@@ -27,6 +25,7 @@ _STYLES = {
     "unrolled": "cyan",
     "through JAX": "blue",
     "not staged": "bold red",
+    "raises": "bold red",
     "not run": "dim",
 }
 _LONG = 60
@@ -53,33 +52,36 @@ def as_text(
 ) -> str:
     """The explanation as text; `width` in characters, `full`: long functions are not abridged, `short`: problems only."""
     if short:
-        return "\n".join([_short(problem) for problem in explanation.problems]) or _first_line(explanation)
+        return render_all(explanation.problems, short=True) or _first_line(explanation)
     target = io.StringIO()
     console = Console(
         file=target,
         force_terminal=color,
         color_system="standard" if color else None,
-        width=width or min(_WIDTH, shutil.get_terminal_size((_WIDTH, 24)).columns),
+        width=width or _WIDTH,
         highlight=False,
     )
     console.print(_document(explanation, full))
     text = target.getvalue()
     if explanation.problems:
-        text += "\n" + _problems(explanation, color) + "\n"
+        text += "\n" + _problems(explanation, color, width) + "\n"
     lines = [line.rstrip() for line in text.splitlines()]
     return "\n".join(lines).rstrip("\n")
 
 
-def _problems(explanation: Explanation, color: bool) -> str:
+def _problems(explanation: Explanation, color: bool, width: int | None) -> str:
     """The problems, each with the rewrite that was tried."""
-    texts = []
-    for problem, rewrite in zip(explanation.problems, explanation.rewrites, strict=True):
-        texts.append(render(problem, color=color))
+    texts: list[str] = []
+    last = {problem.code: i for i, problem in enumerate(explanation.problems)}
+    for i, (problem, rewrite) in enumerate(zip(explanation.problems, explanation.rewrites, strict=True)):
+        texts.append(render(problem, color=color, width=width, page=False))
         if rewrite is not None:
             verdict = (
                 "with it the function is compiled" if rewrite.complete else "with it this problem is gone"
             )
             texts[-1] += "\n" + "\n".join([f"checked: {rewrite.text}; {verdict}", *rewrite.diff()])
+        if last[problem.code] == i:
+            texts[-1] += "\n" + more(problem)
     return "\n\n".join(texts)
 
 
@@ -89,7 +91,7 @@ def as_html(explanation: Explanation) -> str:
     console.print(_document(explanation, full=False))
     if explanation.problems:
         console.print()
-        console.print(Text.from_ansi(_problems(explanation, color=True)))
+        console.print(Text.from_ansi(_problems(explanation, True, None)))
     code = '<pre style="font-family:monospace;line-height:1.35;white-space:pre-wrap">{code}</pre>'
     return console.export_html(inline_styles=True, code_format=code)
 
@@ -127,10 +129,6 @@ def as_json(explanation: Explanation) -> str:
     return json.dumps(found, indent=2)
 
 
-def _short(problem: Diagnostic) -> str:
-    return f"{problem.span or '<unknown>'}: {problem.code} {problem.headline}"
-
-
 def _first_line(explanation: Explanation) -> str:
     return next(iter(_verdict(explanation))).plain
 
@@ -158,6 +156,11 @@ def _verdict(explanation: Explanation) -> Iterable[Text]:
             types = f"{explanation.name}({count} arrays) -> {types.rpartition(' -> ')[2]}"
         yield Text(f"{explanation.name} is compiled: {types}", "bold green")
         yield from _demands(staged)
+        if explanation.problems:
+            yield Text(
+                "  it raises wherever it gets to the lines that are marked so, whatever the values are",
+                "bold red",
+            )
         return
     count = len(explanation.problems)
     problems = "1 problem" if count == 1 else f"{count} problems"
@@ -211,7 +214,9 @@ def _abridged(listing: Listing, full: bool) -> Sequence[SourceLine | None]:
     if full or len(lines) <= _LONG:
         return lines
     matter = [
-        i for i, line in enumerate(lines) if line.mark.value in ("not staged", "through JAX") or line.trips
+        i
+        for i, line in enumerate(lines)
+        if line.mark.value in ("not staged", "raises", "through JAX") or line.trips
     ]
     matter = [0, 1, *matter, len(lines) - 1] if matter else [*range(_LONG // 2), len(lines) - 1]
     kept = {j for i in matter for j in range(i - _AROUND, i + _AROUND + 1)}

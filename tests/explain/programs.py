@@ -88,3 +88,7 @@ def raises(x):
     if x.sum() > 3:
         raise ValueError("too large")
     return x
+
+
+def product(x, w):
+    return x @ w

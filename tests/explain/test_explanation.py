@@ -87,6 +87,15 @@ def test_the_problems_are_those_of_the_call() -> None:
         assert [str(p) for p in explained] == [str(p) for p in refused.value.diagnostics]
 
 
+def test_what_raises_whatever_the_values_are() -> None:
+    explanation = pystage.compile(programs.product).explain(X, np.ones((4, 2)))
+    assert explanation.staged is not None
+    (problem,) = explanation.problems
+    assert problem.code == "PS223" and "ValueError" in problem.headline
+    assert marks(listing(explanation, "product"))["return x @ w"] == "raises"
+    assert "whatever the values are" in str(explanation)
+
+
 def test_constants_that_programs_are_made_for() -> None:
     def shaped(n: Any) -> Any:
         return np.zeros(n)

@@ -15,11 +15,11 @@ from ...compiler.diagnostics.diagnostic import Diagnostic, Note
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
 from ...compiler.pipeline import Staged
+from ...explain.raises import raises
 from ...runtime.calling import target_of
 from ..annotations import Sizes
 from ..targets import as_written
 from .functions import Checked, NotChecked
-from .raises import raises
 from .results import Results
 
 _OF_SHAPES = {"PS201", "PS206", "PS222"}

@@ -39,7 +39,7 @@ _CAN = {
 }
 """What the last line says of whether what is refused could ever be staged."""
 
-__all__ = ["MAX_LINES", "render", "render_all", "render_html"]
+__all__ = ["MAX_LINES", "more", "render", "render_all", "render_html"]
 
 
 def render(
@@ -61,6 +61,11 @@ def render(
     if not color:
         return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
     return _colored(lines)
+
+
+def more(diagnostic: Diagnostic) -> str:
+    """The line that names the page of a diagnostic."""
+    return f"more: pystage explain {diagnostic.code}{_CAN[diagnostic.ever]}"
 
 
 def render_all(
@@ -118,7 +123,7 @@ def _diagnostic(diagnostic: Diagnostic, width: int | None, page: bool) -> Iterat
     if diagnostic.advice:
         yield [("help", "help"), (f": {diagnostic.advice}", "")]
     if page and diagnostic.code:
-        yield [(f"more: pystage explain {diagnostic.code}{_CAN[diagnostic.ever]}", "more")]
+        yield [(more(diagnostic), "more")]
 
 
 def _stands_beside(note: Note, span: Span | None) -> bool:

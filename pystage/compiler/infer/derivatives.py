@@ -221,7 +221,8 @@ def _no_derivative(error: NotDifferentiable, span: Span | None) -> NoDerivative:
     written = called_at(error.at)
     if _OPCODE.fullmatch(what) and written is not None and not is_library(error.at):
         what = f"`{written}`"
-    return NoDerivative(span=error.at, what=what, notes=(Note(text, span, text),))
+    notes = () if is_library(span) else (Note(text, span, text),)
+    return NoDerivative(span=error.at, what=what, notes=notes)
 
 
 _OPCODE = re.compile("`[a-z_]+`")

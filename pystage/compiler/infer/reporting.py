@@ -96,6 +96,10 @@ def report(engine: Engine, diagnostic: Diagnostic) -> Unknown:
     diagnostic = at_users_call(diagnostic, engine.frame, engine.b.span)
     if inside is not diagnostic and any(d.span == diagnostic.span for d in engine.errors.found):
         return Unknown(engine.errors.found[-1])  # what follows from the first error in a library's program
+    if is_library(
+        diagnostic.span
+    ):  # a transform that is called outside of staged source: there is no line of the user's
+        diagnostic = replace(diagnostic, span=None)
     notes = [n for n in _calls(engine) if n not in diagnostic.notes]
     diagnostic = replace(diagnostic, notes=(*diagnostic.notes, *notes))
     engine.errors.add(diagnostic, reason)

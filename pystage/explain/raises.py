@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 
-from ...compiler.diagnostics.codes_types import CertainlyRaises
-from ...compiler.diagnostics.diagnostic import Diagnostic, Note
-from ...compiler.diagnostics.span import Span
-from ...compiler.hlo.ir import Op, Value
-from ...compiler.hlo.walk import functions
-from ...compiler.ops import Add, Call, Constant, Select, While
-from ...compiler.ops.control import Branching
-from ...compiler.values.boundary import Known, Made, Program, Site
-from ...compiler.values.text import copied
+from ..compiler.diagnostics.codes_types import CertainlyRaises
+from ..compiler.diagnostics.diagnostic import Diagnostic, Note
+from ..compiler.diagnostics.span import Span
+from ..compiler.hlo.ir import Op, Value
+from ..compiler.hlo.walk import functions
+from ..compiler.ops import Add, Call, Constant, Select, While
+from ..compiler.ops.control import Branching
+from ..compiler.values.boundary import Known, Made, Program, Site
+from ..compiler.values.text import copied
 
 
 def raises(program: Program) -> list[Diagnostic]:

@@ -1,0 +1,75 @@
+"""`pystage explain` on the command line: what it prints, and the exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pystage.cli import main
+
+PROGRAMS = str(Path(__file__).parent.parent / "explain" / "programs.py")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "printed"),
+    [
+        (["rolled", "--dim", "n=3"], 0, "rolled is compiled: rolled(f32[3]) -> (f32[])"),
+        (["rolled", "--arg", "x=f64[4]"], 0, "x: float64[4]"),
+        (["run", "--args", "Model([np.ones((3, 3))]), np.ones((3, 3))"], 0, "through JAX"),
+        (["appends", "--arg", "x=f64[10]"], 1, "error[PS301]"),
+        (["product", "--arg", "x=f64[3,3]", "--arg", "w=np.ones(4)"], 1, "raises"),
+        (["Model.__call__", "--args", "Model([np.ones((3, 3))]), np.ones((3, 3))"], 0, "unrolled ×1"),
+    ],
+)
+def test_functions(
+    arguments: list[str], status: int, printed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, *rest = arguments
+    assert main(["explain", f"{PROGRAMS}::{name}", *rest]) == status
+    assert printed in capsys.readouterr().out
+
+
+def test_pages(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "PS301"]) == 0
+    assert capsys.readouterr().out.startswith("# PS301: ")
+    assert main(["explain", "PS300"]) == 2
+    assert "there is no code PS300; there is PS30" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name a function"),
+        (["rolled"], "neither module:function nor"),
+        ([f"{PROGRAMS}::rolls"], "there is no `rolls` in"),
+        ([f"{PROGRAMS}::rolled", "--args", "1, 2, 3"], "takes 1 positional argument"),
+        ([f"{PROGRAMS}::rolled"], "the size of the dimension `n` is not given; give it by --dim n=32"),
+        ([f"{PROGRAMS}::appends"], "nothing says what the argument `x` is"),
+    ],
+)
+def test_wrong_questions(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error and "Traceback" not in error
+
+
+def test_colours(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    question = ["explain", f"{PROGRAMS}::appends", "--arg", "x=f64[10]"]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    main(question)
+    assert "\x1b[" in capsys.readouterr().out
+    monkeypatch.setenv("NO_COLOR", "1")
+    main(question)
+    assert "\x1b[" not in capsys.readouterr().out
+
+
+def test_other_forms(capsys: pytest.CaptureFixture[str]) -> None:
+    question = ["explain", f"{PROGRAMS}::appends", "--arg", "x=f64[10]"]
+    main([*question, "--short"])
+    (line,) = capsys.readouterr().out.splitlines()
+    assert "PS301" in line
+    assert main([*question, "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["compiled"] is False
