@@ -201,7 +201,7 @@ def from_annotations(
     function: Callable[..., Any], sizes: Mapping[str, int], given: Mapping[str, Any] = {}
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call: those given, the others by their annotations; none for those that have defaults."""
-    target = target_of(plain(function))
+    target = target_of(as_written(function))
     parameters = list(inspect.signature(target.fn).parameters.values())[len(target.args) :]
     annotations = annotations_of(target.fn)
     unknown = [name for name in given if name not in [p.name for p in parameters]]
@@ -299,7 +299,15 @@ def _pairs(given: list[str], option: str, example: str) -> dict[str, str]:
 
 
 def plain(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that the user wrote: of a compiled one the plain one, of a transform what is transformed."""
+    """What a compiled function compiles."""
+    if isinstance(function, CompiledFunction | BoundFunction):
+        compiled: Callable[..., Any] = function.__pystage_function__
+        return compiled
+    return function
+
+
+def as_written(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with the parameters as the user wrote them: of a derivative, what it is one of."""
     while isinstance(function, CompiledFunction | BoundFunction):
         function = function.transformed or function.__pystage_function__
     return function

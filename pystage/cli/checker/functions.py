@@ -16,7 +16,7 @@ from ...runtime.function import BoundFunction, CompiledFunction
 from ...staging import compile
 from ...transforms import custom_vjp
 from ..annotations import NotAnArgument, Sizes, array_annotation, instance_of
-from ..targets import ArgumentUnknown, annotations_of, from_annotations, plain
+from ..targets import ArgumentUnknown, annotations_of, as_written, from_annotations
 
 
 class NotChecked(Exception):
@@ -36,7 +36,7 @@ class Checked:
     @property
     def written(self) -> Any:
         """The plain function with the annotations."""
-        return target_of(plain(self.function)).fn
+        return target_of(as_written(self.function)).fn
 
     @property
     def annotations(self) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _checked(name: str, value: Any, owner: type | None) -> Checked | None:
         decorated = _is(value, CompiledFunction, BoundFunction)
     if not decorated and not _is(value, types.FunctionType, types.MethodType):
         return None
-    written = target_of(plain(value)).fn
+    written = target_of(as_written(value)).fn
     place = definition_of(written)
     if place is None or ("<locals>" in written.__qualname__ and not decorated):
         return None

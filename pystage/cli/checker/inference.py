@@ -18,7 +18,7 @@ from ...compiler.pipeline import Staged
 from ...explain.raises import raises
 from ...runtime.calling import target_of
 from ..annotations import Sizes
-from ..targets import plain
+from ..targets import as_written
 from .functions import Checked, NotChecked
 from .results import Results
 
@@ -98,7 +98,7 @@ class Inference:
         return [] if found is None else [ResultNotAsAnnotated(span=self.returns, **found._asdict())]
 
     def _by_name(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Mapping[str, Any]:
-        target = target_of(plain(self.checked.function))
+        target = target_of(as_written(self.checked.function))
         return inspect.signature(target.fn).bind(*target.args, *args, **{**target.kwargs, **kwargs}).arguments
 
 
