@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -16,6 +17,7 @@ from .leaves import Abstract
 _TYPE = re.compile(r"\s*(\w+)\s*\[\s*((?:\d+\s*(?:,\s*\d+\s*)*,?)?)\s*\]\s*")
 _DTYPES: dict[str, DType] = {name: dtype for dtype, name in SHORT_NAMES.items()}
 _FORMS = {"ndarray": Form.NDARRAY, "jax": Form.JAX, "numpy scalar": Form.SCALAR, "python": Form.PYTHON}
+_FLAGS = SimpleNamespace(writeable=True)
 _PYTHON_DTYPES = ("s64", "f64", "c128")
 
 
@@ -26,6 +28,11 @@ class ArraySpec(Abstract):
     shape: tuple[int, ...]
     dtype: DType
     form: Form
+
+    @property
+    def flags(self) -> SimpleNamespace:
+        """Those of a new ndarray, as far as programs depend on them."""
+        return _FLAGS
 
     def __repr__(self) -> str:
         form = next(name for name, form in _FORMS.items() if form is self.form)

@@ -121,6 +121,10 @@ def test_polynomials() -> None:
     check_call(np.polyval, y, 2.0)
     check_call(np.polyval, y, np.arange(3))
     check_call(np.polyval, [1, 2, 3], 2)
+    for x in (2.0, np.ones((4, 2)), np.ones((4, 1)), np.ones(3)):
+        check_call(np.polyval, np.arange(6.0).reshape(3, 2), x)
+    check_call(np.polyval, np.ones((0, 2)), np.arange(3.0))
+    check_call(np.polyval, np.float64(2.0), np.ones(3))
 
 
 @pytest.mark.parametrize("name", ["nonzero", "flatnonzero", "argwhere", "unique"])

@@ -22,6 +22,17 @@ class Model:
         self.b = np.ones(3)
 
 
+def stores(x):
+    x += 1
+    return x[1:]
+
+
+def test_what_is_stored_into_is_writable():
+    f = pystage.compile(stores)
+    assert f.lower(pystage.spec("f64[3]")).staged.program.mutations
+    assert f.explain(pystage.spec("f64[3]")).staged is not None
+
+
 def test_a_program_that_is_not_kept() -> None:
     f = pystage.compile(doubled)
     staged = f.staged(pystage.spec("f32[3]"), y=1.0)

@@ -90,10 +90,17 @@ def polyval(ctx: Context, p: Raw, x: Raw) -> Abstract:
     """A polynomial with coefficients from the highest power down, by Horner's rule."""
     given = [nested(ctx, NUMPY, a, "polyval") for a in (p, x)]
     (coefficients, at), _ = NUMPY.common(ctx, given)
-    shape = at.type.static_shape
-    (count,) = coefficients.type.static_shape
+    if not coefficients.type.rank:
+        ctx.raise_(TypeError("iteration over a 0-d array"))
+    count, *rest = coefficients.type.static_shape
+    try:
+        shape = np.broadcast_shapes(at.type.static_shape, tuple(rest)) if count else at.type.static_shape
+    except ValueError:
+        shapes = [str(s).replace(" ", "") for s in (at.type.static_shape, tuple(rest))]
+        ctx.raise_(ValueError(f"operands could not be broadcast together with shapes {' '.join(shapes)} "))
+    at = ctx.broadcast(at, shape)
     value = filled(ctx, 0, shape, at.type.dtype)
     for i in range(count):
-        term = ctx.broadcast(ctx.reshape(part(ctx, coefficients, 0, i, i + 1), ()), shape)
+        term = ctx.broadcast(ctx.reshape(part(ctx, coefficients, 0, i, i + 1), tuple(rest)), shape)
         value = ctx.op(Add(), ctx.op(Multiply(), value, at), term)
     return ctx.new(value)
