@@ -358,9 +358,9 @@ _REWRITES: dict[Any, str] = {
     np.extract: "reduce `x[mask]` directly, as with `x[mask].sum()`",
     np.compress: "reduce `x[mask]` directly, as with `x[mask].sum()`",
     np.trim_zeros: "keep the zeros, or find the ends with `np.argmax(x != 0)`",
-    np.union1d: "mark what occurs with a mask over all values",
-    np.intersect1d: "mark what occurs with a mask over all values",
-    np.setdiff1d: "mark what occurs with a mask over all values",
+    np.union1d: "mark them with a mask: `(x[:, None] == y).any(axis=1)`",
+    np.intersect1d: "mark them with a mask: `(x[:, None] == y).any(axis=1)`",
+    np.setdiff1d: "mark them with a mask: `(x[:, None] == y).any(axis=1)`",
 }
 
 
