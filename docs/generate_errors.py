@@ -92,6 +92,8 @@ def index() -> str:
         "code, the place in the source, the reasons, and a rewrite. Each code has a page, made by "
         "`docs/generate_errors.py` from the class of the error and from programs that show it; `pystage explain PS301` "
         "prints it.",
+        "A traceback ends at the call of the staged function; `PYSTAGE_TRACEBACK=full` shows pystage's own frames too. "
+        "`NO_COLOR` and `FORCE_COLOR` are respected.",
         "[Coming from another tool](coming-from.md) has the failures that users of JAX, Numba, `torch.compile` and others "
         "ask about most, and what becomes of them here.",
     ]

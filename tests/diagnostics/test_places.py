@@ -14,7 +14,10 @@ import pytest
 
 import pystage
 from pystage.compiler.diagnostics.diagnostic import Diagnostic
+from pystage.compiler.infer import foreign
 from pystage.compiler.library.foreign import TABLE, advice_for
+
+from .goldens import load
 
 
 def refused(function, *args) -> tuple[Diagnostic, ...]:
@@ -151,3 +154,35 @@ def test_the_traceback_is_as_short_when_the_call_fails_again():
         with pytest.raises(pystage.StagingError) as error:
             compiled(X)
         assert len(traceback.extract_tb(error.value.__traceback__)) == 1
+
+
+def test_a_module_of_the_user_may_have_the_name_of_a_library(tmp_path):
+    path = tmp_path / "random.py"
+    path.write_text("def helper(x):\n    return x + 1.0\n\n\ndef f(x):\n    return helper(x) * 2.0\n")
+    module = load(path)
+    assert module.f.__module__ == "random"
+    assert pystage.compile(module.f, fallback="error")(1.0) == 4.0
+
+
+def test_a_package_that_is_installed_is_the_users_where_the_program_is_its_own(tmp_path, monkeypatch):
+    """The place is in the package's source then; called from elsewhere, the caller's line comes first."""
+    monkeypatch.setattr(foreign, "_PACKAGES", (f"{tmp_path}{os.sep}",))
+    foreign.package_of_file.cache_clear()
+    path = tmp_path / "installed.py"
+    path.write_text(
+        "import time\n\n\ndef inner(x):\n    return x * time.time()\n\n\ndef f(x):\n    return inner(x)\n"
+    )
+    module = load(path)
+
+    def caller(x):
+        return module.f(x)
+
+    try:
+        (own,) = refused(module.f, 1.0)
+        (other,) = refused(caller, 1.0)
+    finally:
+        monkeypatch.undo()
+        foreign.package_of_file.cache_clear()
+    assert own.span is not None and own.span.line == 5
+    assert other.span is not None and other.span.file == __file__
+    assert "this is in installed.py:5 (inner), to which `module.f` leads" in [n.text for n in other.notes]

@@ -23,6 +23,9 @@ class NoCommonType(Diagnostic):
     first: str
     second: str
 
+    blame: Callable[[], tuple[Note, ...]] = field(default=tuple, compare=False, repr=False)
+    """Finds the notes that say where each path assigned it."""
+
     @property
     def advice(self) -> str:
         """What to do; containers of two lengths are made alike, or replaced by arrays."""
@@ -37,9 +40,6 @@ class NoCommonType(Diagnostic):
                 "give it the same length on every path, filled up with zeros or None, and count what is in it"
             )
         return self.help
-
-    blame: Callable[[], tuple[Note, ...]] = field(default=tuple, compare=False, repr=False)
-    """Finds the notes that say where each path assigned it."""
 
     def used(self, span: Span | None) -> NoCommonType:
         return replace(self, span=span, notes=(*self.notes, *self.blame()), blame=tuple)
@@ -96,8 +96,22 @@ class NeverSettles(Diagnostic):
     what: str
     first: str
     second: str
+
     blame: Callable[[], tuple[Note, ...]] = field(default=tuple, compare=False, repr=False)
     """Finds the notes that say where it is assigned before the loop and in it."""
+
+    @property
+    def advice(self) -> str:
+        """What to do; for what grows, where to put it."""
+        if "ndarray of shape" in self.first and "ndarray of shape" in self.second:
+            return (
+                "make the array as large as it may become before the loop, and count how much of it is used"
+            )
+        if all(text.startswith(("a list", "a tuple")) for text in (self.first, self.second)):
+            return "store into an array that is made before the loop, and count how much of it is used"
+        if self.first[:1] in "'\"":
+            return "keep the numbers in an array, and make the text of them after the loop"
+        return self.help
 
     def used(self, span: Span | None) -> NeverSettles:
         needed = Note("it is needed here", span, "it is needed here")

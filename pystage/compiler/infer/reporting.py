@@ -78,8 +78,9 @@ def _first_other(known: list[Span], other: list[Span]) -> Span | None:
 def _with_calls(diagnostic: Diagnostic, others: list[Span]) -> Diagnostic:
     if not others:
         return diagnostic
-    named = [f"{os.path.basename(s.file)}:{s.line}" for s in others[:MAX_CALLS]]
-    rest = len(others) - len(named)
+    places = list(dict.fromkeys([f"{os.path.basename(s.file)}:{s.line}" for s in others]))
+    named = places[:MAX_CALLS]
+    rest = len(places) - len(named)
     more = [] if not rest else ["one more place" if rest == 1 else f"{rest} more places"]
     *first, last = [*named, *more]
     text = f"{', '.join(first)} and {last}" if first else last

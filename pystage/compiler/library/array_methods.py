@@ -170,7 +170,7 @@ def _view(ctx: Context, self: Raw, dtype: Raw = None) -> Abstract:
     kinds = {wanted.kind, operand.dtype.kind}
     same = wanted.itemsize == operand.dtype.itemsize and not kinds & set("bc")
     if not same or ctx.is_ndarray(self):
-        instead = "view it before the call, or convert with `jax.lax.bitcast_convert_type`, which copies"
+        instead = f"view it before the call, and pass `x.view(np.{wanted})` in"
         argument = f"the type {wanted}"
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=function, argument=argument, instead=instead))
     bits = ctx.op(BitcastConvert(wanted), operand.value)

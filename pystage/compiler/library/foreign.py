@@ -152,7 +152,7 @@ TABLE: dict[str, Advice] = {
         "use NumPy's: `np.mean(xs)`, `np.median(xs)`, `np.std(xs, ddof=1)`",
     ),
     # -- containers
-    "collections.Counter": Advice(_FRAME, "use a dict: `n[k] = n.get(k, 0) + 1`; `np.bincount` counts integers"),
+    "collections.Counter": Advice(_FRAME, "use a dict: `n[k] = n.get(k, 0) + 1`; `np.add.at(counts, x, 1)` counts integers"),
     "collections.defaultdict": Advice(_FRAME, "use a dict: `d.setdefault(key, []).append(x)`, or `d.get(key, 0)`"),
     "collections.OrderedDict": Advice(_FRAME, "use a dict, which keeps its order too"),
     "collections.deque": Advice(_CONTAINER, "use a list, or an array and an index that goes round: `buf[i % n] = x`"),

@@ -354,13 +354,13 @@ _REWRITES: dict[Any, str] = {
     np.nonzero: "use the mask itself: `x[mask] = v`, `x[mask].sum()`, `np.where(mask, x, y)`",
     np.flatnonzero: "use the mask itself: `x[mask] = v`, `x[mask].sum()`, `np.where(mask, x, y)`",
     np.argwhere: "use the mask itself: `x[mask] = v`, `x[mask].sum()`, `np.where(mask, x, y)`",
-    np.unique: "sort with `np.sort` and compare neighbours, or count with `np.bincount(x, minlength=n)`",
+    np.unique: "sort with `np.sort` and compare neighbours, or count with `np.add.at(counts, x, 1)`",
     np.extract: "reduce `x[mask]` directly, as with `x[mask].sum()`",
     np.compress: "reduce `x[mask]` directly, as with `x[mask].sum()`",
     np.trim_zeros: "keep the zeros, or find the ends with `np.argmax(x != 0)`",
-    np.union1d: "mark what occurs with a mask over all values",
-    np.intersect1d: "mark what occurs with a mask over all values",
-    np.setdiff1d: "mark what occurs with a mask over all values",
+    np.union1d: "mark them with a mask: `(x[:, None] == y).any(axis=1)`",
+    np.intersect1d: "mark them with a mask: `(x[:, None] == y).any(axis=1)`",
+    np.setdiff1d: "mark them with a mask: `(x[:, None] == y).any(axis=1)`",
 }
 
 

@@ -3,3 +3,13 @@ async def f(xs):
     async for x in xs:
         total += x
     return total
+
+
+def rewritten(xs):
+    total = 0.0
+    for x in xs:
+        total += x
+    return total
+
+
+arguments = ([1.0, 2.0],)

@@ -3,3 +3,10 @@ def f(x):
         return 2 * x
 
     return double()
+
+
+def rewritten(x):
+    def double():
+        return 2 * x
+
+    return double()

@@ -4,3 +4,11 @@ def f(x):
     except* ZeroDivisionError:
         y = None
     return y
+
+
+def rewritten(x):
+    try:
+        y = 1 / x
+    except ZeroDivisionError:
+        y = None
+    return y

@@ -9,4 +9,14 @@ def f(x):
     return kept
 
 
+def rewritten(x):
+    kept = np.zeros(len(x))
+    count = 0
+    for value in x:
+        if value > 1.0:
+            kept[count] = value
+            count += 1
+    return kept, count
+
+
 arguments = (np.arange(3.0),)

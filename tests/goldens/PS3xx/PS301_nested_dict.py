@@ -8,4 +8,11 @@ def f(x):
     return tree
 
 
+def rewritten(x):
+    tree = {"left": None}
+    if x.sum() > 0:
+        tree["left"] = {"value": x}
+    return tree
+
+
 arguments = (np.arange(3.0),)

@@ -8,4 +8,11 @@ def f(n):
     return text
 
 
+def rewritten(n):
+    count = 0
+    while 2 * count < n:
+        count += 1
+    return count
+
+
 arguments = (np.int64(3),)

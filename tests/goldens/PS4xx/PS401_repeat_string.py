@@ -5,4 +5,8 @@ def f(x):
     return "ab" * int(x[0])
 
 
+def rewritten(x):
+    return int(x[0])
+
+
 arguments = (np.array([2.0, 1.0]),)

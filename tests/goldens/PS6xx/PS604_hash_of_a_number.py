@@ -1,2 +1,6 @@
 def f(x):
     return hash(x)
+
+
+def rewritten(x):
+    return x

@@ -4,3 +4,7 @@ class Config(dict):
 
 def f(x):
     return Config(x=x)
+
+
+def rewritten(x):
+    return {"x": x}

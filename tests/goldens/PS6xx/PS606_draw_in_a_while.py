@@ -9,3 +9,13 @@ def f(limit):
     while total < limit:
         total += RNG.random()
     return total
+
+
+def rewritten(limit):
+    rng = np.random.default_rng(0)
+    draws = rng.random(100)
+    total, i = 0.0, 0
+    while total < limit:
+        total += draws[i]
+        i += 1
+    return total

@@ -1,0 +1,18 @@
+import numpy as np
+
+
+def f(x, n):
+    parts = x.reshape(n, -1)
+    return [parts[i] for i in range(int(x[0]))]
+
+
+def rewritten(x, n):
+    parts = x.reshape(n, -1)
+    found = np.zeros_like(parts)
+    count = int(x[0])
+    for i in range(count):
+        found[i] = parts[i]
+    return found, count
+
+
+arguments = (np.arange(4.0), 2)
