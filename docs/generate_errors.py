@@ -7,10 +7,12 @@ after a code, its words or its golden changed; a test fails until that is done.
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from pathlib import Path
 
 import pystage  # noqa: F401  (registers every code)
+from pystage.compiler.diagnostics.catalogue import REWRITES
 from pystage.compiler.diagnostics.diagnostic import REGISTRY, Diagnostic
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -76,12 +78,33 @@ def example(text: Path) -> list[str]:
     error = ["It is reported like this:", fenced(text.read_text(), "text")]
     if not source.exists():
         return ["## Example", *error]
+    program, rewritten = before_and_after(source)
+    parts = ["## Example", fenced(program, "python"), *error]
+    if rewritten:
+        parts += ["This works:", fenced(rewritten, "python")]
+    return parts
+
+
+def before_and_after(source: Path) -> tuple[str, str]:
+    """The program of a golden, and its rewrite, empty where there is none."""
     program = source.read_text().split("\n\n\narguments = ")[0]
     program, marker, rewritten = program.partition("\n\n\ndef rewritten")
-    parts = ["## Example", fenced(program, "python"), *error]
-    if marker:
-        parts += ["This works:", fenced(f"def rewritten{rewritten}", "python")]
-    return parts
+    return program.strip(), f"def rewritten{rewritten}".strip() if marker else ""
+
+
+def rewrites() -> str:
+    """For each code the programs that have a rewrite, with what they are refused with: JSON, for `pystage explain`."""
+    found: dict[str, list[dict[str, str]]] = {}
+    for code, kind in CODES.items():
+        for text in examples(code, kind):
+            source = text.with_suffix(".py")
+            program, rewritten = before_and_after(source) if source.exists() else ("", "")
+            if rewritten:
+                told = text.read_text().partition("\n")[0].partition(": ")[2]
+                found.setdefault(code, []).append(
+                    {"headline": told, "program": program, "rewritten": rewritten}
+                )
+    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 
 def index() -> str:
@@ -142,6 +165,7 @@ def main() -> None:
                 path.unlink()
         for name, text in wanted.items():
             (directory / name).write_text(text)
+    (IN_PACKAGE / REWRITES).write_text(rewrites())
 
 
 def belongs(directory: Path, name: str) -> bool:

@@ -12,8 +12,9 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from ..compiler.diagnostics.catalogue import Example
 from ..compiler.diagnostics.render import more, render, render_all
-from .examples import Example, example_like
+from .examples import example_like
 
 if TYPE_CHECKING:
     from ..compiler.diagnostics.span import Span

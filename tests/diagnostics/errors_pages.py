@@ -12,3 +12,4 @@ PAGES: Path = _SCRIPT.PAGES
 IN_PACKAGE: Path = _SCRIPT.IN_PACKAGE
 WRITTEN: set[str] = _SCRIPT.WRITTEN
 pages = _SCRIPT.pages
+rewrites = _SCRIPT.rewrites

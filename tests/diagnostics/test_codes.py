@@ -9,11 +9,11 @@ from string import Formatter
 import pytest
 
 import pystage
-from pystage.compiler.diagnostics.catalogue import codes, page_of
+from pystage.compiler.diagnostics.catalogue import REWRITES, codes, examples_of, page_of
 from pystage.compiler.diagnostics.diagnostic import REGISTRY, Diagnostic
 from pystage.compiler.diagnostics.span import Span
 
-from .errors_pages import IN_PACKAGE, PAGES, WRITTEN, pages
+from .errors_pages import IN_PACKAGE, PAGES, WRITTEN, pages, rewrites
 from .goldens import GOLDENS, shown_codes
 
 CODES = sorted(code for code, kind in REGISTRY.items() if kind.__module__.startswith("pystage."))
@@ -81,9 +81,15 @@ def test_the_package_has_the_page(code: str) -> None:
     assert page_of(code) == page_of(code.lower()) == pages()[f"{code}.md"]
 
 
+def test_the_package_has_the_rewrites() -> None:
+    assert (IN_PACKAGE / REWRITES).read_text() == rewrites()
+    found = examples_of("PS303")
+    assert found and all(each.rewritten.startswith("def rewritten(") for each in found)
+
+
 def test_the_catalogue_has_nothing_else() -> None:
     assert codes() == tuple(CODES)
-    assert {path.stem for path in IN_PACKAGE.iterdir()} == set(CODES)
+    assert {path.stem for path in IN_PACKAGE.iterdir()} == {*CODES, "rewrites"}
     assert page_of("PS000") is None and page_of("../errors") is None
 
 

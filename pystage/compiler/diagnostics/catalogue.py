@@ -5,16 +5,37 @@
 
 from __future__ import annotations
 
+import functools
+import json
+from dataclasses import dataclass
 from importlib import resources
 
 from .diagnostic import REGISTRY
 
+REWRITES = "rewrites.json"
+"""The file of the rewrites, beside the pages."""
 _PAGES = resources.files(__package__) / "pages"
 
 
 def codes() -> tuple[str, ...]:
     """Every code that has a page, in order."""
     return tuple(sorted([code for code in REGISTRY if (_PAGES / f"{code}.md").is_file()]))
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A program, the headline that it is refused with, and one that does the same and is staged."""
+
+    headline: str
+    program: str
+    rewritten: str
+
+
+@functools.cache
+def examples_of(code: str) -> tuple[Example, ...]:
+    """The programs with a rewrite that there are for a code; tests run the rewrites."""
+    found = json.loads((_PAGES / REWRITES).read_text(encoding="utf-8"))
+    return tuple([Example(**each) for each in found.get(code, ())])
 
 
 def page_of(code: str) -> str | None:
