@@ -16,7 +16,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..compiler.diagnostics.codes_differentiation import NoDerivative
+from ..compiler.diagnostics.codes_differentiation import NoDerivative, NoSuchArgument
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.hlo.builder import Builder
 from ..compiler.hlo.ir import Function, Region
@@ -61,6 +61,8 @@ def _run(
     inputs: list[_Input] = []
     trees = []
     for i in several:
+        if not -len(given) <= i < len(given):
+            raise StagingError((NoSuchArgument(argument=str(i), count=len(given)),))
         leaves, tree = jax.tree_util.tree_flatten(given[i])
         made = [_Input(leaf) for leaf in leaves]
         inputs += made

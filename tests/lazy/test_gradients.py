@@ -136,3 +136,8 @@ def test_what_is_differentiated_by_is_not_overwritten() -> None:
         lazy.sync()
         assert slope[0, 0] == 3.0
         assert w[0, 0] == 1.0
+
+
+def test_an_argument_that_the_call_does_not_have() -> None:
+    with pytest.raises(pystage.StagingError, match="PS702"):
+        pystage.grad(unstaged, 1)(np.ones(3))
