@@ -53,8 +53,8 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(
             "name a function (module:function, path/file.py::function), a code, or a script (--run)"
         )
-    if _CODE.fullmatch(options.target):
-        return _print_page(options.target)
+    if _CODE.fullmatch(options.target.upper()):
+        return _print_page(options.target.upper())
     target = target_from(options)
     function: Any = target.function
     compiled = function if isinstance(function, CompiledFunction | BoundFunction) else compile(function)

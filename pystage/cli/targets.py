@@ -8,6 +8,7 @@ annotations and defaults.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
 import importlib
 import importlib.util
@@ -166,10 +167,11 @@ def _imported(load: Callable[[], ModuleType], what: str) -> ModuleType:
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
-        return load()
+        with contextlib.redirect_stdout(sys.stderr):  # stdout is for the answer
+            return load()
     except UsageError:
         raise
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
         raise ImportFailed(what, error) from None
 
 
@@ -216,6 +218,8 @@ def from_annotations(
             parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
             or parameter.name in target.kwargs
         ):
+            if parameter.name in given:
+                raise UsageError(f"`{parameter.name}` takes any number of arguments: give all by --args")
             positional = False
             continue
         if parameter.name in given:
@@ -273,7 +277,7 @@ def _evaluate(text: str, module: ModuleType, option: str, call: str = "") -> Any
         raise UsageError(f"{option}: {error.msg}\n  {text}\n  {' ' * column}^") from None
     try:
         return eval(code, namespace)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         shown = "".join(traceback.format_exception_only(error)).strip()
         raise UsageError(f"{option} {text}: in {module.__name__} this raises {shown}") from None
 
@@ -285,6 +289,8 @@ def dimensions(given: list[str]) -> dict[str, int]:
         if not size.isdecimal():
             raise UsageError(f"--dim {name}={size}: a size is a number that is not negative")
         found[name] = int(size)
+        if found[name] >= 1 << 63:
+            raise UsageError(f"--dim {name}={size}: no array is so long")
     return found
 
 
@@ -294,6 +300,8 @@ def _pairs(given: list[str], option: str, example: str) -> dict[str, str]:
         name, separator, what = text.partition("=")
         if not separator or not name.strip():
             raise UsageError(f"{option} {text}: write it as {option} {example}")
+        if name.strip() in found:
+            raise UsageError(f"{option} {name.strip()} is given twice")
         found[name.strip()] = what.strip()
     return found
 

@@ -19,7 +19,7 @@ from ..compiler.infer.trail import Place, Trail, watching
 from ..compiler.pipeline import Infer, Staged
 from ..compiler.stage import ir as stage
 from ..runtime.dispatch import Dispatcher
-from ..runtime.lowering import Canonical, Lowered
+from ..runtime.lowering import Canonical
 from .raises import raises
 from .rewrites import Rewrite, rewrite_for
 from .text import as_html, as_text
@@ -36,7 +36,7 @@ _LIBRARIES = tuple(
 class Mark(enum.Enum):
     """What became of a line."""
 
-    STAGED = "staged"  # it is part of the program
+    STAGED = "staged"  # it works on what only the run knows, in the program
     CONSTANT = "constant"  # it was done while compiling, once
     UNROLLED = "unrolled"  # a loop of which the program has every trip
     JAX = "through JAX"  # it calls a function that JAX traces, as a part of the program
@@ -116,7 +116,7 @@ def explain(
 
     def attempt(tried: Callable[..., Any], further: Mapping[str, Any]) -> Staged | tuple[Diagnostic, ...]:
         try:
-            return Lowered(Dispatcher(tried, name, infer), canonical, args, {**kwargs, **further}).staged
+            return Dispatcher(tried, name, infer).infer(*canonical(args, {**kwargs, **further}))
         except StagingError as error:
             return error.diagnostics
 
@@ -209,6 +209,7 @@ class _Marks:
         self._refused: set[Place] = (
             places | trail.refused if problems and of_problems is Mark.REFUSED else places
         )
+        self._rolled = {s.place for s in trail.loops() if s.trips is None}
         self._trips: dict[Place, int] = {s.place: s.trips for s in trail.loops() if s.trips is not None}
 
     def lines(self, function: stage.Function) -> tuple[SourceLine, ...]:
@@ -234,7 +235,7 @@ class _Marks:
             return Mark.JAX
         if is_header and not total:
             return Mark.NONE
-        if total:
+        if total or place in self._trail.computed or place in self._rolled:
             return Mark.STAGED
         if place in self._trail.reached:
             return Mark.CONSTANT

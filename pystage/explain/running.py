@@ -20,6 +20,7 @@ from ..lazy.counting import metrics
 from ..runtime.function import CompiledFunction
 from ..runtime.ledger import Account, ledger
 
+_UNKNOWN = "it was made ahead of its call, or is another function of the same source"
 _SHOWN = 8
 """So many further programs of a function are shown."""
 
@@ -99,7 +100,7 @@ def _details(account: Account) -> Iterator[Text]:
         yield Text()
         yield Text(f"{account.name} was compiled {account.programs} times, again because of", "bold")
         for made in again[:_SHOWN]:
-            yield Text("  " + ("; ".join(map(str, made.changes)) or "another function of the same source"))
+            yield Text("  " + ("; ".join(map(str, made.changes)) or _UNKNOWN))
         if len(again) > _SHOWN:
             yield Text(f"  and {len(again) - _SHOWN} more")
     for fallen in account.fallen.values():

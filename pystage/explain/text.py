@@ -39,7 +39,7 @@ _MUCH = 200
 """The types of a program that are longer are counted."""
 _CONSEQUENCES = {
     "error": "a call raises StagingError",
-    "lazy": "a call runs as Python, and what can be staged of it is staged: `residual` shows which parts",
+    "lazy": "a call runs as Python, and what can be staged of it is staged: `f.residual(…)` in Python shows which parts",
     "python": "a call runs as plain Python",
 }
 

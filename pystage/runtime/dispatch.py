@@ -500,7 +500,11 @@ class Dispatcher:
         asked = {leaf: described.value_of(leaf) for leaf in self._learnt.demanded(paths)}
         static = {**{leaf: value for leaf, value in asked.items() if value is not None}, **static}
         began = time.perf_counter()
-        staged = stage(context, self._learnt.request(request, paths), static, context.x64)
+        try:
+            staged = stage(context, self._learnt.request(request, paths), static, context.x64)
+        except StagingError:
+            ledger.account(self.name, self.span).inference += time.perf_counter() - began
+            raise
         if self._learnt.note_stores(staged.program):
             staged = stage(context, self._learnt.request(request, paths), static, context.x64)
         self._learnt.note(staged, paths)

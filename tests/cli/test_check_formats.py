@@ -77,9 +77,9 @@ def test_sarif(check: Check) -> None:
     (run,) = log["runs"]
     driver = run["tool"]["driver"]
     assert driver["name"] == "pystage"
-    assert [(rule["id"], rule["name"], rule["helpUri"]) for rule in driver["rules"]] == [
-        ("PS123", "IgnoresNothing", "docs/errors/PS123.md"),
-        ("PS201", "ShapesDoNotBroadcast", "docs/errors/PS201.md"),
+    assert [(rule["id"], rule["name"], rule["help"]["text"]) for rule in driver["rules"]] == [
+        ("PS123", "IgnoresNothing", "pystage explain PS123"),
+        ("PS201", "ShapesDoNotBroadcast", "pystage explain PS201"),
     ]
     assert all(rule["shortDescription"]["text"] for rule in driver["rules"])
     error, warning = run["results"]

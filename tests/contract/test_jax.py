@@ -5,6 +5,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pystage
 import pytest
 from checking import Cases, check
 from jax import lax
@@ -370,3 +371,14 @@ def test_jax_transformations_of_library_programs_are_values(program):
         return program(jnp.sin)(x)
 
     check(apply, V if program is not jax.grad else V[0])
+
+
+@pytest.mark.parametrize("transform", [jax.grad, jax.value_and_grad, jax.hessian, jax.jacfwd])
+def test_a_derivative_by_jax_is_compiled_itself(transform):
+    def loss(x):
+        return (x * x * x).sum()
+
+    x = jnp.arange(3.0)
+    wanted, found = transform(loss)(x), pystage.compile(transform(loss))(x)
+    for a, b in zip(jax.tree.leaves(wanted), jax.tree.leaves(found), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)

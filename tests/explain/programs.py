@@ -92,3 +92,34 @@ def raises(x):
 
 def product(x, w):
     return x @ w
+
+
+def peeled(x):
+    total = None
+    for _ in range(3):
+        if total is None:
+            total = x
+        else:
+            total = total + x
+    return total
+
+
+def of_two_kinds(x, k):
+    if k > 1:
+        y = 1
+    else:
+        y = 2.0
+    z = y * 2
+    return z
+
+
+def copies(x):
+    if x[0] > 0:
+        raise ValueError("positive")
+    y = x.copy()
+    return y
+
+
+def stores(x):
+    x += 1
+    return x

@@ -12,6 +12,7 @@ from explain import programs
 import pystage
 from pystage.explain import Explanation, Listing, Mark
 from pystage.explain.text import as_json, as_text
+from pystage.runtime.ledger import ledger
 
 X = np.ones((3, 3))
 
@@ -94,6 +95,32 @@ def test_what_raises_whatever_the_values_are() -> None:
     assert problem.code == "PS223" and "ValueError" in problem.headline
     assert marks(listing(explanation, "product"))["return x @ w"] == "raises"
     assert "whatever the values are" in str(explanation)
+
+
+def test_lines_without_operations_of_their_own() -> None:
+    """What works on values of the run is staged, also where it adds nothing to the program."""
+    found = marks(listing(pystage.compile(programs.peeled).explain(X), "peeled"))
+    assert found["for _ in range(3):"] == found["total = x"] == "staged"
+    assert found["total = None"] == "constant"
+    found = marks(listing(pystage.compile(programs.copies).explain(X[0]), "copies"))
+    assert found['raise ValueError("positive")'] == found["y = x.copy()"] == "staged"
+
+
+def test_numbers_of_several_kinds() -> None:
+    explanation = pystage.compile(programs.of_two_kinds).explain(X, 1)
+    assert names(listing(explanation, "of_two_kinds"))["z"] == ("int or float",)
+
+
+def test_types_in_place_of_arrays() -> None:
+    explanation = pystage.compile(programs.stores).explain(pystage.spec("f32[3]"))
+    assert explanation.staged is not None
+
+
+def test_an_explanation_is_no_compilation() -> None:
+    function = pystage.compile(programs.copies, name="copies_explained")
+    before = len(ledger.accounts)
+    function.explain(X)
+    assert len(ledger.accounts) == before
 
 
 def test_constants_that_programs_are_made_for() -> None:

@@ -76,7 +76,7 @@ def _rule(code: str, kind: type[Diagnostic]) -> dict[str, Any]:
         "id": code,
         "name": kind.__name__,
         "shortDescription": {"text": about},
-        "helpUri": f"docs/errors/{code}.md",
+        "help": {"text": f"pystage explain {code}"},
     }
 
 

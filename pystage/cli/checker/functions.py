@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -133,11 +134,17 @@ def _names_an_array(function: Callable[..., Any]) -> bool:
     )
 
 
+_LIKE_AN_ARRAY = re.compile(r"\s*[a-z]+\d+\s*\[")
+"""How the type of an array begins, also where the rest is wrong: `f32[n, 3`."""
+
+
 def _is_array(annotation: Any) -> bool:
     try:
         return array_annotation(annotation) is not None
     except NotAnArgument:
-        return hasattr(annotation, "dim_str")
+        return hasattr(annotation, "dim_str") or (
+            isinstance(annotation, str) and _LIKE_AN_ARRAY.match(annotation) is not None
+        )
 
 
 def _is_needed(parameter: inspect.Parameter | None) -> bool:

@@ -108,10 +108,14 @@ class Written:
                 yield Ignore(place, frozenset(codes) if found[1] is not None else None)
 
 
+_UNREADABLE = "?"
+"""No Python, so that the file is imported, and Python says what is wrong with it."""
+
+
 def read(path: Path) -> Written:
     """A file as Python reads it."""
     try:
         with tokenize.open(path) as file:
             return Written(path, file.read())
     except (SyntaxError, UnicodeDecodeError):
-        return Written(path, "")
+        return Written(path, _UNREADABLE)

@@ -227,7 +227,7 @@ class CertainlyRaises(Diagnostic):
     code = "PS223"
     title = "this raises {exception}: {message}"
     label = "whenever it runs"
-    help = "mend the shapes; plain Python raises here too"
+    help = "plain Python raises here too: mend what the exception says"
 
     exception: str
     message: str

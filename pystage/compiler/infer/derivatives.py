@@ -249,7 +249,7 @@ def call_lifted(engine: Engine, function: Abstract, call: Lifted, kwargs: Named,
 
     leaves = call.leaves
     before = {cell: engine.state.get(cell) for cell in leaves.fresh.values()}
-    names = (engine.current.id, f".lifted{id(leaves)}")
+    names = (engine.state.new_frame(), ".lifted")
     engine.state.set(names, Tuple(tuple(map(Ref, leaves.fresh))))  # the caller's own names for them
     result = call_transformed(engine, function, call.args, kwargs, transform, may_draw=True)
     engine.state.set(names, Undef())

@@ -12,6 +12,7 @@ from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
+    ByPath,
     Caught,
     Closure,
     Const,
@@ -126,6 +127,9 @@ def short_type(value: Abstract, state: State) -> str:
     match value:
         case Const(v) if v is None or isinstance(v, bool | int | float | complex | str | bytes):
             return repr(v) if len(repr(v)) <= 30 else f"{type(v).__name__} of length {len(str(v))}"
+        case ByPath(kinds=kinds):
+            kinds_shown = [_short_array(ArrayType(kind.dtype), kind.form) for kind in kinds]
+            return " or ".join(dict.fromkeys(kinds_shown))
         case Array():
             return _short_array(value.type, value.form)
         case Tuple() if value.cls is tuple and len(value.items) <= 3:

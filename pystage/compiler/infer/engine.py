@@ -348,7 +348,7 @@ class Engine(Context):
         for instr in block:
             b.span = instr.span
             if trail is not None:
-                trail.reach(instr)
+                trail.reach(self, instr)
             try:
                 if state.by_path:
                     run_by_kind(self, instr)

@@ -10,14 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from ..hlo.ir import Function, Region
 from ..hlo.walk import functions
 from ..ops.jaxcall import JaxCall
 from ..stage import ir as stage
-from ..values.lattice import Abstract, VariableCell
+from ..values.lattice import Abstract, Array, ArrayCell, OneOf, Optional, Ref, Slot, VariableCell
 from .describe import short_type
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class Trail:
     """Those that were inferred, in the order of their first calls."""
     reached: set[Place] = field(default_factory=set)
     """Where instructions are that were run."""
+    computed: set[Place] = field(default_factory=set)
+    """Where instructions are that work on what only the run knows."""
     refused: set[Place] = field(default_factory=set)
     """Where instructions are that cannot be staged, by themselves or because of others before them."""
     _bound: defaultdict[Place, dict[tuple[str, int], tuple[Region, str]]] = field(
@@ -57,6 +59,7 @@ class Trail:
         self.functions.clear()
         self.reached.clear()
         self.refused.clear()
+        self.computed.clear()
         self._bound.clear()
         self._engine = engine
 
@@ -73,9 +76,18 @@ class Trail:
             if value is not None:
                 self._bind(engine, place, name, frame, short_type(value, engine.state))  # type: ignore[arg-type]
 
-    def reach(self, instr: stage.Instr) -> None:
-        """An instruction is run."""
-        self.reached.add((instr.span.file, instr.span.line))
+    def reach(self, engine: Engine, instr: stage.Instr) -> None:
+        """An instruction is run. The `Return` at the end of a function stands for all of its `return`s."""
+        if isinstance(instr, stage.Return):
+            return
+        place = (instr.span.file, instr.span.line)
+        self.reached.add(place)
+        frame = engine.current
+        if place not in self.computed and (
+            (frame.undecided and isinstance(instr, stage.Raise))
+            or any(_is_computed(engine, (frame.id, name)) for name in _read_by(instr))
+        ):
+            self.computed.add(place)
 
     def refuse(self, instr: stage.Instr) -> None:
         """An instruction cannot be staged."""
@@ -127,6 +139,23 @@ class Trail:
 
     def _functions(self) -> list[Function]:
         return [] if self._engine is None else functions(Function("", self._engine.root))
+
+
+def _read_by(instr: stage.Instr) -> Iterator[str]:
+    """The variables and temporaries that an instruction reads."""
+    if isinstance(instr, stage.Load):
+        yield instr.name
+    for each in fields(instr):
+        value = getattr(instr, each.name)
+        if each.name != "dst" and isinstance(value, str) and value.startswith("%"):
+            yield value
+
+
+def _is_computed(engine: Engine, slot: Slot) -> bool:
+    value = engine.state.slots.get(slot)
+    if isinstance(value, Ref):
+        return isinstance(engine.state.slots.get(value.cell), ArrayCell)
+    return isinstance(value, Array | OneOf | Optional)
 
 
 _watching: ContextVar[Trail | None] = ContextVar("pystage trail", default=None)
