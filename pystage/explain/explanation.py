@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 import linecache
 import os
-import sysconfig
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
 from ..compiler.infer.assigned import walk
+from ..compiler.infer.foreign import package_of_file
 from ..compiler.infer.trail import Place, Trail, watching
 from ..compiler.pipeline import Infer, Staged
 from ..compiler.stage import ir as stage
@@ -27,10 +27,6 @@ from .text import as_html, as_text
 SECONDS = 5.0
 """So long rewrites are tried."""
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_LIBRARIES = tuple(
-    {os.path.join(os.path.abspath(sysconfig.get_path(name)), "") for name in ("stdlib", "purelib", "platlib")}
-    | {_PACKAGE}
-)
 
 
 class Mark(enum.Enum):
@@ -43,6 +39,7 @@ class Mark(enum.Enum):
     REFUSED = "not staged"
     RAISES = "raises"  # whatever the values are
     SKIPPED = "not run"  # no path leads there for these arguments
+    UNKNOWN = "not looked at"  # it stands behind what is refused, or no path leads there
     NONE = ""
 
 
@@ -163,7 +160,7 @@ def _is_inside(place: Place, span: Span) -> bool:
 
 def is_of_library(file: str) -> bool:
     """True for a file of Python, of an installed package, or of pystage."""
-    return file.startswith("<") or os.path.abspath(file).startswith(_LIBRARIES)
+    return file.startswith(_PACKAGE) or package_of_file(file) is not None
 
 
 # ---------------------------------------------------------------- lines
@@ -239,4 +236,6 @@ class _Marks:
             return Mark.STAGED
         if place in self._trail.reached:
             return Mark.CONSTANT
-        return Mark.SKIPPED if holds_instructions else Mark.NONE
+        if not holds_instructions:
+            return Mark.NONE
+        return Mark.UNKNOWN if self._refused and self._of_problems is Mark.REFUSED else Mark.SKIPPED

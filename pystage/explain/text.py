@@ -29,6 +29,7 @@ _STYLES = {
     "not staged": "bold red",
     "raises": "bold red",
     "not run": "dim",
+    "not looked at": "dim",
 }
 _LONG = 60
 """A function of more lines is abridged."""
@@ -180,6 +181,20 @@ def _verdict(explanation: Explanation) -> Iterable[Text]:
     problems = "1 problem" if count == 1 else f"{count} problems"
     yield Text(f"{explanation.name} is not compiled for these arguments: {problems}", "bold red")
     yield Text(f"  {_CONSEQUENCES[explanation.fallback]}")
+    hidden = _behind(explanation)
+    if hidden:
+        lines = "1 line needs" if hidden == 1 else f"{hidden} lines need"
+        yield Text(f"  {lines} what is refused, or stands behind it: there may be more problems")
+
+
+def _behind(explanation: Explanation) -> int:
+    """How many lines were not looked at because of others."""
+    places = {(p.span.file, p.span.line) for p in explanation.problems if p.span is not None}
+    return sum(
+        line.mark.value in ("not staged", "not looked at") and (each.span.file, line.number) not in places
+        for each in explanation.listings
+        for line in each.lines
+    )
 
 
 def _demands(staged: Staged) -> Iterable[Text]:

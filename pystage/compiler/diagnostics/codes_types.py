@@ -226,7 +226,7 @@ class CertainlyRaises(Diagnostic):
 
     code = "PS223"
     title = "this raises {exception}: {message}"
-    label = "whenever it runs"
+    label = "here"
     help = "plain Python raises here too: mend what the exception says"
 
     exception: str
