@@ -10,6 +10,7 @@ import pytest
 
 import pystage
 from pystage.compiler.diagnostics.catalogue import REWRITES, codes, examples_of, page_of
+from pystage.compiler.diagnostics.codes_control import NeverSettles
 from pystage.compiler.diagnostics.diagnostic import REGISTRY, Diagnostic
 from pystage.compiler.diagnostics.span import Span
 
@@ -95,3 +96,15 @@ def test_the_catalogue_has_nothing_else() -> None:
 
 def test_spans_are_places_as_editors_count() -> None:
     assert str(Span("file.py", 3, 0, 3, 5)) == "file.py:3:1"
+
+
+def test_a_loop_between_things_that_read_alike() -> None:
+    found = NeverSettles(what="the variable 'state'", first="a text", second="a text")
+    assert found.headline == (
+        "the variable 'state' is one text before an iteration of this loop and another after it"
+    )
+    assert found.advice.startswith("let a number stand for each text")
+    other = NeverSettles(what="the variable 'n'", first="an int", second="a float")
+    assert (
+        other.headline == "the variable 'n' is an int before an iteration of this loop and a float after it"
+    )

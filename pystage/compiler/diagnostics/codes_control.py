@@ -101,8 +101,18 @@ class NeverSettles(Diagnostic):
     """Finds the notes that say where it is assigned before the loop and in it."""
 
     @property
+    def headline(self) -> str:
+        """What changes; of two things that read alike, that they are two."""
+        if self.first != self.second:
+            return super().headline
+        thing = self.first.removeprefix("a ").removeprefix("an ")
+        return f"{self.what} is one {thing} before an iteration of this loop and another after it"
+
+    @property
     def advice(self) -> str:
         """What to do; for what grows, where to put it."""
+        if self.first == self.second == "a text":
+            return "let a number stand for each text, and choose the text by it after the loop"
         if "ndarray of shape" in self.first and "ndarray of shape" in self.second:
             return (
                 "make the array as large as it may become before the loop, and count how much of it is used"
