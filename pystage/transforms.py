@@ -8,6 +8,7 @@ program (`compiler/ad`), so that loops, branches, stores and calls are different
 from __future__ import annotations
 
 import copy
+import functools
 import threading
 import types
 from collections import OrderedDict
@@ -28,7 +29,7 @@ from .compiler.infer.entry import infer_program
 from .explain import explain
 from .lazy.fallback import LAZILY
 from .lazy.gradients import lazily
-from .runtime.function import CompiledFunction, Fallback, Lazily
+from .runtime.function import BoundFunction, CompiledFunction, Fallback, Lazily
 from .staging import chosen_fallback
 
 T = TypeVar("T")
@@ -267,7 +268,7 @@ def _compiled(
     fn: Callable[..., Any], kind: str, fun: Callable[..., Any], lazily: Lazily | None = None
 ) -> CompiledFunction[..., Any]:
     """A transform of `fun`, which has no plain run to fall back on, if anything what `lazily` does."""
-    fallback = None if lazily is None else _lazy_or_error
+    fallback = None if lazily is None else functools.partial(_lazy_or_error, fun)
     return CompiledFunction(
         fn,
         fallback=fallback,
@@ -284,8 +285,10 @@ _SAME_ARGUMENTS = ("grad", "value_and_grad", "jacobian", "hessian", "checkpoint"
 """The transforms that take what the function takes."""
 
 
-def _lazy_or_error() -> Fallback:
-    return "lazy" if chosen_fallback(None) == "lazy" else "error"
+def _lazy_or_error(fun: Callable[..., Any]) -> Fallback:
+    """What happens to a derivative that cannot be staged: a compiled function says it for its own."""
+    chosen = fun.fallback if isinstance(fun, CompiledFunction | BoundFunction) else chosen_fallback(None)
+    return "lazy" if chosen == "lazy" else "error"
 
 
 def _name(fun: Callable[..., Any]) -> str:

@@ -23,7 +23,7 @@ from ..compiler.hlo.ir import Function, Region
 from ..compiler.hlo.types import ArrayType, is_complex, is_floating
 from ..compiler.ops import Add
 from ..compiler.values.boundary import Form
-from ..runtime.function import Lazily
+from ..runtime.function import BoundFunction, CompiledFunction, Lazily
 from ..runtime.transforming import cotangents_of
 from .arena import LIMIT, arena_of
 from .array import LazyTensor, from_host
@@ -40,8 +40,9 @@ Mask = tuple[bool, ...]
 
 
 def lazily(fun: Callable[..., Any], argnums: int | tuple[int, ...], has_aux: bool, value: bool) -> Lazily:
-    """What runs `grad` or, with the `value`, `value_and_grad` of a function on lazy tensors."""
-    run = functools.partial(_run, fun, argnums, has_aux, value)
+    """What runs `grad` or, with the `value`, `value_and_grad` of a function, as it is written, on lazy tensors."""
+    plain = fun.__pystage_function__ if isinstance(fun, CompiledFunction | BoundFunction) else fun
+    run = functools.partial(_run, plain, argnums, has_aux, value)
     return Lazily(
         lambda _, args, kwargs: plain_results(run(args, kwargs)), lambda _, args, kwargs: run(args, kwargs)
     )

@@ -136,7 +136,7 @@ class CompiledFunction(Generic[P, R]):
             raise
         exception = raised.genuine()
         if isinstance(exception, StagingError) and not exception.started:
-            fallback = self._chosen_fallback()
+            fallback = self.fallback
             if fallback != "error":
                 return self._run_as_python(exception, fallback, *self.canonical(args, kwargs))  # type: ignore[no-any-return]
         with AT_THE_CALL, KeptContext(exception):
@@ -204,7 +204,7 @@ class CompiledFunction(Generic[P, R]):
 
     def _call_on_arrays(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         canonical, named = self.canonical(args, kwargs)
-        fallback = self._chosen_fallback()
+        fallback = self.fallback
         if fallback == "error":
             return self._dispatcher.call(canonical, named)
         try:
@@ -215,7 +215,9 @@ class CompiledFunction(Generic[P, R]):
             refused = error
         return self._run_as_python(refused, fallback, canonical, named)
 
-    def _chosen_fallback(self) -> Fallback:
+    @property
+    def fallback(self) -> Fallback:
+        """What happens to a call that cannot be staged."""
         return "error" if self._fallback is None else self._fallback()
 
     def _run_as_python(
@@ -254,7 +256,7 @@ class CompiledFunction(Generic[P, R]):
         In place of a value, at any depth, may stand a `jax.ShapeDtypeStruct` or a `pystage.spec`. Nothing is run.
         """
         assert self._explain is not None
-        name, fallback = self._dispatcher.name, self._chosen_fallback()
+        name, fallback = self._dispatcher.name, self.fallback
         return self._explain(self._target.fn, name, self._infer, args, kwargs, fallback, self.canonical)
 
     def _warn(self, error: StagingError, fallback: Fallback, args: Sequence[Any]) -> None:

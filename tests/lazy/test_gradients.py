@@ -141,3 +141,11 @@ def test_what_is_differentiated_by_is_not_overwritten() -> None:
 def test_an_argument_that_the_call_does_not_have() -> None:
     with pytest.raises(pystage.StagingError, match="PS702"):
         pystage.grad(unstaged, 1)(np.ones(3))
+
+
+@pytest.mark.filterwarnings("ignore::pystage.FallbackWarning")
+def test_compiled_functions_say_what_happens_to_their_derivatives() -> None:
+    x = np.ones(3)
+    np.testing.assert_array_equal(pystage.grad(pystage.compile(unstaged, fallback="lazy"))(x), 3.0 * x)
+    with pytest.raises(pystage.StagingError, match="PS601"):
+        pystage.grad(pystage.compile(unstaged, fallback="error"))(x)
