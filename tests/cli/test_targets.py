@@ -125,8 +125,8 @@ REFUSED: dict[str, tuple[list[str], str]] = {
                         "--dim n=-1: a size is a number that is not negative"),
     "both": (["targeted.py::plain", "--args", "1", "--arg", "x=1"],
              "give the arguments by --args or by --arg, not by both"),
-    "raises": (["targeted.py::plain", "--args", "np.one(3)"], "--args np.one(3): in targeted this raises "
-               "AttributeError: module 'numpy' has no attribute 'one'"),
+    "raises": (["targeted.py::plain", "--args", "int('x')"], "--args int('x'): in targeted this raises "
+               "ValueError: invalid literal for int() with base 10: 'x'"),
     "an argument raises": (["targeted.py::plain", "--arg", "x=1/0"],
                            "--arg x 1/0: in targeted this raises ZeroDivisionError: division by zero"),
     "not closed": (["targeted.py::plain", "--args", "np.ones((3,"], "--args: '(' was never closed\n"

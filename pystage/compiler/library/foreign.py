@@ -239,6 +239,7 @@ _ALIASES = {
     "ntpath": "os.path",
     "genericpath": "os.path",
     "io.open": "open",
+    "_io.open": "open",
     "_io": "io",
     "_pickle": "pickle",
     "_random": "random",
