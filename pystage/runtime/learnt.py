@@ -27,7 +27,7 @@ from ..compiler.values.boundary import (
     Template,
     Write,
 )
-from .ledger import Change
+from .ledger import Change, shown_value
 from .world import Reader
 
 Leaves = tuple[str, ...]
@@ -83,7 +83,7 @@ class Learnt:
             if _is_value(each) and type(now) in (int, tuple) and type(now) is type(each.expected):
                 self.changing[each.path.key] = each.path
             known = _is_value(each) and now is not ...
-            old, new = (repr(each.expected), repr(now)) if known else ("what it was", "another")  # type: ignore[union-attr]
+            old, new = (shown_value(each.expected), shown_value(now)) if known else ("what it was", "another")  # type: ignore[union-attr]
             found.append(Change(str(each.path), old, new))
         return found
 

@@ -131,9 +131,7 @@ class Known:
     def __init__(self, args: Mapping[str, Spec], staged: Staged) -> None:
         self.args = args
         self.demands = {d.where: d for d in staged.demands}
-        self.guards = {
-            str(g.path): repr(g.expected)[:60] for g in staged.program.guards if g.kind is GuardKind.EQUAL
-        }
+        self.guards = {g.path.key: g for g in staged.program.guards if g.kind is GuardKind.EQUAL}
 
 
 def changes(before: Sequence[Known], now: Known) -> tuple[Change, ...]:
@@ -155,9 +153,12 @@ def _changes(before: Known, now: Known) -> tuple[Change, ...]:
         if earlier is not None and repr(earlier.value) != repr(demand.value):
             reason = f"{demand.reason} needs it"
             found.append(Change(where, repr(earlier.value), repr(demand.value), reason, demand.span))
-    for path, expected in now.guards.items():
-        if before.guards.get(path, expected) != expected and path not in now.demands:
-            found.append(Change(path, before.guards[path], expected, "captured as a constant"))
+    for key, guard in now.guards.items():
+        earlier_guard, path = before.guards.get(key), str(guard.path)
+        if earlier_guard is None or path in now.demands or _is_same(earlier_guard.expected, guard.expected):
+            continue
+        old_value, new_value = shown_value(earlier_guard.expected), shown_value(guard.expected)
+        found.append(Change(path, old_value, new_value, "captured as a constant"))
     return tuple(found)
 
 
@@ -170,8 +171,7 @@ def _changes_of(path: str, old: Spec, new: Spec) -> Sequence[Change]:
                 else [Change(path, _shown(old), _shown(new))]
             )
         case Static(), Static():
-            same = type(old.value) is type(new.value) and repr(old.value) == repr(new.value)
-            return [] if same else [Change(path, _shown(old), _shown(new))]
+            return [] if _is_same(old.value, new.value) else [Change(path, _shown(old), _shown(new))]
         case Structure(), Structure() if old.cls is new.cls and old.keys == new.keys:
             children = zip(old.keys, old.children, new.children, strict=True)
             access = "[{!r}]" if issubclass(old.cls, (tuple, list, dict)) else ".{}"
@@ -179,13 +179,30 @@ def _changes_of(path: str, old: Spec, new: Spec) -> Sequence[Change]:
     return [Change(path, _shown(old), _shown(new))]
 
 
+_PLAIN = (int, float, complex, bool, str, bytes, type(None))
+
+
+def _is_same(a: object, b: object) -> bool:
+    """True for one object, and for equal values of Python's own types: no code of the user's is asked."""
+    if type(a) is tuple and type(b) is tuple:
+        return len(a) == len(b) and all(map(_is_same, a, b))
+    return a is b or (type(a) is type(b) and type(a) in _PLAIN and repr(a) == repr(b))
+
+
+def shown_value(value: object) -> str:
+    """A value in a few characters; of other than Python's own types the name, since their `repr` is the user's."""
+    if type(value) not in _PLAIN:
+        return str(getattr(value, "__qualname__", None) or f"a {type(value).__name__}")
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:36]} …"
+
+
 def _shown(spec: Spec) -> str:
     match spec:
         case Leaf():
             return f"{spec.type} ({spec.form.value})"
         case Static(value=value):
-            text = repr(value)
-            return text if len(text) <= 40 else f"{text[:36]} …"
+            return shown_value(value)
         case Structure():
             return f"{spec.cls.__name__} of {len(spec.keys)}"
     raise AssertionError(type(spec).__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import logging
 import os
 import pty
@@ -109,3 +110,20 @@ def test_captured_values(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     monkeypatch.setenv("PYSTAGE_LOG", "compiles")
     assert staged(1.0) == -1.0
     assert "is compiled again" in capsys.readouterr().err
+
+
+class Mode(enum.Enum):
+    FAST = 1
+    SLOW = 2
+
+    def __repr__(self) -> str:
+        raise AssertionError("the user's own code is not asked")
+
+
+def test_values_are_told_without_code_of_the_users(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYSTAGE_LOG", "compiles")
+    staged = pystage.compile(lambda x, mode: x if mode is Mode.FAST else -x)
+    assert [staged(1.0, mode) for mode in Mode] == [1.0, -1.0]
+    assert "mode: a Mode → a Mode" in capsys.readouterr().err
