@@ -39,7 +39,7 @@ fuzz: $(VENV)/.installed-test
 	PYTHONPATH=tests $(BIN)/python -m programs.fuzz $(N) $(FROM)
 
 lint: $(VENV)/.installed-test
-	$(BIN)/ruff check
+	$(BIN)/ruff check --no-cache
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 

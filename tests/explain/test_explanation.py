@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from explain import programs
 
 import pystage
+from explain import programs
 from pystage.explain import Explanation, Listing, Mark
 from pystage.explain.text import as_json, as_text
 from pystage.runtime.ledger import ledger

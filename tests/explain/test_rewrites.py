@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from explain import programs
 
 import pystage
+from explain import programs
 
 X = np.ones(4, np.float32)
 
