@@ -3,6 +3,7 @@
 It runs the compiler's own inference and asks it what it did, so that the two cannot disagree.
 """
 
-from .explanation import Explanation, Listing, Mark, SourceLine, explain
+from .explanation import Explanation, explain
+from .listing import Listing, Mark, SourceLine
 
 __all__ = ["Explanation", "Listing", "Mark", "SourceLine", "explain"]

@@ -2,71 +2,26 @@
 
 from __future__ import annotations
 
-import enum
-import linecache
-import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
-from ..compiler.diagnostics.span import Span
-from ..compiler.infer.assigned import walk
-from ..compiler.infer.foreign import package_of_file
-from ..compiler.infer.trail import Place, Trail, watching
+from ..compiler.frontend import substituted
+from ..compiler.infer.trail import Trail, watching
 from ..compiler.pipeline import Infer, Staged
-from ..compiler.stage import ir as stage
 from ..runtime.dispatch import Dispatcher
 from ..runtime.lowering import Canonical
+from .listing import Listing, Mark, is_inside, is_of_library, listings
 from .raises import raises
-from .rewrites import Rewrite, rewrite_for
+from .rewrites import Rewrite, Where, rewrite_for
 from .text import as_html, as_text
 
 SECONDS = 5.0
 """So long rewrites are tried."""
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-
-
-class Mark(enum.Enum):
-    """What became of a line."""
-
-    STAGED = "staged"  # it works on what only the run knows, in the program
-    CONSTANT = "constant"  # it was done while compiling, once
-    UNROLLED = "unrolled"  # a loop of which the program has every trip
-    JAX = "through JAX"  # it calls a function that JAX traces, as a part of the program
-    REFUSED = "not staged"
-    RAISES = "raises"  # whatever the values are
-    SKIPPED = "not run"  # no path leads there for these arguments
-    UNKNOWN = "not looked at"  # it stands behind what is refused, or no path leads there
-    NONE = ""
-
-
-@dataclass(frozen=True)
-class SourceLine:
-    """A line of the source, what became of it, and what the names that it binds are bound to."""
-
-    number: int
-    text: str
-    mark: Mark
-    names: Mapping[str, Sequence[str]]
-    trips: int | None = None
-    """Of a loop that is written out: its trips."""
-
-
-@dataclass(frozen=True)
-class Listing:
-    """A function of the program, line by line."""
-
-    name: str
-    span: Span
-    lines: tuple[SourceLine, ...]
-
-    @property
-    def refused(self) -> bool:
-        """True if a line of it is not staged."""
-        return any(line.mark in (Mark.REFUSED, Mark.RAISES) for line in self.lines)
 
 
 @dataclass(frozen=True)
@@ -122,10 +77,10 @@ def explain(
     if isinstance(found, Staged):
         certain = tuple(raises(found.program))
         return Explanation(
-            name, found, certain, (None,) * len(certain), _listings(trail, certain, Mark.RAISES), fallback
+            name, found, certain, (None,) * len(certain), listings(trail, certain, Mark.RAISES), fallback
         )
     rewrites = _rewrites(function, found, trail, attempt)
-    return Explanation(name, None, found, rewrites, _listings(trail, found), fallback)
+    return Explanation(name, None, found, rewrites, listings(trail, found), fallback)
 
 
 def _rewrites(
@@ -135,107 +90,34 @@ def _rewrites(
     attempt: Callable[[Callable[..., Any], Mapping[str, Any]], Staged | tuple[Diagnostic, ...]],
 ) -> tuple[Rewrite | None, ...]:
     """For each problem a rewrite that was tried; none is tried any more after `SECONDS`."""
-    first = next(iter(trail.functions), None)
-    if first is None:
-        return (None,) * len(problems)
-    names = trail.names()
+    names, defined = trail.names(), dict(trail.defined)
     began = time.perf_counter()
 
-    def bound(name: str) -> list[str]:
-        places = [place for place in names if _is_inside(place, first.span)]
-        return list(dict.fromkeys([what for place in places for what in names[place].get(name, ())]))
-
-    def left(tried: Callable[..., Any], further: Sequence[tuple[str, Any]]) -> Sequence[Diagnostic]:
+    def left(
+        old: FunctionType, new: FunctionType, further: Sequence[tuple[str, Any]]
+    ) -> Sequence[Diagnostic]:
         if time.perf_counter() - began > SECONDS:
             return problems
-        found = attempt(tried, dict(further))
+        if old is function:
+            found = attempt(new, dict(further))
+        else:
+            with substituted(old.__code__, new.__code__):
+                found = attempt(function, {})
         return () if isinstance(found, Staged) else found
 
-    return tuple([rewrite_for(p, problems, function, first.span, bound, left) for p in problems])
+    def where(problem: Diagnostic) -> Where | None:
+        """The innermost function of the user's around a problem."""
+        span = problem.span
+        holders = [f for f in defined if span is not None and is_inside((span.file, span.line), f.span)]
+        if not holders or is_of_library(holders[0].span.file):
+            return None
+        staged = max(holders, key=lambda f: f.span.line)
 
+        def bound(name: str) -> list[str]:
+            places = [place for place in names if is_inside(place, staged.span)]
+            return list(dict.fromkeys([what for place in places for what in names[place].get(name, ())]))
 
-def _is_inside(place: Place, span: Span) -> bool:
-    return place[0] == span.file and span.line <= place[1] <= span.end_line
+        return Where(defined[staged], staged.span, bound, defined[staged] is function)
 
-
-def is_of_library(file: str) -> bool:
-    """True for a file of Python, of an installed package, or of pystage."""
-    return file.startswith(_PACKAGE) or package_of_file(file) is not None
-
-
-# ---------------------------------------------------------------- lines
-
-
-def _listings(trail: Trail, problems: Sequence[Diagnostic], mark: Mark = Mark.REFUSED) -> tuple[Listing, ...]:
-    """The outermost functions of the user's among those that were inferred; `mark` is that of lines with problems."""
-    own = [f for f in trail.functions if not is_of_library(f.span.file)] or list(trail.functions)[:1]
-    spans = {id(f): f.span for f in own}
-    outer = [f for f in own if not any(_is_within(f.span, s) for i, s in spans.items() if i != id(f))]
-    made = _Marks(trail, problems, mark)
-    found: dict[Span, Listing] = {}
-    for function in outer:
-        found.setdefault(function.span, Listing(function.qualname, function.span, made.lines(function)))
-    return tuple(found.values())
-
-
-def _is_within(inner: Span, outer: Span) -> bool:
-    return (
-        inner.file == outer.file
-        and outer.line <= inner.line
-        and inner.end_line <= outer.end_line
-        and ((inner.line, inner.column, inner.end_line) != (outer.line, outer.column, outer.end_line))
-    )
-
-
-def _instructions(function: stage.Function) -> Iterator[stage.Instr]:
-    """Those of a function, and of the functions in it."""
-    yield from walk(function.body)
-    for nested in function.nested:
-        yield from _instructions(nested)
-
-
-class _Marks:
-    """What became of the lines of a program."""
-
-    def __init__(self, trail: Trail, problems: Sequence[Diagnostic], of_problems: Mark) -> None:
-        self._trail = trail
-        self._of_problems = of_problems
-        self._names = trail.names()
-        self._operations = trail.operations()
-        places = {(p.span.file, p.span.line) for p in problems if p.span is not None}
-        self._refused: set[Place] = (
-            places | trail.refused if problems and of_problems is Mark.REFUSED else places
-        )
-        self._rolled = {s.place for s in trail.loops() if s.trips is None}
-        self._trips: dict[Place, int] = {s.place: s.trips for s in trail.loops() if s.trips is not None}
-
-    def lines(self, function: stage.Function) -> tuple[SourceLine, ...]:
-        """The lines of a function."""
-        span = function.span
-        instructions = {(i.span.file, i.span.line) for i in _instructions(function)}
-        found = []
-        for number in range(span.line, span.end_line + 1):
-            place = (span.file, number)
-            text = linecache.getline(span.file, number).rstrip("\n")
-            mark = self._mark(place, place in instructions, number == span.line)
-            names = self._names.get(place, {})
-            found.append(SourceLine(number, text, mark, names, self._trips.get(place)))
-        return tuple(found)
-
-    def _mark(self, place: Place, holds_instructions: bool, is_header: bool) -> Mark:
-        if place in self._refused:
-            return self._of_problems
-        total, by_jax = self._operations.get(place, (0, 0))
-        if place in self._trips:
-            return Mark.UNROLLED
-        if by_jax:
-            return Mark.JAX
-        if is_header and not total:
-            return Mark.NONE
-        if total or place in self._trail.computed or place in self._rolled:
-            return Mark.STAGED
-        if place in self._trail.reached:
-            return Mark.CONSTANT
-        if not holds_instructions:
-            return Mark.NONE
-        return Mark.UNKNOWN if self._refused and self._of_problems is Mark.REFUSED else Mark.SKIPPED
+    found = [(problem, where(problem)) for problem in problems]
+    return tuple([None if at is None else rewrite_for(p, problems, at, left) for p, at in found])

@@ -14,7 +14,6 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
 
 import jax
 import numpy as np
@@ -82,32 +81,37 @@ class Rewrite:
         return found
 
 
-Names = Callable[[str], Sequence[str]]
-"""What a variable is bound to in the function, as it stands beside its lines."""
-Try = Callable[[Callable[..., Any], Sequence[tuple[str, ArraySpec]]], Sequence[Diagnostic]]
-"""What is wrong with a function in the place of the user's, which has further parameters."""
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The function in which a problem stands, and its place.
+
+    `names`: what a variable is bound to, as it stands beside its lines.
+    """
+
+    function: FunctionType
+    span: Span
+    names: Callable[[str], Sequence[str]]
+    is_target: bool
+    """True for the function that is explained; others are called by it."""
+
+
+Try = Callable[[FunctionType, FunctionType, Sequence[tuple[str, ArraySpec]]], Sequence[Diagnostic]]
+"""What is wrong with the program where a function of it is replaced by one that may have further parameters."""
 
 
 def rewrite_for(
-    problem: Diagnostic,
-    problems: Sequence[Diagnostic],
-    function: Any,
-    where: Span,
-    names: Names,
-    attempt: Try,
+    problem: Diagnostic, problems: Sequence[Diagnostic], where: Where, attempt: Try
 ) -> Rewrite | None:
-    """The first proposal for a problem that holds; `where` is the whole function's place."""
-    if problem.span is None or problem.span.file != where.file or not isinstance(function, FunctionType):
-        return None
-    source = _Source(function, where)
+    """The first proposal for a problem that holds."""
     try:
-        proposals = list(_proposals(problem, source, names))
+        source = _Source(where.function, where.span)
+        proposals = list(_proposals(problem, source, where))
     except (SyntaxError, ValueError):
         return None
     before = {_identity(each) for each in problems}
     for proposal in proposals:
         changed = source.with_edits(proposal)
-        left = None if changed is None else attempt(changed, proposal.arguments)
+        left = None if changed is None else attempt(where.function, changed, proposal.arguments)
         if left is None or any(_identity(each) == _identity(problem) for each in left):
             continue
         if len(left) < len(before):
@@ -115,17 +119,21 @@ def rewrite_for(
     return None
 
 
+_Names = Callable[[str], Sequence[str]]
+
+
 def _identity(problem: Diagnostic) -> tuple[str, str]:
     return problem.code, problem.headline
 
 
-def _proposals(problem: Diagnostic, source: _Source, names: Names) -> Iterator[Rewrite]:
+def _proposals(problem: Diagnostic, source: _Source, where: Where) -> Iterator[Rewrite]:
     if isinstance(problem, UnknownCallable):
-        yield from _as_parameter(problem, source)
+        yield from _as_parameter(problem, source) if where.is_target else ()
+        yield from _left_out(problem, source)
     elif isinstance(problem, MaybeNotAssigned):
-        yield from _assigned_before(problem, source, names)
+        yield from _assigned_before(problem, source, where.names)
     elif isinstance(problem, NeverSettles | NoCommonType):
-        yield from _begun_alike(problem, source, names)
+        yield from _begun_alike(problem, source, where.names)
 
 
 # ---------------------------------------------------------------- proposals
@@ -154,7 +162,20 @@ def _as_parameter(problem: UnknownCallable, source: _Source) -> Iterator[Rewrite
     yield Rewrite(text, (header, Edit(span.line, (line,), (new,))), False, ((name, argument),))
 
 
-def _assigned_before(problem: MaybeNotAssigned, source: _Source, names: Names) -> Iterator[Rewrite]:
+def _left_out(problem: UnknownCallable, source: _Source) -> Iterator[Rewrite]:
+    """A call whose result nothing needs is left to the caller."""
+    assert problem.span is not None
+    found = source.expression_statement(problem.span)
+    if found is None:
+        return
+    first, last, is_alone = found
+    old = tuple([source.line(number) for number in range(first, last + 1)])
+    new = (f"{_indentation(old[0])}pass",) if is_alone else ()
+    text = f"leave out the call of `{problem.name}`, or make it outside of the function: nothing needs what it gives"
+    yield Rewrite(text, (Edit(first, old, new),), False)
+
+
+def _assigned_before(problem: MaybeNotAssigned, source: _Source, names: _Names) -> Iterator[Rewrite]:
     """A variable is assigned before the branch or the loop that may not assign it."""
     found = _VARIABLE.search(problem.what)
     if found is None:
@@ -165,14 +186,14 @@ def _assigned_before(problem: MaybeNotAssigned, source: _Source, names: Names) -
         zero = source.zero(shown)
         if statement is not None and zero is not None:
             line = source.line(statement)
-            new = f"{line[: len(line) - len(line.lstrip())]}{name} = {zero}"
+            new = f"{_indentation(line)}{name} = {zero}"
             text = (
                 f"assign `{name}` before the paths part: the plain run raises where none of them assigns it"
             )
             yield Rewrite(text, (Edit(statement, (), (new,)),), False)
 
 
-def _begun_alike(problem: NeverSettles | NoCommonType, source: _Source, names: Names) -> Iterator[Rewrite]:
+def _begun_alike(problem: NeverSettles | NoCommonType, source: _Source, names: _Names) -> Iterator[Rewrite]:
     """A variable begins as a number, and is an array later: it begins as an array of this number."""
     found = _VARIABLE.search(problem.what)
     if found is None:
@@ -186,7 +207,7 @@ def _begun_alike(problem: NeverSettles | NoCommonType, source: _Source, names: N
         value = source.full(shown, number)
         if value is not None:
             line = source.line(line_number)
-            new = f"{line[: len(line) - len(line.lstrip())]}{name} = {value}"
+            new = f"{_indentation(line)}{name} = {value}"
             text = f"let `{name}` begin as what an iteration makes of it"
             yield Rewrite(text, (Edit(line_number, (line,), (new,)),), False)
 
@@ -234,6 +255,18 @@ class _Source:
         parameter = name if not arguments.kwonlyargs and not arguments.defaults else f"*, {name}"
         comma = "" if before.rstrip().endswith("(") else ", "
         return Edit(number, (line,), (f"{before}{comma}{parameter}){after}",))
+
+    def expression_statement(self, place: Span) -> tuple[int, int, bool] | None:
+        """The lines of the statement that consists of the expression at a place; whether it is alone in its block."""
+        indent = len(_indentation(self._lines[0]))
+        start = place.line - self._first + 1, place.column - indent
+        for node in ast.walk(self._node):
+            for block in [getattr(node, each, ()) for each in ("body", "orelse", "finalbody")]:
+                for statement in block if isinstance(block, list) else ():
+                    if isinstance(statement, ast.Expr) and start == (statement.lineno, statement.col_offset):
+                        last = statement.end_lineno or statement.lineno
+                        return place.line, self._first + last - 1, len(block) == 1
+        return None
 
     def compound_that_assigns(self, name: str) -> int | None:
         """The line of the outermost statement of several that assigns a variable first."""
@@ -304,6 +337,10 @@ class _Source:
         )
         made.__kwdefaults__ = function.__kwdefaults__
         return made
+
+
+def _indentation(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
 
 
 def _assigned(statement: ast.AST) -> set[str]:

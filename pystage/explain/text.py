@@ -15,21 +15,22 @@ from rich.text import Text
 from ..compiler.diagnostics.catalogue import Example
 from ..compiler.diagnostics.render import more, render, render_all
 from .examples import example_like
+from .listing import Listing, Mark, SourceLine
 
 if TYPE_CHECKING:
     from ..compiler.diagnostics.span import Span
     from ..compiler.pipeline import Staged
-    from .explanation import Explanation, Listing, SourceLine
+    from .explanation import Explanation
 
 _STYLES = {
-    "staged": "green",
-    "constant": "dim",
-    "unrolled": "cyan",
-    "through JAX": "blue",
-    "not staged": "bold red",
-    "raises": "bold red",
-    "not run": "dim",
-    "not looked at": "dim",
+    Mark.STAGED: "green",
+    Mark.CONSTANT: "dim",
+    Mark.UNROLLED: "cyan",
+    Mark.JAX: "blue",
+    Mark.REFUSED: "bold red",
+    Mark.RAISES: "bold red",
+    Mark.SKIPPED: "dim",
+    Mark.UNKNOWN: "dim",
 }
 _LONG = 60
 """A function of more lines is abridged."""
@@ -183,15 +184,15 @@ def _verdict(explanation: Explanation) -> Iterable[Text]:
     yield Text(f"  {_CONSEQUENCES[explanation.fallback]}")
     hidden = _behind(explanation)
     if hidden:
-        lines = "1 line needs" if hidden == 1 else f"{hidden} lines need"
-        yield Text(f"  {lines} what is refused, or stands behind it: there may be more problems")
+        lines = "1 further line needs" if hidden == 1 else f"{hidden} further lines need"
+        yield Text(f"  {lines} what is refused: there may be more problems in them")
 
 
 def _behind(explanation: Explanation) -> int:
     """How many lines were not looked at because of others."""
     places = {(p.span.file, p.span.line) for p in explanation.problems if p.span is not None}
     return sum(
-        line.mark.value in ("not staged", "not looked at") and (each.span.file, line.number) not in places
+        line.mark in (Mark.REFUSED, Mark.UNKNOWN) and (each.span.file, line.number) not in places
         for each in explanation.listings
         for line in each.lines
     )
@@ -227,8 +228,8 @@ def _table(listing: Listing, full: bool) -> Table:
             table.add_row("", "⋮", "", "")
             continue
         mark = line.mark.value if line.trips is None else f"unrolled ×{line.trips}"
-        style = _STYLES.get(line.mark.value, "")
-        text = Text(line.text.expandtabs(4) or " ", style="dim" if line.mark.value == "not run" else "")
+        style = _STYLES.get(line.mark, "")
+        text = Text(line.text.expandtabs(4) or " ", style="dim" if line.mark is Mark.SKIPPED else "")
         table.add_row(Text(mark, style), str(line.number), text, Text(_names(line), "italic"))
     return table
 
@@ -243,9 +244,7 @@ def _abridged(listing: Listing, full: bool) -> Sequence[SourceLine | None]:
     if full or len(lines) <= _LONG:
         return lines
     matter = [
-        i
-        for i, line in enumerate(lines)
-        if line.mark.value in ("not staged", "raises", "through JAX") or line.trips
+        i for i, line in enumerate(lines) if line.mark in (Mark.REFUSED, Mark.RAISES, Mark.JAX) or line.trips
     ]
     matter = [0, 1, *matter, len(lines) - 1] if matter else [*range(_LONG // 2), len(lines) - 1]
     kept = {j for i in matter for j in range(i - _AROUND, i + _AROUND + 1)}

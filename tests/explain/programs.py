@@ -1,5 +1,6 @@
 """Functions that are explained: what the tests say of their lines stands in `test_explanation.py`."""
 
+import logging
 import os
 import random
 import time
@@ -123,3 +124,69 @@ def copies(x):
 def stores(x):
     x += 1
     return x
+
+
+def behind_a_branch(x):
+    if time.time() > 3:
+        return np.unique(x)
+    elif x.sum() > 1:
+        y = time.time()
+    else:
+        y = np.unique(x)
+    return y
+
+
+def behind_a_loop(x):
+    total = 0.0
+    for v in np.unique(x):
+        total += v
+        if v > 3:
+            total *= time.time()
+    while total < 3:
+        total += time.time()
+    return total
+
+
+def behind_a_with(x):
+    with open("numbers.txt") as file:
+        values = np.unique(x)
+        file.write(str(values))
+    return np.nonzero(x)[0]
+
+
+def behind_a_return(x):
+    for v in np.unique(x):
+        if v > 3:
+            return time.time()
+    return x
+
+
+def lost_in_a_container(x):
+    seen, d = [], {"a": 0.0}
+    for i in range(3):
+        seen.append(time.time())
+        d["a"] = seen[i]
+    if x.sum() > 0:
+        d["a"] = seen[0] * x
+    return d["a"] + x, np.array(seen), seen[2]
+
+
+LOG = logging.getLogger(__name__)
+
+
+def fitted(x):
+    w = 0.0
+    for _ in range(3):
+        w = w + x.mean()
+        LOG.info("w is %s", w)
+    return w
+
+
+def calls_what_logs(x):
+    return fitted(x) * 2
+
+
+def keeps_what_a_clock_says(x):
+    seen = []
+    seen.append(time.time())
+    return x, seen

@@ -29,6 +29,18 @@ def test_rewrites(function: Any, added: list[str]) -> None:
     assert f"+ {added[0]}" in str(pystage.compile(function).explain(X))
 
 
+def test_a_function_that_is_called() -> None:
+    """A call whose result nothing needs is left out; one that stands inside another expression is not."""
+    explanation = pystage.compile(programs.calls_what_logs).explain(X)
+    (rewrite,) = explanation.rewrites
+    assert rewrite is not None and rewrite.complete
+    (edit,) = rewrite.edits
+    assert edit.old == ('        LOG.info("w is %s", w)',) and edit.new == ()
+    assert edit.line == programs.fitted.__code__.co_firstlineno + 4
+    (rewrite,) = pystage.compile(programs.keeps_what_a_clock_says).explain(X).rewrites
+    assert rewrite is not None and rewrite.arguments
+
+
 @pytest.mark.parametrize("function", [programs.appends, programs.asks_often])
 def test_what_does_not_help_is_not_shown(function: Any) -> None:
     argument = np.ones(10)

@@ -8,8 +8,8 @@
 `stage_function` goes all the way, and remembers.
 """
 
-from .door import stage_function
+from .door import stage_function, substituted
 from .errors import FrontendError
 from .source import find_source
 
-__all__ = ["FrontendError", "find_source", "stage_function"]
+__all__ = ["FrontendError", "find_source", "stage_function", "substituted"]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import builtins
 import threading
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import CodeType, FunctionType, MethodType
 
 from ..diagnostics.codes_syntax import TooDeep
@@ -43,6 +46,18 @@ _lock = threading.RLock()
 _cache: dict[int, tuple[weakref.ref[CodeType], _Staged]] = {}
 """By identity: code objects of different files can be equal."""
 
+_substitute: ContextVar[tuple[CodeType, CodeType] | None] = ContextVar("pystage substitute", default=None)
+
+
+@contextmanager
+def substituted(code: CodeType, by: CodeType) -> Iterator[None]:
+    """In the `with` block, and in this thread, functions of one code object are staged as if they had another."""
+    token = _substitute.set((code, by))
+    try:
+        yield
+    finally:
+        _substitute.reset(token)
+
 
 def stage_function(function: FunctionType | MethodType | CodeType) -> ir.Function:
     """The stage IR of a function: parsed, built, its jumps removed. Raises `FrontendError`.
@@ -51,6 +66,9 @@ def stage_function(function: FunctionType | MethodType | CodeType) -> ir.Functio
     """
     code = code_of(function)
     module_globals = getattr(function, "__globals__", {})
+    substitute = _substitute.get()
+    if substitute is not None and code is substitute[0]:
+        function = code = substitute[1]
     shadowed = frozenset(
         name
         for name in _CONSIDERED

@@ -7,7 +7,8 @@ found out, also in passes that were thrown away, so that it is the same on every
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ..diagnostics.codes_constant import ProgramTooLarge
@@ -77,6 +78,16 @@ class Effort:
         self._run += steps
         if self._run + self._builder.made > self._most:
             raise Exhausted
+
+    @contextmanager
+    def at_most(self, steps: int) -> Iterator[None]:
+        """In the `with` block `Exhausted` is raised after so many further steps already."""
+        most = self._most
+        self._most = min(most, self._run + self._builder.made + steps)
+        try:
+            yield
+        finally:
+            self._most = most
 
     def again(self, loop: stage.Instr, written: bool, times: int) -> Again:
         """For a `with` block: the `times`th trip of a loop that is written out, or pass over the body of a rolled one."""

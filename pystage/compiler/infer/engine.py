@@ -59,6 +59,7 @@ from ..values.state import ERROR, State
 from ..values.views import read_path
 from . import attributes, coherent, printing, raising
 from .assigned import lost_with
+from .behind import look_behind
 from .branches import NO_FRAME, infer_choice, infer_if
 from .by_kind import run_by_kind
 from .calls import Callee, Known
@@ -363,13 +364,14 @@ class Engine(Context):
     """What each kind of instruction does; filled by `instructions.py`."""
 
     def _refused(self, instr: stage.Instr, diagnostic: Diagnostic) -> None:
-        unknown = Unknown(diagnostic) if self.errors.recorded(diagnostic) else self.report(diagnostic)
-        if self.trail is not None:
-            self.trail.refuse(instr)
+        unknown = self.report(diagnostic)
         assert self.frame is not None
         targets = getattr(instr, "dsts", None) or ([instr.dst] if hasattr(instr, "dst") else [])
         for dst in (*targets, *lost_with(instr)):
             self.state.set((self.frame.id, dst), unknown)
+        if self.trail is not None:
+            self.trail.refuse(instr)
+            look_behind(self, instr, unknown)
 
     def peek(self, temp: stage.Temp) -> Abstract:
         """The value of a temporary, known or not; what was refused before gave it none."""
@@ -464,7 +466,10 @@ class Engine(Context):
     def call(
         self, function: Abstract, args: Sequence[Abstract], kwargs: Mapping[str, Abstract] = {}
     ) -> Abstract:
-        return call(self, function, args, kwargs)
+        found = call(self, function, args, kwargs)
+        if isinstance(found, Unknown):  # what a library would make of it is no further error
+            raise DiagnosticError(found.reason)
+        return found
 
     def getattr(self, value: Abstract, name: str) -> Abstract:
         return attributes.getattr_(self, value, name)

@@ -261,6 +261,8 @@ def python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee,
             note = Note(f"{function.__qualname__} is defined here", last.span)
             last = replace(last, span=engine.b.span, notes=(*last.notes, note))
         raise DiagnosticError(last) from None
+    if engine.trail is not None:
+        engine.trail.define(staged, function)
     engine.keep.append(function)
     path = Path(Owned(function, function.__qualname__))
     engine.externals.note_function(function, path)

@@ -551,6 +551,8 @@ class Join:
             return a
         if a is MISSING or b is MISSING:
             return rebuild(b if a is MISSING else a, hole_for)
+        if isinstance(a, Unknown) or isinstance(b, Unknown):
+            return a if isinstance(a, Unknown) else b
         match a, b:
             case ArrayCell(), ArrayCell():
                 if a.value.type != b.value.type:

@@ -88,7 +88,9 @@ def _with_calls(diagnostic: Diagnostic, others: list[Span]) -> Diagnostic:
 
 
 def report(engine: Engine, diagnostic: Diagnostic) -> Unknown:
-    """Records a diagnostic with its place and the calls that led to it."""
+    """Records a diagnostic with its place and the calls that led to it, unless it was recorded before."""
+    if engine.errors.recorded(diagnostic):
+        return Unknown(diagnostic)
     reason = diagnostic
     if diagnostic.span is None:
         diagnostic = replace(diagnostic, span=engine.b.span)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 from ..hlo.ir import Function, Region
@@ -42,26 +43,37 @@ class Trail:
 
     functions: dict[stage.Function, None] = field(default_factory=dict)
     """Those that were inferred, in the order of their first calls."""
+    defined: dict[stage.Function, FunctionType] = field(default_factory=dict)
+    """The functions of Python that were called, by what was staged of them."""
     reached: set[Place] = field(default_factory=set)
     """Where instructions are that were run."""
     computed: set[Place] = field(default_factory=set)
     """Where instructions are that work on what only the run knows."""
     refused: set[Place] = field(default_factory=set)
     """Where instructions are that cannot be staged, by themselves or because of others before them."""
+    _times: dict[stage.Instr, int] = field(default_factory=dict)
+    """When each instruction was last run: which of all the runs that was."""
     _bound: defaultdict[Place, dict[tuple[str, int], tuple[Region, str]]] = field(
         default_factory=lambda: defaultdict(dict)
     )
     """By line: for a name and the number of a frame, the function of the program and what the name was bound to."""
+    _runs: int = 0
     _engine: Engine | None = None
 
     def begin(self, engine: Engine) -> None:
         """Inference begins, perhaps again."""
         self.functions.clear()
+        self.defined.clear()
         self.reached.clear()
         self.refused.clear()
         self.computed.clear()
+        self._times.clear()
         self._bound.clear()
         self._engine = engine
+
+    def define(self, function: stage.Function, by: FunctionType) -> None:
+        """A function of Python is called."""
+        self.defined[function] = by
 
     def enter(self, engine: Engine, frame: Frame) -> None:
         """A function is inferred whose parameters are bound."""
@@ -78,6 +90,8 @@ class Trail:
 
     def reach(self, engine: Engine, instr: stage.Instr) -> None:
         """An instruction is run. The `Return` at the end of a function stands for all of its `return`s."""
+        self._runs += 1
+        self._times[instr] = self._runs
         if isinstance(instr, stage.Return):
             return
         place = (instr.span.file, instr.span.line)
@@ -88,6 +102,10 @@ class Trail:
             or any(_is_computed(engine, (frame.id, name)) for name in _read_by(instr))
         ):
             self.computed.add(place)
+
+    def was_run_in(self, outer: stage.Instr, inner: stage.Instr) -> bool:
+        """True if an instruction was run since `outer`, which holds it, was last begun."""
+        return self._times.get(inner, 0) > self._times[outer]
 
     def refuse(self, instr: stage.Instr) -> None:
         """An instruction cannot be staged."""

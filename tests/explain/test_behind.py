@@ -1,0 +1,103 @@
+"""All independent problems at once: what stands behind a refused line is looked at, and nothing false comes of it."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import pkgutil
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import contract
+import numpy as np
+import pytest
+from checking import Cases
+from sampling import ALL
+
+import pystage
+from explain import programs
+from pystage.compiler.diagnostics.codes_calls import UnknownCallable
+from pystage.compiler.diagnostics.diagnostic import DiagnosticError
+from pystage.compiler.infer.engine import Engine
+from pystage.compiler.infer.trail import Trail
+from pystage.compiler.stage import ir as stage
+
+EACH = 10
+"""One program of so many runs in `make test`."""
+INSTRUCTIONS = (
+    stage.Call,
+    stage.Binary,
+    stage.Compare,
+    stage.Unary,
+    stage.GetItem,
+    stage.SetItem,
+    stage.GetAttr,
+    stage.SetAttr,
+    stage.Inplace,
+    stage.For,
+    stage.While,
+    stage.With,
+)
+"""What may be refused."""
+
+
+@pytest.mark.parametrize(
+    ("function", "places"),
+    [
+        (programs.behind_a_branch, {2: "PS601", 3: "PS220", 5: "PS601", 7: "PS220"}),
+        (programs.behind_a_loop, {3: "PS220", 6: "PS601", 8: "PS601"}),
+        (programs.behind_a_with, {2: "PS601", 3: "PS220", 5: "PS220"}),
+        (programs.behind_a_return, {2: "PS220", 4: "PS601"}),
+        (programs.lost_in_a_container, {4: "PS601"}),
+    ],
+)
+def test_all_problems_at_once(function: Any, places: dict[int, str]) -> None:
+    """`places`: the codes by line, counted from the function's own."""
+    problems = pystage.compile(function).explain(np.ones(4)).problems
+    first = function.__code__.co_firstlineno
+    assert {p.span.line - first + 1: p.code for p in problems if p.span is not None} == places
+
+
+def _programs() -> Iterator[tuple[str, Any, tuple[Any, ...], dict[str, Any]]]:
+    for module in pkgutil.iter_modules(contract.__path__):
+        for cases in vars(importlib.import_module(f"contract.{module.name}")).values():
+            for param in cases.params if isinstance(cases, Cases) else ():
+                function, args, options = param.values
+                if not {"refused", "raises", "staged"} & options.keys():
+                    yield f"{module.name}-{param.id}", function, args, options.get("kwargs") or {}
+
+
+def test_any_line_may_be_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One instruction of a program is refused: that is the only problem, or what else there is needs the operand's type."""
+    refused: list[stage.Instr] = []
+    run: dict[stage.Instr, None] = {}
+    reach = Trail.reach
+
+    def reached(self: Trail, engine: Engine, instr: stage.Instr) -> None:
+        reach(self, engine, instr)
+        run[instr] = None
+        if instr in refused:
+            raise DiagnosticError(UnknownCallable(span=instr.span, name="it", why="it is refused"))
+
+    for number, (name, function, args, kwargs) in enumerate(_programs()):
+        if not ALL and number % EACH:
+            continue
+        compiled = pystage.compile(function)
+        refused.clear()
+        run.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(Trail, "reach", reached)
+            try:
+                compiled.explain(*copy.deepcopy(args), **copy.deepcopy(kwargs))
+            except Exception:
+                continue  # what the call itself does wrong
+            own = [i for i in run if isinstance(i, INSTRUCTIONS) and "/contract/" in i.span.file]
+            if not own:
+                continue
+            refused.append(random.Random(name).choice(own))
+            found = compiled.explain(*copy.deepcopy(args), **copy.deepcopy(kwargs))
+            assert found.staged is not None or "it is refused" in str(found), name
+            assert not any(
+                p.code == "PS699" or "one thing on one path" in p.headline for p in found.problems
+            ), name
