@@ -188,7 +188,7 @@ _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 def is_ours(file: str) -> bool:
     """Whether a file is pystage's, or of Python's import system, and not the user's."""
-    return file.startswith((_OURS, "<frozen importlib", "<frozen runpy")) or file == importlib.__file__
+    return file.startswith((_OURS, "<frozen importlib")) or file == importlib.__file__
 
 
 def _nearest(name: str, names: list[str]) -> str:

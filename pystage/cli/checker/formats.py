@@ -34,7 +34,7 @@ def short(findings: Sequence[Finding], color: bool) -> str:
 
 def as_json(findings: Sequence[Finding], color: bool) -> str:
     """A list of objects."""
-    return json.dumps([_object(finding) for finding in findings], indent=2, ensure_ascii=False)
+    return json.dumps([_object(finding) for finding in findings], indent=2)
 
 
 def _object(finding: Finding) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def sarif(findings: Sequence[Finding], color: bool) -> str:
     driver = {"name": "pystage", "version": version("pystage"), "rules": [_rule(c, kinds[c]) for c in codes]}
     results = [_result(finding, codes) for finding in findings]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
-    return json.dumps({"version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False)
+    return json.dumps({"version": "2.1.0", "runs": [run]}, indent=2)
 
 
 def _rule(code: str, kind: type[Diagnostic]) -> dict[str, Any]:
