@@ -22,7 +22,7 @@ from .checker.functions import Checked, NotChecked, functions_of
 from .checker.generic import Generic
 from .checker.inference import Inference
 from .checker.written import Written, read
-from .targets import ImportFailed, dimensions, module_at, users_traceback
+from .targets import ImportFailed, dimensions, module_at, refuse_unknown, users_traceback
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -66,6 +66,8 @@ class _Check:
         self.dims = dims
         self.written = {str(path): read(path) for path in self.files}
         self.imported: list[Written] = []
+        self.all_imported = True
+        self.dimensions: set[str] = set()
         self.findings = Findings(self._written)
 
     def run(self) -> Findings:
@@ -75,6 +77,8 @@ class _Check:
                 for path in files:
                     self._file(path, self.written[str(path)])
         _progress("")
+        if self.all_imported:
+            refuse_unknown(self.dims, self.dimensions)
         return self.findings
 
     def _written(self, file: str) -> Written | None:
@@ -89,11 +93,13 @@ class _Check:
                 module = module_at(path)
         except ImportFailed as failed:
             self.findings.add_file(*_not_imported(path, failed.error))
+            self.all_imported = False
             return
         self.imported.append(written)
         functions = functions_of(module, path)
         self.findings.files += bool(functions)
         for checked in functions:
+            self.dimensions |= checked.dimensions
             self._function(checked, written)
 
     def _function(self, checked: Checked, written: Written) -> None:

@@ -65,8 +65,7 @@ def _explore(options: argparse.Namespace) -> int:
 
 def _without_arguments(name: str) -> Target:
     """The target where no arguments are needed, because no types are."""
-    function, _ = find(name)
-    return Target(name, function, (), {})
+    return Target(name, find(name).function, (), {})
 
 
 def _checked(target: Target) -> Target:

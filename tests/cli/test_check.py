@@ -274,6 +274,20 @@ def test_modules_of_one_name_in_two_folders(check: Check) -> None:
     assert found["file"] == "b/main_.py"
 
 
+def test_sizes_of_dimensions_that_only_some_functions_have(check: Check) -> None:
+    text = """
+    class Layer:
+        w: "f32[inner]"
+        def f(self, x: "f32[n]") -> "f32[out]": return x
+    def g(x: "f32[m]", k: int): return x.reshape(k, -1)
+    def unchecked(y, x: "f32[rows]"): return x
+    """
+    sizes = [option for name in ("inner", "n", "out", "m", "k", "rows") for option in ("--dim", f"{name}=3")]
+    assert check(text, *sizes).status == 0
+    broken = check(text, "--dim", "other=3", broken="import pystage, no_module_")
+    assert (broken.status, [found["code"] for found in broken.found]) == (1, ["PS122"])
+
+
 def test_packages_and_modules_by_name(check: Check) -> None:
     files = {
         "pack_age/__init__": "",
@@ -298,6 +312,10 @@ def test_what_a_module_prints_is_not_among_the_findings(check: Check) -> None:
         (["no_module_"], "there is no file, folder or module no_module_"),
         (["empty"], "there is no Python file in empty"),
         (["empty", "--dim", "n=x"], "--dim n=x: a size is a number that is not negative"),
+        (
+            ["annotated.py", "--dim", "bach=3"],
+            "--dim bach: no annotation has a dimension `bach`; there is `batch`, `n`, `k`",
+        ),
     ],
 )
 def test_wrong_usage(
@@ -309,6 +327,7 @@ def test_wrong_usage(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
+    (tmp_path / "annotated.py").write_text("def f(x: 'f32[batch]', y, z: 'f32[2*n]', k: int): pass\n")
     assert main(["check", *arguments]) == 2
     assert capsys.readouterr().err == f"pystage: {text}\n"
 
