@@ -54,9 +54,64 @@ def test_what_is_not_checked(name: str, check: Check) -> None:
 
 
 def test_what_nobody_asked_for_is_left_alone(check: Check) -> None:
-    text = "def f(x: float, y: list): return x.nothing\ndef g(): return 1\nclass A: pass\n@jax.jit\ndef h(x): return x"
+    text = "def f(x: float, y: list): return x.nothing\ndef g(): return 1\nclass A: pass"
     result = check(text)
     assert result.last == "checked 0 functions in 0 files: 0 problems, 0 not checked"
+
+
+def test_functions_that_jax_compiles(check: Check) -> None:
+    text = """
+    import functools
+    from jax import jit as fast
+
+    @jax.jit
+    def f(x): return x
+
+    class Model:
+        @functools.partial(fast, static_argnums=0)
+        def g(self, x):
+            @jax.jit
+            def inner(x): return x
+            return inner(x)
+
+    @jax.jit(donate_argnums=0)
+    def ignored(x): return x  # pystage: ignore
+
+    @pystage.compile
+    def compiled(x: "f32[n]"): return x
+    """
+    others = {
+        "plain": "import jax.numpy\n@jax.jit\ndef h(x): return x",
+        "other": "from numba import jit\n@jit\ndef h(x): pass",
+    }
+    result = check(text, **others)
+    why = "is not checked: it is compiled by `jax.jit`, not by pystage"
+    assert result.err.splitlines()[:3] == [
+        f"checked.py:10:1: f {why}", f"checked.py:14:5: Model.g {why}", f"plain.py:3:1: h {why}",
+    ]  # fmt: skip
+    assert result.last == "checked 1 function in 1 file: 0 problems, 3 not checked"
+    assert check(text, "--strict").status == 1
+
+
+def test_what_is_merely_not_compiled(check: Check) -> None:
+    text = """
+    import time
+    def clock(x: "f32[n]"): return x * time.time()
+    def clocks(x: "f32[n]"): return x * time.time() * time.time()
+    def wrong(x: "f32[n]"): return x[:, 0] * time.time()
+    def right(x: "f32[n]"): return x
+    """
+    result = check(text)
+    assert (
+        result.last
+        == "checked 4 functions in 1 file: 4 problems, 2 functions merely not compiled, 0 not checked"
+    )
+    only = check(text, "--only", "types")
+    assert (only.status, [found["code"] for found in only.found]) == (1, ["PS223"])
+    assert only.last.endswith("1 file: 1 problem, 2 functions merely not compiled, 0 not checked")
+    assert check(text[: text.index("def wrong")], "--only", "types").status == 0
+    broken = check("", "--only", "types", broken="import pystage, no_module_")
+    assert [found["code"] for found in broken.found] == ["PS122"]
 
 
 def test_no_function_runs(check: Check) -> None:

@@ -75,8 +75,8 @@ def _rule(code: str, kind: type[Diagnostic]) -> dict[str, Any]:
     return {
         "id": code,
         "name": kind.__name__,
-        "shortDescription": {"text": about},
-        "help": {"text": f"pystage explain {code}"},
+        "shortDescription": _message(about),
+        "help": _message(f"pystage explain {code}"),
     }
 
 
@@ -92,16 +92,21 @@ def _result(finding: Finding, codes: list[str]) -> dict[str, Any]:
         "ruleId": diagnostic.code,
         "ruleIndex": codes.index(diagnostic.code),
         "level": finding.severity,
-        "message": {"text": message},
+        "message": _message(message),
         "locations": [place],
     }
     if notes:
         result["relatedLocations"] = [
-            {"id": i, "message": {"text": note.text}, "physicalLocation": _physical(note.span)}
+            {"id": i, "message": _message(note.text), "physicalLocation": _physical(note.span)}
             for i, note in enumerate(notes, 1)
             if note.span is not None
         ]
     return result
+
+
+def _message(text: str) -> dict[str, str]:
+    """A message; single braces would be placeholders in it (3.11.5)."""
+    return {"text": text.replace("{", "{{").replace("}", "}}")}
 
 
 def _physical(span: Span) -> dict[str, Any]:
