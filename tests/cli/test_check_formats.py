@@ -108,7 +108,7 @@ def test_sarif(check: Check) -> None:
 def test_sarif_is_as_specified(check: Check) -> None:
     text = "\ndef fails(x: 'f32[n]'):\n    raise ValueError('{0} [x](1) {1: 2}')\n"
     files = {
-        "with space/ü": "from checked import add\ndef f(x: 'f32[n]', y: 'f32[m]'): return add(x, y)\n",
+        "with space/ü": "def f(x: 'f32[n]', y: 'f32[m]'): return x + y\n",
         "100%#?": text,
         "broken": "import pystage\ndef f(:\n",
         "empty": "import pystage, no_module_",
@@ -118,7 +118,7 @@ def test_sarif_is_as_specified(check: Check) -> None:
     assert list(violations(log)) == []
     results = log["runs"][0]["results"]
     uris = {result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in results}
-    assert {"checked.py", "100%25%23%3F.py", "broken.py", "empty.py"} <= uris
+    assert {"checked.py", "with%20space/%C3%BC.py", "100%25%23%3F.py", "broken.py", "empty.py"} <= uris
     assert any("{{0}} [x](1) {{1: 2}}" in result["message"]["text"] for result in results)
 
 
