@@ -6,6 +6,7 @@ import argparse
 import atexit
 import contextlib
 import difflib
+import io
 import os
 import re
 import sys
@@ -128,7 +129,8 @@ def _page(options: argparse.Namespace, code: str) -> int:
 
 def _run_script(options: argparse.Namespace) -> int:
     """Runs a script as Python does, and reports after what else runs at exit. The exit status is the script's."""
-    script, here, stderr = script_of(options.script), os.getcwd(), sys.stderr
+    script, here = script_of(options.script), os.getcwd()
+    stderr = sys.stderr or io.StringIO()  # none where it is closed
     output = options.output and os.path.abspath(options.output)
     if output:
         write_file(output, "")
@@ -140,16 +142,14 @@ def _run_script(options: argparse.Namespace) -> int:
 
 def _report(script: Script, here: str, stderr: Any, output: str | None, json: bool, color: bool) -> None:
     """Tells what a script did, in the file `output` or on standard error."""
-    with contextlib.suppress(OSError, ValueError):  # the script's own, of which Python tells
+    # What goes wrong with the script's own output Python tells at the very end.
+    with contextlib.suppress(AttributeError, OSError, ValueError):
         sys.stdout.flush()
     if json:
         text = dumps({"script": script.name, "arguments": script.arguments, **running.as_data()}, indent=2)
     else:
         text = f"\n── pystage: what became of {script.name}\n\n{running.as_text(script.module, here, color=color)}"
-    with (
-        replacing(stderr),
-        contextlib.suppress(OSError, ValueError),
-    ):  # nobody reads it, or the script has closed it
+    with contextlib.suppress(OSError, ValueError), replacing(stderr):  # nobody may read it
         try:
             if output:
                 write_file(output, f"{text.lstrip()}\n")
