@@ -2,7 +2,7 @@
 
 One module for each subcommand; each has `add`, which declares its arguments, and what runs it. The exit status is 0
 where all is well, 1 where the answer is that something is not (a function that cannot be staged, a finding), 2 for
-what the user asked wrongly.
+what the user asked wrongly and for an answer that cannot be written, 141 where its reader has left.
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from importlib.metadata import version
+from typing import Any
 
 from . import check, doctor, dump, explain
+from .streams import answering
 from .targets import UsageError
 
 MODULES = (explain, check, dump, doctor)
@@ -21,23 +24,29 @@ MODULES = (explain, check, dump, doctor)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command with these arguments, by default those of the process; the exit status."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
     try:
-        status: int = options.run(options)
+        with answering():
+            options = _parser().parse_args(arguments)
+        runs_script = getattr(options, "script", None) is not None  # which writes as it likes
+        if sys.stdout is None and not runs_script:
+            raise UsageError("standard output is closed")
+        with nullcontext() if runs_script else answering():
+            status: int = options.run(options)
     except UsageError as error:
         print(f"pystage: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 1
     return status
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that says so when its help cannot be written."""
+
+    def print_help(self, file: Any = None) -> None:
+        print(self.format_help(), end="", file=file)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="pystage", description="Compiles plain Python functions over arrays."
-    )
+    parser = _Parser(prog="pystage", description="Compiles plain Python functions over arrays.")
     parser.add_argument("--version", action="version", version=f"pystage {version('pystage')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for module in MODULES:

@@ -115,6 +115,15 @@ class ArrayAnnotation:
         shape = ",".join([str(size_of(dim, sizes, self.text)) for dim in dims])
         return spec(f"{self.dtypes[0]}[{shape}]", self.form)
 
+    @property
+    def names(self) -> set[str]:
+        """The names of its dimensions."""
+        found: set[str] = set()
+        for dim in self.dims:
+            with contextlib.suppress(SyntaxError):
+                found |= {node.id for node in ast.walk(ast.parse(dim)) if isinstance(node, ast.Name)}
+        return found - {"_"}
+
 
 def array_annotation(annotation: Any) -> ArrayAnnotation | None:
     """An annotation of an array, taken apart; None if it is none. `NotAnArgument` where it is one that says too little."""
@@ -134,6 +143,26 @@ def array_annotation(annotation: Any) -> ArrayAnnotation | None:
             if hasattr(part, "dim_str"):
                 return _of_jaxtyping(part)
     return None
+
+
+def dimensions_in(annotation: Any) -> set[str]:
+    """The names of the dimensions in an annotation, and in those of the fields of the classes in it."""
+    found: set[str] = set()
+    classes: set[type] = set()
+    open = [annotation]
+    while open:
+        each = open.pop()
+        try:
+            said = array_annotation(each)
+        except NotAnArgument:
+            continue
+        if said is not None:
+            found |= said.names
+        elif isinstance(each, type) and each not in classes and each not in _WITHOUT_FIELDS:
+            classes.add(each)
+            open += _annotations(each).values()
+        open += typing.get_args(each)
+    return found
 
 
 def array_of(text: str, sizes: Mapping[str, int], form: str = "ndarray") -> ArraySpec:

@@ -22,7 +22,7 @@ from .checker.functions import Checked, NotChecked, functions_of
 from .checker.generic import Generic
 from .checker.inference import Inference
 from .checker.written import Written, read
-from .targets import ImportFailed, dimensions, module_at, users_traceback
+from .targets import ImportFailed, dimensions, module_at, refuse_unknown, users_traceback
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -40,6 +40,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="a named dimension that has this size; without it the check is for any size",
     )
     parser.add_argument("--strict", action="store_true", help="fail also where a function cannot be checked")
+    parser.add_argument(
+        "--only", choices=["types"], help="leave out problems of what is right and merely cannot be compiled"
+    )
     parser.set_defaults(run=run)
 
 
@@ -47,14 +50,15 @@ def run(options: argparse.Namespace) -> int:
     """Checks what stands under the paths; 1 if something is wrong."""
     check = _Check(options.paths, dimensions(options.dim))
     findings = check.run()
-    problems = findings.problems()
+    found = findings.problems()
+    problems = [finding for finding in found if options.only is None or not finding.is_of_staging]
     warnings = findings.warnings(check.imported)
     shown = [relative_all(finding) for finding in (*problems, *warnings)]
     written = FORMATS[options.format](shown, options.format == "text" and sys.stdout.isatty())
     if written:
         print(written, end="\n\n" if options.format == "text" else "\n")
     to = sys.stdout if options.format == "text" else sys.stderr
-    _tell(findings, problems, to is sys.stdout)
+    _tell(findings, len(problems), _not_compiled(found), to is sys.stdout)
     return 1 if problems or (options.strict and findings.unchecked) else 0
 
 
@@ -66,6 +70,8 @@ class _Check:
         self.dims = dims
         self.written = {str(path): read(path) for path in self.files}
         self.imported: list[Written] = []
+        self.all_imported = True
+        self.dimensions: set[str] = set()
         self.findings = Findings(self._written)
 
     def run(self) -> Findings:
@@ -75,12 +81,17 @@ class _Check:
                 for path in files:
                     self._file(path, self.written[str(path)])
         _progress("")
+        if self.all_imported:
+            refuse_unknown(self.dims, self.dimensions)
         return self.findings
 
     def _written(self, file: str) -> Written | None:
         return self.written.get(os.path.realpath(file))
 
     def _file(self, path: Path, written: Written) -> None:
+        for span in written.jitted:
+            why = "it is compiled by `jax.jit`, not by pystage"
+            self.findings.not_checked(span.function, span, why)
         if not written.is_worth_importing:
             return
         _progress(f"{relative(Span(str(path), 0, 0, 0, 0)).file}")
@@ -89,11 +100,13 @@ class _Check:
                 module = module_at(path)
         except ImportFailed as failed:
             self.findings.add_file(*_not_imported(path, failed.error))
+            self.all_imported = False
             return
         self.imported.append(written)
         functions = functions_of(module, path)
         self.findings.files += bool(functions)
         for checked in functions:
+            self.dimensions |= checked.dimensions
             self._function(checked, written)
 
     def _function(self, checked: Checked, written: Written) -> None:
@@ -102,7 +115,7 @@ class _Check:
         try:
             self.findings.add(Generic(inference, self.dims, written.integers).problems(), checked)
         except NotChecked as reason:
-            self.findings.not_checked(checked, str(reason))
+            self.findings.not_checked(checked.name, checked.span, str(reason))
 
 
 def _returns(checked: Checked, written: Written) -> Span:
@@ -139,15 +152,25 @@ def _not_imported(path: Path, error: BaseException) -> tuple[DoesNotImport, Span
     return DoesNotImport(span=span, notes=notes, file=path.name, error=text), span
 
 
-def _tell(findings: Findings, problems: Sequence[Finding], with_reasons: bool) -> None:
+def _not_compiled(problems: Sequence[Finding]) -> int:
+    """How many functions have no problem but that they cannot be staged."""
+    functions = {finding.home for finding in problems if finding.home is not None}
+    return len(functions - {finding.home for finding in problems if not finding.is_of_staging})
+
+
+def _tell(findings: Findings, problems: int, not_compiled: int, with_reasons: bool) -> None:
     """What was not checked, and the sums."""
     write = partial(print, file=sys.stdout if with_reasons else sys.stderr)
     for each in findings.unchecked:
         write(f"{relative(each.span)}: {each.name} is not checked: {each.why}")
     if findings.unchecked:
         write()
-    counts = f"{_count(findings.checked, 'function')} in {_count(findings.files, 'file')}"
-    write(f"checked {counts}: {_count(len(problems), 'problem')}, {len(findings.unchecked)} not checked")
+    counts = [_count(problems, "problem")]
+    if not_compiled:
+        counts.append(f"{_count(not_compiled, 'function')} merely not compiled")
+    counts.append(f"{len(findings.unchecked)} not checked")
+    functions = f"{_count(findings.checked, 'function')} in {_count(findings.files, 'file')}"
+    write(f"checked {functions}: {', '.join(counts)}")
 
 
 def _count(number: int, what: str) -> str:

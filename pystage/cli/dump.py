@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import inspect
 import sys
-from pathlib import Path
 from typing import Any
 
 from ..compiler.diagnostics.errors import StagingError
 from .explorer import name_of, page
 from .programs import Programs, Stage
+from .streams import write_file
 from .targets import Target, UsageError, declare, find, target_from
 
 
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     if options.output is None:
         sys.stdout.write(text)
     else:
-        _write(options.output, text)
+        write_file(options.output, text)
     return 0
 
 
@@ -56,7 +56,7 @@ def _explore(options: argparse.Namespace) -> int:
     target = _checked(target_from(options))
     made = page(target)
     output = options.output or f"{name_of(target)}.html"
-    _write(output, made.html)
+    write_file(output, made.html)
     if made.error is not None:
         print(made.error, file=sys.stderr)
     print(output)
@@ -65,8 +65,7 @@ def _explore(options: argparse.Namespace) -> int:
 
 def _without_arguments(name: str) -> Target:
     """The target where no arguments are needed, because no types are."""
-    function, _ = find(name)
-    return Target(name, function, (), {})
+    return Target(name, find(name).function, (), {})
 
 
 def _checked(target: Target) -> Target:
@@ -76,10 +75,3 @@ def _checked(target: Target) -> Target:
     except TypeError as error:
         raise UsageError(f"{target.name} does not take these arguments: {error}") from None
     return target
-
-
-def _write(file: str, text: str) -> None:
-    try:
-        Path(file).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror or error}") from None

@@ -10,21 +10,33 @@ from __future__ import annotations
 import argparse
 import contextlib
 import difflib
+import functools
 import importlib
 import importlib.util
 import inspect
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType, TracebackType
-from typing import Any
+from types import FunctionType, ModuleType, TracebackType
+from typing import Any, NamedTuple
 
+from ..runtime.calling import Target as CallTarget
 from ..runtime.calling import target_of
 from ..runtime.function import BoundFunction, CompiledFunction
-from .annotations import NotAnArgument, UnknownSize, argument_of, array_of, evaluated
+from ..transforms import custom_vjp
+from .annotations import (
+    NotAnArgument,
+    UnknownSize,
+    argument_of,
+    array_of,
+    array_of_text,
+    dimensions_in,
+    evaluated,
+    instance_of,
+)
 
 
 class UsageError(Exception):
@@ -82,24 +94,42 @@ def declare(parser: argparse.ArgumentParser, optional: bool = False) -> None:
 
 def target_from(options: argparse.Namespace) -> Target:
     """The function that the options name, and its arguments."""
-    function, module = find(options.target)
+    found = find(options.target)
+    function = found.function
     if options.args is not None:
-        if options.arg:
-            raise UsageError("give the arguments by --args or by --arg, not by both")
-        args, kwargs = _evaluate(options.args, module, "--args", _CALL)
-        return Target(options.target, function, args, kwargs)
-    sizes = dimensions(options.dim)
-    given = _pairs(options.arg, "--arg", "x=f32[3]")
-    kwargs = {name: _argument(name, text, sizes, module) for name, text in given.items()}
-    args, rest = from_annotations(function, sizes, kwargs)
-    return Target(options.target, function, args, rest)
+        if options.arg or options.dim:
+            raise UsageError("give the arguments by --args, or by --arg and --dim, not by both")
+        args, kwargs = _evaluate(options.args, found.module, "--args", _CALL)
+    else:
+        sizes = dimensions(options.dim)
+        given = _pairs(options.arg, "--arg", "x=f32[3]")
+        refuse_unknown(
+            sizes, dimensions_of(function, found.owner).union(*map(_dimensions_in, given.values()))
+        )
+        instance = instance_argument(function, found.owner, sizes, given)
+        named = {name: _argument(name, text, sizes, found.module) for name, text in given.items()}
+        args, kwargs = from_annotations(function, sizes, {**instance, **named})
+    if isinstance(function, functools.partial) and isinstance(
+        function.func, CompiledFunction | BoundFunction
+    ):
+        args, kwargs = (*function.args, *args), {**function.keywords, **kwargs}
+        function = function.func
+    return Target(options.target, function, args, kwargs)
 
 
 # ---------------------------------------------------------------- the function
 
 
-def find(target: str) -> tuple[Callable[..., Any], ModuleType]:
-    """The function of a target, and the module that it is written in."""
+class Found(NamedTuple):
+    """A function, the module that it is written in, and the class where it needs an instance of it."""
+
+    function: Callable[..., Any]
+    module: ModuleType
+    owner: type | None
+
+
+def find(target: str) -> Found:
+    """The function of a target."""
     place, separator, name = target.partition("::")
     if separator:
         module = module_at(Path(place))
@@ -109,11 +139,14 @@ def find(target: str) -> tuple[Callable[..., Any], ModuleType]:
             raise UsageError(f"{target!r} is neither module:function nor path/file.py::function")
         module = _imported(lambda: importlib.import_module(place), place)
     found: Any = module
+    owner = None
     for i, part in enumerate(name.split(".")):
         inner = getattr(found, part, None)
         if inner is None:
             where = ".".join([place, *name.split(".")[:i]])
             raise UsageError(f"there is no `{part}` in {where}{_nearest(part, dir(found))}")
+        is_method = isinstance(found, type) and needs_instance(inspect.getattr_static(found, part))
+        owner = found if is_method else None
         found = inner
     if not callable(found) or isinstance(found, type):
         kind = (
@@ -122,7 +155,15 @@ def find(target: str) -> tuple[Callable[..., Any], ModuleType]:
             else f"of type {type(found).__name__}"
         )
         raise UsageError(f"`{name}` of {place} is no function but {kind}")
-    return found, module
+    return Found(found, module, owner)
+
+
+def needs_instance(member: Any) -> bool:
+    """Whether what stands in a class under a name is a method, plain or compiled, that needs an instance."""
+    if not issubclass(type(member), CompiledFunction | FunctionType):
+        return False
+    wrapped = member.__wrapped__ if issubclass(type(member), CompiledFunction) else member
+    return not issubclass(type(wrapped), staticmethod | classmethod)
 
 
 def module_at(path: Path) -> ModuleType:
@@ -188,11 +229,11 @@ _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 def is_ours(file: str) -> bool:
     """Whether a file is pystage's, or of Python's import system, and not the user's."""
-    return file.startswith((_OURS, "<frozen importlib", "<frozen runpy")) or file == importlib.__file__
+    return file.startswith((_OURS, "<frozen importlib")) or file == importlib.__file__
 
 
-def _nearest(name: str, names: list[str]) -> str:
-    near = [n for n in difflib.get_close_matches(name, names, 3) if not n.startswith("__")]
+def _nearest(name: str, names: Collection[str], likeness: float = 0.6) -> str:
+    near = [n for n in difflib.get_close_matches(name, names, 3, likeness) if not n.startswith("__")]
     return f"; there is {', '.join(f'`{n}`' for n in near)}" if near else ""
 
 
@@ -203,7 +244,7 @@ def from_annotations(
     function: Callable[..., Any], sizes: Mapping[str, int], given: Mapping[str, Any] = {}
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call: those given, the others by their annotations; none for those that have defaults."""
-    target = target_of(as_written(function))
+    target = written_target(function)
     parameters = list(inspect.signature(target.fn).parameters.values())[len(target.args) :]
     annotations = annotations_of(target.fn)
     unknown = [name for name in given if name not in [p.name for p in parameters]]
@@ -236,6 +277,67 @@ def from_annotations(
     return tuple(args), kwargs
 
 
+def written_target(function: Callable[..., Any]) -> CallTarget:
+    """The plain function that the user wrote, with its annotations, and the arguments that come before those of a call.
+
+    `ArgumentUnknown` for what has arguments that the user's function does not have.
+    """
+    target = target_of(as_written(function))
+    code = getattr(target.fn, "__code__", None)
+    if code is not None and is_ours(code.co_filename):
+        transform = target.fn.__qualname__.partition(".")[0]
+        why = f"the annotations of a function do not say what the arguments of its `pystage.{transform}` are"
+        raise ArgumentUnknown(why, "give all by --args")
+    return target
+
+
+def instance_argument(
+    function: Callable[..., Any], owner: type | None, sizes: Mapping[str, int], given: Collection[str] = ()
+) -> dict[str, Any]:
+    """The instance of `owner` that a method needs, under the parameter's name, made of the annotated fields of the class.
+
+    None is made for a function that needs none, or for which one is given.
+    """
+    if owner is None:
+        return {}
+    name = next(iter(inspect.signature(written_target(function).fn).parameters), None)
+    if name is None or name in given:
+        return {}
+    try:
+        return {name: instance_of(owner, sizes)}
+    except UnknownSize as error:
+        raise ArgumentUnknown(f"the argument `{name}`: {error}", _give_size(error)) from None
+    except NotAnArgument as error:
+        advice = f"give it by --arg {name}='…', an expression, or all by --args"
+        raise ArgumentUnknown(f"the method needs an instance: {error}", advice) from None
+
+
+def dimensions_of(function: Callable[..., Any], owner: type | None) -> set[str]:
+    """The names of dimensions in the annotations of a function, and of the class whose instance it needs."""
+    annotations = [*annotations_of(written_target(function).fn).values(), owner]
+    return set[str]().union(*map(dimensions_in, annotations))
+
+
+def refuse_unknown(sizes: Iterable[str], names: Collection[str]) -> None:
+    """Refuses a size for a dimension that has none of these names."""
+    for name in sizes:
+        if name not in names:
+            near = _nearest(name, names, likeness=0.0)
+            raise UsageError(f"--dim {name}: no annotation has a dimension `{name}`{near}")
+
+
+def _dimensions_in(text: str) -> set[str]:
+    """The names of dimensions in what `--arg` says, if that is a type."""
+    try:
+        return array_of_text(text).names
+    except NotAnArgument:
+        return set()
+
+
+def _give_size(error: UnknownSize) -> str:
+    return f"give it by --dim {error.name}=32"
+
+
 def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
     """The annotations of a plain function, evaluated where they are expressions of its module's."""
     return evaluated(getattr(function, "__annotations__", {}), getattr(function, "__globals__", {}))
@@ -249,8 +351,7 @@ def _by_annotation(name: str, annotation: Any, sizes: Mapping[str, int]) -> Any:
     try:
         return argument_of(annotation, sizes)
     except UnknownSize as error:
-        advice = f"give it by --dim {error.name}=32"
-        raise ArgumentUnknown(f"the argument `{name}`: {error}", advice) from None
+        raise ArgumentUnknown(f"the argument `{name}`: {error}", _give_size(error)) from None
     except NotAnArgument as error:
         raise ArgumentUnknown(f"the argument `{name}`: {error}", advice) from None
 
@@ -259,7 +360,7 @@ def _argument(name: str, text: str, sizes: Mapping[str, int], module: ModuleType
     try:
         return array_of(text, sizes)
     except UnknownSize as error:
-        raise UsageError(f"--arg {name}: {error}; give it by --dim {error.name}=32") from None
+        raise UsageError(f"--arg {name}: {error}; {_give_size(error)}") from None
     except NotAnArgument:
         return _evaluate(text, module, f"--arg {name}")
 
@@ -316,6 +417,13 @@ def plain(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def as_written(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with the parameters as the user wrote them: of a derivative, what it is one of."""
-    while isinstance(function, CompiledFunction | BoundFunction):
-        function = function.transformed or function.__pystage_function__
-    return function
+    while True:
+        match function:
+            case CompiledFunction() | BoundFunction():
+                function = function.transformed or function.__pystage_function__
+            case custom_vjp():
+                function = function.fun
+            case functools.partial(func=CompiledFunction() | BoundFunction() as inner):
+                return functools.partial(as_written(inner), *function.args, **function.keywords)
+            case _:
+                return function

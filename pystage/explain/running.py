@@ -8,7 +8,8 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import asdict, replace
+from types import FunctionType, ModuleType
 from typing import Any
 
 from rich.console import Console
@@ -16,18 +17,20 @@ from rich.table import Table
 from rich.text import Text
 
 from ..compiler.diagnostics.span import Span
-from ..lazy.counting import metrics
+from ..lazy.counting import Lines, metrics
+from ..runtime.calling import definition_of
 from ..runtime.function import CompiledFunction
-from ..runtime.ledger import Account, ledger
+from ..runtime.ledger import Account, Change, ledger
 
 _UNKNOWN = "it was made ahead of its call, or is another function of the same source"
 _SHOWN = 8
 """So many further programs of a function are shown."""
+_NAMED = 3
+"""So many functions are named that could be compiled."""
 
 
-@contextmanager
-def watching_calls() -> Iterator[None]:
-    """Counts the calls of compiled functions, and takes their time, that of calls in them left out."""
+def watch_calls() -> None:
+    """From now on counts the calls of compiled functions, and takes their time, that of calls in them left out."""
     plain: Any = CompiledFunction.__call__
     inner = threading.local()
 
@@ -45,14 +48,71 @@ def watching_calls() -> Iterator[None]:
             inner.seconds = outer + seconds
 
     CompiledFunction.__call__ = counted  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        CompiledFunction.__call__ = plain  # type: ignore[method-assign]
 
 
-def report(*, color: bool = False, width: int = 110) -> str:
-    """What became of the compiled functions so far, as text: programs, why there are several, fallbacks, lazy barriers."""
+def as_data() -> dict[str, Any]:
+    """What became of the compiled functions so far, as data for JSON: lines count from 1, columns from 0."""
+    counts = metrics()
+    return {
+        "functions": [_account(account) for account in ledger.accounts.values()],
+        "lazy": {
+            "programs": counts.compiles,
+            "seconds": counts.seconds,
+            "barriers": _lines(counts.barriers_by_cause),
+            "numpy": _lines(counts.unlowered_by_name),
+        },
+    }
+
+
+def _account(account: Account) -> dict[str, Any]:
+    _, seconds = account.as_python
+    return {
+        "name": account.name,
+        "place": _data(account.span),
+        "calls": account.calls,
+        "programs": account.programs,
+        "seconds": {
+            "inference": account.inference,
+            "xla": account.xla,
+            "rest": account.rest,
+            "python": seconds,
+        },
+        "compiled": [
+            {
+                "types": made.types,
+                "changes": [
+                    {"what": c.what, "old": c.old, "new": c.new, "reason": c.reason, "place": _data(c.span)}
+                    for c in made.changes
+                ],
+            }
+            for made in account.made
+        ],
+        "fallbacks": [
+            {
+                "code": fallen.code,
+                "headline": fallen.headline,
+                "place": _data(fallen.span),
+                "calls": fallen.calls,
+                "seconds": fallen.seconds,
+            }
+            for fallen in account.fallen.values()
+        ],
+    }
+
+
+def _lines(lines: Lines) -> list[dict[str, Any]]:
+    return [{"what": what, "line": line, "times": times} for (what, line), times in lines.most_common()]
+
+
+def _data(span: Span | None) -> dict[str, Any] | None:
+    return None if span is None else asdict(span)
+
+
+def as_text(main: ModuleType, here: str, *, color: bool = False, width: int = 110) -> str:
+    """What became of the compiled functions so far: programs, why there are several, fallbacks, lazy barriers.
+
+    `main` is the script's module, from which advice comes where nothing was compiled; places are as seen from `here`.
+    """
     target = io.StringIO()
     console = Console(
         file=target,
@@ -62,45 +122,67 @@ def report(*, color: bool = False, width: int = 110) -> str:
         highlight=False,
     )
     accounts = list(ledger.accounts.values())
-    if not accounts:
-        console.print("no compiled function was called")
-    else:
-        console.print(_table(accounts))
+    if accounts:
+        console.print(_table(accounts, here))
         for account in accounts:
-            for text in _details(account):
+            for text in _details(account, here):
                 console.print(text)
-    _lazily(console)
+    else:
+        console.print("no compiled function was called")
+        if not any(isinstance(value, CompiledFunction) for value in vars(main).values()):
+            console.print(Text(_advice(main, here)))
+    _lazily(console, here)
     return "\n".join([line.rstrip() for line in target.getvalue().splitlines()]).strip("\n")
 
 
-def _table(accounts: list[Account]) -> Table:
+def _advice(main: ModuleType, here: str) -> str:
+    """What to decorate: functions of the script that name NumPy or JAX."""
+    found = [
+        f"`{name}` ({_place(definition_of(value), here)})"
+        for name, value in vars(main).items()
+        if isinstance(value, FunctionType) and value.__globals__ is vars(main) and _is_over_arrays(value)
+    ]
+    such = f", such as {', '.join(found[:_NAMED])}" if found else ""
+    return f"decorate functions over arrays with `@pystage.compile`{such}"
+
+
+def _is_over_arrays(function: FunctionType) -> bool:
+    """Whether a function with parameters uses something of NumPy's or of JAX's."""
+    used = [function.__globals__.get(name) for name in function.__code__.co_names]
+    homes = [
+        getattr(each, "__name__" if isinstance(each, ModuleType) else "__module__", None) for each in used
+    ]
+    return function.__code__.co_argcount > 0 and any(
+        isinstance(home, str) and home.partition(".")[0] in ("numpy", "jax") for home in homes
+    )
+
+
+def _table(accounts: list[Account], here: str) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("function", overflow="fold")
     for title in ("calls", "programs", "inference", "XLA", "the rest", "as Python"):
         table.add_column(title, justify="right", no_wrap=True)
     for account in accounts:
-        fallen = sum(each.calls for each in account.fallen.values())
-        python = sum(each.seconds for each in account.fallen.values())
-        rest = max(account.running - account.inference - account.xla - python, 0.0)
+        fallen, python = account.as_python
         table.add_row(
-            f"{account.name}  {_place(account.span)}",
+            f"{account.name}  {_place(account.span, here)}",
             f"{account.calls:,}",
             f"{account.programs:,}",
             _seconds(account.inference),
             _seconds(account.xla),
-            _seconds(rest),
+            _seconds(account.rest),
             f"{fallen:,} calls, {_seconds(python)}" if fallen else "",
         )
     return table
 
 
-def _details(account: Account) -> Iterator[Text]:
+def _details(account: Account, here: str) -> Iterator[Text]:
     again = account.made[1:]
     if again:
         yield Text()
         yield Text(f"{account.name} was compiled {account.programs} times, again because of", "bold")
         for made in again[:_SHOWN]:
-            yield Text("  " + ("; ".join(map(str, made.changes)) or _UNKNOWN))
+            yield Text("  " + ("; ".join([str(_seen(c, here)) for c in made.changes]) or _UNKNOWN))
         if len(again) > _SHOWN:
             yield Text(f"  and {len(again) - _SHOWN} more")
     for fallen in account.fallen.values():
@@ -108,11 +190,11 @@ def _details(account: Account) -> Iterator[Text]:
         yield Text.assemble(
             (f"{account.name} ran as Python", "bold"),
             f" {fallen.calls:,} times, {_seconds(fallen.seconds)}: {fallen.code}: {fallen.headline}",
-            f"  {_place(fallen.span)}",
+            f"  {_place(fallen.span, here)}",
         )
 
 
-def _lazily(console: Console) -> None:
+def _lazily(console: Console, here: str) -> None:
     counts = metrics()
     for title, lines in (
         ("lazy tensors were looked at", counts.barriers_by_cause),
@@ -122,13 +204,19 @@ def _lazily(console: Console) -> None:
             console.print()
             console.print(Text(title, "bold"))
             for (what, line), times in lines.most_common(_SHOWN):
-                console.print(Text(f"  {times:,} times  {what}  {os.path.relpath(line)}"))
+                console.print(Text(f"  {times:,} times  {what}  {os.path.relpath(line, here)}"))
     if counts.compiles:
         console.print(Text(f"  {counts.compiles} programs for them, {_seconds(counts.seconds)}"))
 
 
-def _place(span: Span | None) -> str:
-    return "" if span is None else f"{os.path.relpath(span.file)}:{span.line}"
+def _seen(change: Change, here: str) -> Change:
+    """The change with its place as seen from a folder."""
+    span = change.span and replace(change.span, file=os.path.relpath(change.span.file, here))
+    return replace(change, span=span)
+
+
+def _place(span: Span | None, here: str) -> str:
+    return "" if span is None else f"{os.path.relpath(span.file, here)}:{span.line}"
 
 
 def _seconds(seconds: float) -> str:

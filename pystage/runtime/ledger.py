@@ -69,6 +69,16 @@ class Account:
     running: float = 0.0
     fallen: dict[tuple[str, Span | None], Fallen] = field(default_factory=dict)
 
+    @property
+    def as_python(self) -> tuple[int, float]:
+        """How many calls ran as Python, and how long."""
+        return sum(f.calls for f in self.fallen.values()), sum(f.seconds for f in self.fallen.values())
+
+    @property
+    def rest(self) -> float:
+        """The time of the calls that went neither into inference, nor XLA, nor Python."""
+        return max(self.running - self.inference - self.xla - self.as_python[1], 0.0)
+
 
 class Ledger:
     """The accounts of all compiled functions."""

@@ -54,9 +54,64 @@ def test_what_is_not_checked(name: str, check: Check) -> None:
 
 
 def test_what_nobody_asked_for_is_left_alone(check: Check) -> None:
-    text = "def f(x: float, y: list): return x.nothing\ndef g(): return 1\nclass A: pass\n@jax.jit\ndef h(x): return x"
+    text = "def f(x: float, y: list): return x.nothing\ndef g(): return 1\nclass A: pass"
     result = check(text)
     assert result.last == "checked 0 functions in 0 files: 0 problems, 0 not checked"
+
+
+def test_functions_that_jax_compiles(check: Check) -> None:
+    text = """
+    import functools
+    from jax import jit as fast
+
+    @jax.jit
+    def f(x): return x
+
+    class Model:
+        @functools.partial(fast, static_argnums=0)
+        def g(self, x):
+            @jax.jit
+            def inner(x): return x
+            return inner(x)
+
+    @jax.jit(donate_argnums=0)
+    def ignored(x): return x  # pystage: ignore
+
+    @pystage.compile
+    def compiled(x: "f32[n]"): return x
+    """
+    others = {
+        "plain": "import jax.numpy\n@jax.jit\ndef h(x): return x",
+        "other": "from numba import jit\n@jit\ndef h(x): pass",
+    }
+    result = check(text, **others)
+    why = "is not checked: it is compiled by `jax.jit`, not by pystage"
+    assert result.err.splitlines()[:3] == [
+        f"checked.py:10:1: f {why}", f"checked.py:14:5: Model.g {why}", f"plain.py:3:1: h {why}",
+    ]  # fmt: skip
+    assert result.last == "checked 1 function in 1 file: 0 problems, 3 not checked"
+    assert check(text, "--strict").status == 1
+
+
+def test_what_is_merely_not_compiled(check: Check) -> None:
+    text = """
+    import time
+    def clock(x: "f32[n]"): return x * time.time()
+    def clocks(x: "f32[n]"): return x * time.time() * time.time()
+    def wrong(x: "f32[n]"): return x[:, 0] * time.time()
+    def right(x: "f32[n]"): return x
+    """
+    result = check(text)
+    assert (
+        result.last
+        == "checked 4 functions in 1 file: 4 problems, 2 functions merely not compiled, 0 not checked"
+    )
+    only = check(text, "--only", "types")
+    assert (only.status, [found["code"] for found in only.found]) == (1, ["PS223"])
+    assert only.last.endswith("1 file: 1 problem, 2 functions merely not compiled, 0 not checked")
+    assert check(text[: text.index("def wrong")], "--only", "types").status == 0
+    broken = check("", "--only", "types", broken="import pystage, no_module_")
+    assert [found["code"] for found in broken.found] == ["PS122"]
 
 
 def test_no_function_runs(check: Check) -> None:
@@ -274,6 +329,20 @@ def test_modules_of_one_name_in_two_folders(check: Check) -> None:
     assert found["file"] == "b/main_.py"
 
 
+def test_sizes_of_dimensions_that_only_some_functions_have(check: Check) -> None:
+    text = """
+    class Layer:
+        w: "f32[inner]"
+        def f(self, x: "f32[n]") -> "f32[out]": return x
+    def g(x: "f32[m]", k: int): return x.reshape(k, -1)
+    def unchecked(y, x: "f32[rows]"): return x
+    """
+    sizes = [option for name in ("inner", "n", "out", "m", "k", "rows") for option in ("--dim", f"{name}=3")]
+    assert check(text, *sizes).status == 0
+    broken = check(text, "--dim", "other=3", broken="import pystage, no_module_")
+    assert (broken.status, [found["code"] for found in broken.found]) == (1, ["PS122"])
+
+
 def test_packages_and_modules_by_name(check: Check) -> None:
     files = {
         "pack_age/__init__": "",
@@ -298,6 +367,10 @@ def test_what_a_module_prints_is_not_among_the_findings(check: Check) -> None:
         (["no_module_"], "there is no file, folder or module no_module_"),
         (["empty"], "there is no Python file in empty"),
         (["empty", "--dim", "n=x"], "--dim n=x: a size is a number that is not negative"),
+        (
+            ["annotated.py", "--dim", "bach=3"],
+            "--dim bach: no annotation has a dimension `bach`; there is `batch`, `n`, `k`",
+        ),
     ],
 )
 def test_wrong_usage(
@@ -309,6 +382,7 @@ def test_wrong_usage(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
+    (tmp_path / "annotated.py").write_text("def f(x: 'f32[batch]', y, z: 'f32[2*n]', k: int): pass\n")
     assert main(["check", *arguments]) == 2
     assert capsys.readouterr().err == f"pystage: {text}\n"
 

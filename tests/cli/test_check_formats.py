@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pystage.cli import main
 
 from .checking import Check
+from .sarif import violations
 
 PROGRAM = """
 def add(x, y):
@@ -96,6 +103,35 @@ def test_sarif(check: Check) -> None:
     (related,) = error["relatedLocations"]
     assert related["message"] == {"text": "add is called here"}
     assert "need not be equal" in error["message"]["text"]
+
+
+def test_sarif_is_as_specified(check: Check) -> None:
+    text = "\ndef fails(x: 'f32[n]'):\n    raise ValueError('{0} [x](1) {1: 2}')\n"
+    files = {
+        "with space/ü": "def f(x: 'f32[n]', y: 'f32[m]'): return x + y\n",
+        "100%#?": text,
+        "broken": "import pystage\ndef f(:\n",
+        "empty": "import pystage, no_module_",
+    }
+    result = check(PROGRAM + text, format="sarif", **files)
+    log = json.loads(result.out)
+    assert list(violations(log)) == []
+    results = log["runs"][0]["results"]
+    uris = {result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in results}
+    assert {"checked.py", "with%20space/%C3%BC.py", "100%25%23%3F.py", "broken.py", "empty.py"} <= uris
+    assert any("{{0}} [x](1) {{1: 2}}" in result["message"]["text"] for result in results)
+
+
+def test_sarif_of_files_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "ü.py").write_text("def f(x: 'f32[n]'): return x[:, 0]\n")
+    monkeypatch.chdir(tmp_path / "here")
+    assert main(["check", "../ü.py", "--format", "sarif"]) == 1
+    log = json.loads(capsys.readouterr().out)
+    assert list(violations(log)) == []
+    (result,) = log["runs"][0]["results"]
+    uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert uri == f"{tmp_path.resolve().as_uri()}/%C3%BC.py"
 
 
 def test_sarif_of_nothing(check: Check) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from pystage.cli import main
+from pystage.cli.explain import MEANINGS
+from pystage.explain import Mark
 
 PROGRAMS = str(Path(__file__).parent.parent / "explain" / "programs.py")
 
@@ -36,6 +38,20 @@ def test_pages(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("# PS301: ")
     assert main(["explain", "PS300"]) == 2
     assert "there is no code PS300; there is PS30" in capsys.readouterr().err
+    assert main(["explain", "ps301", "--json"]) == 0
+    page = json.loads(capsys.readouterr().out)
+    assert (page["code"], page["name"], page["page"][:9]) == ("PS301", "NoCommonType", "# PS301: ")
+    assert all(example.keys() == {"headline", "program", "rewritten"} for example in page["examples"])
+
+
+def test_the_help_has_all_marks(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["explain", "--help"])
+    told = capsys.readouterr().out.partition("what stands beside a line:\n")[2]
+    assert {*MEANINGS} == {*Mark} - {Mark.NONE}
+    assert [line[2:16].strip().removesuffix(" ×n") for line in told.splitlines()] == [
+        m.value for m in MEANINGS
+    ]
 
 
 @pytest.mark.parametrize(

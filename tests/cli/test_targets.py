@@ -14,6 +14,8 @@ from pystage.cli import main
 from pystage.cli.targets import ImportFailed, Target, UsageError, declare, find, module_at, target_from
 
 MODULE = """
+import functools
+from dataclasses import dataclass
 import numpy as np
 import pystage
 
@@ -42,6 +44,34 @@ class Model:
         return n
 
 gradient = pystage.grad(predict)
+lanes = pystage.vmap(predict)
+slopes_of_lanes = pystage.jacobian(lanes)
+held = functools.partial(predict, rate=2.0)
+part_of_compiled = functools.partial(compiled)
+part_of_gradient = functools.partial(gradient, rate=2.0, bias=3.0)
+gradient_of_part = pystage.grad(held)
+
+@pystage.custom_vjp
+def ruled(x: "f32[n]"):
+    return x.sum()
+
+@dataclass
+class Layer:
+    w: "f32[n, m]"
+
+    @pystage.compile
+    def apply(self, x: "f32[n]"):
+        return x @ self.w
+
+    def plain(self, x: "f32[n]"):
+        return x @ self.w
+
+    @staticmethod
+    @pystage.compile
+    def static(x: "f32[n]"):
+        return x
+
+layer = Layer(np.ones((2, 3)))
 """
 
 
@@ -67,10 +97,11 @@ def refused(*arguments: str) -> str:
 
 
 def test_a_function_by_file_and_by_module(module: Path) -> None:
-    by_file, loaded = find("targeted.py::predict")
-    assert by_file.__name__ == "predict" and loaded.__name__ == "targeted"
-    assert find("targeted:predict")[0] is by_file
-    assert find(f"{module}::Model.apply")[0] is loaded.Model.apply
+    by_file, loaded, owner = find("targeted.py::predict")
+    assert by_file.__name__ == "predict" and loaded.__name__ == "targeted" and owner is None
+    assert find("targeted:predict").function is by_file
+    assert find(f"{module}::Model.apply") == (loaded.Model.apply, loaded, loaded.Model)
+    assert find(f"{module}::Model.of").owner is find(f"{module}::Layer.static").owner is None
 
 
 def test_a_module_in_a_package_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,6 +122,32 @@ def test_arguments_by_annotation(module: Path) -> None:
     assert target("targeted.py::gradient", "--dim", "n=4").args == found.args
     assert target("targeted.py::compiled", "--dim", "n=4").args == (pystage.spec("f32[4]"),)
     assert target("targeted.py::Model.of").args == (pystage.spec("s64[]", "python"),)
+
+
+def test_annotations_of_what_is_made_of_a_function(module: Path) -> None:
+    x, w = pystage.spec("f32[4,3]"), pystage.spec("f32[3]")
+    size = ("--dim", "n=4")
+    assert (
+        target("targeted.py::held", *size).args
+        == target("targeted.py::gradient_of_part", *size).args
+        == (x, w)
+    )
+    found = target("targeted.py::part_of_gradient", *size)
+    assert (found.args, found.kwargs) == ((x, w), {"rate": 2.0, "bias": 3.0})
+    assert found.function is find("targeted.py::gradient").function
+    assert target("targeted.py::part_of_compiled", *size).args == (pystage.spec("f32[4]"),)
+    assert target("targeted.py::ruled", *size).args == (pystage.spec("f32[4]"),)
+
+
+def test_methods(module: Path) -> None:
+    for name in ("apply", "plain"):
+        layer, x = target(f"targeted.py::Layer.{name}", "--dim", "n=4", "--dim", "m=5").args
+        assert type(layer).__name__ == "Layer" and layer.w == pystage.spec("f32[4,5]")
+        assert x == pystage.spec("f32[4]")
+    given = target("targeted.py::Layer.apply", "--arg", "self=layer", "--dim", "n=2")
+    assert given.args == (find("targeted.py::layer.apply").module.layer, pystage.spec("f32[2]"))
+    assert target("targeted.py::layer.apply", "--dim", "n=2").args == (pystage.spec("f32[2]"),)
+    assert target("targeted.py::Layer.static", "--dim", "n=2").args == (pystage.spec("f32[2]"),)
 
 
 def test_arguments_by_option(module: Path) -> None:
@@ -124,7 +181,22 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "a negative size": (["targeted.py::plain", "--dim", "n=-1"],
                         "--dim n=-1: a size is a number that is not negative"),
     "both": (["targeted.py::plain", "--args", "1", "--arg", "x=1"],
-             "give the arguments by --args or by --arg, not by both"),
+             "give the arguments by --args, or by --arg and --dim, not by both"),
+    "a size, too": (["targeted.py::plain", "--args", "1", "--dim", "n=1"],
+                    "give the arguments by --args, or by --arg and --dim, not by both"),
+    "no such dimension": (["targeted.py::Layer.apply", "--dim", "n=1", "--dim", "k=1"],
+                          "--dim k: no annotation has a dimension `k`; there is `n`, `m`"),
+    "no dimension": (["targeted.py::plain", "--arg", "x=f32[3]", "--dim", "n=1"],
+                     "--dim n: no annotation has a dimension `n`"),
+    "lanes": (["targeted.py::lanes", "--dim", "n=1"], "the annotations of a function do not say what the arguments "
+              "of its `pystage.vmap` are; give all by --args"),
+    "slopes of lanes": (["targeted.py::slopes_of_lanes"], "the annotations of a function do not say what the "
+                        "arguments of its `pystage.vmap` are; give all by --args"),
+    "an instance": (["targeted.py::Model.apply", "--arg", "x=1"], "the method needs an instance: `Model` says no shape "
+                    "and no element type, and has no annotated fields; give it by --arg self='…', an expression, "
+                    "or all by --args"),
+    "an instance of no size": (["targeted.py::Layer.apply", "--dim", "n=4"], "the argument `self`: the size of the "
+                               "dimension `m` is not given; give it by --dim m=32"),
     "raises": (["targeted.py::plain", "--args", "int('x')"], "--args int('x'): in targeted this raises "
                "ValueError: invalid literal for int() with base 10: 'x'"),
     "an argument raises": (["targeted.py::plain", "--arg", "x=1/0"],

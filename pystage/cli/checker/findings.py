@@ -7,25 +7,35 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ...compiler.diagnostics.codes_syntax import IgnoresNothing
+from ...compiler.diagnostics.codes_syntax import DoesNotImport, IgnoresNothing
 from ...compiler.diagnostics.diagnostic import Diagnostic, Note
 from ...compiler.diagnostics.span import Span
 from ..targets import is_ours
 from .functions import Checked
 from .written import Written
 
+_OF_TYPES = "PS2"
+"""How the codes of problems with shapes and types begin; some of these are of what is merely not staged."""
 _ANY = ""
 """No code: comments that ignore all ignore it, too."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A problem, or a warning, and the function in which it was found."""
+    """A problem, or a warning, and the function in which it was found, with its place."""
 
     diagnostic: Diagnostic
     span: Span
     function: str
     severity: str = "error"
+    home: Span | None = None
+
+    @property
+    def is_of_staging(self) -> bool:
+        """True if plain Python may run the program well, and only no compiled program can."""
+        if isinstance(self.diagnostic, DoesNotImport):
+            return False
+        return not self.diagnostic.code.startswith(_OF_TYPES) or self.diagnostic.ever is not None
 
 
 @dataclass(frozen=True)
@@ -57,16 +67,16 @@ class Findings:
         """Notes the problem of a whole file."""
         self._problems[diagnostic.code, span] = Finding(diagnostic, span, "")
 
-    def not_checked(self, of: Checked, why: str) -> None:
+    def not_checked(self, name: str, span: Span, why: str) -> None:
         """Notes a function that cannot be checked, unless a comment in its header ignores that.
 
         Nobody can say that a comment in it ignores nothing.
         """
-        written = self.written(of.span.file)
-        if written is None or not written.ignoring(_ANY, of.span):
-            self.unchecked.append(Unchecked(of.name, of.span, why))
+        written = self.written(span.file)
+        if written is None or not written.ignoring(_ANY, span):
+            self.unchecked.append(Unchecked(name, span, why))
         if written is not None:
-            lines = written.lines_of(of.span.line)
+            lines = written.lines_of(span.line)
             for ignore in written.ignores:
                 ignore.used = ignore.used or ignore.span.line in lines
 
@@ -89,7 +99,7 @@ class Findings:
         key = diagnostic.code, replace(diagnostic.span, function="")
         known = self._problems.get(key)
         if known is None:
-            self._problems[key] = Finding(diagnostic, diagnostic.span, of.name)
+            self._problems[key] = Finding(diagnostic, diagnostic.span, of.name, home=of.span)
             return
         if known.function != of.name:
             note = Note(f"also reached from `{of.name}`", of.span)

@@ -34,7 +34,7 @@ def short(findings: Sequence[Finding], color: bool) -> str:
 
 def as_json(findings: Sequence[Finding], color: bool) -> str:
     """A list of objects."""
-    return json.dumps([_object(finding) for finding in findings], indent=2, ensure_ascii=False)
+    return json.dumps([_object(finding) for finding in findings], indent=2)
 
 
 def _object(finding: Finding) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def sarif(findings: Sequence[Finding], color: bool) -> str:
     driver = {"name": "pystage", "version": version("pystage"), "rules": [_rule(c, kinds[c]) for c in codes]}
     results = [_result(finding, codes) for finding in findings]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
-    return json.dumps({"version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False)
+    return json.dumps({"version": "2.1.0", "runs": [run]}, indent=2)
 
 
 def _rule(code: str, kind: type[Diagnostic]) -> dict[str, Any]:
@@ -75,8 +75,8 @@ def _rule(code: str, kind: type[Diagnostic]) -> dict[str, Any]:
     return {
         "id": code,
         "name": kind.__name__,
-        "shortDescription": {"text": about},
-        "help": {"text": f"pystage explain {code}"},
+        "shortDescription": _message(about),
+        "help": _message(f"pystage explain {code}"),
     }
 
 
@@ -92,16 +92,21 @@ def _result(finding: Finding, codes: list[str]) -> dict[str, Any]:
         "ruleId": diagnostic.code,
         "ruleIndex": codes.index(diagnostic.code),
         "level": finding.severity,
-        "message": {"text": message},
+        "message": _message(message),
         "locations": [place],
     }
     if notes:
         result["relatedLocations"] = [
-            {"id": i, "message": {"text": note.text}, "physicalLocation": _physical(note.span)}
+            {"id": i, "message": _message(note.text), "physicalLocation": _physical(note.span)}
             for i, note in enumerate(notes, 1)
             if note.span is not None
         ]
     return result
+
+
+def _message(text: str) -> dict[str, str]:
+    """A message; single braces would be placeholders in it (3.11.5)."""
+    return {"text": text.replace("{", "{{").replace("}", "}}")}
 
 
 def _physical(span: Span) -> dict[str, Any]:

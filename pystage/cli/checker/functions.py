@@ -16,8 +16,16 @@ from ...runtime.calling import definition_of, target_of
 from ...runtime.function import BoundFunction, CompiledFunction
 from ...staging import compile
 from ...transforms import custom_vjp
-from ..annotations import NotAnArgument, Sizes, array_annotation, instance_of
-from ..targets import ArgumentUnknown, annotations_of, as_written, from_annotations
+from ..annotations import NotAnArgument, Sizes, array_annotation
+from ..targets import (
+    ArgumentUnknown,
+    annotations_of,
+    as_written,
+    dimensions_of,
+    from_annotations,
+    instance_argument,
+    needs_instance,
+)
 
 
 class NotChecked(Exception):
@@ -54,18 +62,16 @@ class Checked:
 
     def arguments(self, sizes: Sizes, given: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """What stands for the arguments. `NotChecked` where the annotations do not say enough."""
-        instance = {} if self.owner is None else self._instance(self.owner, sizes)
         try:
+            instance = instance_argument(self.function, self.owner, sizes)
             return from_annotations(self.function, sizes, {**instance, **given})
         except ArgumentUnknown as error:
             raise NotChecked(error.why) from None
 
-    def _instance(self, owner: type, sizes: Sizes) -> dict[str, Any]:
-        name = next(iter(inspect.signature(self.written).parameters))
-        try:
-            return {name: instance_of(owner, sizes)}
-        except NotAnArgument as error:
-            raise NotChecked(f"the method needs an instance: {error}") from None
+    @property
+    def dimensions(self) -> set[str]:
+        """The names of the dimensions in its annotations, and of the integers that count as such."""
+        return {*dimensions_of(self.function, self.owner), *self.parameters_of(int)}
 
 
 def functions_of(module: types.ModuleType, file: Path) -> list[Checked]:
@@ -98,14 +104,13 @@ def _is(value: Any, *kinds: type) -> bool:
 
 def _methods(cls: type) -> Iterator[tuple[str, Any, type | None]]:
     for name, value in list(vars(cls).items()):
-        wrapped = value.__wrapped__ if _is(value, CompiledFunction) else value
         if _is(value, type):
             if value.__qualname__.startswith(f"{cls.__qualname__}."):
                 yield from _methods(value)
-        elif _is(wrapped, staticmethod, classmethod):
-            yield f"{cls.__qualname__}.{name}", getattr(cls, name), None
-        elif _is(value, CompiledFunction, types.FunctionType):
+        elif needs_instance(value):
             yield f"{cls.__qualname__}.{name}", value, cls
+        elif _is(value, CompiledFunction, staticmethod, classmethod):
+            yield f"{cls.__qualname__}.{name}", getattr(cls, name), None
 
 
 def _checked(name: str, value: Any, owner: type | None) -> Checked | None:

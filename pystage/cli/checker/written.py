@@ -6,7 +6,7 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -49,6 +49,18 @@ class Written:
     def definitions(self) -> list[Definition]:
         """Every `def`."""
         return [node for node in ast.walk(self.tree or ast.Module([], [])) if isinstance(node, Definition)]
+
+    @cached_property
+    def jitted(self) -> list[Span]:
+        """The functions in the module and in its classes that stand under `jax.jit`, by their qualified names."""
+        if self.tree is None:
+            return []
+        names = _names_of_jit(self.tree)
+        return [
+            Span(str(self.path), node.lineno, node.col_offset, node.lineno, node.col_offset, name)
+            for name, node in _outside_functions(self.tree, "")
+            if any(_is_jit(decorator, names) for decorator in node.decorator_list)
+        ]
 
     @cached_property
     def integers(self) -> set[int]:
@@ -106,6 +118,40 @@ class Written:
                 place = Span(str(self.path), line, column + found.start(), line, column + found.end())
                 codes = [code.strip() for code in (found[1] or "").split(",")]
                 yield Ignore(place, frozenset(codes) if found[1] is not None else None)
+
+
+def _outside_functions(node: ast.AST, prefix: str) -> Iterator[tuple[str, Definition]]:
+    """The functions that are no part of another, by qualified name."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, Definition):
+            yield prefix + child.name, child
+        else:
+            yield from _outside_functions(
+                child, f"{prefix}{child.name}." if isinstance(child, ast.ClassDef) else prefix
+            )
+
+
+def _names_of_jit(tree: ast.Module) -> set[str]:
+    """What `jax.jit` is called in a module."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {f"{alias.asname or 'jax'}.jit" for alias in node.names if _binds_jax(alias)}
+        elif isinstance(node, ast.ImportFrom) and node.module == "jax" and not node.level:
+            found |= {alias.asname or alias.name for alias in node.names if alias.name == "jit"}
+    return found
+
+
+def _binds_jax(alias: ast.alias) -> bool:
+    return alias.name == "jax" or (alias.name.startswith("jax.") and alias.asname is None)
+
+
+def _is_jit(decorator: ast.expr, names: Set[str]) -> bool:
+    """Whether a decorator is `jax.jit`, a call of it, or a `partial` of it."""
+    if not isinstance(decorator, ast.Call):
+        return ast.unparse(decorator) in names
+    is_partial = ast.unparse(decorator.func) in ("partial", "functools.partial") and decorator.args
+    return _is_jit(decorator.args[0] if is_partial else decorator.func, names)
 
 
 _UNREADABLE = "?"
