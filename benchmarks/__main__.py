@@ -27,6 +27,7 @@ BENCHMARKS = (
     "scaling",
     "gradients",
     "lazy",
+    "importing",
 )
 
 

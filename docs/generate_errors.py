@@ -11,7 +11,6 @@ import json
 import re
 from pathlib import Path
 
-import pystage  # noqa: F401  (registers every code)
 from pystage.compiler.diagnostics.catalogue import REWRITES
 from pystage.compiler.diagnostics.diagnostic import REGISTRY, Diagnostic
 

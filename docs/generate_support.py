@@ -21,7 +21,7 @@ import scipy
 import scipy.linalg
 import scipy.special
 
-import pystage  # noqa: F401  (declares every meaning)
+import pystage.compiler.infer.entry  # noqa: F401  (declares every meaning)
 from pystage.compiler.library.array_methods import NUMPY_METHODS
 from pystage.compiler.library.jaxtail import is_jax_callable
 from pystage.compiler.library.refusals import reason_of

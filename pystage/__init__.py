@@ -7,17 +7,17 @@
             x = 0.5 * (x + a / x)
         return x
 
-This file names what is public and holds nothing else.
+This file names what is public and holds nothing else; what it need not load is loaded when it is first asked for.
 """
 
-from . import lazy
+import importlib as _importlib
+import typing as _typing
+
 from .autocasting import autocast
 from .compiler.diagnostics.errors import StagingError
 from .config import config
-from .introspection import code_hlo, code_lowered, code_typed
 from .runtime.abstract import spec
 from .runtime.function import CompiledFunction
-from .runtime.lowering import Compiled, Lowered
 from .runtime.warn import FallbackWarning, SpecialisationWarning
 from .staging import compile
 from .transforms import (
@@ -32,6 +32,11 @@ from .transforms import (
     vjp,
     vmap,
 )
+
+if _typing.TYPE_CHECKING:
+    from . import lazy
+    from .introspection import code_hlo, code_lowered, code_typed
+    from .runtime.lowering import Compiled, Lowered
 
 __all__ = [
     "Compiled",
@@ -59,3 +64,25 @@ __all__ = [
     "vjp",
     "vmap",
 ]
+
+_ON_DEMAND = {
+    "Compiled": ".runtime.lowering",
+    "Lowered": ".runtime.lowering",
+    "code_hlo": ".introspection",
+    "code_lowered": ".introspection",
+    "code_typed": ".introspection",
+}
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """What is loaded when it is first asked for (PEP 562)."""
+    if name == "lazy":
+        return _importlib.import_module(".lazy", __name__)
+    if name not in _ON_DEMAND:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(_importlib.import_module(_ON_DEMAND[name], __name__), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -8,12 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
 from .compiler.diagnostics.diagnostic import Diagnostic
-from .compiler.infer.entry import infer_program
 from .config import FALLBACKS, config
-from .explain import explain
-from .lazy.fallback import LAZILY
-from .offload import Offload
-from .runtime.function import BoundFunction, CompiledFunction, Fallback
+from .on_demand import LAZILY, explain, infer_program, offload
+from .runtime.function import BoundFunction, CompiledFunction, Fallback, Offloaded
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -96,5 +93,6 @@ def chosen_fallback(fallback: Fallback | None) -> Fallback:
     return chosen  # type: ignore[return-value]
 
 
-def _offload(fn: Callable[..., Any], refused: Sequence[Diagnostic] | None) -> Offload:
-    return Offload(fn, compile, refused)
+def _offload(fn: Callable[..., Any], refused: Sequence[Diagnostic] | None) -> Offloaded:
+    parts: Offloaded = offload(fn, compile, refused)
+    return parts

@@ -18,17 +18,7 @@ from typing import Any, TypeVar
 import jax
 
 from .compiler.diagnostics.traceback import AT_THE_CALL
-from .compiler.infer import (
-    equinox_modules,  # noqa: F401  (declares its meanings)
-    flax_modules,  # noqa: F401  (declares its meanings)
-    jaxtransforms,  # noqa: F401  (declares its meanings)
-    linen_modules,  # noqa: F401  (declares its meanings)
-    transforms,
-)
-from .compiler.infer.entry import infer_program
-from .explain import explain
-from .lazy.fallback import LAZILY
-from .lazy.gradients import lazily
+from .on_demand import LAZILY, explain, infer_program, lazy_gradient
 from .runtime.function import BoundFunction, CompiledFunction, Fallback, Lazily
 from .staging import chosen_fallback
 
@@ -53,7 +43,7 @@ def grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -
         def gradient(*args: Any, **kwargs: Any) -> Any:
             return grad(fun, several, has_aux)(*args, **kwargs)
 
-        return _compiled(gradient, "grad", fun, lazily(fun, several, has_aux, value=False))
+        return _compiled(gradient, "grad", fun, lazy_gradient(fun, several, has_aux, value=False))
 
     return _made(make, "grad", fun, argnums, has_aux)
 
@@ -67,7 +57,9 @@ def value_and_grad(
         def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
             return value_and_grad(fun, several, has_aux)(*args, **kwargs)
 
-        return _compiled(value_and_gradient, "value_and_grad", fun, lazily(fun, several, has_aux, value=True))
+        return _compiled(
+            value_and_gradient, "value_and_grad", fun, lazy_gradient(fun, several, has_aux, value=True)
+        )
 
     return _made(make, "value_and_grad", fun, argnums, has_aux)
 
@@ -293,19 +285,3 @@ def _lazy_or_error(fun: Callable[..., Any]) -> Fallback:
 
 def _name(fun: Callable[..., Any]) -> str:
     return str(getattr(fun, "__name__", type(fun).__name__)).strip("<>")
-
-
-transforms.declare(
-    {
-        "grad": grad,
-        "value_and_grad": value_and_grad,
-        "jvp": jvp,
-        "jacobian": jacobian,
-        "hessian": hessian,
-        "vmap": vmap,
-        "vjp": vjp,
-        "checkpoint": checkpoint,
-        "stop_gradient": stop_gradient,
-        "custom_vjp.__call__": custom_vjp.__call__,
-    }
-)

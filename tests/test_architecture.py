@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent / "pystage"
 
 LAYERS = [
-    {"config", "autocasting", "recursion"},
+    {"config", "autocasting", "recursion", "deferred"},
     {"diagnostics"},
     {"stage", "hlo"},
     {"ops"},
@@ -24,6 +24,7 @@ LAYERS = [
     {"lazy"},
     {"offload"},
     {"explain"},
+    {"on_demand"},
     {"staging"},
     {"transforms"},
     {"introspection"},

@@ -19,7 +19,6 @@ import numpy as np
 
 from ..compiler.hlo.types import SHORT_NAMES
 from ..compiler.values.boundary import Form
-from ..runtime.function import Lazily
 from ..runtime.leaves import fields_of
 from ..runtime.results import view_maker
 from .arena import arenas
@@ -70,11 +69,9 @@ def _chain(error: BaseException) -> list[BaseException]:
     return list(found.values())
 
 
-def _run_on_arrays(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def run_on_arrays(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """A call of a compiled function on lazy tensors: on ndarrays in their place."""
     return on_arrays(function, args, kwargs, "a compiled function")
-
-
-LAZILY = Lazily(run_lazily, _run_on_arrays)
 
 
 def plain_results(value: Any) -> Any:

@@ -23,7 +23,7 @@ from ..compiler.hlo.ir import Function, Region
 from ..compiler.hlo.types import ArrayType, is_complex, is_floating
 from ..compiler.ops import Add
 from ..compiler.values.boundary import Form
-from ..runtime.function import BoundFunction, CompiledFunction, Lazily
+from ..runtime.function import BoundFunction, CompiledFunction
 from ..runtime.transforming import cotangents_of
 from .arena import LIMIT, arena_of
 from .array import LazyTensor, from_host
@@ -39,13 +39,26 @@ _RECIPES = 4096
 Mask = tuple[bool, ...]
 
 
-def lazily(fun: Callable[..., Any], argnums: int | tuple[int, ...], has_aux: bool, value: bool) -> Lazily:
-    """What runs `grad` or, with the `value`, `value_and_grad` of a function, as it is written, on lazy tensors."""
+def run_gradient(
+    fun: Callable[..., Any],
+    argnums: int | tuple[int, ...],
+    has_aux: bool,
+    with_value: bool,
+    compiled: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Runs `grad`, or `value_and_grad` `with_value`, of a function as it is written, on lazy tensors.
+
+    `compiled`: the derivative in place of which it runs.
+    """
     plain = fun.__pystage_function__ if isinstance(fun, CompiledFunction | BoundFunction) else fun
-    run = functools.partial(_run, plain, argnums, has_aux, value)
-    return Lazily(
-        lambda _, args, kwargs: plain_results(run(args, kwargs)), lambda _, args, kwargs: run(args, kwargs)
-    )
+    return _run(plain, argnums, has_aux, with_value, args, kwargs)
+
+
+def run_gradient_of_arrays(*options: Any) -> Any:
+    """As `run_gradient`, where no argument is a lazy tensor: nor is what comes back."""
+    return plain_results(run_gradient(*options))
 
 
 def _run(

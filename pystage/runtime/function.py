@@ -6,23 +6,27 @@ import functools
 import time
 import types
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
 from ..compiler.diagnostics.traceback import AT_THE_CALL, end_at_the_call
 from ..compiler.pipeline import Infer, Staged
+from ..deferred import deferred
 from .calling import Calling, Target, target_of
 from .dispatch import Dispatcher, Short, Types
 from .leaves import HasLazy
 from .ledger import ledger
-from .lowering import Lowered
 from .raising import KeptContext, Raised
 from .results import Pending
 from .specialisation import Elsewhere, Unprepared
 from .warn import FallbackWarning, warn
 
+if TYPE_CHECKING:
+    from .lowering import Lowered
+
+_lowered = deferred("pystage.runtime.lowering", "Lowered")
 P = ParamSpec("P")
 R = TypeVar("R")
 Fallback = Literal["lazy", "error", "python"]
@@ -161,7 +165,8 @@ class CompiledFunction(Generic[P, R]):
         StagingError if it cannot be staged.
         """
         with AT_THE_CALL:
-            return Lowered(self._dispatcher, self.canonical, args, kwargs)
+            lowered: Lowered = _lowered(self._dispatcher, self.canonical, args, kwargs)
+            return lowered
 
     def staged(self, *args: Any, **kwargs: Any) -> Staged:
         """The program for these arguments, given as for `lower`: neither emitted nor kept.

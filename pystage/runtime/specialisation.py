@@ -24,6 +24,7 @@ from ..compiler.ops import While
 from ..compiler.pipeline import Infer, Request, Staged, build
 from ..compiler.values.boundary import Form, Leaf, Spec, Structure
 from ..compiler.values.demand import no_value
+from ..deferred import deferred
 from .background import Job, can_interrupt, wait_for
 from .collector import waiting
 from .compiler_options import Options, options_for
@@ -34,7 +35,6 @@ from .kept_memory import keep
 from .leaves import dtype_problem
 from .ledger import ledger
 from .messages import Compilation
-from .primitive import bind
 from .results import Plan, pending
 from .room import with_room
 from .world import Reader, Signature, guard_key
@@ -44,6 +44,8 @@ LONG_WORK = 1e7
 LONG_SECONDS = 0.1
 """A program that was seen to take this long is waited for so that the wait can be interrupted."""
 _lowering = threading.local()
+_bind = deferred("pystage.runtime.primitive", "bind")
+"""It comes with all that emits and transforms programs."""
 
 
 class Elsewhere(Exception):
@@ -426,7 +428,7 @@ def _canonical(value: Any) -> Any:
 def apply(staged: Staged, inputs: Sequence[Any], plan: Plan) -> list[Any]:
     """Binds the program; typed PRNG keys go in and come out as such."""
     operands = [jax.random.key_data(x) if is_key(jax.typeof(x).dtype) else x for x in inputs]
-    values = bind(staged, operands)
+    values: list[Any] = _bind(staged, operands)
     for index, generator in plan.keys.items():
         values[index] = jax.random.wrap_key_data(values[index], impl=generator)
     return values

@@ -10,6 +10,17 @@ import json
 from dataclasses import dataclass
 from importlib import resources
 
+from . import (  # noqa: F401  (they enter the registry)
+    codes_calls,
+    codes_constant,
+    codes_control,
+    codes_differentiation,
+    codes_jax,
+    codes_mutation,
+    codes_runtime,
+    codes_syntax,
+    codes_types,
+)
 from .diagnostic import REGISTRY
 
 REWRITES = "rewrites.json"

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import traceback
 
+from ...deferred import deferred
 from .diagnostic import Diagnostic
-from .render import render_all, render_html
+
+_render_all = deferred("pystage.compiler.diagnostics.render", "render_all")
+_render_html = deferred("pystage.compiler.diagnostics.render", "render_html")
 
 
 class StagingError(Exception):
@@ -29,11 +32,11 @@ class StagingError(Exception):
         self.diagnostics = diagnostics
 
     def __str__(self) -> str:
-        return render_all(self.diagnostics)
+        return str(_render_all(self.diagnostics))
 
     def _repr_html_(self) -> str:
         """The diagnostics with their marks, for a notebook that shows the exception as a value."""
-        return render_html(self.diagnostics)
+        return str(_render_html(self.diagnostics))
 
     def _render_traceback_(self) -> list[str]:
         """What IPython prints where the exception is raised: the user's frames, and the diagnostics in colour."""
@@ -42,7 +45,7 @@ class StagingError(Exception):
         ]
         lines = [line.rstrip("\n") for line in traceback.format_list(frames)]
         color = not os.environ.get("NO_COLOR")
-        return [f"{type(self).__name__}", *lines, "", render_all(self.diagnostics, color=color)]
+        return [f"{type(self).__name__}", *lines, "", _render_all(self.diagnostics, color=color)]
 
 
 def _is_ipython(file: str) -> bool:

@@ -56,8 +56,15 @@ from ..values.lattice import (
     VariableCell,
 )
 from ..values.state import Layout
+from . import (  # noqa: F401  (they declare meanings)
+    equinox_modules,
+    flax_modules,
+    jaxtransforms,
+    linen_modules,
+    meanings,
+    transforms,
+)
 from . import instructions as _instructions  # noqa: F401  (fills the engine's table)
-from . import meanings as _meanings  # noqa: F401  (declares what they mean)
 from .effort import Exhausted
 from .engine import Engine
 from .exits import Exit

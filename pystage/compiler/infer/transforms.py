@@ -1,11 +1,13 @@
 """What `pystage.grad`, `value_and_grad`, `jvp`, `jacobian` and `hessian` mean inside staged source.
 
 Each takes a callable value and gives another, as the public functions do outside. They are found by the objects
-in `pystage.transforms`, which hands them over when it is imported (`declare`).
+in `pystage.transforms`, once that is imported.
 """
 
 from __future__ import annotations
 
+import operator
+import types
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -18,7 +20,7 @@ from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
 from ..library.context import Context, Raw
 from ..library.jaxtail import is_jax_callable, jax_call
-from ..library.registry import instance_meaning, meaning
+from ..library.registry import instance_meaning, late_meanings, meaning
 from ..ops import Constant, StopGradient
 from ..values.boundary import Form, Owned, Path
 from ..values.lattice import FALSE, Abstract, Array, Const, Meaning, Tuple
@@ -260,7 +262,8 @@ MEANINGS: dict[str, Callable[..., Any]] = {
 }
 
 
-def declare(functions: dict[str, object]) -> None:
+@late_meanings("pystage.transforms")
+def declare(public: types.ModuleType) -> None:
     """Says what the public functions of these names mean inside staged source."""
-    for name, function in functions.items():
-        meaning(function)(MEANINGS[name])
+    for name, call in MEANINGS.items():
+        meaning(operator.attrgetter(name)(public))(call)

@@ -1,0 +1,9 @@
+"""Importing this module imports all others of the package, and with them declares every meaning (`registry.meaning`)."""
+
+import importlib
+import pkgutil
+
+from .. import library
+
+for _module in pkgutil.iter_modules(library.__path__, library.__name__ + "."):
+    importlib.import_module(_module.name)
