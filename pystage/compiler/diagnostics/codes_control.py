@@ -8,6 +8,17 @@ from dataclasses import dataclass, field, replace
 from .diagnostic import Diagnostic, Note
 from .span import Span
 
+LENGTH = (
+    "make an array that is long enough from the start (`out = np.zeros(n)`), store into it (`out[count] = x`), and "
+    "count how many of its places are used"
+)
+"""What to do about a list whose length depends on values that are known only at run time."""
+
+
+def _are(kind: str, *texts: str) -> bool:
+    """True if all the texts speak of one kind of container: `a list of length 1`."""
+    return all(text.startswith(f"a {kind} ") for text in texts)
+
 
 @dataclass(frozen=True, kw_only=True)
 class NoCommonType(Diagnostic):
@@ -27,22 +38,26 @@ class NoCommonType(Diagnostic):
     """Finds the notes that say where each path assigned it."""
 
     @property
+    def caret_label(self) -> str:
+        """What the path decides; of a list, its length."""
+        if _are("list", self.first, self.second):
+            return "how long it is here depends on values that are known only at run time"
+        return self.label
+
+    @property
     def advice(self) -> str:
         """What to do; containers of two lengths are made alike, or replaced by arrays."""
-        kinds = {
-            self.first.partition(" ")[2].partition(" ")[0],
-            self.second.partition(" ")[2].partition(" ")[0],
-        }
-        if kinds == {"dict"}:
+        if _are("dict", self.first, self.second):
             return "give it the same keys on every path, with None or a number where there is nothing to say"
-        if kinds in ({"list"}, {"tuple"}):
-            return (
-                "give it the same length on every path, filled up with zeros or None, and count what is in it"
-            )
+        if _are("list", self.first, self.second):
+            return LENGTH
+        if _are("tuple", self.first, self.second):
+            return "give it the same length on every path, filled up with zeros or None"
         return self.help
 
     def used(self, span: Span | None) -> NoCommonType:
-        return replace(self, span=span, notes=(*self.notes, *self.blame()), blame=tuple)
+        notes = tuple([note for note in self.blame() if note.span != span])
+        return replace(self, span=span, notes=(*self.notes, *notes), blame=tuple)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +124,17 @@ class NeverSettles(Diagnostic):
         return f"{self.what} is one {thing} before an iteration of this loop and another after it"
 
     @property
+    def _grows(self) -> bool:
+        return _are("list", self.first, self.second) or _are("tuple", self.first, self.second)
+
+    @property
+    def caret_label(self) -> str:
+        """What an iteration changes; of a list, its length."""
+        if self._grows:
+            return "each iteration changes its length, and how many there are is known only at run time"
+        return self.label
+
+    @property
     def advice(self) -> str:
         """What to do; for what grows, where to put it."""
         if self.first == self.second == "a text":
@@ -117,16 +143,17 @@ class NeverSettles(Diagnostic):
             return (
                 "make the array as large as it may become before the loop, and count how much of it is used"
             )
-        if all(text.startswith(("a list", "a tuple")) for text in (self.first, self.second)):
-            return "store into an array that is made before the loop, and count how much of it is used"
+        if self._grows:
+            return LENGTH
         if self.first[:1] in "'\"":
             return "keep the numbers in an array, and make the text of them after the loop"
         return self.help
 
     def used(self, span: Span | None) -> NeverSettles:
-        needed = Note("it is needed here", span, "it is needed here")
-        notes = (*self.blame(), *([needed] if span != self.span else []))
-        return replace(self, notes=(*self.notes, *notes), blame=tuple)
+        blamed = self.blame()
+        if span not in (self.span, *[note.span for note in blamed]):
+            blamed = (*blamed, Note("it is needed here", span, "it is needed here"))
+        return replace(self, notes=(*self.notes, *blamed), blame=tuple)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -433,7 +433,7 @@ def _join(
 
     i, parting = loop.instruction, None
     if isinstance(i, stage.For | stage.While):
-        parting = Parting(engine.current.function, i, None, i.body)
+        parting = Parting(engine.current.function, i, None, i.body, loop.peeled)
     end = lookup(changes, before)
     carriers: dict[int, tuple[int, int] | None] = {}
     while True:
@@ -441,7 +441,7 @@ def _join(
             engine.state,
             head,
             end,
-            engine.b.span,
+            engine.b.span if i is None else i.span,
             loop=True,
             parting=parting,
             carriers=carriers,
