@@ -34,10 +34,25 @@ class EndlessRecursion(Diagnostic):
     ever = True
     title = "the recursion of {name} does not end while compiling"
     label = "calls itself again here"
-    help = "write it as a loop; recursion is staged only where constants end it within {limit} levels"
+    help = (
+        "write it as a loop; recursion is staged only where sizes and constants end it within {limit} levels"
+    )
 
     name: str
     limit: int
+    calls: int = 1
+    """In how many places the function calls itself."""
+
+    @property
+    def advice(self) -> str:
+        """What to do; a function that calls itself more than once leaves work behind, which a loop must keep."""
+        if self.calls < 2:
+            return self._fill(self.help)
+        return self._fill(
+            "write it as a loop, from the smallest case up, or over an array of what is still to be done, from which "
+            "each step takes the last entry and to which it adds the parts; recursion is staged only where sizes and "
+            "constants end it within {limit} levels"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
