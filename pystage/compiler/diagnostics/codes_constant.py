@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .diagnostic import Diagnostic
+from .codes_control import LENGTH
+from .diagnostic import Diagnostic, Note
+
+
+@dataclass(frozen=True, slots=True)
+class Growth(Note):
+    """That a list or a dict has another length after each trip of a loop, which is written out for this reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +38,7 @@ _REWRITES = {
     "the name of an attribute": "choose with `if` and `elif`, or keep what is chosen from in one array",
     "a string": "return the numbers, and make the text of them after the call",
     "how often a sequence": "make an array of a size known from shapes, as with `np.tile`, or repeat after the call",
+    "whether the loop assigns": "assign it before the loop too, which may run zero times",
     "the axis": "choose with `if` and `elif`: `x.sum(axis=0) if axis == 0 else x.sum(axis=1)`",
     "the counts of repeat": "give one Python number for all, or index: `x[np.arange(n) // k]`",
 }
@@ -49,6 +56,11 @@ class TooManyToUnroll(Diagnostic):
 
     trips: int
     limit: int
+
+    @property
+    def advice(self) -> str:
+        """What to do; of a list that grows, where to put what goes into it."""
+        return LENGTH if any(isinstance(note, Growth) for note in self.notes) else self.help
 
 
 @dataclass(frozen=True, kw_only=True)

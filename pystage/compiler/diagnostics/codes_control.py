@@ -38,9 +38,14 @@ class NoCommonType(Diagnostic):
     """Finds the notes that say where each path assigned it."""
 
     @property
+    def is_about_length(self) -> bool:
+        """True if it is a list of two lengths."""
+        return _are("list", self.first, self.second)
+
+    @property
     def caret_label(self) -> str:
         """What the path decides; of a list, its length."""
-        if _are("list", self.first, self.second):
+        if self.is_about_length:
             return "how long it is here depends on values that are known only at run time"
         return self.label
 
@@ -77,11 +82,28 @@ class MaybeNotAssigned(Diagnostic):
     """A variable or an attribute is read where only some paths have assigned it."""
 
     code = "PS303"
-    title = "{what} may not be assigned here"
+    title = "{what} is not assigned on every path that leads here"
     label = "read here"
     help = "assign it before the branch or the loop too (a loop may run zero times)"
 
     what: str
+    name: str
+    default: bool = False
+    """The class of the object has a value for the attribute, which is read where the object has none of its own."""
+
+    @property
+    def headline(self) -> str:
+        """What is not assigned; an attribute that has a default may be either."""
+        if not self.default:
+            return super().headline
+        return f"{self.what} is the object's own on some paths that lead here, and the default of the class on others"
+
+    @property
+    def advice(self) -> str:
+        """What to do; the default of a class can be made the object's own."""
+        if not self.default:
+            return self.help
+        return f"let the object have its own on every path: `self.{self.name} = …` in `__init__`, or before the loop"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,13 +146,14 @@ class NeverSettles(Diagnostic):
         return f"{self.what} is one {thing} before an iteration of this loop and another after it"
 
     @property
-    def _grows(self) -> bool:
+    def is_about_length(self) -> bool:
+        """True if it is a container of two lengths."""
         return _are("list", self.first, self.second) or _are("tuple", self.first, self.second)
 
     @property
     def caret_label(self) -> str:
         """What an iteration changes; of a list, its length."""
-        if self._grows:
+        if self.is_about_length:
             return "each iteration changes its length, and how many there are is known only at run time"
         return self.label
 
@@ -143,7 +166,7 @@ class NeverSettles(Diagnostic):
             return (
                 "make the array as large as it may become before the loop, and count how much of it is used"
             )
-        if self._grows:
+        if self.is_about_length:
             return LENGTH
         if self.first[:1] in "'\"":
             return "keep the numbers in an array, and make the text of them after the loop"
@@ -172,7 +195,10 @@ class NotIterable(Diagnostic):
     def advice(self) -> str:
         """What to do; elements that a mask selects are gone over with those that it does not."""
         if self.what.startswith("a selection"):
-            return "loop over the whole array, with `if mask[i]:` around the body, into an array of the same length"
+            return (
+                "loop over the whole array and let an `if` skip the others: `for i in range(len(x)):`, "
+                "`if mask[i]:`; put what each gives into an array of the same length"
+            )
         return self.help
 
 

@@ -10,6 +10,8 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from ..diagnostics.codes_constant import Growth
+from ..diagnostics.codes_control import NeverSettles, NoCommonType
 from ..diagnostics.diagnostic import Diagnostic, Note
 from ..diagnostics.span import Span
 from ..stage import ir as stage
@@ -24,6 +26,7 @@ _BOOKKEEPING = (os.path.join("flax", "linen", "module.py"), os.path.join("flax",
 """Where Flax does what stands around the methods of a module; staged, too."""
 
 
+_CHANGES = "its length changes here"
 _LENGTHS = frozenset(
     ["append", "extend", "insert", "pop", "remove", "clear", "popitem", "setdefault", "update"]
 )
@@ -71,8 +74,7 @@ class Parting:
             return ()
         blocks = [block for block in (self.first, self.second) if block is not None]
         spans = dict.fromkeys([span for block in blocks for span in changes_of_length(block, holder)])
-        text = "its length changes here"
-        return tuple([Note(text, span, text) for span in spans])
+        return tuple([Note(_CHANGES, span, _CHANGES) for span in spans])
 
     def _before(self, name: str) -> Span | None:
         """The last assignment that stands before the instruction; for a parameter the function itself."""
@@ -88,6 +90,17 @@ class Parting:
 def _last_store(block: stage.Block, name: str) -> Span | None:
     spans = [i.span for i in walk(block) if isinstance(i, stage.Store) and i.name == name]
     return spans[-1] if spans else None
+
+
+def growth_note(reason: Diagnostic) -> Growth | None:
+    """What may have another length after each trip of a loop, and the line that changes it."""
+    if not isinstance(reason, NeverSettles | NoCommonType) or not reason.is_about_length:
+        return None
+    spans = [note.span for note in reason.blame() if note.text == _CHANGES]
+    depends = isinstance(reason, NoCommonType)
+    changes = "may change its length here" if depends else "has another length after each trip"
+    text = f"{reason.what} {changes}, so that every trip is code of its own"
+    return Growth(text, spans[0] if spans else reason.span, text)
 
 
 def changes_of_length(block: stage.Block, name: str) -> Iterator[Span]:

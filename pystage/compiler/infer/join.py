@@ -547,10 +547,12 @@ class Join:
         self.entries[cell] = (self._contents(a, b), a, b)
 
     def _contents(self, a: Content, b: Content) -> Content:
-        if a is b or isinstance(a, Unknown):
+        if a is b:
             return a
-        if isinstance(b, Unknown):
-            return b
+        for side in (a, b):
+            if isinstance(side, Unknown):  # what has no common contents on a side has none on both
+                self.conflicts.append(side)
+                return side
         if a is MISSING or b is MISSING:
             return rebuild(b if a is MISSING else a, hole_for)
         match a, b:

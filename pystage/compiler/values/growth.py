@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..diagnostics.codes_constant import ProgramTooLarge
+from ..diagnostics.codes_constant import Growth, ProgramTooLarge
+from ..diagnostics.codes_control import LENGTH
 from ..diagnostics.diagnostic import Note
 from ..diagnostics.span import Span
 
@@ -37,6 +38,17 @@ def too_large(
 ) -> ProgramTooLarge:
     """The diagnostic for a program of this size: for the loop that made it so, else for the line with the largest share."""
     worst = max(multiplied, key=lambda r: r.gain, default=None)
+    growing = max([r for r in multiplied if isinstance(r.why, Growth)], key=lambda r: r.times, default=None)
+    if growing is not None and (worst is None or worst is growing or worst.gain < max(BLAMED, share / 2)):
+        reason = f"written out {growing.times:,} times so far, because something in it gets longer"
+        return ProgramTooLarge(
+            span=growing.span,
+            notes=() if growing.why is None else (growing.why,),
+            size=size,
+            limit=f"{limit:g}",
+            reason=reason,
+            instead=f"{LENGTH}; {LIMIT}",
+        )
     if worst is None or worst.gain < max(BLAMED, share / 2):
         instead = (
             f"loop over an array or a range where the same is done often, or compile parts of it; {LIMIT}"
