@@ -76,7 +76,7 @@ TABLE: dict[str, Advice] = {
     "os.getenv": Advice(
         "the environment may change from call to call", "read it at module level into a variable, and use that"
     ),
-    "os.path": Advice(_OUTSIDE, "work on paths before the call, and pass in what was found"),
+    "os.path": Advice(_OUTSIDE, "ask for files before the call, and pass in what was found"),
     "pathlib": Advice(_OUTSIDE, "work on paths before the call, and pass in what was found"),
     "shutil": Advice(_OUTSIDE, "do it before or after the call"),
     "tempfile": Advice(_OUTSIDE, "do it before or after the call"),
