@@ -18,7 +18,7 @@ class NotKnown(Diagnostic):
     """A shape, axis, index or the like depends on values that the program computes."""
 
     code = "PS401"
-    title = "{what} must be known while compiling, and this value is computed by the program"
+    title = "{what} must be known while compiling, and this value is known only when the program runs"
     label = "needed while compiling"
     help = "compute it from shapes, constants or integer arguments, not from the elements of arrays"
 
@@ -50,7 +50,7 @@ class TooManyToUnroll(Diagnostic):
     """A loop that would have to be written out trip by trip, with too many trips."""
 
     code = "PS402"
-    title = "this loop would have to be unrolled {trips} times; the limit is {limit}"
+    title = "this loop would have to be written out {trips} times, once for each trip; the limit is {limit}"
     label = "each trip needs its own code"
     help = "loop over an array or a range, and keep lists and tuples out of what changes in each trip"
 
@@ -65,13 +65,13 @@ class TooManyToUnroll(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class IntegerTooLarge(Diagnostic):
-    """A Python integer that does not fit into 64 bits meets values of the program."""
+    """A Python integer that does not fit into 64 bits is used with numbers that the program computes."""
 
     code = "PS403"
     ever = False
     title = "the integer {value} does not fit into 64 bits"
     label = "used with values of the program here"
-    help = "use a float, or keep the integer out of staged arithmetic"
+    help = "use a float, or keep the integer out of arithmetic with arrays and arguments"
 
     value: int
 

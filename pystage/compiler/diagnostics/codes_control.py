@@ -72,7 +72,7 @@ class NotAssigned(Diagnostic):
     code = "PS302"
     title = "the variable {name!r} is read before anything is assigned to it"
     label = "not assigned here"
-    help = "assign {name!r} before this line; the plain run raises UnboundLocalError or NameError here"
+    help = "assign {name!r} before this line; plain Python raises UnboundLocalError or NameError here"
 
     name: str
 
@@ -122,7 +122,7 @@ class RaiseAtRunTime(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class NeverSettles(Diagnostic):
-    """A loop whose carried values change their types or structure in every iteration."""
+    """A loop in which a variable is another kind of value after each iteration than before it."""
 
     code = "PS305"
     ever = True

@@ -149,7 +149,7 @@ class IdentityNotKnown(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class DTypeNotStaged(Diagnostic):
-    """An element type that XLA has not."""
+    """An element type that XLA does not have."""
 
     code = "PS211"
     ever = False

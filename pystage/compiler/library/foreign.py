@@ -18,7 +18,7 @@ class Advice(NamedTuple):
     whole: bool = False
 
 
-_CLOCK = "the clock is asked once for each run, and a compiled program computes from its inputs alone"
+_CLOCK = "a compiled program computes from its arguments alone, and sees no clock"
 _MEASURE = "measure around the call of the staged function, or pass the time in as an argument"
 _OUTSIDE = "a compiled program reaches no files, processes or networks"
 _HOST = "threads and processes belong to the interpreter, not to a compiled program"

@@ -53,14 +53,14 @@ def too_large(
         instead = (
             f"loop over an array or a range where the same is done often, or compile parts of it; {LIMIT}"
         )
-        reason = f"{share:.0%} of the program" if share else "this far it came"
+        reason = f"{share:.0%} of the program" if share else "compiling came this far"
         return ProgramTooLarge(span=line, size=size, limit=f"{limit:g}", reason=reason, instead=instead)
     if worst.written:
         reason = f"written out {worst.times:,} times: {worst.share:.0%} of the program"
         instead = f"loop over an array or a range, and let every trip use slices of one length; {LIMIT}"
     else:
-        reason = f"inferred {worst.times:,} times: {worst.share:.0%} of the work"
-        instead = f"give the variables of the loop the types before it that they have in it; {LIMIT}"
+        reason = f"gone through {worst.times:,} times to find out its types: {worst.share:.0%} of the work"
+        instead = f"let the variables of the loop have the types before it that they have in it; {LIMIT}"
     notes = () if worst.why is None else (worst.why,)
     return ProgramTooLarge(
         span=worst.span, notes=notes, size=size, limit=f"{limit:g}", reason=reason, instead=instead
