@@ -66,7 +66,7 @@ def environment(x):
     return x * float(os.environ["SCALE"])
 
 
-@pytest.mark.parametrize("function", [reads, environment, lambda x: (x, json.loads("1"))])
+@pytest.mark.parametrize("function", [reads, environment, lambda x: (x, json.load(x))])
 def test_what_follows_from_an_error_is_no_error(function):
     assert len(refused(function, 1.0)) == 1
 

@@ -39,14 +39,13 @@ def notes_of(engine: Engine, at: Span | None, name: str, attribute: bool) -> tup
     def assigns(i: stage.Instr) -> bool:
         return named(i) and isinstance(i, stage.Store | stage.SetAttr)
 
-    found = None if at is None else _instruction(engine, at)
-    notes = [] if found is None else list(_gaps(found, assigns))
-    if found is not None:
-        deleted = [i.span for i in walk([found]) if named(i) and not assigns(i)]
-        notes = [_note("it is deleted here", span) for span in deleted] or notes
-    if found is None or not any(named(i) for i in walk([found])) or not notes:
-        return (_note("only some of the paths through this assign it", at),)
-    return tuple(notes[:MOST])
+    function, found = (None, None) if at is None else _instruction(engine, at)
+    only_some = _note("only some of the paths through this assign it", at)
+    if function is None or found is None or not any(named(i) for i in walk([found])):
+        return (only_some,)
+    notes = [_note("it is deleted here", i.span) for i in walk([found]) if named(i) and not assigns(i)]
+    notes = notes or list(_Gaps(function, assigns).of(found))
+    return tuple(notes[:MOST]) or (only_some,)
 
 
 _ATTRIBUTES = (stage.SetAttr, stage.DelAttr)
@@ -56,20 +55,20 @@ def _note(text: str, span: Span | None) -> Note:
     return Note(text, span, text)
 
 
-def _instruction(engine: Engine, at: Span) -> stage.Instr | None:
-    """The instruction with blocks at a place; of a place in a `try` that statement."""
+def _instruction(engine: Engine, at: Span) -> tuple[stage.Function | None, stage.Instr | None]:
+    """The instruction with blocks at a place, and its function; of a place in a `try` that statement."""
     for function in _functions(engine):
         if function.span.file != at.file:
             continue
         tries: list[stage.Instr] = []
         for i in walk(function.body):
             if i.span == at and blocks_of(i):
-                return i
+                return function, i
             if isinstance(i, stage.Try) and any(inner.span == at for inner in walk(i.body)):
                 tries.append(i)
         if tries:
-            return tries[-1]
-    return None
+            return function, tries[-1]
+    return None, None
 
 
 def _functions(engine: Engine) -> Iterator[stage.Function]:
@@ -82,41 +81,63 @@ def _functions(engine: Engine) -> Iterator[stage.Function]:
         yield callee.function
 
 
-def _gaps(i: stage.Instr, assigns: Assigns) -> Iterator[Note]:
-    """The places in an instruction from which a path leads behind it without an assignment."""
-    match i:
-        case stage.If(then=then, orelse=orelse):
-            for block, when in ((then, "true"), (orelse, "false")):
-                if not block:
-                    yield _note(f"where this is {when}, nothing assigns it", i.span)
-                elif not _surely(block, assigns):
-                    yield from _in_block(block, assigns)
-        case stage.For(body=body) | stage.While(body=body):
-            if _surely(body, assigns):
-                yield _note("this loop may run zero times", i.span)
-            else:
-                yield from _in_block(body, assigns)
-        case stage.Try():
-            arms = [handler.body for handler in i.handlers]
-            for handler, body in zip(i.handlers, arms):
-                if not _surely(body, assigns):
-                    place = _first_line(handler.test) if handler.test else handler.span
-                    yield _note("this handler does not assign it", place)
-            if not _surely([*i.body, *i.orelse], assigns):
-                yield from _in_block([*i.body, *i.orelse], assigns)
-        case _:
-            for block in blocks_of(i):
-                if not _surely(block, assigns):
-                    yield from _in_block(block, assigns)
+class _Gaps:
+    """The places of a function from which a path leads on without an assignment.
+
+    A jump of the source is a flag, and what it jumps over an `If` that asks for it: there, the places are those that
+    set the flag.
+    """
+
+    def __init__(self, function: stage.Function, assigns: Assigns) -> None:
+        self._assigns = assigns
+        self._flags: dict[str, str] = {}
+        self._set: dict[str, dict[Span, None]] = {}
+        loops = {i.span for i in walk(function.body) if isinstance(i, stage.For | stage.While)}
+        for i in walk(function.body):
+            if isinstance(i, stage.Load) and i.name.startswith("."):
+                self._flags[i.dst] = i.name
+            elif isinstance(i, stage.Store) and i.name.startswith(".") and i.span not in loops:
+                self._set.setdefault(i.name, {})[i.span] = None
+
+    def of(self, i: stage.Instr) -> Iterator[Note]:
+        """Those in an instruction from which a path leads behind it."""
+        match i:
+            case stage.If(then=then, orelse=orelse):
+                flag = self._flags.get(i.cond)
+                for block, when in ((then, "true"), (orelse, "false")):
+                    if not block and flag is not None:
+                        yield from [_note(_PATH, span) for span in self._set.get(flag, ())]
+                    elif not block:
+                        yield _note(f"where this is {when}, nothing assigns it", i.span)
+                    else:
+                        yield from self._in_block(block)
+            case stage.For(body=body) | stage.While(body=body):
+                if _surely(body, self._assigns):
+                    yield _note("this loop may run zero times", i.span)
+                else:
+                    yield from self._in_block(body)
+            case stage.Try():
+                for handler in i.handlers:
+                    if not _surely(handler.body, self._assigns):
+                        place = _first_line(handler.test) if handler.test else handler.span
+                        yield _note("this handler does not assign it", place)
+                yield from self._in_block([*i.body, *i.orelse])
+            case _:
+                for block in blocks_of(i):
+                    yield from self._in_block(block)
+
+    def _in_block(self, block: stage.Block) -> Iterator[Note]:
+        """Those in a block: inside of what may assign, else the block itself; none where every path assigns."""
+        if _surely(block, self._assigns):
+            return
+        inner = [i for i in block if blocks_of(i) and any(map(self._assigns, walk([i])))]
+        for i in inner:
+            yield from self.of(i)
+        if not inner and block:
+            yield _note(_PATH, _first_line(block))
 
 
-def _in_block(block: stage.Block, assigns: Assigns) -> Iterator[Note]:
-    """The places in a block that does not assign on every path: inside of what may assign, else the block itself."""
-    inner = [i for i in block if blocks_of(i) and any(map(assigns, walk([i])))]
-    for i in inner:
-        yield from _gaps(i, assigns)
-    if not inner and block:
-        yield _note("this path does not assign it", _first_line(block))
+_PATH = "this path does not assign it"
 
 
 def _surely(block: stage.Block, assigns: Assigns) -> bool:
