@@ -15,6 +15,10 @@ LENGTH = (
 """What to do about a list whose length depends on values that are known only at run time."""
 
 
+SET = "use an array of bools that is indexed by a number instead: `seen = np.zeros(n, bool)`, and `seen[key] = True`"
+"""What to do about a set whose elements depend on values that are known only at run time."""
+
+
 def _are(kind: str, *texts: str) -> bool:
     """True if all the texts speak of one kind of container: `a list of length 1`."""
     return all(text.startswith(f"a {kind} ") for text in texts)
@@ -54,6 +58,8 @@ class NoCommonType(Diagnostic):
         """What to do; containers of two lengths are made alike, or replaced by arrays."""
         if _are("dict", self.first, self.second):
             return "give it the same keys on every path, with None or a number where there is nothing to say"
+        if _are("set", self.first, self.second):
+            return SET
         if _are("list", self.first, self.second):
             return LENGTH
         if _are("tuple", self.first, self.second):
@@ -168,6 +174,13 @@ class NeverSettles(Diagnostic):
             )
         if self.is_about_length:
             return LENGTH
+        if _are("set", self.first, self.second):
+            return SET
+        if _are("dict", self.first, self.second):
+            return (
+                "give it all of its keys before the loop, or use an array that is indexed by a number instead: "
+                "`found[key] = value`"
+            )
         if self.first[:1] in "'\"":
             return "keep the numbers in an array, and make the text of them after the loop"
         return self.help

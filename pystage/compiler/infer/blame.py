@@ -15,7 +15,7 @@ from ..diagnostics.codes_control import NeverSettles, NoCommonType
 from ..diagnostics.diagnostic import Diagnostic, Note
 from ..diagnostics.span import Span
 from ..stage import ir as stage
-from ..values.lattice import Ref, Slot
+from ..values.lattice import ObjectCell, Ref, Slot
 from ..values.state import State
 from .assigned import walk
 from .frame import Frame
@@ -104,11 +104,11 @@ def growth_note(reason: Diagnostic) -> Growth | None:
 
 
 def changes_of_length(block: stage.Block, name: str) -> Iterator[Span]:
-    """Where methods of the list or dict in a variable are called that change how many elements it has."""
+    """Where methods of the list or dict in a variable or an attribute are called that change how many elements it has."""
     held: set[str] = set()
     for i in walk(block):
         match i:
-            case stage.Load(dst=dst, name=loaded) if loaded == name:
+            case stage.Load(dst=dst, name=loaded) | stage.GetAttr(dst=dst, attr=loaded) if loaded == name:
                 held.add(dst)
             case stage.GetAttr(obj=obj, attr=attr) if obj in held and attr in _LENGTHS:
                 yield i.span
@@ -151,9 +151,23 @@ def holder_of(state: State, slot: Slot | None) -> tuple[int, str] | None:
     return next((s for s in holders if isinstance(s, tuple) and s[1].isidentifier()), None)
 
 
+def attribute_of(state: State, cell: int) -> tuple[str, str] | None:
+    """The class and the name of an attribute that refers to an object."""
+    for content in state.slots.values():
+        if isinstance(content, ObjectCell):
+            for name, held in content.fields.items():
+                if isinstance(held, Ref) and held.cell == cell:
+                    return content.cls.__name__, name
+    return None
+
+
 def name_of(state: State, slot: Slot | None) -> str:
     """What a user calls the contents of a slot: a variable, or something that a variable refers to."""
-    slot = holder_of(state, slot)
+    holder = holder_of(state, slot)
+    if holder is None and isinstance(slot, int):
+        held = attribute_of(state, slot)
+        return "a value" if held is None else f"the attribute {held[1]!r} of {held[0]}"
+    slot = holder
     if slot is None or slot[1].startswith("%"):
         return "a value"
     return "the result" if slot[1].startswith(".") else f"the variable {slot[1]!r}"

@@ -58,7 +58,7 @@ from ..values.state import MISSING, Content, State
 from ..values.text import picked
 from ..values.traverse import cells_of, rebuild
 from ..values.views import View
-from .blame import Parting, holder_of, name_of
+from .blame import Parting, attribute_of, holder_of, name_of
 from .candidates import OWN, Candidates, Tree, both_sources, fork, number_of, seen_through
 from .describe import describe, describe_type
 from .merged import MERGEABLE, RIVAL, UNSEALED, Mergeable, distinct, possible, sources_of
@@ -591,10 +591,8 @@ class Join:
                 )
             case SetCell(), SetCell():
                 if a.items != b.items:
-                    texts = [f"a set of {len(x.items)} elements" for x in (a, b)]
-                    return self._conflict_text(
-                        texts[0], texts[1] if len(a.items) != len(b.items) else "one of others"
-                    )
+                    texts = [f"a set with the elements {sorted(x.items, key=repr)}" for x in (a, b)]
+                    return self._conflict_text(*texts)
                 return replace(a, sources=both_sources(a, b), which=join_which(a.which, b.which))
             case VariableCell(), VariableCell():
                 return VariableCell(self.join(a.value, b.value))
@@ -637,7 +635,9 @@ class Join:
         """What is at hand is `first` on one side and `second` on the other."""
         what = self._part or name_of(self.state, self._slot)
         slot, parting = None if self._part else self._slot, self._parting
-        holder = holder_of(self.state, slot) if isinstance(slot, int) else None
+        holder = None
+        if isinstance(slot, int):
+            holder = holder_of(self.state, slot) or attribute_of(self.state, slot)
 
         def blame() -> tuple[Note, ...]:
             name = None if holder is None else holder[1]

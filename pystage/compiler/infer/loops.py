@@ -174,7 +174,7 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
             span=engine.b.span,
             what="one of its variables",
             first="of one type",
-            second=f"of another, after {PASS_LIMIT} times too,",
+            second="of another, however often its types are adapted,",
         )
     )
 
