@@ -52,7 +52,7 @@ def page(code: str, kind: type[Diagnostic]) -> str:
     """The page of one code: what it means, an example with its error, and the rewrite."""
     parts = [f"# {code}: {headline(kind)}", inspect.cleandoc(kind.__doc__ or "")]
     if re.fullmatch(r"\{\w+\}", kind.help):
-        parts.append("**What to do:** the error says what to write instead.")
+        parts.append("**What to do:** The error says what to write instead.")
     elif kind.help:
         parts.append(f"**What to do:** {sentence(plain(kind.help))}")
     texts = examples(code, kind)
@@ -134,7 +134,7 @@ def plain(template: str) -> str:
     pieces = alone.split("`")
     pieces[0::2] = [field.sub(r"*\1*", piece) for piece in pieces[0::2]]
     pieces[1::2] = [field.sub(r"\1", piece) for piece in pieces[1::2]]
-    return "`".join(pieces)
+    return "`".join(pieces).replace("{{", "{").replace("}}", "}")
 
 
 def headline(kind: type[Diagnostic]) -> str:

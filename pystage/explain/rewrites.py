@@ -187,9 +187,7 @@ def _assigned_before(problem: MaybeNotAssigned, source: _Source, names: _Names) 
         if statement is not None and zero is not None:
             line = source.line(statement)
             new = f"{_indentation(line)}{name} = {zero}"
-            text = (
-                f"assign `{name}` before the paths part: the plain run raises where none of them assigns it"
-            )
+            text = f"assign `{name}` before the paths part: plain Python raises where none of them assigns it"
             yield Rewrite(text, (Edit(statement, (), (new,)),), False)
 
 

@@ -37,6 +37,8 @@ _LONG = 60
 _AROUND = 3
 """So many lines around what matters stand in an abridged function."""
 _WIDTH = 110
+_KINDS = 4
+"""So many types of one name stand beside a line."""
 _MUCH = 200
 """The types of a program that are longer are counted."""
 _CONSEQUENCES = {
@@ -235,7 +237,14 @@ def _table(listing: Listing, full: bool) -> Table:
 
 
 def _names(line: SourceLine) -> str:
-    return "  ".join([f"{name}: {' | '.join(types)}" for name, types in line.names.items()])
+    return "  ".join([f"{name}: {_kinds(types)}" for name, types in line.names.items()])
+
+
+def _kinds(types: Sequence[str]) -> str:
+    """The types that a name has, of many the first."""
+    if len(types) <= _KINDS:
+        return " | ".join(types)
+    return f"{' | '.join(types[: _KINDS - 1])} | {len(types) - _KINDS + 1} more"
 
 
 def _abridged(listing: Listing, full: bool) -> Sequence[SourceLine | None]:

@@ -1,6 +1,8 @@
-"""Variables that some paths assign and others do not, read where the conditions say that they are."""
+"""Variables and attributes that some paths assign and others do not, read where they have a value."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -114,6 +116,73 @@ def assigned_under_another_condition(x, y):
     if y > 1:
         return z
     return y
+
+
+class Settings:
+    scale = 3
+
+    def method(self, x):
+        return x + 1
+
+
+@dataclass
+class Limits:
+    low: float = -1.0
+    high: float = 1.0
+
+
+@cases.each((2.0,), (-2.0,))
+def default_of_the_class(x):
+    settings = Settings()
+    if x > 0:
+        settings.scale = 4
+    return settings.scale * x, settings.scale
+
+
+@cases.each((2.0,), (-2.0,))
+def another_type_than_the_default(x):
+    settings = Settings()
+    if x > 0:
+        settings.scale = x
+    return settings.scale
+
+
+@cases.each((2.0,), (-2.0,))
+def a_default_again(x):
+    limits = Limits(0.0)
+    if x > 0:
+        del limits.low
+    return limits.low + x
+
+
+@cases.each((2.0,), (-2.0,))
+def over_a_method(x):
+    settings = Settings()
+    if x > 0:
+        settings.method = Settings().method
+    return settings.method(x)
+
+
+@cases.each((2.0,), (-2.0,))
+def in_a_loop(x):
+    limits = Limits()
+    for i in range(4):
+        if x > i:
+            limits.high = x * i
+        x = x - limits.high
+    return limits.high, x
+
+
+@cases.each((2.0,), (-2.0,))
+def set_in_a_method(x):
+    limits = Limits()
+
+    def widen():
+        limits.high = 2.0 * x
+
+    if x > 0:
+        widen()
+    return limits.high
 
 
 @pytest.mark.parametrize("function, args, options", cases.params)

@@ -36,11 +36,11 @@ def logs(x):
 
 
 @pytest.mark.parametrize("function", [of_a_library, logs])
-def test_the_line_of_the_user_comes_first_and_a_library_is_one_note(function):
+def test_the_line_of_the_user_comes_first_and_none_of_pythons_library_is_told(function):
     (found,) = refused(function, 1.0)
     assert found.span is not None and found.span.file == __file__
     assert all(note.span is None or note.span.file == __file__ for note in found.notes)
-    assert len([note for note in found.notes if ".py:" in note.text]) == 1
+    assert not [note for note in found.notes if ".py:" in note.text]
 
 
 def test_a_function_of_the_user_that_a_library_calls_is_the_place():
@@ -66,7 +66,7 @@ def environment(x):
     return x * float(os.environ["SCALE"])
 
 
-@pytest.mark.parametrize("function", [reads, environment, lambda x: (x, json.loads("1"))])
+@pytest.mark.parametrize("function", [reads, environment, lambda x: (x, json.load(x))])
 def test_what_follows_from_an_error_is_no_error(function):
     assert len(refused(function, 1.0)) == 1
 

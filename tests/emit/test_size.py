@@ -134,7 +134,7 @@ def test_reductions_of_one_kind_are_one_function() -> None:
 def test_inference_ends_by_itself() -> None:
     """A loop over constants builds nothing, and takes as long as its instructions."""
     found = refusal(counted, 0.5, np.ones(8))
-    assert "over 5,000 steps of inference" in found.headline
+    assert "over 5,000 steps to find out its types" in found.headline
     assert found.span.line in (line(counted, 2), line(counted, 3))
     again = refusal(counted, 0.5, np.ones(8))
     assert again == found

@@ -32,8 +32,8 @@ def test_the_residual_program_reads_as_the_function():
     text, *regions = str(offload.residual(X, 4)).split("\n\n")
     assert text.splitlines() == [
         "def timed(x, n):",
-        "    # stays: PS601: the call to time.time cannot be staged: the clock is asked once for each run, and a compiled "
-        "program computes from its inputs alone",
+        "    # stays: PS601: the call to time.time cannot be staged: a compiled program computes from its arguments "
+        "alone, and sees no clock",
         "    started = time.time()",
         f"    # lines {first + 2} to {first + 6}",
         "    return region_1(n, started, x)",

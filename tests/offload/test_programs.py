@@ -43,7 +43,7 @@ def timing_in_a_loop(x):
 @cases.each((X, 3.0), (X, 100.0), regions=1)
 def breaks_out_of_a_loop_of_python(x, limit):
     for k in range(10):
-        re.sub("a", "b", "abc")
+        re.search("a", "abc")
         s = 0.0
         for v in x:
             s += v
@@ -129,7 +129,7 @@ def caught_outside(x, limit):
     except ValueError as error:
         seen.append(str(error))
     finally:
-        seen.append(re.escape("."))
+        seen.append(re.compile(".").pattern)
     return seen, x
 
 

@@ -34,10 +34,25 @@ class EndlessRecursion(Diagnostic):
     ever = True
     title = "the recursion of {name} does not end while compiling"
     label = "calls itself again here"
-    help = "write it as a loop; recursion is staged only where constants end it within {limit} levels"
+    help = (
+        "write it as a loop; recursion is staged only where sizes and constants end it within {limit} levels"
+    )
 
     name: str
     limit: int
+    calls: int = 1
+    """In how many places the function calls itself."""
+
+    @property
+    def advice(self) -> str:
+        """What to do; a function that calls itself more than once leaves work behind, which a loop must keep."""
+        if self.calls < 2:
+            return self._fill(self.help)
+        return self._fill(
+            "write it as a loop, from the smallest case up, or over an array of what is still to be done, from which "
+            "each step takes the last entry and to which it adds the parts; recursion is staged only where sizes and "
+            "constants end it within {limit} levels"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +67,39 @@ class NoSuchAttribute(Diagnostic):
 
     what: str
     attribute: str
+
+    @property
+    def advice(self) -> str:
+        """What to do; bytes and what an array says of its memory have no place in a program."""
+        return _ATTRIBUTES.get(self.attribute, self.help) if "array" in self.what else self.help
+
+
+_BYTES = (
+    "return the array and make the bytes of it after the call; to compare arrays use `np.array_equal(a, b)`, and as a key "
+    "a number made of the elements"
+)
+_SAVE = "return the array, and save it after the call"
+_MEMORY = (
+    "an array of a compiled program has no place in memory: ask the array itself, before or after the call"
+)
+_ATTRIBUTES = {
+    "tobytes": _BYTES,
+    "dumps": _BYTES,
+    "tofile": _SAVE,
+    "dump": _SAVE,
+    "base": "an array of a compiled program does not tell whose view it is: keep both arrays in variables",
+    "byteswap": "swap the bytes before the call",
+    "ctypes": _MEMORY,
+    "data": _MEMORY,
+    "strides": "compute steps from the shape: in C order the last axis has stride `x.itemsize`",
+    "flags": "ask, or make the array read-only, before or after the call",
+    "setflags": "make the array read-only before or after the call",
+    "getfield": "take the part of each element before the call, and pass it in",
+    "setfield": "take the part of each element before the call, and pass it in",
+    "resize": "make a new array: `np.resize(x, shape)`, or store into one of the larger size",
+    "to_device": "move the array before or after the call",
+}
+"""What to do instead of using these attributes of arrays."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .diagnostic import Diagnostic
+from .codes_control import LENGTH
+from .diagnostic import Diagnostic, Note
+
+
+@dataclass(frozen=True, slots=True)
+class Growth(Note):
+    """That a list or a dict has another length after each trip of a loop, which is written out for this reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -12,7 +18,7 @@ class NotKnown(Diagnostic):
     """A shape, axis, index or the like depends on values that the program computes."""
 
     code = "PS401"
-    title = "{what} must be known while compiling, and this value is computed by the program"
+    title = "{what} must be known while compiling, and this value is known only when the program runs"
     label = "needed while compiling"
     help = "compute it from shapes, constants or integer arguments, not from the elements of arrays"
 
@@ -32,6 +38,7 @@ _REWRITES = {
     "the name of an attribute": "choose with `if` and `elif`, or keep what is chosen from in one array",
     "a string": "return the numbers, and make the text of them after the call",
     "how often a sequence": "make an array of a size known from shapes, as with `np.tile`, or repeat after the call",
+    "whether the loop assigns": "assign it before the loop too, which may run zero times",
     "the axis": "choose with `if` and `elif`: `x.sum(axis=0) if axis == 0 else x.sum(axis=1)`",
     "the counts of repeat": "give one Python number for all, or index: `x[np.arange(n) // k]`",
 }
@@ -43,23 +50,28 @@ class TooManyToUnroll(Diagnostic):
     """A loop that would have to be written out trip by trip, with too many trips."""
 
     code = "PS402"
-    title = "this loop would have to be unrolled {trips} times; the limit is {limit}"
+    title = "this loop would have to be written out {trips} times, once for each trip; the limit is {limit}"
     label = "each trip needs its own code"
     help = "loop over an array or a range, and keep lists and tuples out of what changes in each trip"
 
     trips: int
     limit: int
 
+    @property
+    def advice(self) -> str:
+        """What to do; of a list that grows, where to put what goes into it."""
+        return LENGTH if any(isinstance(note, Growth) for note in self.notes) else self.help
+
 
 @dataclass(frozen=True, kw_only=True)
 class IntegerTooLarge(Diagnostic):
-    """A Python integer that does not fit into 64 bits meets values of the program."""
+    """A Python integer that does not fit into 64 bits is used with numbers that the program computes."""
 
     code = "PS403"
     ever = False
     title = "the integer {value} does not fit into 64 bits"
     label = "used with values of the program here"
-    help = "use a float, or keep the integer out of staged arithmetic"
+    help = "use a float, or keep the integer out of arithmetic with arrays and arguments"
 
     value: int
 

@@ -8,6 +8,21 @@ from dataclasses import dataclass, field, replace
 from .diagnostic import Diagnostic, Note
 from .span import Span
 
+LENGTH = (
+    "make an array that is long enough from the start (`out = np.zeros(n)`), store into it (`out[count] = x`), and "
+    "count how many of its places are used"
+)
+"""What to do about a list whose length depends on values that are known only at run time."""
+
+
+SET = "use an array of bools that is indexed by a number instead: `seen = np.zeros(n, bool)`, and `seen[key] = True`"
+"""What to do about a set whose elements depend on values that are known only at run time."""
+
+
+def _are(kind: str, *texts: str) -> bool:
+    """True if all the texts speak of one kind of container: `a list of length 1`."""
+    return all(text.startswith(f"a {kind} ") for text in texts)
+
 
 @dataclass(frozen=True, kw_only=True)
 class NoCommonType(Diagnostic):
@@ -27,22 +42,33 @@ class NoCommonType(Diagnostic):
     """Finds the notes that say where each path assigned it."""
 
     @property
+    def is_about_length(self) -> bool:
+        """True if it is a list of two lengths."""
+        return _are("list", self.first, self.second)
+
+    @property
+    def caret_label(self) -> str:
+        """What the path decides; of a list, its length."""
+        if self.is_about_length:
+            return "how long it is here depends on values that are known only at run time"
+        return self.label
+
+    @property
     def advice(self) -> str:
         """What to do; containers of two lengths are made alike, or replaced by arrays."""
-        kinds = {
-            self.first.partition(" ")[2].partition(" ")[0],
-            self.second.partition(" ")[2].partition(" ")[0],
-        }
-        if kinds == {"dict"}:
+        if _are("dict", self.first, self.second):
             return "give it the same keys on every path, with None or a number where there is nothing to say"
-        if kinds in ({"list"}, {"tuple"}):
-            return (
-                "give it the same length on every path, filled up with zeros or None, and count what is in it"
-            )
+        if _are("set", self.first, self.second):
+            return SET
+        if _are("list", self.first, self.second):
+            return LENGTH
+        if _are("tuple", self.first, self.second):
+            return "give it the same length on every path, filled up with zeros or None"
         return self.help
 
     def used(self, span: Span | None) -> NoCommonType:
-        return replace(self, span=span, notes=(*self.notes, *self.blame()), blame=tuple)
+        notes = tuple([note for note in self.blame() if note.span != span])
+        return replace(self, span=span, notes=(*self.notes, *notes), blame=tuple)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +78,7 @@ class NotAssigned(Diagnostic):
     code = "PS302"
     title = "the variable {name!r} is read before anything is assigned to it"
     label = "not assigned here"
-    help = "assign {name!r} before this line; the plain run raises UnboundLocalError or NameError here"
+    help = "assign {name!r} before this line; plain Python raises UnboundLocalError or NameError here"
 
     name: str
 
@@ -62,11 +88,28 @@ class MaybeNotAssigned(Diagnostic):
     """A variable or an attribute is read where only some paths have assigned it."""
 
     code = "PS303"
-    title = "{what} may not be assigned here"
+    title = "{what} is not assigned on every path that leads here"
     label = "read here"
     help = "assign it before the branch or the loop too (a loop may run zero times)"
 
     what: str
+    name: str
+    default: bool = False
+    """The class of the object has a value for the attribute, which is read where the object has none of its own."""
+
+    @property
+    def headline(self) -> str:
+        """What is not assigned; an attribute that has a default may be either."""
+        if not self.default:
+            return super().headline
+        return f"{self.what} is the object's own on some paths that lead here, and the default of the class on others"
+
+    @property
+    def advice(self) -> str:
+        """What to do; the default of a class can be made the object's own."""
+        if not self.default:
+            return self.help
+        return f"let the object have its own on every path: `self.{self.name} = …` in `__init__`, or before the loop"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +128,7 @@ class RaiseAtRunTime(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class NeverSettles(Diagnostic):
-    """A loop whose carried values change their types or structure in every iteration."""
+    """A loop in which a variable is another kind of value after each iteration than before it."""
 
     code = "PS305"
     ever = True
@@ -109,6 +152,18 @@ class NeverSettles(Diagnostic):
         return f"{self.what} is one {thing} before an iteration of this loop and another after it"
 
     @property
+    def is_about_length(self) -> bool:
+        """True if it is a container of two lengths."""
+        return _are("list", self.first, self.second) or _are("tuple", self.first, self.second)
+
+    @property
+    def caret_label(self) -> str:
+        """What an iteration changes; of a list, its length."""
+        if self.is_about_length:
+            return "each iteration changes its length, and how many there are is known only at run time"
+        return self.label
+
+    @property
     def advice(self) -> str:
         """What to do; for what grows, where to put it."""
         if self.first == self.second == "a text":
@@ -117,16 +172,24 @@ class NeverSettles(Diagnostic):
             return (
                 "make the array as large as it may become before the loop, and count how much of it is used"
             )
-        if all(text.startswith(("a list", "a tuple")) for text in (self.first, self.second)):
-            return "store into an array that is made before the loop, and count how much of it is used"
+        if self.is_about_length:
+            return LENGTH
+        if _are("set", self.first, self.second):
+            return SET
+        if _are("dict", self.first, self.second):
+            return (
+                "give it all of its keys before the loop, or use an array that is indexed by a number instead: "
+                "`found[key] = value`"
+            )
         if self.first[:1] in "'\"":
             return "keep the numbers in an array, and make the text of them after the loop"
         return self.help
 
     def used(self, span: Span | None) -> NeverSettles:
-        needed = Note("it is needed here", span, "it is needed here")
-        notes = (*self.blame(), *([needed] if span != self.span else []))
-        return replace(self, notes=(*self.notes, *notes), blame=tuple)
+        blamed = self.blame()
+        if span not in (self.span, *[note.span for note in blamed]):
+            blamed = (*blamed, Note("it is needed here", span, "it is needed here"))
+        return replace(self, notes=(*self.notes, *blamed), blame=tuple)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +208,10 @@ class NotIterable(Diagnostic):
     def advice(self) -> str:
         """What to do; elements that a mask selects are gone over with those that it does not."""
         if self.what.startswith("a selection"):
-            return "loop over the whole array, with `if mask[i]:` around the body, into an array of the same length"
+            return (
+                "loop over the whole array and let an `if` skip the others: `for i in range(len(x)):`, "
+                "`if mask[i]:`; put what each gives into an array of the same length"
+            )
         return self.help
 
 

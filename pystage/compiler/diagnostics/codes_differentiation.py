@@ -96,6 +96,6 @@ class StoreInMapped(Diagnostic):
 
     code = "PS703"
     ever = False
-    title = "a mapped function changes an array or an object that it did not make"
-    label = "in the mapped function"
+    title = "a function under `vmap` changes an array or an object that it did not make"
+    label = "in the function that is mapped"
     help = "return the new values from the function, and store them after the call"

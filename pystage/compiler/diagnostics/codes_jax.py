@@ -30,7 +30,7 @@ class UserFunctionToJax(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class RefusedByJax(Diagnostic):
-    """A call that JAX itself refuses; the plain run raises the same error."""
+    """A call that JAX itself refuses; plain Python raises the same error."""
 
     code = "PS651"
     title = "JAX refuses this call: {reason}"
@@ -47,7 +47,7 @@ class StructureDiffers(Diagnostic):
     code = "PS653"
     title = "{function}: {first} and {second} have different structures: {structures}"
     label = "the structures must be equal"
-    help = "return tuples, lists and dicts of the same kinds, lengths and keys"
+    help = "return tuples, lists and dicts of the same kinds, lengths and keys; each `*` stands for an array or a number"
 
     function: str
     first: str
@@ -57,7 +57,7 @@ class StructureDiffers(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class TypeDiffers(Diagnostic):
-    """A leaf that JAX's control flow asks to have one type, and that has two."""
+    """An array or a number that JAX's control flow asks to have one type, and that has two."""
 
     code = "PS654"
     title = "{function}: {leaf} is {first} in {where} and {second} in {other}"
@@ -86,12 +86,12 @@ class BadControlFlow(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class NotTraceable(Diagnostic):
-    """A call that JAX cannot trace without the value of an argument, which is an array of the program."""
+    """A function of JAX that needs the elements of an array to know the shape of what it gives."""
 
     code = "PS656"
     ever = False
     title = "{function} needs the value of an array while compiling"
-    label = "the array is known at run time only"
+    label = "its elements are known only at run time"
     help = "give `size=…` where the function takes it, or a Python number; or move the call out of the staged function"
 
     function: str

@@ -31,6 +31,18 @@ class CannotStore(Diagnostic):
 
     what: str
 
+    @property
+    def advice(self) -> str:
+        """What to do; what some attributes of arrays are for has a method that gives a new array."""
+        return next((text for start, text in _NEW.items() if self.what.startswith(start)), self.help)
+
+
+_NEW = {
+    "the attribute 'shape' of": "make a new array: `x = x.reshape(shape)`",
+    "the attribute 'dtype' of": "make a new array: `x = x.astype(dtype)`, or `x.view(dtype)` for the same bytes",
+}
+"""By how `what` begins."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class CannotReturn(Diagnostic):

@@ -124,7 +124,10 @@ class NoCast(Diagnostic):
     code = "PS209"
     title = "{operation} gives {source}, which does not go into an array of {target} without losing values"
     label = "the array keeps its element type"
-    help = "make a new array instead of storing into this one, or convert first with `.astype(np.{target})`"
+    help = (
+        "make the array {source} where it is made (`dtype=np.{source}`, or `.astype(np.{source})`), or let a new array "
+        "take its place, as in `a = a + x` for `a += x`"
+    )
 
     operation: str
     source: str
@@ -146,7 +149,7 @@ class IdentityNotKnown(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class DTypeNotStaged(Diagnostic):
-    """An element type that XLA has not."""
+    """An element type that XLA does not have."""
 
     code = "PS211"
     ever = False
@@ -204,6 +207,16 @@ class MaskedUse(Diagnostic):
     )
 
     what: str
+
+    @property
+    def advice(self) -> str:
+        """What to do; one element of what a mask selects has a place in the whole array."""
+        if self.what.startswith("one element"):
+            return (
+                "take it from the whole array: where `mask.any()` holds, `x[np.argmax(mask)]` is the first element "
+                "that `mask` selects"
+            )
+        return self.help
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,6 +32,19 @@ def walk(block: stage.Block) -> Iterator[stage.Instr]:
             yield from walk(inner)
 
 
+def calls_of_itself(function: stage.Function) -> int:
+    """In how many places of its source a function calls what has its own name, as a variable or an attribute."""
+    named: set[str] = set()
+    count = 0
+    for i in walk(function.body):
+        match i:
+            case stage.Load(dst=dst, name=name) | stage.GetAttr(dst=dst, attr=name) if name == function.name:
+                named.add(dst)
+            case stage.Call(func=func) if func in named:
+                count += 1
+    return count
+
+
 def lost_with(instr: stage.Instr) -> list[str]:
     """Local variables that would have been assigned in the blocks of an instruction that is refused."""
     return [

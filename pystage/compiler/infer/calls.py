@@ -37,6 +37,7 @@ from ..values.lattice import (
 )
 from ..values.state import ERROR, OUTPUT, Content, Layout
 from ..values.traverse import cells_of, rebuild, values_of
+from .assigned import calls_of_itself
 from .canonical import Canonical
 from .frame import Frame, PythonRaise
 from .merged import note_stale, seal, sources_of
@@ -147,7 +148,11 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
             return _apply(engine, replay, canonical, first=False)
     limit = _recursion_limit(engine, callee)
     if engine.depth >= limit or known.in_progress:
-        raise DiagnosticError(EndlessRecursion(span=engine.b.span, name=callee.function.name, limit=limit))
+        function = callee.function
+        calls = calls_of_itself(function)
+        raise DiagnosticError(
+            EndlessRecursion(span=engine.b.span, name=function.name, limit=limit, calls=calls)
+        )
     known.in_progress = True
     try:
         activation = Activation(

@@ -82,7 +82,13 @@ def while_(e: Engine, i: stage.While) -> None:
             return
         with e.effort.again(i, True, times):
             e.run_block(i.body)
-    raise DiagnosticError(TooManyToUnroll(span=i.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
+    raise DiagnosticError(_too_many(e, i, UNROLL_LIMIT + 1))
+
+
+def _too_many(e: Engine, i: stage.Instr, trips: int) -> TooManyToUnroll:
+    why = e.unrolled.get(i)
+    notes = () if why is None else (why,)
+    return TooManyToUnroll(span=i.span, notes=notes, trips=trips, limit=UNROLL_LIMIT)
 
 
 def _undecided(e: Engine, test: Callable[[], Abstract]) -> Abstract | None:
@@ -234,7 +240,7 @@ def _counted_items(e: Engine, i: stage.For, iterable: Abstract) -> Iterator[Step
         raise DiagnosticError(NotIterable(span=i.span, what=describe(iterable, e.state)))
     trips = e.known(parts.length, "the number of trips of this loop")
     if trips > UNROLL_LIMIT:
-        raise DiagnosticError(TooManyToUnroll(span=i.span, trips=trips, limit=UNROLL_LIMIT))
+        raise DiagnosticError(_too_many(e, i, trips))
     element = parts.element
     return iter([functools.partial(element, Const(k)) for k in range(trips)])
 

@@ -113,5 +113,5 @@ class Effort:
     def diagnostic(self, where: Span | None, reasons: Mapping[stage.Instr, Note | None]) -> ProgramTooLarge:
         """Why inference ended, which stood at `where`."""
         assert self._limit is not None
-        size = f"over {self._limit * PER_SECOND:,.0f} steps of inference"
+        size = f"over {self._limit * PER_SECOND:,.0f} steps to find out its types"
         return too_large(size, self._limit, self.multiplied(reasons), where, 0.0)

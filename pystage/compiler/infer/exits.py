@@ -68,7 +68,7 @@ from ..values.text import caused
 from ..values.views import View, Window
 from .describe import describe
 from .merged import MERGEABLE, RIVAL, possible, sources_of
-from .objects import assigned
+from .objects import assigned, has_default
 from .patterns import WHICH, Chosen
 
 if TYPE_CHECKING:
@@ -262,7 +262,8 @@ class Exit:
     def field(self, cell: ObjectCell, name: str, value: Abstract) -> Template:
         """An attribute of an object, which every path must have assigned."""
         if isinstance(value, MaybeUndef):
-            value = assigned(self.engine, value, f"the attribute {name!r} of {cell.cls.__name__}")
+            what = f"the attribute {name!r} of {cell.cls.__name__}"
+            value = assigned(self.engine, value, name, what, default=has_default(cell.cls, name))
         return self.template(value)
 
     def view(self, ref: Ref) -> Template:
@@ -401,7 +402,7 @@ class Exit:
         if value is NOT_YET:
             return []
         if isinstance(value, MaybeUndef):
-            value = assigned(self.engine, value, what)
+            value = assigned(self.engine, value, name, what)
         if isinstance(value, Undef):
             raise DiagnosticError(CannotDelete(span=value.span, what=what))
         return [
@@ -444,7 +445,7 @@ class Exit:
                     return []
                 held = after.value
                 if isinstance(held, MaybeUndef):
-                    held = assigned(self.engine, held, f"the variable {path}")
+                    held = assigned(self.engine, held, str(path), f"the variable {path}")
                 if isinstance(held, Undef):
                     raise DiagnosticError(CannotDelete(span=held.span, what=f"the variable {path}"))
                 return [Mutation(Write.CELL, path, None, self.template(held), None)]

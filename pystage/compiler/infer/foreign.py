@@ -163,7 +163,9 @@ def unsupported_class(cls: type, why: str, span: Span | None) -> UnsupportedClas
 def at_users_call(diagnostic: Diagnostic, frame: Frame | None, current: Span | None) -> Diagnostic:
     """The diagnostic at the user's call of a library's function, where it stands in the source of that library.
 
-    The frames of the library become one note. A function of the package that the program itself belongs to is the user's.
+    The frames of an installed package become one note; those of Python's own library are nothing that the user can do
+    something about, nor is any of a function of which the table says what to do instead. A function of the package that
+    the program itself belongs to is the user's.
     """
     if diagnostic.span is None or package_of_file(diagnostic.span.file) is None:
         return diagnostic
@@ -175,18 +177,24 @@ def at_users_call(diagnostic: Diagnostic, frame: Frame | None, current: Span | N
     if inside is None or span is None or _is_foreign(span, own):
         return diagnostic
     name = called_at(span) or inside.function.name
-    place = diagnostic.span
-    where = f" ({place.function})" if place.function else ""
-    note = Note(f"this is in {short_place(place)}{where}, to which `{name}` leads")
     kept = [n for n in diagnostic.notes if n.span is None or not _is_foreign(n.span, own)]
+    told = (*kept, Note(_inside(diagnostic.span, name)))
     if not _is_about_calls(diagnostic):
-        return replace(diagnostic, span=span, notes=(*kept, note))
+        return replace(diagnostic, span=span, notes=told)
     advice = advice_for(_names_in(name, inner, inside))
     shown = called_at(span) or f"{inside.module}.{inside.function.qualname}"
     why = f"in its source, {diagnostic.headline}"
     if advice is None:
-        return UnknownCallable(span=span, name=shown, why=why, notes=(*kept, note))
-    return UnknownCallable(span=span, name=shown, why=advice.why, instead=advice.instead, notes=(*kept, note))
+        return UnknownCallable(span=span, name=shown, why=why, notes=told)
+    return UnknownCallable(span=span, name=shown, why=advice.why, instead=advice.instead, notes=tuple(kept))
+
+
+def _inside(place: Span, name: str) -> str:
+    """Where in a library a problem is, in the words of one who calls `name`."""
+    if place.file.startswith(_STANDARD) and not place.file.startswith(_PACKAGES):
+        return f"this is inside of `{name}`, a function of Python's library"
+    where = f" ({place.function})" if place.function else ""
+    return f"this is in {short_place(place)}{where}, to which `{name}` leads"
 
 
 def _names_in(name: str, caller: Frame | None, inside: Frame) -> list[str]:

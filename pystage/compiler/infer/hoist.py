@@ -189,7 +189,9 @@ class Hoist:
             else:
                 text = "whether it happens is decided here, at run time"
                 note = Note(text, op.span, text)
-                self._refuse(op, "it draws where only the run time decides whether it does", note)
+                self._refuse(
+                    op, "whether it draws at all depends on values that are known only at run time", note
+                )
         return steps
 
     def _draw(self, op: Op, kind: Draw, level: _Level) -> _Step:

@@ -81,7 +81,7 @@ def _special(e: Engine, i: stage.Load, value: Abstract | None) -> Abstract:
             raise DiagnosticError(e.errors.found[-1])
         raise DiagnosticError(NotAssigned(span=i.span, name=i.name))
     if isinstance(value, MaybeUndef):
-        value = value.value if i.certain else objects.assigned(e, value, f"the variable {i.name!r}")
+        value = value.value if i.certain else objects.assigned(e, value, i.name, f"the variable {i.name!r}")
     return e.narrowed(value)
 
 

@@ -58,7 +58,7 @@ from ..values.state import MISSING, Content, State
 from ..values.text import picked
 from ..values.traverse import cells_of, rebuild
 from ..values.views import View
-from .blame import Parting, name_of
+from .blame import Parting, attribute_of, holder_of, name_of
 from .candidates import OWN, Candidates, Tree, both_sources, fork, number_of, seen_through
 from .describe import describe, describe_type
 from .merged import MERGEABLE, RIVAL, UNSEALED, Mergeable, distinct, possible, sources_of
@@ -549,6 +549,10 @@ class Join:
     def _contents(self, a: Content, b: Content) -> Content:
         if a is b:
             return a
+        for side in (a, b):
+            if isinstance(side, Unknown):  # what has no common contents on a side has none on both
+                self.conflicts.append(side)
+                return side
         if a is MISSING or b is MISSING:
             return rebuild(b if a is MISSING else a, hole_for)
         if isinstance(a, Unknown) or isinstance(b, Unknown):
@@ -587,7 +591,10 @@ class Join:
                     both_sources(a, b),
                     join_which(a.which, b.which),
                 )
-            case SetCell(), SetCell() if a.items == b.items:
+            case SetCell(), SetCell():
+                if a.items != b.items:
+                    texts = [f"a set with the elements {sorted(x.items, key=repr)}" for x in (a, b)]
+                    return self._conflict_text(*texts)
                 return replace(a, sources=both_sources(a, b), which=join_which(a.which, b.which))
             case VariableCell(), VariableCell():
                 return VariableCell(self.join(a.value, b.value))
@@ -602,7 +609,8 @@ class Join:
                 source = self.join(a.source, b.source)
                 return source if isinstance(source, Unknown) else IteratorCell(source, a.index, a.keys)
             case _:
-                return self._conflict_text("one thing", "another")
+                kinds = [type(x).__name__.removesuffix("Cell").lower() for x in (a, b)]
+                return self._conflict_text(*[f"one {kind}" for kind in kinds])
 
     def _fields(self, a: ObjectCell, b: ObjectCell) -> dict[str, Abstract]:
         joined: dict[str, Abstract] = {}
@@ -629,9 +637,13 @@ class Join:
         """What is at hand is `first` on one side and `second` on the other."""
         what = self._part or name_of(self.state, self._slot)
         slot, parting = None if self._part else self._slot, self._parting
+        holder = None
+        if isinstance(slot, int):
+            holder = holder_of(self.state, slot) or attribute_of(self.state, slot)
 
         def blame() -> tuple[Note, ...]:
-            return () if parting is None else parting.notes(slot, (first, second))
+            name = None if holder is None else holder[1]
+            return () if parting is None else parting.notes(slot, name, (first, second))
 
         return kind(span=self.span, what=what, first=first, second=second, blame=blame)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..diagnostics.codes_calls import InternalError
 from ..diagnostics.codes_control import NeverSettles
-from ..diagnostics.diagnostic import DiagnosticError
+from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..hlo.ir import Region, Value
 from ..hlo.types import BOOL, ArrayType
 from ..ops import Constant, Convert
@@ -40,7 +40,7 @@ from ..values.traverse import rebuild
 from ..values.views import View
 from .after_loops import finish
 from .assigned import assigned, only_within_trips
-from .blame import Parting
+from .blame import Parting, growth_note
 from .branches import infer_if, lookup, settle_versions
 from .candidates import seen_through
 from .coherent import leave
@@ -162,7 +162,7 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
         if certain and not loop.certain:
             loop = replace(loop, certain=True)
         if join.conflicts and (join.grows or loop.peeled):
-            _unroll_growing(engine, loop)
+            _unroll_growing(engine, loop, join.conflicts[0].reason)
         if join.conflicts and loop.certain and not loop.peeled and not join.grows:
             engine.forget_errors(mark)
             _peel(engine, loop)
@@ -174,7 +174,7 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
             span=engine.b.span,
             what="one of its variables",
             first="of one type",
-            second=f"of another, after {PASS_LIMIT} times too,",
+            second="of another, however often its types are adapted,",
         )
     )
 
@@ -310,14 +310,17 @@ def _source_of(loop: Loop) -> SourceLoop | None:
     return SourceLoop(loop.instruction, loop.trips, loop.runs, loop.peeled)
 
 
-def _unroll_growing(engine: Engine, loop: Loop) -> None:
-    """Begins again where the loop can be written out trip by trip, or one around it that decides its trip count."""
+def _unroll_growing(engine: Engine, loop: Loop, reason: Diagnostic) -> None:
+    """Begins again where the loop can be written out trip by trip, or one around it that decides its trip count.
+
+    `reason`: what is another thing after a trip.
+    """
     source = _source_of(loop)
     if source is None or (not isinstance(loop.instruction, stage.For) and not _is_counted(loop)):
         return
     first = unrollable(engine.origins, source)
     if first is not None and (first.trips or 0) <= UNROLL_LIMIT:
-        unroll(first)
+        unroll(first, growth_note(reason))
 
 
 def _stays(entry: Content | None, end: Content | None) -> bool:
@@ -433,7 +436,7 @@ def _join(
 
     i, parting = loop.instruction, None
     if isinstance(i, stage.For | stage.While):
-        parting = Parting(engine.current.function, i, None, i.body)
+        parting = Parting(engine.current.function, i, None, i.body, loop.peeled)
     end = lookup(changes, before)
     carriers: dict[int, tuple[int, int] | None] = {}
     while True:
@@ -441,7 +444,7 @@ def _join(
             engine.state,
             head,
             end,
-            engine.b.span,
+            engine.b.span if i is None else i.span,
             loop=True,
             parting=parting,
             carriers=carriers,

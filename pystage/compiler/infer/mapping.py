@@ -245,7 +245,8 @@ def _place_of_change(replay: Replay) -> Span | None:
 
 
 def _not_mapped(name: str, span: Span | None) -> NotServed:
-    why, instead = "the function is mapped here", "do it outside of the function"
+    why = "the function runs for many inputs at once here"
+    instead = "do it outside of the function"
     return NotServed(span=span, name=name, why=why, instead=instead)
 
 

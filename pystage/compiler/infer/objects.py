@@ -10,7 +10,7 @@ import dataclasses
 import enum
 import functools
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -19,12 +19,12 @@ import jax
 from ..diagnostics.codes_calls import NoSuchAttribute
 from ..diagnostics.codes_control import MaybeNotAssigned
 from ..diagnostics.codes_mutation import CannotStore
-from ..diagnostics.diagnostic import DiagnosticError, Note
+from ..diagnostics.diagnostic import DiagnosticError
 from ..library.classes import c_name, is_generated
 from ..library.context import Context
 from ..library.registry import meaning_of
 from ..library.structures import call_now
-from ..values.boundary import Owned, Path, Step
+from ..values.boundary import Form, Owned, Path, Step
 from ..values.lattice import (
     NONE,
     Abstract,
@@ -44,6 +44,7 @@ from ..values.lattice import (
 )
 from .describe import describe
 from .foreign import unsupported_class
+from .unassigned import notes_of
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -66,6 +67,12 @@ def lookup_class(cls: type, name: str, after: type | None = None) -> Any:
 def found(raw: Any) -> bool:
     """True if `lookup_class` found something."""
     return raw is not _SENTINEL
+
+
+def has_default(cls: type, name: str) -> bool:
+    """True if an instance without an attribute of its own has one by its class."""
+    raw = lookup_class(cls, name)
+    return found(raw) and not isinstance(raw, types.MemberDescriptorType)
 
 
 def instance_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> Abstract:
@@ -109,7 +116,7 @@ def plain_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> Abst
             return engine.call(class_member(engine, cls, name, raw.fget), [ref])
         own = field(cell, name)
         if isinstance(own, MaybeUndef):
-            return assigned(engine, own, f"the attribute {name!r} of {cls.__name__}")
+            return assigned(engine, own, name, f"the attribute {name!r} of {cls.__name__}")
         if own is None or isinstance(own, Undef):
             own = engine.call(class_member(engine, cls, name, raw.func), [ref])
             set_field(engine, ref, name, own)
@@ -117,30 +124,50 @@ def plain_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> Abst
     if found(raw) and _written_in_python(raw, "__set__"):
         return bind_member(engine, cls, name, raw, ref)
     own = field(cell, name)
+
+    def of_class() -> Abstract | None:
+        stored = stored_member(engine, cls, name)
+        if stored is not None:
+            return stored
+        if found(raw) and not isinstance(raw, types.MemberDescriptorType):
+            return bind_member(engine, cls, name, raw, ref)
+        return None
+
     if isinstance(own, MaybeUndef):
-        return assigned(engine, own, f"the attribute {name!r} of {cls.__name__}")
-    if own is not None and not isinstance(own, Undef):
-        return own
-    stored = stored_member(engine, cls, name)
-    if stored is not None:
-        return stored
-    if found(raw) and not isinstance(raw, types.MemberDescriptorType):
-        return bind_member(engine, cls, name, raw, ref)
-    return None
+        return _own_or_default(engine, own, cls, name, of_class)
+    return own if own is not None and not isinstance(own, Undef) else of_class()
 
 
-def assigned(engine: Engine, value: MaybeUndef, what: str) -> Abstract:
-    """The value of a variable or an attribute that some paths do not assign, where it certainly has one.
+def _own_or_default(
+    engine: Engine, own: MaybeUndef, cls: type, name: str, of_class: Callable[[], Abstract | None]
+) -> Abstract:
+    """An attribute that some paths assign: where none has, what the class has under this name."""
+    what = f"the attribute {name!r} of {cls.__name__}"
+    if own.missing is not None and engine.intervals.decides(own.missing) is False:
+        return own.value
+    default = of_class()
+    if default is None:
+        return assigned(engine, own, name, what)
+    if own.missing is None:
+        return assigned(engine, own, name, what, default=True)
+    missing = Array(own.missing, Form.PYTHON)
+    return engine.branch(missing, lambda: default, lambda: own.value)
 
-    Where a loop assigns it, the number of its trips is demanded; PS303 where that does not help.
+
+def assigned(engine: Engine, value: MaybeUndef, name: str, what: str, default: bool = False) -> Abstract:
+    """The value of a variable or an attribute `name` that some paths do not assign, where it certainly has one.
+
+    Where a loop assigns it, the number of its trips is demanded; PS303 where that does not help. `default`: the class
+    has one for it.
     """
     if value.missing is not None and engine.intervals.decides(value.missing) is False:
         return value.value
     if value.runs is not None:
         engine.known(value.runs, f"whether the loop assigns {what}")
-    text = "only some of the paths through this assign it"
-    note = Note(text, value.span, text)
-    raise DiagnosticError(MaybeNotAssigned(span=engine.b.span, what=what, notes=(note,)))
+    notes = notes_of(engine, value.span, name, not what.startswith(("the variable", "the global")))
+    raise DiagnosticError(
+        MaybeNotAssigned(span=engine.b.span, what=what, name=name, default=default, notes=notes)
+    )
 
 
 def completed(content: Cell) -> Cell:
@@ -171,7 +198,7 @@ def stored_member(engine: Engine, cls: type, name: str) -> Abstract | None:
             if slot in engine.state.slots:
                 value = engine.state.get(slot)
                 return (
-                    assigned(engine, value, f"{base.__name__}.{name}")
+                    assigned(engine, value, name, f"{base.__name__}.{name}")
                     if isinstance(value, MaybeUndef)
                     else value
                 )
@@ -325,7 +352,7 @@ def delete_field(engine: Engine, ref: Ref, name: str) -> None:
     assert isinstance(cell, ObjectCell)
     own = field(cell, name)
     if isinstance(own, MaybeUndef):
-        assigned(engine, own, f"the attribute {name!r} of {cell.cls.__name__}")
+        assigned(engine, own, name, f"the attribute {name!r} of {cell.cls.__name__}")
     if own is None or isinstance(own, Undef):
         if isinstance(lookup_class(cell.cls, name), types.MemberDescriptorType):
             engine.raise_(AttributeError(name))

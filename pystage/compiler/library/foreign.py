@@ -18,7 +18,7 @@ class Advice(NamedTuple):
     whole: bool = False
 
 
-_CLOCK = "the clock is asked once for each run, and a compiled program computes from its inputs alone"
+_CLOCK = "a compiled program computes from its arguments alone, and sees no clock"
 _MEASURE = "measure around the call of the staged function, or pass the time in as an argument"
 _OUTSIDE = "a compiled program reaches no files, processes or networks"
 _HOST = "threads and processes belong to the interpreter, not to a compiled program"
@@ -76,7 +76,7 @@ TABLE: dict[str, Advice] = {
     "os.getenv": Advice(
         "the environment may change from call to call", "read it at module level into a variable, and use that"
     ),
-    "os.path": Advice(_OUTSIDE, "work on paths before the call, and pass in what was found"),
+    "os.path": Advice(_OUTSIDE, "ask for files before the call, and pass in what was found"),
     "pathlib": Advice(_OUTSIDE, "work on paths before the call, and pass in what was found"),
     "shutil": Advice(_OUTSIDE, "do it before or after the call"),
     "tempfile": Advice(_OUTSIDE, "do it before or after the call"),

@@ -304,7 +304,7 @@ def _inside(ctx: Context, selected: Masked, index: Raw) -> Masked | tuple[Abstra
     places, axis = selected.places, selected.axis
     plain = all(isinstance(e, Slice) or is_index(e) for e in entries)
     if places is None or not plain or len(entries) > selected.type.rank:
-        refuse(ctx, "indexing", selected)
+        refuse(ctx, "one element of a selection" if all(map(is_index, entries)) else "indexing", selected)
     whole: Abstract = selected.whole
     full = Slice(Const(None), Const(None), Const(None))
     own = entries[axis] if axis < len(entries) else full

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..diagnostics.codes_constant import ProgramTooLarge
+from ..diagnostics.codes_constant import Growth, ProgramTooLarge
+from ..diagnostics.codes_control import LENGTH
 from ..diagnostics.diagnostic import Note
 from ..diagnostics.span import Span
 
@@ -37,18 +38,29 @@ def too_large(
 ) -> ProgramTooLarge:
     """The diagnostic for a program of this size: for the loop that made it so, else for the line with the largest share."""
     worst = max(multiplied, key=lambda r: r.gain, default=None)
+    growing = max([r for r in multiplied if isinstance(r.why, Growth)], key=lambda r: r.times, default=None)
+    if growing is not None and (worst is None or worst is growing or worst.gain < max(BLAMED, share / 2)):
+        reason = f"written out {growing.times:,} times so far, because something in it gets longer"
+        return ProgramTooLarge(
+            span=growing.span,
+            notes=() if growing.why is None else (growing.why,),
+            size=size,
+            limit=f"{limit:g}",
+            reason=reason,
+            instead=f"{LENGTH}; {LIMIT}",
+        )
     if worst is None or worst.gain < max(BLAMED, share / 2):
         instead = (
             f"loop over an array or a range where the same is done often, or compile parts of it; {LIMIT}"
         )
-        reason = f"{share:.0%} of the program" if share else "this far it came"
+        reason = f"{share:.0%} of the program" if share else "compiling came this far"
         return ProgramTooLarge(span=line, size=size, limit=f"{limit:g}", reason=reason, instead=instead)
     if worst.written:
         reason = f"written out {worst.times:,} times: {worst.share:.0%} of the program"
         instead = f"loop over an array or a range, and let every trip use slices of one length; {LIMIT}"
     else:
-        reason = f"inferred {worst.times:,} times: {worst.share:.0%} of the work"
-        instead = f"give the variables of the loop the types before it that they have in it; {LIMIT}"
+        reason = f"gone through {worst.times:,} times to find out its types: {worst.share:.0%} of the work"
+        instead = f"let the variables of the loop have the types before it that they have in it; {LIMIT}"
     notes = () if worst.why is None else (worst.why,)
     return ProgramTooLarge(
         span=worst.span, notes=notes, size=size, limit=f"{limit:g}", reason=reason, instead=instead
