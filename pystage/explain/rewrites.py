@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import linecache
 import re
 import textwrap
@@ -25,6 +26,7 @@ from ..compiler.diagnostics.span import Span
 from ..compiler.frontend.source import give_source
 from ..runtime.abstract import ArraySpec, spec
 
+_numbers = itertools.count()
 _NUMBERS = {"float": "0.0", "int": "0", "complex": "0j", "bool": "False"}
 _ARRAY = re.compile(r"(jax )?(\w+)\[([\d, ]*)\]")
 _SCALAR = re.compile(r"np\.(\w+)")
@@ -108,13 +110,14 @@ def rewrite_for(
         proposals = list(_proposals(problem, source, where))
     except (SyntaxError, ValueError):
         return None
-    before = {_identity(each) for each in problems}
     for proposal in proposals:
         changed = source.with_edits(proposal)
-        left = None if changed is None else attempt(where.function, changed, proposal.arguments)
-        if left is None or any(_identity(each) == _identity(problem) for each in left):
+        if changed is None:
             continue
-        if len(left) < len(before):
+        left = attempt(where.function, changed, proposal.arguments)
+        remains = any(_is_same(problem, each) for each in left)
+        linecache.cache.pop(changed.__code__.co_filename, None)
+        if not remains and len(left) < len(problems):
             return replace(proposal, complete=not left)
     return None
 
@@ -122,8 +125,15 @@ def rewrite_for(
 _Names = Callable[[str], Sequence[str]]
 
 
-def _identity(problem: Diagnostic) -> tuple[str, str]:
-    return problem.code, problem.headline
+def _is_same(problem: Diagnostic, other: Diagnostic) -> bool:
+    """True if a problem of a changed function is one of the function as it was: the same words about the same line."""
+    if (problem.code, problem.headline) != (other.code, other.headline):
+        return False
+    lines = [
+        None if p.span is None else linecache.getline(p.span.file, p.span.line).strip()
+        for p in (problem, other)
+    ]
+    return lines[0] == lines[1]
 
 
 def _proposals(problem: Diagnostic, source: _Source, where: Where) -> Iterator[Rewrite]:
@@ -150,9 +160,10 @@ def _as_parameter(problem: UnknownCallable, source: _Source) -> Iterator[Rewrite
     gives = _GIVES.get(problem.name) or _GIVES.get(call.partition("(")[0])
     if gives is None:
         return
-    if source.text.count(call) != 1 or (source.names_in(call) & source.locals):
+    if source.names_in(call) & source.locals:
         return
-    name = source.unused(problem.name.rpartition(".")[2])
+    before = source.text_before(span.line, span.column).count(call)
+    name = source.unused(problem.name.rpartition(".")[2] + (str(before + 1) if before else ""))
     header = source.with_parameter(name)
     if header is None:
         return
@@ -163,15 +174,15 @@ def _as_parameter(problem: UnknownCallable, source: _Source) -> Iterator[Rewrite
 
 
 def _left_out(problem: UnknownCallable, source: _Source) -> Iterator[Rewrite]:
-    """A call whose result nothing needs is left to the caller."""
+    """A call that only tells somebody something is left to the caller."""
     assert problem.span is not None
-    found = source.expression_statement(problem.span)
+    found = source.expression_statement(problem.span) if problem.aside else None
     if found is None:
         return
     first, last, is_alone = found
     old = tuple([source.line(number) for number in range(first, last + 1)])
     new = (f"{_indentation(old[0])}pass",) if is_alone else ()
-    text = f"leave out the call of `{problem.name}`, or make it outside of the function: nothing needs what it gives"
+    text = f"leave out the call of `{problem.name}`, or make it outside of the function: what is computed does not need it"
     yield Rewrite(text, (Edit(first, old, new),), False)
 
 
@@ -228,6 +239,10 @@ class _Source:
     def line(self, number: int) -> str:
         """A line of the file."""
         return self._lines[number - self._first]
+
+    def text_before(self, number: int, column: int) -> str:
+        """The source up to a place."""
+        return "\n".join([*self._lines[: number - self._first], self.line(number)[:column]])
 
     def names_in(self, expression: str) -> set[str]:
         """The names that an expression reads."""
@@ -321,14 +336,16 @@ class _Source:
         plain = _without_decorators(text)
         free = self._function.__code__.co_freevars
         opening = f"def _outer({', '.join(free)}):\n"
+        file = f"<rewrite {next(_numbers)}>"
         try:
-            module = compile(opening + textwrap.indent(plain, "    "), "<rewrite>", "exec")
+            module = compile(opening + textwrap.indent(plain, "    "), file, "exec")
         except SyntaxError:
             return None
         code = _code_named(module, self._function.__name__)
         if code is None or code.co_freevars != free:
             return None
         give_source(code, plain, 1)
+        linecache.cache[file] = (len(plain), None, plain.splitlines(keepends=True), file)
         function = self._function
         made = FunctionType(
             code, function.__globals__, function.__name__, function.__defaults__, function.__closure__

@@ -1,5 +1,6 @@
 """Functions that are explained: what the tests say of their lines stands in `test_explanation.py`."""
 
+import heapq
 import logging
 import os
 import random
@@ -184,6 +185,20 @@ def fitted(x):
 
 def calls_what_logs(x):
     return fitted(x) * 2
+
+
+def pushes(x):
+    heap = []
+    heapq.heappush(heap, x.sum())
+    return heap
+
+
+def times_and_logs(x):
+    start = time.time()
+    LOG.info("began")
+    y = x * 2
+    LOG.info("took %.3f s", time.time() - start)
+    return y
 
 
 def keeps_what_a_clock_says(x):

@@ -11,11 +11,15 @@ from typing import NamedTuple
 
 
 class Advice(NamedTuple):
-    """Why a call is refused, and what to write instead; `whole`: nothing of it is staged, whatever its source says."""
+    """Why a call is refused, and what to write instead.
+
+    `whole`: nothing of it is staged, whatever its source says. `aside`: nothing that the function computes needs it.
+    """
 
     why: str
     instead: str
     whole: bool = False
+    aside: bool = False
 
 
 _CLOCK = "a compiled program computes from its arguments alone, and sees no clock"
@@ -55,7 +59,9 @@ TABLE: dict[str, Advice] = {
     "uuid": Advice("its numbers come from the operating system", "make it before the call, outside"),
     # -- time
     "time": Advice(_CLOCK, _MEASURE),
-    "time.sleep": Advice("a compiled program does not wait", "sleep outside, before or after the call"),
+    "time.sleep": Advice(
+        "a compiled program does not wait", "sleep outside, before or after the call", aside=True
+    ),
     "timeit": Advice(_CLOCK, "time the calls of the staged function from outside"),
     "datetime": Advice(
         "dates are Python objects, and a program computes with numbers",
@@ -96,7 +102,7 @@ TABLE: dict[str, Advice] = {
     ),
     "exit": Advice("a compiled program cannot end the process", "raise an exception, and catch it around the call"),
     "quit": Advice("a compiled program cannot end the process", "raise an exception, and catch it around the call"),
-    "gc": Advice(_STATE, "call it around the staged call"),
+    "gc": Advice(_STATE, "call it around the staged call", aside=True),
     "weakref": Advice("a compiled program has no objects to refer to", "keep the reference outside"),
     "inspect": Advice(_STATE, "inspect before the call"),
     "traceback": Advice(_STATE, "let the exception reach the caller, and print it there"),
@@ -110,19 +116,22 @@ TABLE: dict[str, Advice] = {
     "breakpoint": Advice(
         "a compiled program has no lines to stop at",
         "run the function plainly (`PYSTAGE_FALLBACK=python`, or without the decorator), or `print` the value",
+        aside=True,
     ),
     "pdb": Advice(
         "a compiled program has no lines to stop at",
         "run the function plainly, without the decorator, or `print` the value",
         True,
+        aside=True,
     ),
     "memoryview": Advice("memory has no addresses in a program", "use the array itself, or a slice of it"),
     "warnings": Advice(
-        "whether a warning is shown is decided outside of the program", "warn before or after the call"
+        "whether a warning is shown is decided outside of the program", "warn before or after the call", aside=True
     ),
     "logging": Advice(
         "handlers of the log run outside of the program",
         "use `print`, which prints while the program runs, or log what the call returns",
+        aside=True,
     ),
     # -- threads and coroutines
     "threading": Advice(_HOST, "compile the work of one thread, and start the threads around the calls", True),
