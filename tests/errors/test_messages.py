@@ -55,6 +55,22 @@ def indices_that_are_no_integers(x, a, n):
     )
 
 
+@cases(1.0, X, X.reshape(1, 3))
+def rows_of_several_lengths(n, x, rows):
+    return (
+        _message(lambda: np.array([[n, n], [n]])),
+        _message(lambda: np.array([[n, n], [n, n], n])),
+        _message(lambda: np.array([[[n, n], [n]], [[n, n], [n, n]]])),
+        _message(lambda: np.array([n, [n, n]])),
+        _message(lambda: np.asarray([n, x])),
+        _message(lambda: np.array([x, x[:2]])),
+        _message(lambda: np.array([rows, rows[:, :2]])),
+        _message(lambda: np.array([rows, x])),
+        _message(lambda: np.sum([[n, n], [n]])),
+        _message(lambda: np.array([[n, 2.0], [1, 2, 3]])),
+    )
+
+
 @cases(X)
 def broadcasts_to_other_shapes(x):
     rows = x.reshape(1, 3)

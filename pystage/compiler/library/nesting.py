@@ -38,8 +38,24 @@ def elements(ctx: Context, raw: Raw) -> list[Abstract] | None:
     return None
 
 
+class _Ragged(Exception):
+    """Rows of a nested sequence have several shapes."""
+
+
 def nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument:
     """A number, an array, or a nested sequence of them, as one array."""
+    try:
+        return _nested(ctx, rules, raw, function)
+    except _Ragged:
+        ragged = like_sequence(ctx, raw)
+    try:
+        np.array(ragged)  # says down to which axis the shapes agree
+    except ValueError as error:
+        ctx.raise_(ValueError(str(error)))
+    raise AssertionError(f"NumPy makes an array of {ragged!r}")
+
+
+def _nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument:
     items = elements(ctx, raw)
     if items is None:
         return rules.operand(ctx, raw, function)
@@ -48,11 +64,9 @@ def nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument
         return ArrayArgument(ctx.constant(known, known.dtype))
     if not items:
         return ArrayArgument(ctx.constant(np.zeros(0), rules.default_float(ctx)))
-    parts = [nested(ctx, rules, item, function) for item in items]
-    shapes = [p.shape for p in parts]
-    if any(s != shapes[0] for s in shapes):
-        text = "setting an array element with a sequence. The requested array has an inhomogeneous shape"
-        ctx.raise_(ValueError(f"{text} after 1 dimensions. The detected shape was ({len(parts)},)"))
+    parts = [_nested(ctx, rules, item, function) for item in items]
+    if len({p.shape for p in parts}) > 1:
+        raise _Ragged
     values, _ = rules.common(ctx, parts)
     if known is not None:
         dtype = values[0].type.dtype
@@ -65,7 +79,8 @@ def like_sequence(ctx: Context, raw: Raw) -> Any:
     items = elements(ctx, raw)
     if items is None:
         read = ctx.read(raw)
-        return np.zeros(read.shape, read.dtype) if isinstance(read, Array) and read.shape else 0
+        shape = read.shape if isinstance(read, Array) else np.shape(read.value)
+        return np.broadcast_to(np.zeros((), read.dtype if isinstance(read, Array) else None), shape) if shape else 0
     sample = [like_sequence(ctx, item) for item in items]
     return tuple(sample) if isinstance(raw, Tuple) else sample
 
