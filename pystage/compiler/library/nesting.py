@@ -80,7 +80,11 @@ def like_sequence(ctx: Context, raw: Raw) -> Any:
     if items is None:
         read = ctx.read(raw)
         shape = read.shape if isinstance(read, Array) else np.shape(read.value)
-        return np.broadcast_to(np.zeros((), read.dtype if isinstance(read, Array) else None), shape) if shape else 0
+        return (
+            np.broadcast_to(np.zeros((), read.dtype if isinstance(read, Array) else None), shape)
+            if shape
+            else 0
+        )
     sample = [like_sequence(ctx, item) for item in items]
     return tuple(sample) if isinstance(raw, Tuple) else sample
 
