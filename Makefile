@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 install = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(1)]' && touch $@
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-kinds fuzz lint bench clean
+.PHONY: help demo test test-all test-kinds fuzz lint bench clean snapshots
 
 help:
 	@echo "make demo   k-means on handwritten digits, plain and staged; then a network that learns them"
@@ -56,3 +56,7 @@ $(VENV)/.made:
 
 $(VENV)/.installed-%: $(VENV)/.made pyproject.toml
 	$(call install,$*)
+
+TO ?= snapshots
+snapshots: $(VENV)/.installed-test
+	PYTHONPATH=tests $(BIN)/python -m snapshots write $(TO)

@@ -33,6 +33,7 @@ from . import attributes, control_flow, handling, objects, raising
 from .describe import describe
 from .engine import Engine
 from .frame import Frame
+from .invoke import call
 from .iteration import check_iterable, elements
 
 # ---------------------------------------------------------------- variables
@@ -376,7 +377,7 @@ def _call(e: Engine, i: stage.Call) -> None:
                         )
                     )
                 kwargs.update(cell.entries)
-    e.put(i.dst, e.call(function, args, kwargs))
+    e.put(i.dst, call(e, function, args, kwargs))
     e.b.span = i.span
 
 
