@@ -63,7 +63,8 @@ def _first_argument(engine: Engine, value: Exc | Caught, name: str) -> Abstract 
 
 def _by_place(engine: Engine, caught: Caught, name: str) -> Abstract | None:
     """An attribute of an exception that may come from several places, all of which are known to make it."""
-    made = {origin: instance_at(engine, caught, origin) for _, origin, _ in caught.places}
+    origins = sorted({origin for _, origin, _ in caught.places})
+    made = {origin: instance_at(engine, caught, origin) for origin in origins}
     exceptions = {origin: e for origin, e in made.items() if isinstance(e, Exc)}
     if len(exceptions) != len(made):
         return None

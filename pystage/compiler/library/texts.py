@@ -85,7 +85,7 @@ def _caught(ctx: Context, caught: Caught) -> _Options | None:
     if len(caught.known) != len(caught.places) or not isinstance(code, Array):
         return None
     numbers: dict[tuple[type[BaseException], tuple[Any, ...]], list[int]] = {}
-    for number, cls, args in caught.known:
+    for number, cls, args in sorted(caught.known, key=lambda known: known[0]):
         numbers.setdefault((cls, args), []).append(number)
     if len(numbers) == 1:
         return [(None, cls(*args)) for cls, args in numbers]
