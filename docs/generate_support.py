@@ -20,11 +20,11 @@ import numpy as np
 import scipy
 import scipy.linalg
 import scipy.special
+from pystage.compiler.library.rules.libraries.refusals import reason_of
 
 import pystage.compiler.infer.entry  # noqa: F401  (declares every meaning)
-from pystage.compiler.library.array_methods import NUMPY_METHODS
-from pystage.compiler.library.jaxtail import is_jax_callable
-from pystage.compiler.library.refusals import reason_of
+from pystage.compiler.library.jax.tail import is_jax_callable
+from pystage.compiler.library.numpy.array_methods import NUMPY_METHODS
 from pystage.compiler.library.registry import meaning_of
 
 PAGE = Path(__file__).resolve().parent / "support.md"

@@ -60,7 +60,7 @@ def snapshot(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
             staged = pystage.compile(function, fallback="error").staged(*args, **kwargs)
         except Exception as error:
             return f"{type(error).__name__}: {error}\n"
-    return text_of(staged)
+    return text_of(staged).replace(f"{TESTS.parent}/", "")
 
 
 def text_of(staged: Staged) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler.library.gathering import basic_views
-from ..compiler.library.indices import Item, NewAxis, Place
-from ..compiler.library.slices import Part
+from ..compiler.library.numpy.indexing.gathering import basic_views
+from ..compiler.library.numpy.indexing.indices import Item, NewAxis, Place
+from ..compiler.library.numpy.indexing.slices import Part
 from ..compiler.values.views import View
 
 _BASIC = (slice, type(None), type(Ellipsis))

@@ -18,7 +18,7 @@ import jax
 import numpy as np
 
 from ..compiler.hlo.types import SHORT_NAMES
-from ..compiler.library.jaxregistry import is_static_node
+from ..compiler.library.jax.registry import is_static_node
 from ..compiler.values.generators import GENERATORS
 
 Opened = tuple[tuple[Any, ...], Sequence[Any]]

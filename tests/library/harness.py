@@ -16,19 +16,19 @@ from typing import Any, NoReturn
 import jax
 import numpy as np
 import pytest
+from pystage.compiler.library.rules.libraries.jax import AxisProblem
+from pystage.compiler.library.rules.libraries.libraries import raise_axis
 
 from pystage.compiler.diagnostics.diagnostic import DiagnosticError
 from pystage.compiler.hlo.builder import Builder
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Region, Value
 from pystage.compiler.hlo.types import BOOL, ArrayType
-from pystage.compiler.library.containers import attribute_of_container
 from pystage.compiler.library.context import Case, Context
-from pystage.compiler.library.iterators import taken
-from pystage.compiler.library.jaxtail import is_jax_callable, jax_call
-from pystage.compiler.library.jaxvalues import AxisProblem
+from pystage.compiler.library.jax.tail import is_jax_callable, jax_call
+from pystage.compiler.library.python.containers import attribute_of_container
+from pystage.compiler.library.python.iterators import taken
 from pystage.compiler.library.registry import meaning_of, signature_of
-from pystage.compiler.library.rules import raise_axis
 from pystage.compiler.ops import Compare, Concatenate, If, Reshape, Slice
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.intervals import Intervals

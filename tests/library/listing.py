@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pystage.compiler.library.context import Context, Raw
-from pystage.compiler.library.structures import MISSING, known_object, lift
+from pystage.compiler.library.kernels.structures import MISSING, known_object, lift
 from pystage.compiler.values.lattice import (
     Abstract,
     Const,

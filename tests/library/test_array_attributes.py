@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pystage.compiler.library.array_attributes import array_attribute
 from pystage.compiler.library.context import Context
-from pystage.compiler.library.indexing import array_getitem, array_setitem
+from pystage.compiler.library.numpy.array_attributes import array_attribute
+from pystage.compiler.library.numpy.indexing.doors import array_getitem, array_setitem
 from pystage.compiler.values.lattice import Abstract, Const, Ref
 
 from .harness import Known, PlainContext, check, refused

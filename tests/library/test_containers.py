@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from pystage.compiler.library.containers import (
+from pystage.compiler.library.python.containers import (
     attribute_of_container,
     container_delitem,
     container_getitem,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pystage
-from pystage.compiler.library import creation, matrices  # noqa: F401
+from pystage.compiler.library.numpy.linalg import matrices  # noqa: F401
 from pystage.compiler.values.lattice import Const, Ref
 
 from .harness import Known, NeedsKnown, PlainContext, check, check_call

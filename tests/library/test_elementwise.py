@@ -11,8 +11,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from pystage.compiler.library import ufuncs
-from pystage.compiler.library.elementwise import Elementwise
+from pystage.compiler.library.numpy import ufuncs
+from pystage.compiler.library.numpy.elementwise import Elementwise
 from pystage.compiler.library.registry import known_callables, meaning_of
 
 from .harness import Known, check, check_call, refused

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from pystage.compiler.hlo.types import INT64
-from pystage.compiler.library import operators
-from pystage.compiler.library.at import At as AtObject
-from pystage.compiler.library.at import AtIndex, at_attribute
 from pystage.compiler.library.context import Context
-from pystage.compiler.library.indexing import array_getitem, array_setitem
-from pystage.compiler.library.masks import Masked
+from pystage.compiler.library.jax.at import At as AtObject
+from pystage.compiler.library.jax.at import AtIndex, at_attribute
+from pystage.compiler.library.numpy.indexing.doors import array_getitem, array_setitem
+from pystage.compiler.library.numpy.indexing.masks import Masked
+from pystage.compiler.library.python import operators
 from pystage.compiler.ops import Add, DynamicSlice, DynamicUpdateSlice, Gather, Multiply, Reshape, Scatter
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.lattice import Abstract, Array, Const, Method, Ref, Slice, Tuple

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pystage.compiler.library.jax_random import is_key, key_attribute, key_item, key_rows
-from pystage.compiler.library.jaxtail import is_jax_callable, jax_call, jax_method
+from pystage.compiler.library.jax.random import is_key, key_attribute, key_item, key_rows
+from pystage.compiler.library.jax.tail import is_jax_callable, jax_call, jax_method
 from pystage.compiler.ops.jaxcall import JaxCall
 from pystage.compiler.values.lattice import Const, Tuple
 

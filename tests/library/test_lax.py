@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from pystage.compiler.library.lax import _ACCURATE, _BINARY, _UNARY
+from pystage.compiler.library.jax.lax.elementwise import _ACCURATE, _BINARY, _UNARY
 from pystage.compiler.values.lattice import Const
 
 from .harness import Known, check, check_call, refused

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pystage.compiler.library import joining, manipulation  # noqa: F401
-from pystage.compiler.library.indexing import array_setitem
+from pystage.compiler.library.numpy import joining, manipulation  # noqa: F401
+from pystage.compiler.library.numpy.indexing.doors import array_setitem
 from pystage.compiler.values.lattice import Abstract, Const, Ref
 
 from .harness import Known, PlainContext, check, check_call

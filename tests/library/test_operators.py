@@ -12,9 +12,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from pystage.compiler.library.operators import binary, compare, contains, inplace, is_, unary
-from pystage.compiler.library.python_numbers import PYTHON_OPERATORS
-from pystage.compiler.library.structures import abstract
+from pystage.compiler.library.kernels.structures import abstract
+from pystage.compiler.library.python.operators import binary, compare, contains, inplace, is_, unary
+from pystage.compiler.library.python.python_numbers import PYTHON_OPERATORS
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.lattice import Array, Const
 

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pystage.compiler.library import einsum, norms, products  # noqa: F401
 from pystage.compiler.library.context import Context
-from pystage.compiler.library.indexing import array_setitem
+from pystage.compiler.library.numpy.indexing.doors import array_setitem
+from pystage.compiler.library.numpy.linalg import einsum, norms, products  # noqa: F401
 from pystage.compiler.ops import DotGeneral
 from pystage.compiler.values.lattice import Abstract, Const
 

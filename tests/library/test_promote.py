@@ -8,9 +8,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from pystage.compiler.library.rules.libraries.promote import (
+    Kind,
+    inexact,
+    jax_common,
+    numeric,
+    numpy_common,
+    numpy_loop,
+)
 
 from pystage.compiler.hlo.types import SHORT_NAMES, DType
-from pystage.compiler.library.promote import Kind, inexact, jax_common, numeric, numpy_common, numpy_loop
 from pystage.compiler.values.boundary import Form
 
 from .harness import Known, PlainContext, Raised, check_call

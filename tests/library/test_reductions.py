@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pystage.compiler.library import extrema, reductions, scans  # noqa: F401
 from pystage.compiler.library.context import Context
-from pystage.compiler.library.indexing import array_getitem
+from pystage.compiler.library.numpy.indexing.doors import array_getitem
+from pystage.compiler.library.numpy.reductions import extrema, scans  # noqa: F401
 from pystage.compiler.values.lattice import Abstract, Const
 
 from .harness import Known, check, check_call, refused

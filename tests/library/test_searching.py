@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pystage.compiler.library import searching  # noqa: F401
 from pystage.compiler.library.context import Context
+from pystage.compiler.library.numpy.reductions import searching  # noqa: F401
 from pystage.compiler.values.lattice import Abstract, Const
 
 from .harness import Known, check, check_call, refused

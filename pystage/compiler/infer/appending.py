@@ -20,7 +20,7 @@ import numpy as np
 from ..diagnostics.span import Span
 from ..hlo.ir import Value
 from ..hlo.types import INT64, ArrayType
-from ..library.operators import binary
+from ..library.python.operators import binary
 from ..ops import Broadcast, Constant, DynamicUpdateSlice, Reshape
 from ..stage import ir as stage
 from ..values.boundary import Form

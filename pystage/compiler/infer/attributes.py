@@ -13,21 +13,21 @@ import numpy as np
 from ..diagnostics.codes_calls import NoSuchAttribute, NotServed
 from ..diagnostics.codes_mutation import CannotStore
 from ..diagnostics.diagnostic import DiagnosticError
-from ..library import operators, strings
-from ..library.array_attributes import array_attribute, set_array_attribute
-from ..library.containers import (
+from ..library.numpy.array_attributes import array_attribute, set_array_attribute
+from ..library.numpy.indexing.doors import array_getitem, array_setitem, refuse_item
+from ..library.numpy.indexing.flat import flat_getitem, flat_of, flat_setitem
+from ..library.numpy.indexing.grids import made_by_index
+from ..library.numpy.indexing.masks import Selection
+from ..library.python import operators, strings
+from ..library.python.containers import (
     attribute_of_container,
     container_delitem,
     container_getitem,
     container_setitem,
 )
-from ..library.flat import flat_getitem, flat_of, flat_setitem
-from ..library.grids import made_by_index
-from ..library.indexing import array_getitem, array_setitem, refuse_item
-from ..library.iterators import is_iterator, taken
-from ..library.masks import Selection
+from ..library.python.iterators import is_iterator, taken
+from ..library.python.streams import STREAMS, stream_attribute
 from ..library.registry import method_of
-from ..library.streams import STREAMS, stream_attribute
 from ..values.boundary import Form, Global, GuardKind, Owned, Path
 from ..values.generators import GENERATORS
 from ..values.lattice import (

@@ -126,7 +126,7 @@ def _parameters(function: stage.Function) -> tuple[str, ...]:
 
 
 def is_library(span: Span | None) -> bool:
-    """True for a place in pystage's own programs, as those that stand for functions of NumPy (`library/composed.py`)."""
+    """True for a place in pystage's own programs, such as stand for functions of NumPy (`library/numpy/composed.py`)."""
     return span is not None and (span.file.startswith(_LIBRARY) or span.file.endswith(_BOOKKEEPING))
 
 

@@ -10,7 +10,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from ..diagnostics.diagnostic import DiagnosticError
-from ..library.by_path import KindByPath
+from ..library.rules.by_path import KindByPath
 from ..stage import ir as stage
 from ..values.by_path import undecided
 from ..values.lattice import OneOf, Optional, Unknown

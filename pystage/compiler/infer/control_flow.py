@@ -11,7 +11,7 @@ from ..diagnostics.codes_constant import TooManyToUnroll
 from ..diagnostics.codes_control import HandlerAtRunTime, NoCommonType, NotIterable
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Region
-from ..library import operators
+from ..library.python import operators
 from ..stage import ir as stage
 from ..values.boundary import Form
 from ..values.intervals import TRIPS

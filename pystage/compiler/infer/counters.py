@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..hlo.types import INT64
-from ..library.bounds import Bounds, bounds
-from ..library.promote import fits
+from ..library.rules.bounds import Bounds, bounds
+from ..library.rules.promote import fits
 from ..stage import ir as stage
 from ..values.boundary import Form
 from ..values.intervals import TRIPS

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..hlo.types import ArrayType
-from ..library.masks import Masked
+from ..library.numpy.indexing.masks import Masked
 from ..values.boundary import Form
 from ..values.lattice import (
     Abstract,

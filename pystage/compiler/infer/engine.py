@@ -25,12 +25,10 @@ from ..hlo.builder import Builder
 from ..hlo.ir import Function, Region, Value
 from ..hlo.types import BOOL, ArrayType, ShapeError
 from ..hlo.walk import callees
-from ..library import (
-    everything,  # noqa: F401  (declares all meanings)
-    operators,
-)
-from ..library.by_path import KindByPath
+from ..library import everything  # noqa: F401  (declares all meanings)
 from ..library.context import Case, Context, Raw
+from ..library.python import operators
+from ..library.rules.by_path import KindByPath
 from ..ops import Convert, Not, Rule
 from ..ops.draw import Action, Draw
 from ..stage import ir as stage

@@ -12,11 +12,11 @@ from typing import cast
 
 from ..diagnostics.codes_calls import UnsupportedClass
 from ..diagnostics.diagnostic import DiagnosticError
-from ..library.carrying import array_leaf
 from ..library.context import Context, Raw
-from ..library.pytrees import flatten, unflatten
-from ..library.refusing import refused
+from ..library.jax.carrying import array_leaf
+from ..library.jax.pytrees import flatten, unflatten
 from ..library.registry import late_meanings, meaning
+from ..library.rules.refusing import refused
 from ..values.boundary import Form
 from ..values.lattice import NONE, Abstract, Array, Meaning, ObjectCell, Ref
 from . import objects

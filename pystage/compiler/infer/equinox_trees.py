@@ -16,9 +16,9 @@ from ..diagnostics.codes_calls import NotServed
 from ..diagnostics.diagnostic import DiagnosticError
 from ..diagnostics.span import Span
 from ..library.context import Context, Raw
-from ..library.jaxtree import leaf_test
-from ..library.jaxvalues import is_none
-from ..library.pytrees import exposed, lifted
+from ..library.jax.pytrees import exposed, lifted
+from ..library.jax.tree import leaf_test
+from ..library.rules.jax import is_none
 from ..values.lattice import Abstract, Const, Ref, Tuple
 from .engine import Engine
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from ..diagnostics.codes_control import HandlerAtRunTime
 from ..diagnostics.diagnostic import DiagnosticError
-from ..library.caught import is_among
 from ..library.context import Context, Raw
-from ..library.strings import is_string, str_, text
-from ..library.structures import abstract
+from ..library.kernels.structures import abstract
+from ..library.python.caught import is_among
+from ..library.python.strings import is_string, str_, text
 from ..values.lattice import NONE, Abstract, Array, Caught, ClassOf, Const, Exc, Meaning, Tuple, Unknown
 from ..values.traverse import cells_of, rebuild
 from . import made_exceptions, objects

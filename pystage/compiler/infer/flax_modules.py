@@ -14,9 +14,9 @@ from typing import cast
 
 from ..diagnostics.codes_calls import NotServed
 from ..library.context import Context, Raw
-from ..library.lax_control import as_arrays
-from ..library.refusing import refused
+from ..library.jax.lax.control import as_arrays
 from ..library.registry import late_meanings, meaning
+from ..library.rules.refusing import refused
 from ..values.boundary import Form
 from ..values.lattice import (
     FALSE,

@@ -19,7 +19,7 @@ from ..diagnostics.codes_calls import NotServed, UnknownCallable, UnsupportedCla
 from ..diagnostics.codes_control import HandlerAtRunTime
 from ..diagnostics.diagnostic import Diagnostic, Note
 from ..diagnostics.span import Span
-from ..library.foreign import WHOLE, advice_for, canonical_name
+from ..library.rules.foreign import WHOLE, advice_for, canonical_name
 from .frame import Frame
 
 _PATHS = sysconfig.get_paths()

@@ -22,8 +22,8 @@ from ..diagnostics.diagnostic import DiagnosticError
 from ..diagnostics.errors import StagingError
 from ..hlo.ir import Op, Region, Value
 from ..hlo.walk import callees, functions
-from ..library.caught import is_among
-from ..library.strings import known_exception
+from ..library.python.caught import is_among
+from ..library.python.strings import known_exception
 from ..ops import Compare, Select
 from ..ops.draw import Draw
 from ..stage import ir as stage

@@ -9,8 +9,8 @@ from typing import Any, cast
 from ..diagnostics.codes_calls import InternalError
 from ..diagnostics.codes_control import NotAssigned, NotIterable
 from ..diagnostics.diagnostic import DiagnosticError
-from ..library import operators, strings
-from ..library.classes import class_name
+from ..library.python import operators, strings
+from ..library.rules.classes import class_name
 from ..stage import ir as stage
 from ..values.lattice import (
     NONE,

@@ -17,14 +17,14 @@ from ..diagnostics.codes_jax import NotForJax
 from ..diagnostics.codes_types import NoSuchOperation
 from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..frontend import FrontendError, stage_function
-from ..library.classes import class_name, is_generated
-from ..library.jaxjit import under_jit
-from ..library.jaxmade import is_made_by_jax, made_by_jax
-from ..library.jaxtail import is_jax_callable, jax_call, takes_as_pytrees
-from ..library.jaxvalues import AxisProblem
-from ..library.packages import package_of
+from ..library.jax.jit import under_jit
+from ..library.jax.made import is_made_by_jax, made_by_jax
+from ..library.jax.tail import is_jax_callable, jax_call, takes_as_pytrees
 from ..library.registry import accepts, meaning_of, signature_of
-from ..library.rules import raise_axis
+from ..library.rules.classes import class_name, is_generated
+from ..library.rules.jax import AxisProblem
+from ..library.rules.libraries import raise_axis
+from ..library.rules.packages import package_of
 from ..values.boundary import CellVariable, Owned, Path
 from ..values.lattice import (
     Abstract,

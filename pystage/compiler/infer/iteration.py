@@ -16,15 +16,15 @@ from ..diagnostics.codes_calls import NotServed
 from ..diagnostics.codes_constant import TooManyToUnroll
 from ..diagnostics.codes_control import NotIterable
 from ..diagnostics.diagnostic import DiagnosticError
-from ..library import operators
-from ..library.classes import not_iterable
-from ..library.flat import flat_of
-from ..library.indexing import array_getitem
-from ..library.iterators import is_iterator, taken
-from ..library.masks import Masked
-from ..library.ranges import range_element, range_length
-from ..library.stores import shape_of
-from ..library.structures import view_items
+from ..library.kernels.structures import view_items
+from ..library.numpy.indexing.doors import array_getitem
+from ..library.numpy.indexing.flat import flat_of
+from ..library.numpy.indexing.masks import Masked
+from ..library.numpy.indexing.stores import shape_of
+from ..library.python import operators
+from ..library.python.iterators import is_iterator, taken
+from ..library.python.ranges import range_element, range_length
+from ..library.rules.classes import not_iterable
 from ..values.lattice import (
     Abstract,
     Array,

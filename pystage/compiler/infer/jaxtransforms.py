@@ -19,13 +19,13 @@ from ..diagnostics.codes_calls import NotServed
 from ..diagnostics.codes_jax import RefusedByJax
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.types import ArrayType, is_complex, is_floating
-from ..library.carrying import array_leaf
 from ..library.context import Context, Raw
-from ..library.jaxjit import jitted
-from ..library.jaxvalues import ints
-from ..library.lax_control import as_arrays
-from ..library.pytrees import flatten, unflatten
+from ..library.jax.carrying import array_leaf
+from ..library.jax.jit import jitted
+from ..library.jax.lax.control import as_arrays
+from ..library.jax.pytrees import flatten, unflatten
 from ..library.registry import meaning
+from ..library.rules.jax import ints
 from ..values.boundary import Form
 from ..values.lattice import FALSE, NONE, Abstract, Array, Const, DictCell, Meaning, Ref, Tuple
 from .calls import transformed

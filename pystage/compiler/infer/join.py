@@ -18,7 +18,7 @@ from ..diagnostics.diagnostic import Diagnostic, Note
 from ..diagnostics.span import Span
 from ..hlo.ir import Value
 from ..hlo.types import BOOL, INT32, INT64, ArrayType
-from ..library.strings import is_string
+from ..library.python.strings import is_string
 from ..values.boundary import Form
 from ..values.by_path import alternatives
 from ..values.lattice import (

@@ -12,9 +12,9 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from ..library import operators
 from ..library.context import Context, Raw
-from ..library.packages import package_of
+from ..library.python import operators
+from ..library.rules.packages import package_of
 from ..values.lattice import (
     FALSE,
     NONE,

@@ -12,8 +12,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..library.jaxtail import is_jax_callable, jax_call, takes_as_pytrees
-from ..library.packages import package_of
+from ..library.jax.tail import is_jax_callable, jax_call, takes_as_pytrees
+from ..library.rules.packages import package_of
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, Const, DictCell, ListCell, Ref, Tuple
 from .engine import Engine

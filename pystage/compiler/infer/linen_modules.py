@@ -16,8 +16,8 @@ from typing import Any, cast
 
 from ..diagnostics.codes_calls import NotServed
 from ..library.context import Context, Raw
-from ..library.refusing import refused
 from ..library.registry import late_meanings, meaning
+from ..library.rules.refusing import refused
 from ..values.boundary import Owned, Path
 from ..values.lattice import (
     FALSE,

@@ -12,8 +12,8 @@ import types
 from typing import TYPE_CHECKING, Any, cast
 
 from ..diagnostics.codes_calls import NotServed
-from ..library import operators
 from ..library.context import Context, Raw
+from ..library.python import operators
 from ..library.registry import meaning
 from ..values.lattice import FALSE, NONE, Abstract, Const, DictCell, ObjectCell, Ref
 from . import objects

@@ -23,7 +23,7 @@ from ..diagnostics.span import Span
 from ..hlo.ir import Op, Region, Value
 from ..hlo.types import INT64
 from ..library.context import Context
-from ..library.jaxvalues import canonical
+from ..library.rules.jax import canonical
 from ..ops import Call, Compare, Constant, Convert, Minimum, Reduce, Reshape, Select
 from ..ops.lanes import of_all_lanes
 from ..values.boundary import Form

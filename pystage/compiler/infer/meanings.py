@@ -7,8 +7,8 @@ import functools
 from typing import Any, cast
 
 from ..library.context import Context, Raw
+from ..library.kernels.structures import abstract
 from ..library.registry import meaning
-from ..library.structures import abstract
 from ..values.lattice import NONE, Abstract, Const, Meaning, ObjectCell, Ref, Super, Tuple
 from . import attributes, objects
 from .engine import Engine

@@ -11,7 +11,7 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..library.list_methods import NAMED_METHODS
+from ..library.python.list_methods import NAMED_METHODS
 from ..values.boundary import Owned, Path
 from ..values.lattice import Abstract, Const, Tuple
 from . import objects

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..diagnostics.codes_calls import NotServed
 from ..library.context import Context
-from ..library.packages import package_of
+from ..library.rules.packages import package_of
 from ..values.lattice import Abstract, Array, Const, DictCell, ListCell, ObjectCell, Ref, Tuple
 from . import objects
 from .engine import Engine

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..diagnostics.codes_control import HandlerAtRunTime
 from ..diagnostics.diagnostic import DiagnosticError
-from ..library.strings import is_string
+from ..library.python.strings import is_string
 from ..values.boundary import Form, Made, Site
 from ..values.lattice import NONE, Abstract, Array, Caught, Cell, ErrorCell
 from ..values.remade import Remake

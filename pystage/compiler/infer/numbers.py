@@ -9,7 +9,7 @@ import numpy as np
 from ..hlo.builder import Builder
 from ..hlo.ir import Value
 from ..hlo.types import INT64, DType
-from ..library import promote
+from ..library.rules import promote
 from ..ops import Constant, Convert, Not, Or
 from ..values.boundary import Form
 from ..values.lattice import Abstract, Array, ByPath, Const, Kind

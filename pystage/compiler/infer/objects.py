@@ -20,10 +20,10 @@ from ..diagnostics.codes_calls import NoSuchAttribute
 from ..diagnostics.codes_control import MaybeNotAssigned
 from ..diagnostics.codes_mutation import CannotStore
 from ..diagnostics.diagnostic import DiagnosticError
-from ..library.classes import c_name, is_generated
 from ..library.context import Context
+from ..library.kernels.structures import call_now
 from ..library.registry import meaning_of
-from ..library.structures import call_now
+from ..library.rules.classes import c_name, is_generated
 from ..values.boundary import Form, Owned, Path, Step
 from ..values.lattice import (
     NONE,

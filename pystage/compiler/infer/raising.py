@@ -20,8 +20,8 @@ from ..diagnostics.diagnostic import DiagnosticError
 from ..diagnostics.span import Span
 from ..hlo.ir import Region, Value
 from ..hlo.types import INT32, ArrayType
-from ..library.classes import class_of
 from ..library.context import Case
+from ..library.rules.classes import class_of
 from ..ops import Add, And, Compare, Constant, Or, Select
 from ..values.boundary import Known, Made, Site, Template
 from ..values.lattice import Abstract, Array, Caught, Cell, Const, ErrorCell, Exc, PayloadKey, Slot, Version

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..diagnostics.codes_types import NotNumeric
 from ..diagnostics.diagnostic import DiagnosticError
-from ..library.by_path import of_one_kind
 from ..library.context import Raw
-from ..library.masks import Masked, refuse
+from ..library.numpy.indexing.masks import Masked, refuse
+from ..library.rules.by_path import of_one_kind
 from ..ops import Constant
 from ..values.boundary import Form
 from ..values.lattice import (

@@ -19,7 +19,7 @@ from ..diagnostics.codes_differentiation import NoRuleFor, RuleDoesNotFit
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
 from ..library.context import Context, Raw
-from ..library.jaxtail import is_jax_callable, jax_call
+from ..library.jax.tail import is_jax_callable, jax_call
 from ..library.registry import instance_meaning, late_meanings, meaning
 from ..ops import Constant, StopGradient
 from ..values.boundary import Form, Owned, Path

@@ -5,5 +5,5 @@ import pkgutil
 
 from .. import library
 
-for _module in pkgutil.iter_modules(library.__path__, library.__name__ + "."):
+for _module in pkgutil.walk_packages(library.__path__, library.__name__ + "."):
     importlib.import_module(_module.name)

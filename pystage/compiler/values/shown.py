@@ -1,6 +1,6 @@
 """Objects made on the host while the program runs, for what it prints.
 
-In: a template of what makes a string (`library/strings.py`), and the arrays that the program gives for its
+In: a template of what makes a string (`library/python/strings.py`), and the arrays that the program gives for its
 outputs. Out: the object. A `jax.Array` is stood in for by its elements, since a callback may not wait for a device.
 """
 

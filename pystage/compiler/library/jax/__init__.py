@@ -1,0 +1,1 @@
+"""What is JAX's own beside the twins of NumPy's functions."""

@@ -1,0 +1,187 @@
+"""`x.at[index].set(v)` and its siblings: updates of a `jax.Array` that give a new array.
+
+In: the array and an abstract index. A place outside the array is not stored to, as JAX has it by default;
+places that occur twice add up in `add`, `multiply`, `min` and `max`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+
+from ...diagnostics.codes_types import ArgumentNotStaged
+from ...hlo.ir import Value
+from ...hlo.op import HloOp
+from ...ops import Add, Maximum, Minimum, Multiply, Select
+from ...values.lattice import Abstract, Array, Const, Meaning, Method
+from ...values.views import read_path, write_path
+from ..context import Context, Raw
+from ..numpy.indexing.gathering import Fancy, as_places, basic_views, fancy, gather, scatter
+from ..numpy.indexing.indices import Indices, Place, parse
+from ..numpy.indexing.masks import Selection, masked_choice, only_mask, refuse_slices, selection, spread
+from ..numpy.indexing.stores import fit, stored_value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class At(Selection):
+    """`x.at`."""
+
+    array: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AtIndex(Selection):
+    """`x.at[index]`."""
+
+    array: Array
+    index: Abstract
+
+
+_COMBINE: dict[str, HloOp] = {
+    "add": Add(),
+    "multiply": Multiply(),
+    "mul": Multiply(),
+    "min": Minimum(),
+    "max": Maximum(),
+}
+_THROUGH = {"divide": jnp.divide, "power": jnp.power}
+"""Updates that JAX makes of products of the updates, so that places that occur twice count twice."""
+
+
+def at_attribute(value: AtIndex, name: str) -> Abstract | None:
+    """`x.at[index].name`, or None where there is no such update."""
+    call: Callable[..., Abstract]
+    if name in _COMBINE or name in ("set", "subtract"):
+        call = functools.partial(_update, name)
+    elif name in _THROUGH:
+        call = functools.partial(_through, name)
+    elif name == "get":
+        call = _get
+    elif name == "apply":
+        call = _apply
+    else:
+        return None
+    return Method(Meaning(f"jax.Array.at[].{name}", call), value)
+
+
+def _update(
+    name: str,
+    ctx: Context,
+    where: AtIndex,
+    values: Raw,
+    *,
+    indices_are_sorted: Raw = False,
+    unique_indices: Raw = False,
+    mode: Raw = None,
+) -> Abstract:
+    """set, add, subtract, multiply, min, max."""
+    _check_mode(ctx, mode)
+    array = where.array
+    combine = _COMBINE["add"] if name == "subtract" else _COMBINE.get(name)
+    if name == "subtract":
+        values = ctx.call(Const(jnp.negative), [values])
+    return ctx.jax(_stored(ctx, array, where.index, values, combine), array.weak)
+
+
+def _through(
+    name: str,
+    ctx: Context,
+    where: AtIndex,
+    values: Raw,
+    *,
+    indices_are_sorted: Raw = False,
+    unique_indices: Raw = False,
+    mode: Raw = None,
+) -> Abstract:
+    """divide and power: `op(x, the product of the updates of each place)`."""
+    _check_mode(ctx, mode)
+    array = where.array
+    ones = Array(ctx.broadcast(ctx.constant(1, array.dtype), array.shape), array.form, array.weak)
+    factors = ctx.jax(_stored(ctx, ones, where.index, values, Multiply()), array.weak)
+    return ctx.call(Const(_THROUGH[name]), [array, factors])
+
+
+def _get(
+    ctx: Context,
+    where: AtIndex,
+    *,
+    indices_are_sorted: Raw = False,
+    unique_indices: Raw = False,
+    mode: Raw = None,
+    fill_value: Raw = None,
+) -> Abstract:
+    """The elements at the index; places outside are moved inside."""
+    if ctx.known(mode, "the mode of x.at[].get") not in (None, "clip", "promise_in_bounds"):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="x.at[].get", argument="mode"))
+    array = where.array
+    indices = parse(ctx, where.index, array.shape, jax=True)
+    if indices.masks:
+        refuse_slices(ctx, "taking a copy", indices)
+    value = read_path(ctx.b, array.value, basic_views(indices.items, array.shape, clamp=True))
+    return ctx.jax(value if indices.is_basic else gather(ctx, value, fancy(ctx, indices)), array.weak)
+
+
+def _apply(ctx: Context, where: AtIndex, func: Raw) -> Abstract:
+    """The elements at the index replaced by `func` of them."""
+    array = where.array
+    indices = parse(ctx, where.index, array.shape, jax=True)
+    if indices.masks:
+        mask, axis = only_mask(ctx, indices)
+        views = basic_views(indices.items, array.shape)
+        whole = read_path(ctx.b, array.value, views)
+        new = ctx.read(ctx.call(func, [ctx.jax(whole, array.weak)]))
+        assert isinstance(new, Array)
+        spread_mask = spread(ctx, mask.value, whole.type.static_shape, axis)
+        chosen = ctx.op(Select(), spread_mask, ctx.convert(new.value, array.dtype), whole)
+        return ctx.jax(write_path(ctx.b, array.value, views, chosen), array.weak)
+    if not indices.is_basic and not fancy(ctx, indices).unique:
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="x.at[].apply", argument="index that may repeat"))
+    return ctx.jax(_stored(ctx, array, where.index, ctx.call(func, [_get(ctx, where)]), None), array.weak)
+
+
+def _check_mode(ctx: Context, mode: Raw) -> None:
+    if ctx.known(mode, "the mode of x.at[]") not in (None, "drop", "fill"):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="x.at[]", argument="mode"))
+
+
+def _stored(ctx: Context, array: Array, index: Raw, values: Raw, combine: HloOp | None) -> Value:
+    """The array once the values are stored, or combined with what stood there."""
+    indices = parse(ctx, index, array.shape, jax=True)
+    if indices.masks:
+        return _masked(ctx, array, indices, values, combine)
+    inside = all(i.inside for i in indices.items if isinstance(i, Place))
+    new = stored_value(ctx, values, array.dtype, "the stored value", jax=True)
+    if indices.is_basic and inside:
+        views = basic_views(indices.items, array.shape)
+        old = read_path(ctx.b, array.value, views)
+        new = fit(ctx, new, old.type.static_shape)
+        return write_path(ctx.b, array.value, views, ctx.op(combine, old, new) if combine else new)
+    if not inside:
+        items = as_places(indices.items, ctx)
+        indices = Indices(items, False, indices.separated)
+    views = basic_views(indices.items, array.shape)
+    old = read_path(ctx.b, array.value, views)
+    at: Fancy = fancy(ctx, indices)
+    new = fit(ctx, new, at.result_shape(old.type.static_shape))
+    return write_path(ctx.b, array.value, views, scatter(ctx, old, at, new, combine))
+
+
+def _masked(ctx: Context, array: Array, indices: Indices, values: Raw, combine: HloOp | None) -> Value:
+    """An update where a computed mask is true."""
+    mask, axis = only_mask(ctx, indices)
+    views = basic_views(indices.items, array.shape)
+    old = read_path(ctx.b, array.value, views)
+    if combine is not None:
+        new = stored_value(ctx, values, array.dtype, "the stored value", jax=True)
+        if new.type.rank:
+            refuse_slices(ctx, "an update with an array", indices)
+        values = ctx.jax(ctx.op(combine, old, ctx.broadcast(new, old.type.static_shape)))
+        where = spread(ctx, mask.value, old.type.static_shape, axis)
+        return write_path(ctx.b, array.value, views, ctx.op(Select(), where, values.value, old))
+    new = stored_value(ctx, values, array.dtype, "the stored value", jax=True)
+    target = selection(ctx.jax(old), old.type, mask.value, axis, mask.slice)
+    chosen = masked_choice(ctx, target, old, new, array.dtype, jax=True)
+    return write_path(ctx.b, array.value, views, chosen)

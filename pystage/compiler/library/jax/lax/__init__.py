@@ -1,0 +1,1 @@
+"""`jax.lax`, under its own strict rules."""

@@ -1,0 +1,61 @@
+"""Functions that JAX has made of functions of the program, as `jax.grad(f)` at the top of a module.
+
+In: a Python function. Out: the transformation, and what it was given. JAX does not publish how such a function holds
+these: they are read off its closure, by the names that JAX gives them; what has other names is not known.
+"""
+
+from __future__ import annotations
+
+import os
+import types
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from ..rules.packages import JAX_PACKAGES, package_of
+
+_JAX = os.path.dirname(jax.__file__) + os.sep
+_BOUNDARY = "api_boundary.<locals>.reraise_with_filtered_traceback"
+_TRANSFORMATIONS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
+    "value_and_grad.<locals>.value_and_grad_f": (
+        jax.value_and_grad,
+        ("argnums", "has_aux", "holomorphic", "allow_int"),
+    ),
+    "vmap.<locals>.vmap_f": (jax.vmap, ("in_axes", "out_axes", "axis_name", "axis_size", "spmd_axis_name")),
+    "jacfwd.<locals>.jacfun": (jax.jacfwd, ("argnums", "has_aux", "holomorphic")),
+    "jacrev.<locals>.jacfun": (jax.jacrev, ("argnums", "has_aux", "holomorphic", "allow_int")),
+    "checkpoint.<locals>.fun_remat": (jax.checkpoint, ("prevent_cse", "policy", "static_argnums")),
+}
+_GRADIENTS = ("grad.<locals>.grad_f", "grad.<locals>.grad_f_aux")
+
+Made = tuple[Callable[..., Any], Any, dict[str, Any]]
+"""A transformation of JAX's, the function that it was given, and its options."""
+
+
+def is_made_by_jax(function: object) -> bool:
+    """True for a function of JAX's code that stands for one of the program."""
+    if not isinstance(function, types.FunctionType) or not function.__code__.co_filename.startswith(_JAX):
+        return False
+    return package_of(function) not in JAX_PACKAGES
+
+
+def made_by_jax(function: types.FunctionType) -> Made | None:
+    """What JAX has made the function of; None where that is not known."""
+    held = _closure(function)
+    name = function.__code__.co_qualname
+    if name == _BOUNDARY and isinstance(inner := held.get("fun"), types.FunctionType):
+        return made_by_jax(inner)
+    if name in _GRADIENTS and isinstance(inner := held.get("value_and_grad_f"), types.FunctionType):
+        found = made_by_jax(inner)
+        return None if found is None else (jax.grad, *found[1:])
+    transformation, names = _TRANSFORMATIONS.get(name, (None, ()))
+    if transformation is None or not {"fun", *names} <= held.keys():
+        return None
+    # JAX has an object of no class of its own for what was not given.
+    options = {n: held[n] for n in names if type(held[n]) is not object}
+    return transformation, held["fun"], options
+
+
+def _closure(function: types.FunctionType) -> dict[str, Any]:
+    return {n: c.cell_contents for n, c in zip(function.__code__.co_freevars, function.__closure__ or ())}

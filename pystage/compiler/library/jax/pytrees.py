@@ -1,0 +1,245 @@
+"""Pytrees of abstract values, with JAX's own registry deciding what is a node.
+
+`exposed` makes of an abstract value the Python structure that it stands for, with abstract values as its
+leaves; JAX flattens that. `lifted` goes back: what JAX unflattens becomes abstract values again, with new
+lists and dicts on the heap. No user code runs: objects are made without their constructors; instances of a class that
+the program has registered are flattened, and made again, by the program's functions, staged.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+from jax.tree_util import (
+    FlattenedIndexKey,
+    PyTreeDef,
+    keystr,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_leaves,
+    tree_map,
+    tree_unflatten,
+)
+
+from ...diagnostics.codes_calls import UnsupportedClass
+from ...diagnostics.diagnostic import DiagnosticError
+from ...values.lattice import Abstract, Array, Const, DictCell, ListCell, ObjectCell, Ref, Tuple, Unknown
+from ..context import Context, Raw
+from ..rules.packages import JAX_PACKAGES, package_of
+from .registry import Registered, is_flattened_by_library, is_registered, registered, renamed
+
+
+class Node:
+    """An instance of a class of the program that JAX was told how to flatten, flattened by the program's own function."""
+
+    __slots__ = ("children", "cls", "data", "keys")
+
+    def __init__(self, cls: type, data: Any, children: Sequence[Any], keys: Sequence[Any] = ()) -> None:
+        self.cls = cls
+        self.data = data
+        self.children = tuple(children)
+        self.keys = tuple(keys) or tuple(map(FlattenedIndexKey, range(len(self.children))))
+
+
+def _node(data: Any, children: Any) -> Node:
+    cls, own = data
+    return Node(cls, own, children)
+
+
+jax.tree_util.register_pytree_with_keys(
+    Node,
+    lambda node: (tuple(zip(node.keys, node.children, strict=True)), (node.cls, node.data)),
+    _node,
+)
+
+
+def exposed(ctx: Context, value: Raw, nodes: bool = True) -> Any:
+    """The Python structure that `value` stands for; its leaves are abstract values.
+
+    `nodes`: False if instances of classes of the program are leaves, whatever JAX was told of them.
+    """
+    match value:
+        case Unknown(reason=reason):
+            raise DiagnosticError(reason)
+        case Tuple(items=items, cls=cls):
+            return _as_class(cls, [exposed(ctx, item, nodes) for item in items])
+        case Const(value=known) | known if not isinstance(known, Abstract):
+            return _exposed_constant(ctx, known)
+        case Ref(cell=cell) if not ctx.is_ndarray(value):
+            return _exposed_cell(ctx, value, ctx.state.get(cell), nodes)
+        case _:
+            return value
+
+
+def _exposed_constant(ctx: Context, known: Any) -> Any:
+    if known is None:
+        return None
+    if type(known) in (list, tuple):
+        return type(known)([exposed(ctx, Const(item)) for item in known])
+    if type(known) is dict:
+        return {key: exposed(ctx, Const(item)) for key, item in known.items()}
+    return Const(known)
+
+
+def _exposed_cell(ctx: Context, ref: Ref, cell: Any, nodes: bool) -> Any:
+    match cell:
+        case ListCell(items=items):
+            return [exposed(ctx, item, nodes) for item in items]
+        case DictCell(entries=entries):
+            return {key: exposed(ctx, item, nodes) for key, item in entries.items()}
+        case ObjectCell(cls=cls) if (how := registered(cls)) is not None:
+            return _flattened(ctx, ref, cls, how) if nodes else ref
+        case ObjectCell(cls=cls) if is_node_class(cls):
+            made: Any = object.__new__(cls)
+            parts = {name: _part(ctx, exposed(ctx, own, nodes)) for name, own in _fields(cls, cell).items()}
+            for name, part in parts.items():
+                object.__setattr__(made, name, part)
+            return _with_known_data(ctx, made, parts)
+        case ObjectCell(cls=cls) if nodes and is_registered(cls):
+            why = "JAX was told how to flatten it in a way that is not known"
+            ctx.fail(UnsupportedClass(span=ctx.span, name=cls.__qualname__, why=why))
+        case _:
+            return ref
+
+
+def _part(ctx: Context, part: Any) -> Any:
+    """An attribute of an instance; what a library keeps there for itself, and JAX knows nothing of, as it is."""
+    if isinstance(part, Const):
+        return part.value if _is_own(type(part.value)) else part
+    cell = ctx.state.get(part.cell) if isinstance(part, Ref) and not ctx.is_ndarray(part) else None
+    if not isinstance(cell, ObjectCell) or not _is_own(cell.cls):
+        return part
+    made: Any = object.__new__(cell.cls)
+    for name, own in _fields(cell.cls, cell).items():
+        known = tree_map(lambda leaf: ctx.known(leaf, "what a library keeps"), exposed(ctx, own))
+        object.__setattr__(made, name, known)
+    return made
+
+
+def _is_own(cls: type) -> bool:
+    """True for a class of a package built on JAX whose instances are no nodes to JAX."""
+    return package_of(cls) in JAX_PACKAGES - {"jax", "jaxlib"} and not is_registered(cls)
+
+
+def _with_known_data(ctx: Context, made: Any, parts: Mapping[str, Any]) -> Any:
+    """An object whose attributes that are no children, but data of its node, are constants."""
+    try:
+        children = {id(leaf) for leaf in tree_leaves(made)}
+    except Exception as error:  # whatever the library's own code raises for what it does not expect
+        why = f"JAX cannot flatten it while compiling ({type(error).__name__}: {error})"
+        ctx.fail(UnsupportedClass(span=ctx.span, name=type(made).__qualname__, why=why))
+    for name, part in parts.items():
+        leaves, tree = tree_flatten(part)
+        if any(isinstance(leaf, Abstract) and id(leaf) not in children for leaf in leaves):
+            known = [ctx.known(leaf, f"`{name}`, which is no array to JAX,") for leaf in leaves]
+            object.__setattr__(made, name, tree_unflatten(tree, known))
+    return made
+
+
+def _flattened(ctx: Context, ref: Ref, cls: type, how: Registered) -> Node:
+    """An object as the program's own function flattens it."""
+    if isinstance(how.flatten, str):
+        pair = ctx.call(ctx.getattr(ref, how.flatten), [])
+    else:
+        pair = ctx.call(Const(how.flatten), [ref])
+    found = ctx.iterate(pair) or []
+    listed = None if len(found) != 2 else ctx.iterate(found[0])
+    if listed is None:
+        ctx.raise_(ValueError(f"Expected a pair of children and auxiliary data for {cls.__name__}"))
+    keys: list[Any] = []
+    if how.with_keys:
+        pairs = [ctx.iterate(each) or [] for each in listed]
+        keys = [ctx.known(key, "a key of a pytree") for key, _ in pairs]
+        listed = [child for _, child in pairs]
+    data = tree_map(lambda leaf: ctx.known(leaf, "the auxiliary data of a pytree"), exposed(ctx, found[1]))
+    return Node(cls, data, [exposed(ctx, child) for child in listed], keys)
+
+
+def proxied(tree: PyTreeDef) -> PyTreeDef:
+    """A structure of JAX's as `flatten` gives it, with `Node`s for classes of the program."""
+    return renamed(tree, lambda cls, data: (cls, data) if registered(cls) is None else (Node, (cls, data)))
+
+
+def unproxied(tree: PyTreeDef) -> PyTreeDef:
+    """A structure that `flatten` gave as JAX has it."""
+    return renamed(tree, lambda cls, data: data if cls is Node else (cls, data))
+
+
+def _fields(cls: type, cell: ObjectCell) -> dict[str, Abstract]:
+    """What an object holds, those attributes first that its class declares."""
+    names = [f.name for f in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else []
+    found = {}
+    for name in dict.fromkeys(
+        (*names, *cell.fields, *(cell.origin.names if cell.origin is not None else ()))
+    ):
+        own = cell.fields.get(name)
+        if own is None and cell.origin is not None:
+            own = cell.origin(name)
+        if own is not None:
+            found[name] = own
+    return found
+
+
+def is_node_class(cls: type) -> bool:
+    """True for a class that JAX flattens without running code of the program."""
+    trusted = dataclasses.is_dataclass(cls) or package_of(cls) in JAX_PACKAGES or is_flattened_by_library(cls)
+    return trusted and is_registered(cls)
+
+
+def _as_class(cls: type, items: list[Any]) -> Any:
+    return tuple(items) if cls is tuple else tuple.__new__(cls, items)
+
+
+def lifted(ctx: Context, thing: Any) -> Abstract:
+    """The abstract value of a structure whose leaves are abstract values; other leaves are constants."""
+    if isinstance(thing, Abstract):
+        return thing
+    if isinstance(thing, Node):
+        how = registered(thing.cls)
+        assert how is not None
+        children = Tuple(tuple([lifted(ctx, child) for child in thing.children]))
+        return ctx.call(Const(how.unflatten), [lifted(ctx, thing.data), children])
+    if isinstance(thing, tuple):
+        return Tuple(tuple([lifted(ctx, item) for item in thing]), type(thing))
+    if type(thing) is list:
+        return Ref(ctx.state.new_cell(ListCell(tuple([lifted(ctx, item) for item in thing]))))
+    if type(thing) is dict:
+        entries = {key: lifted(ctx, item) for key, item in thing.items()}
+        return Ref(ctx.state.new_cell(DictCell(entries)))
+    if is_node_class(type(thing)) and (own := _attributes(thing)):
+        fields = {name: lifted(ctx, item) for name, item in own.items()}
+        return Ref(ctx.state.new_cell(ObjectCell(type(thing), fields)))
+    return Const(thing)
+
+
+def _attributes(thing: Any) -> dict[str, Any]:
+    """What an instance holds, in its dict and in its slots."""
+    slots = [name for cls in type(thing).__mro__ for name in getattr(cls, "__slots__", ())]
+    found = {name: getattr(thing, name) for name in slots if hasattr(thing, name)}
+    return {**found, **getattr(thing, "__dict__", {})}
+
+
+def flatten(
+    ctx: Context, value: Raw, is_leaf: Callable[[Any], bool] | None = None
+) -> tuple[list[Abstract], PyTreeDef]:
+    """The leaves of a pytree, and its structure."""
+    leaves, tree = tree_flatten(exposed(ctx, value), is_leaf)
+    return leaves, tree
+
+
+def unflatten(ctx: Context, tree: PyTreeDef, leaves: Sequence[Abstract]) -> Abstract:
+    """The pytree of that structure with these leaves; its lists, dicts and objects are new."""
+    return lifted(ctx, tree_unflatten(tree, leaves))
+
+
+def leaf_names(ctx: Context, value: Raw, root: str) -> list[str]:
+    """How a program names each leaf: `carry[0]['w']`."""
+    return [root + keystr(path) for path, _ in tree_flatten_with_path(exposed(ctx, value))[0]]
+
+
+def is_array(ctx: Context, leaf: Abstract) -> bool:
+    """True for a leaf that the program computes."""
+    return isinstance(leaf, Array) or ctx.is_ndarray(leaf)

@@ -1,0 +1,254 @@
+"""The long tail: calls that JAX can trace and pystage does not know become one `JaxCall` each.
+
+In: a callable defined in JAX or in a package built on it, and abstract arguments. Out: abstract values of
+form `JAX` for the arrays of its result, constants for all else. Functions of the program among the arguments
+are refused: JAX would execute them.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import jax
+import numpy as np
+from jax.tree_util import tree_map, tree_unflatten
+
+from ...diagnostics.codes_calls import NotServed
+from ...diagnostics.codes_jax import NotForJax, NotTraceable, RefusedByJax, UserFunctionToJax
+from ...diagnostics.diagnostic import DiagnosticError
+from ...hlo.types import BOOL, ArrayType
+from ...ops.jaxcall import ArrayLeaf, JaxCall, JaxCallError, JaxSettings, Leaf, NotOfArrays, Static
+from ...ops.jaxheld import in_order
+from ...values.boundary import Form
+from ...values.lattice import Abstract, Array, Closure, Const, Meaning, Method, Partial, Ref, Slice, Super
+from ..context import Context, Raw
+from ..rules.packages import JAX_PACKAGES, package_of
+from .places import CALLS_HOST, beside_arrays
+from .pytrees import exposed, lifted
+
+
+def is_jax_callable(function: object) -> bool:
+    """True for what JAX can call for us: a callable of JAX or of a package built on it."""
+    while isinstance(function, functools.partial | jax.tree_util.Partial):
+        function = function.func
+    if isinstance(function, types.MethodType):
+        function = function.__func__
+    package = package_of(function)
+    if package not in ("jax", "jaxlib") and not isinstance(function, types.FunctionType | type):
+        return (
+            False  # an object of a package built on JAX, which may hold functions and arrays of the program
+        )
+    return callable(function) and package in JAX_PACKAGES
+
+
+@functools.cache
+def jax_method(name: str) -> Callable[..., Any]:
+    """The method `name` of `jax.Array`, as a function of the array and the method's arguments."""
+
+    def call(array: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(array, name)(*args, **kwargs)
+
+    call.__name__ = name
+    call.__module__ = "jax.Array"
+    return call
+
+
+def jax_call(
+    ctx: Context,
+    function: Callable[..., Any],
+    args: Sequence[Raw],
+    kwargs: Mapping[str, Raw] | None = None,
+) -> Abstract:
+    """`function(*args, **kwargs)`, traced and lowered by JAX.
+
+    Python scalars that JAX needs to know (a shape, an axis) are demanded as constants. PS650 for functions of
+    the program among the arguments, PS651 where JAX refuses the call, as the plain run does, PS657 where it does more
+    than give arrays.
+    """
+    name = name_of(function)
+    given = tree_map(lambda leaf: _operand(ctx, leaf, name), exposed_arguments(ctx, args, kwargs))
+    try:
+        return _served(ctx, function, name, given)
+    except NotOfArrays as error:
+        ctx.fail(NotForJax(span=ctx.span, function=name, what=str(error)))
+
+
+def _served(ctx: Context, function: Callable[..., Any], name: str, given: Any) -> Abstract:
+    try:
+        return _bind(ctx, function, given)
+    except JaxCallError as error:
+        if not error.needs_constant:
+            ctx.fail(RefusedByJax(span=ctx.span, reason=str(error)))
+    demanded = tree_map(lambda leaf: _demanded(ctx, leaf, name), given)
+    try:
+        return _bind(ctx, function, demanded)
+    except JaxCallError as error:
+        if error.needs_constant:
+            ctx.fail(NotTraceable(span=ctx.span, function=name))
+        ctx.fail(RefusedByJax(span=ctx.span, reason=str(error)))
+
+
+def name_of(function: object) -> str:
+    """How a callable is called in texts: `jax.numpy.sort`."""
+    module = getattr(function, "__module__", "") or ""
+    name = getattr(function, "__name__", type(function).__name__)
+    public = module.replace("jax._src.numpy", "jax.numpy").partition("._src")[0]
+    return f"{public}.{name}" if public else str(name)
+
+
+def exposed_arguments(ctx: Context, args: Sequence[Raw], kwargs: Mapping[str, Raw] | None) -> Any:
+    """The arguments as Python structures with abstract leaves: `(args, kwargs)`."""
+    keywords = kwargs or {}
+    positional = tuple([exposed(ctx, a, nodes=False) for a in args])
+    return positional, {key: exposed(ctx, a, nodes=False) for key, a in keywords.items()}
+
+
+def takes_as_pytrees(ctx: Context, args: Sequence[Raw], kwargs: Mapping[str, Raw] | None = None) -> bool:
+    """True if the arguments are structures of numbers and constants, none of them a function of the program."""
+    try:
+        leaves = jax.tree.leaves(exposed_arguments(ctx, args, kwargs), is_leaf=_is_of_program)
+    except DiagnosticError:  # an object of a library that cannot be flattened without its arrays
+        return False
+    return all(
+        (isinstance(leaf, Const) and not _is_user_callable(leaf.value))
+        or isinstance(leaf, Array | Slice)
+        or ctx.is_ndarray(leaf)
+        for leaf in leaves
+    )
+
+
+def _is_of_program(thing: object) -> bool:
+    """True for an instance of a class of the program: JAX would run its methods."""
+    known = isinstance(thing, Abstract | tuple | list | dict) or thing is None
+    return not known and package_of(type(thing)) not in JAX_PACKAGES
+
+
+def _bind(ctx: Context, function: Callable[..., Any], given: Any) -> Abstract:
+    """Makes the operation, and the abstract value of its result."""
+    args, kwargs = given
+    call, operands = JaxCall.bind(function, args, kwargs, _describe, settings(ctx))
+    trace = call.result
+    _require_arrays_alone(ctx, call)
+    if not operands and any(_is_opaque(leaf) for leaf in trace.leaves):
+        return _evaluate(ctx, function, args, kwargs)
+    results = iter(ctx.b.ops(call, *[operand.value for operand in operands]) if trace.types else ())
+    leaves = [_result(leaf, results) for leaf in trace.leaves]
+    return lifted(ctx, in_order(tree_unflatten(trace.tree, leaves), trace.keys))
+
+
+def _require_arrays_alone(ctx: Context, call: JaxCall) -> None:
+    """PS606 for a call that also places arrays or calls the host, PS657 for one that gives nothing."""
+    why = beside_arrays(call.result, call.leaves)
+    name = name_of(call.function.value)
+    if why is not None:
+        instead = "use print" if why == CALLS_HOST else "call it outside of the staged function"
+        ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
+    if tree_unflatten(call.result.tree, call.result.leaves) is None:
+        raise NotOfArrays("gives nothing, and is called for what it does")
+
+
+def settings(ctx: Context) -> JaxSettings:
+    """What the user has set in JAX."""
+    current = JaxSettings.current()
+    return JaxSettings(**{**{f: getattr(current, f) for f in JaxSettings.__slots__}, "enable_x64": ctx.x64})
+
+
+def _is_opaque(leaf: Leaf) -> bool:
+    """True for a result that may hold arrays of JAX's trace inside: a function, an object."""
+    if not isinstance(leaf, Static):
+        return False
+    return not isinstance(leaf.value, bool | int | float | complex | str | np.generic | np.dtype | type(None))
+
+
+def _evaluate(ctx: Context, function: Callable[..., Any], args: Any, kwargs: Any) -> Abstract:
+    """The call now, on constants: it makes an object (an optimiser, a dtype) for later calls."""
+    plain_args, plain_kwargs = tree_map(lambda leaf: leaf.value, (args, kwargs))
+    with settings(ctx).active(), jax.ensure_compile_time_eval():
+        made = function(*plain_args, **plain_kwargs)
+    return lifted(ctx, tree_map(lambda leaf: _constant(ctx, leaf), made))
+
+
+def _constant(ctx: Context, leaf: Any) -> Abstract:
+    if not isinstance(leaf, jax.Array):
+        return Const(leaf)
+    key = None
+    if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        key = str(jax.random.key_impl(leaf))
+        leaf = jax.random.key_data(leaf)
+    value = ctx.constant(np.asarray(leaf), leaf.dtype)
+    return Array(value, Form.JAX, bool(leaf.aval.weak_type), key_impl=key)
+
+
+def _result(leaf: Leaf, results: Any) -> Abstract:
+    if isinstance(leaf, Static):
+        return Const(leaf.value)
+    key = None if leaf.key is None else str(leaf.key)
+    return Array(next(results), Form.JAX, leaf.weak, key_impl=key)
+
+
+def _describe(leaf: Any) -> Leaf:
+    """What a leaf is to JAX: an operand of the program, or a constant."""
+    if isinstance(leaf, Array):
+        weak = leaf.weak if leaf.form is Form.JAX else leaf.form is Form.PYTHON and leaf.dtype != BOOL
+        return ArrayLeaf(ArrayType(leaf.dtype, leaf.shape), weak, leaf.key_impl)
+    assert isinstance(leaf, Const)
+    return Static(leaf.value)
+
+
+def _operand(ctx: Context, leaf: Any, function: str) -> Array | Const:
+    """A leaf of the arguments as an array or a constant; refuses functions of the program."""
+    match leaf:
+        case Array():
+            return ctx.read(leaf)
+        case Const(value=value):
+            if _is_user_callable(value):
+                refuse_callable(ctx, function, leaf)
+            return leaf
+        case Ref() if ctx.is_ndarray(leaf):
+            read = ctx.read(leaf)
+            assert isinstance(read, Array)
+            return read
+        case Slice(start, stop, step):
+            parts = [ctx.known(p, f"a slice given to {function}") for p in (start, stop, step)]
+            return Const(slice(*parts))
+        case Closure() | Method() | Partial() | Meaning() | Super():
+            refuse_callable(ctx, function, leaf)
+        case _:
+            return Const(ctx.known(leaf, f"an argument of {function}"))
+
+
+def refuse_callable(ctx: Context, function: str, argument: Abstract) -> NoReturn:
+    """PS650 for a function of the program given to `function`."""
+    match argument:
+        case Const(value=value):
+            name = getattr(value, "__name__", type(value).__name__)
+        case Closure(function=staged):
+            name = staged.name
+        case Meaning(name=known):
+            name = known
+        case _:
+            name = "a callable"
+    ctx.fail(UserFunctionToJax(span=ctx.span, function=function, argument=name))
+
+
+def _is_user_callable(value: object) -> bool:
+    """True for a callable that may run code of the program."""
+    if (
+        not callable(value)
+        or is_jax_callable(value)
+        or isinstance(value, types.BuiltinFunctionType | np.ufunc)
+    ):
+        return False
+    if isinstance(value, functools.partial):
+        return _is_user_callable(value.func)
+    return package_of(value) not in ("numpy", "builtins", "ml_dtypes", "_operator", "functools")
+
+
+def _demanded(ctx: Context, leaf: Array | Const, function: str) -> Array | Const:
+    """A Python scalar as the constant that JAX asks for; other leaves as they are."""
+    if isinstance(leaf, Array) and leaf.form is Form.PYTHON:
+        return Const(ctx.known(leaf, f"an argument of {function}"))
+    return leaf

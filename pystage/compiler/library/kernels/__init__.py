@@ -1,0 +1,1 @@
+"""Parts of meanings, on values of the program: they are called by several libraries' functions."""

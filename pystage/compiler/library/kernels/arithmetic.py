@@ -1,0 +1,450 @@
+"""Arithmetic on values: division, remainders, powers, shifts, comparisons, as each library defines them.
+
+In: values of one shape, in the element types of a loop. Out: one value. `form` says whose rules hold where
+NumPy, JAX and Python differ (division by zero, signs of zero). Constants among the operands save operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...hlo.ir import Region, Value
+from ...hlo.op import HloOp
+from ...hlo.types import BOOL, UINT64, DType, is_complex, is_floating, is_integer, is_unsigned
+from ...ops import (
+    Abs,
+    Add,
+    And,
+    BitcastConvert,
+    Broadcast,
+    Compare,
+    Complex,
+    Constant,
+    Divide,
+    Floor,
+    Imag,
+    Maximum,
+    Minimum,
+    Multiply,
+    Negate,
+    Not,
+    Or,
+    Power,
+    Real,
+    Reduce,
+    Remainder,
+    RoundNearestAfz,
+    RoundNearestEven,
+    Select,
+    ShiftRightArithmetic,
+    ShiftRightLogical,
+    Sign,
+    StopGradient,
+    Subtract,
+    While,
+)
+from ...values.boundary import Form
+from ..context import Context
+
+Kernel = Callable[..., Value]
+"""`(ctx, form, *values) → value`."""
+
+CHAIN_LIMIT = 64
+"""The greatest known exponent that is written as products; these are as precise as a library's power."""
+
+_SWAPPED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "EQ": "EQ", "NE": "NE"}
+
+
+def op(kind: HloOp) -> Kernel:
+    """The kernel that is one operation."""
+
+    def kernel(ctx: Context, form: Form, *values: Value) -> Value:
+        return ctx.op(kind, *values)
+
+    return kernel
+
+
+# ---------------------------------------------------------------- small things
+
+
+def like(ctx: Context, value: Value, number: object) -> Value:
+    """A constant of the type of `value`."""
+    return ctx.broadcast(ctx.constant(number, value.type.dtype), value.type.static_shape)
+
+
+def select(ctx: Context, condition: Value, on_true: Value, on_false: Value) -> Value:
+    """`on_true` where the condition holds."""
+    return ctx.op(Select(), condition, on_true, on_false)
+
+
+def known_number(value: Value) -> Any:
+    """The number that every element of `value` certainly is, where the program says so, else None."""
+    kind = getattr(value.owner, "kind", None)
+    while isinstance(kind, Broadcast):
+        value = value.owner.operands[0]  # type: ignore[union-attr]
+        kind = getattr(value.owner, "kind", None)
+    if isinstance(kind, Constant) and kind.data.size == 1:
+        return kind.data.item()
+    return None
+
+
+def nonzero(value: Value) -> bool:
+    """True if no element of `value` is 0, as far as the program says."""
+    number = known_number(value)
+    return number is not None and bool(number != 0)
+
+
+def zero_at(ctx: Context, value: Value) -> Value:
+    """Where `value` is 0."""
+    return ctx.op(Compare("EQ"), value, like(ctx, value, 0))
+
+
+def is_nan(ctx: Context, value: Value) -> Value:
+    """Where `value` is NaN (of a complex number, either part)."""
+    return ctx.op(Compare("NE"), value, value)
+
+
+def signbit(ctx: Context, form: Form, x: Value) -> Value:
+    """Whether the sign bit is set; of booleans and unsigned integers never."""
+    dtype = x.type.dtype
+    if dtype == BOOL or is_unsigned(dtype):
+        return ctx.broadcast(ctx.constant(False, BOOL), x.type.static_shape)
+    if not is_integer(dtype):
+        x = ctx.op(BitcastConvert(np.dtype(f"i{dtype.itemsize}")), x)
+    return ctx.op(Compare("LT"), x, like(ctx, x, 0))
+
+
+def copysign(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+    """`|x|` with the sign of `y`."""
+    size = ctx.op(Abs(), x)
+    return select(ctx, signbit(ctx, form, y), ctx.op(Negate(), size), size)
+
+
+# ---------------------------------------------------------------- division
+
+
+def true_divide(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+    """`x / y` of floating-point or complex numbers."""
+    return ctx.op(Divide(), x, y)
+
+
+def floor_divide(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+    """`x // y`, towards minus infinity. Integers by zero: 0 in NumPy, XLA's value in JAX."""
+    return divmod_(ctx, form, x, y)[0] if is_floating(x.type.dtype) else _integer_quotient(ctx, form, x, y)
+
+
+def remainder(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+    """`x % y`, with the sign of `y`. Integers by zero: 0."""
+    if is_floating(x.type.dtype):
+        return _float_remainder(ctx, form, x, y)
+    divisor = _without_zero(ctx, y)
+    rest = ctx.op(Remainder(), x, divisor)
+    if is_unsigned(x.type.dtype):
+        return rest
+    return select(ctx, _needs_step(ctx, rest, divisor), ctx.op(Add(), rest, divisor), rest)
+
+
+def divmod_(ctx: Context, form: Form, x: Value, y: Value) -> tuple[Value, Value]:
+    """`(x // y, x % y)`."""
+    if not is_floating(x.type.dtype):
+        return floor_divide(ctx, form, x, y), remainder(ctx, form, x, y)
+    if form is Form.JAX:
+        return _jax_float_divmod(ctx, x, y)
+    rest = ctx.op(Remainder(), x, y)
+    step = _needs_step(ctx, rest, y)
+    whole = ctx.op(Divide(), ctx.op(Subtract(), x, rest), y)
+    whole = select(ctx, step, ctx.op(Subtract(), whole, like(ctx, whole, 1)), whole)
+    floor = ctx.op(Floor(), whole)
+    beyond = ctx.op(Compare("GT"), ctx.op(Subtract(), whole, floor), like(ctx, whole, 0.5))
+    floor = select(ctx, beyond, ctx.op(Add(), floor, like(ctx, whole, 1)), floor)
+    plain = ctx.op(Divide(), x, y)
+    floor = select(ctx, zero_at(ctx, whole), copysign(ctx, form, like(ctx, whole, 0), plain), floor)
+    if not nonzero(y):
+        floor = select(ctx, zero_at(ctx, y), plain, floor)
+    return floor, _signed_remainder(ctx, form, rest, step, y)
+
+
+def _float_remainder(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+    rest = ctx.op(Remainder(), x, y)
+    step = _needs_step(ctx, rest, y)
+    if form is Form.JAX:
+        return select(ctx, step, ctx.op(Add(), rest, y), rest)
+    return _signed_remainder(ctx, form, rest, step, y)
+
+
+def _signed_remainder(ctx: Context, form: Form, rest: Value, step: Value, y: Value) -> Value:
+    """The remainder with the sign of the divisor, its zeros included; these vary as the remainder does."""
+    moved = select(ctx, step, ctx.op(Add(), rest, y), rest)
+    fixed = ctx.op(StopGradient(), rest)
+    zero = ctx.op(Subtract(), copysign(ctx, form, fixed, y), ctx.op(Subtract(), fixed, rest))
+    return select(ctx, zero_at(ctx, rest), zero, moved)
+
+
+def _jax_float_divmod(ctx: Context, x: Value, y: Value) -> tuple[Value, Value]:
+    rest = ctx.op(Remainder(), x, y)
+    reduced = select(ctx, zero_at(ctx, y), x, ctx.op(Subtract(), x, rest))
+    whole = ctx.op(Divide(), reduced, y)
+    signs = ctx.op(Compare("NE"), ctx.op(Sign(), y), ctx.op(Sign(), rest))
+    step = ctx.op(And(), ctx.op(Compare("NE"), rest, like(ctx, rest, 0)), signs)
+    whole = select(ctx, step, ctx.op(Subtract(), whole, like(ctx, whole, 1)), whole)
+    return round_half_away(ctx, whole), select(ctx, step, ctx.op(Add(), rest, y), rest)
+
+
+def round_half_away(ctx: Context, x: Value) -> Value:
+    """The nearest integer, halves away from zero."""
+    return ctx.op(RoundNearestAfz(), x)
+
+
+def _needs_step(ctx: Context, rest: Value, y: Value) -> Value:
+    """Where a truncated remainder has the other sign than the divisor."""
+    zero = like(ctx, rest, 0)
+    differ = ctx.op(Compare("NE"), ctx.op(Compare("LT"), rest, zero), ctx.op(Compare("LT"), y, zero))
+    return ctx.op(And(), ctx.op(Compare("NE"), rest, zero), differ)
+
+
+def _without_zero(ctx: Context, y: Value) -> Value:
+    return y if nonzero(y) else select(ctx, zero_at(ctx, y), like(ctx, y, 1), y)
+
+
+def _integer_quotient(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+    quotient = ctx.op(Divide(), x, y)
+    if not is_unsigned(x.type.dtype):
+        rest = ctx.op(Remainder(), x, y)
+        if form is Form.JAX:
+            differ = ctx.op(Compare("NE"), ctx.op(Sign(), x), ctx.op(Sign(), y))
+            step = ctx.op(And(), differ, ctx.op(Compare("NE"), rest, like(ctx, rest, 0)))
+        else:
+            step = _needs_step(ctx, rest, y)
+        quotient = select(ctx, step, ctx.op(Subtract(), quotient, like(ctx, quotient, 1)), quotient)
+    if form is Form.JAX or nonzero(y):
+        return quotient
+    return select(ctx, zero_at(ctx, y), like(ctx, quotient, 0), quotient)
+
+
+def fmod(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+    """The remainder with the sign of `x`. Integers by zero: 0."""
+    return ctx.op(Remainder(), x, y if is_floating(x.type.dtype) else _without_zero(ctx, y))
+
+
+# ---------------------------------------------------------------- powers and shifts
+
+
+def power(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+    """`x ** y`; small known integral exponents are written as products, 0.5 as a square root."""
+    exponent = known_number(y)
+    if exponent is not None and not is_complex(y.type.dtype):
+        number = float(exponent)
+        if number.is_integer() and abs(number) <= CHAIN_LIMIT:
+            return integer_power(ctx, x, int(number))
+    if not is_integer(x.type.dtype):
+        return ctx.op(Power(), x, y)
+    return _jax_integer_power(ctx, x, y) if form is Form.JAX else _numpy_integer_power(ctx, x, y)
+
+
+def integer_power(ctx: Context, x: Value, exponent: int) -> Value:
+    """`x ** exponent` by repeated squaring; a negative exponent divides 1 by it."""
+    result: Value | None = None
+    square = x
+    rest = abs(exponent)
+    while rest:
+        if rest & 1:
+            result = square if result is None else ctx.op(Multiply(), result, square)
+        rest >>= 1
+        if rest:
+            square = ctx.op(Multiply(), square, square)
+    if result is None:
+        return like(ctx, x, 1)
+    return ctx.op(Divide(), like(ctx, x, 1), result) if exponent < 0 else result
+
+
+def _numpy_integer_power(ctx: Context, x: Value, y: Value) -> Value:
+    """Integers to integer powers by repeated squaring, in a loop over the exponents' bits."""
+    types = (x.type, x.type, x.type)
+    condition, body = Region(types), Region(types)
+    with ctx.b.region(condition):
+        condition.results = (any_of(ctx, ctx.op(Compare("GT"), condition.params[2], like(ctx, y, 0))),)
+    with ctx.b.region(body):
+        body.results = _power_step(ctx, *body.params)
+    return ctx.b.apply(While(), (like(ctx, x, 1), x, y), (condition, body)).results[0]
+
+
+def _jax_integer_power(ctx: Context, x: Value, y: Value) -> Value:
+    """JAX looks at six bits of the exponent; 0 to a power that is not 0 is 0 from the beginning."""
+    result = select(
+        ctx,
+        ctx.op(And(), zero_at(ctx, x), ctx.op(Compare("NE"), y, like(ctx, y, 0))),
+        like(ctx, x, 0),
+        like(ctx, x, 1),
+    )
+    for _ in range(6):
+        result, x, y = _power_step(ctx, result, x, y)
+    return result
+
+
+def _power_step(ctx: Context, result: Value, square: Value, rest: Value) -> tuple[Value, Value, Value]:
+    one = like(ctx, rest, 1)
+    odd = ctx.op(Compare("NE"), ctx.op(And(), rest, one), like(ctx, rest, 0))
+    result = select(ctx, odd, ctx.op(Multiply(), result, square), result)
+    return result, ctx.op(Multiply(), square, square), ctx.op(ShiftRightLogical(), rest, one)
+
+
+def any_of(ctx: Context, flags: Value) -> Value:
+    """Whether any of the booleans is true, as a scalar."""
+    axes = tuple(range(flags.type.rank))
+    return ctx.op(Reduce(Or(), axes), flags, ctx.constant(False, BOOL)) if axes else flags
+
+
+def right_shift(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+    """`x >> y`: the sign is moved in, zeros for unsigned integers."""
+    return ctx.op(ShiftRightLogical() if is_unsigned(x.type.dtype) else ShiftRightArithmetic(), x, y)
+
+
+# ---------------------------------------------------------------- comparison, minimum, maximum
+
+
+def compare(direction: str) -> Kernel:
+    """The kernel of a comparison. Complex numbers are ordered by their real part, then the imaginary one.
+
+    NumPy's that are NaN in either part have no order.
+    """
+
+    def kernel(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+        if x.type.dtype != y.type.dtype:
+            return _mixed_signs(ctx, direction, x, y)
+        if is_complex(x.type.dtype) and direction not in ("EQ", "NE"):
+            parts = [ctx.op(part, v) for part in (Real(), Imag()) for v in (x, y)]
+            real = ctx.op(Compare(direction), parts[0], parts[1])
+            imaginary = ctx.op(Compare(direction), parts[2], parts[3])
+            ordered = select(ctx, ctx.op(Compare("EQ"), parts[0], parts[1]), imaginary, real)
+            if form is Form.JAX:
+                return ordered
+            numbers = [ctx.op(Compare("EQ"), v, v) for v in (x, y)]
+            return ctx.op(And(), ordered, ctx.op(And(), *numbers))
+        return ctx.op(Compare(direction), x, y)
+
+    return kernel
+
+
+def _mixed_signs(ctx: Context, direction: str, x: Value, y: Value) -> Value:
+    """A comparison of signed with unsigned 64-bit integers, exact."""
+    if is_unsigned(x.type.dtype):
+        return _mixed_signs(ctx, _SWAPPED[direction], y, x)
+    negative = ctx.op(Compare("LT"), x, like(ctx, x, 0))
+    inside = ctx.op(Compare(direction), ctx.convert(x, UINT64), y)
+    if direction in ("LT", "LE", "NE"):
+        return ctx.op(Or(), negative, inside)
+    return ctx.op(And(), ctx.op(Not(), negative), inside)
+
+
+def extremum(kind: HloOp) -> Kernel:
+    """The kernel of `fmax` and `fmin`: the other operand where one is NaN."""
+
+    def kernel(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+        best = ctx.op(kind, x, y)
+        if not (is_floating(x.type.dtype) or is_complex(x.type.dtype)):
+            return best
+        return select(ctx, is_nan(ctx, x), y, select(ctx, is_nan(ctx, y), x, best))
+
+    return kernel
+
+
+maximum, minimum = op(Maximum()), op(Minimum())
+
+
+def with_symmetries(kind: HloOp, odd: bool = False) -> Kernel:
+    """A function for which f(conj z) = conj f(z), and if it is `odd` f(-z) = -f(z).
+
+    So it is computed above the real axis (right of the imaginary one) and turned from there: XLA takes both sides of a
+    branch cut for one, where for NumPy the sign of a zero says which it is.
+    """
+    plain = op(kind)
+
+    def kernel(ctx: Context, form: Form, x: Value) -> Value:
+        if not is_complex(x.type.dtype) or form is Form.JAX:
+            return plain(ctx, form, x)
+        parts = ctx.op(Real(), x), ctx.op(Imag(), x)
+        turned = [signbit(ctx, form, part) for part in parts]
+        if odd:
+            parts = (select(ctx, turned[0], ctx.op(Negate(), parts[0]), parts[0]), parts[1])
+        above = select(ctx, turned[1], ctx.op(Negate(), parts[1]), parts[1])
+        found = ctx.op(kind, ctx.op(Complex(), parts[0], above))
+        made = ctx.op(Real(), found), ctx.op(Imag(), found)
+        if odd:
+            made = (select(ctx, turned[0], ctx.op(Negate(), made[0]), made[0]), made[1])
+        return ctx.op(Complex(), made[0], select(ctx, turned[1], ctx.op(Negate(), made[1]), made[1]))
+
+    return kernel
+
+
+# ---------------------------------------------------------------- rounding, parts
+
+
+def by_parts(kernel: Kernel) -> Kernel:
+    """A kernel of real numbers applied to real and imaginary parts alike."""
+
+    def both(ctx: Context, form: Form, x: Value) -> Value:
+        if not is_complex(x.type.dtype):
+            return kernel(ctx, form, x)
+        return ctx.op(Complex(), kernel(ctx, form, ctx.op(Real(), x)), kernel(ctx, form, ctx.op(Imag(), x)))
+
+    return both
+
+
+def real_only(kernel: Kernel) -> Kernel:
+    """A kernel that changes no integer and no boolean."""
+
+    def kernel_or_same(ctx: Context, form: Form, x: Value) -> Value:
+        return kernel(ctx, form, x) if is_floating(x.type.dtype) else x
+
+    return kernel_or_same
+
+
+rint = by_parts(real_only(op(RoundNearestEven())))
+
+
+def real(ctx: Context, form: Form, x: Value) -> Value:
+    """The real part; of real numbers themselves."""
+    return ctx.op(Real(), x) if is_complex(x.type.dtype) else x
+
+
+def imag(ctx: Context, form: Form, x: Value) -> Value:
+    """The imaginary part; of real numbers 0."""
+    return ctx.op(Imag(), x) if is_complex(x.type.dtype) else like(ctx, x, 0)
+
+
+def conjugate(ctx: Context, form: Form, x: Value) -> Value:
+    """The complex conjugate; of real numbers themselves."""
+    if not is_complex(x.type.dtype):
+        return x
+    return ctx.op(Complex(), ctx.op(Real(), x), ctx.op(Negate(), ctx.op(Imag(), x)))
+
+
+def absolute(ctx: Context, form: Form, x: Value) -> Value:
+    """The absolute value; booleans and unsigned integers stay."""
+    if x.type.dtype == BOOL or is_unsigned(x.type.dtype):
+        return x
+    size = ctx.op(Abs(), x)
+    if not is_complex(x.type.dtype) or form is Form.JAX:
+        return size
+    infinite = like(ctx, size, np.inf)
+    parts = [ctx.op(Abs(), ctx.op(part, x)) for part in (Real(), Imag())]
+    ends = [ctx.op(Compare("EQ"), part, infinite) for part in parts]
+    return select(ctx, ctx.op(Or(), *ends), infinite, size)  # also where the other part is NaN
+
+
+def sign(ctx: Context, form: Form, x: Value) -> Value:
+    """-1, 0 or 1; of complex numbers `x / |x|`. Of -0.0 it is 0.0 in NumPy and -0.0 in JAX."""
+    if is_unsigned(x.type.dtype):
+        return ctx.op(Minimum(), x, like(ctx, x, 1))
+    signs = ctx.op(Sign(), x)
+    if form is Form.JAX or not is_floating(x.type.dtype):
+        return signs
+    return select(ctx, zero_at(ctx, x), like(ctx, x, 0), signs)
+
+
+def real_dtype(dtype: DType) -> DType:
+    """The type of the parts of a complex number; others stay."""
+    return np.dtype(f"f{dtype.itemsize // 2}") if is_complex(dtype) else dtype

@@ -1,0 +1,119 @@
+"""Sums of products of labelled arrays: what `einsum`, `matmul`, `dot` and `tensordot` come down to.
+
+In: values whose axes have labels, and the labels of the result. Out: one `DotGeneral` where both operands
+share summed labels, else a product of broadcast arrays; diagonals and sums of one operand come before, a
+transposition after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ....autocasting import product_type
+from ...hlo.ir import Value
+from ...hlo.types import BOOL, FLOAT32, DType
+from ...ops import Broadcast, DotGeneral, Multiply, Or, Transpose
+from ...values.views import read_path
+from ..context import Context
+from ..numpy.linalg.matrices import diagonal_views
+from .reducing import Source, reduce, total
+
+Labels = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A value whose axes have labels."""
+
+    value: Value
+    labels: Labels
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The extent of each label."""
+        return dict(zip(self.labels, self.value.type.static_shape))
+
+    def axes(self, labels: Sequence[str]) -> tuple[int, ...]:
+        """The axes of some labels."""
+        return tuple([self.labels.index(label) for label in labels])
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """How a product is computed: StableHLO's precision, and the element type of the result."""
+
+    name: str | None = None
+    preferred: DType | None = None
+
+
+def lowered(precision: str | None, dtype: DType) -> str | None:
+    """The precision of a product of this element type: that of `pystage.autocast`, unless it asks for its own."""
+    low = product_type()
+    return low if low is not None and precision in (None, "DEFAULT") and dtype == FLOAT32 else precision
+
+
+def without_repeats(ctx: Context, x: Labelled) -> Labelled:
+    """Each label once: of axes with one label the diagonal."""
+    while len(set(x.labels)) < len(x.labels):
+        label = next(label for label in x.labels if x.labels.count(label) > 1)
+        first = x.labels.index(label)
+        second = x.labels.index(label, first + 1)
+        views = diagonal_views(len(x.labels), 0, first, second)
+        rest = tuple([each for i, each in enumerate(x.labels) if i not in (first, second)])
+        x = Labelled(read_path(ctx.b, x.value, views), (*rest, label))
+    return x
+
+
+def summed_out(ctx: Context, x: Labelled, kept: Sequence[str]) -> Labelled:
+    """Without the labels that are not kept: summed."""
+    axes = tuple([i for i, label in enumerate(x.labels) if label not in kept])
+    if not axes:
+        return x
+    shape = tuple([n for i, n in enumerate(x.value.type.static_shape) if i not in axes])
+    of = Source(x.value, axes, None, shape)
+    value = reduce(ctx, Or(), of) if x.value.type.dtype == BOOL else total(ctx, of)
+    return Labelled(value, tuple([label for label in x.labels if label in kept]))
+
+
+def ordered(ctx: Context, x: Labelled, labels: Sequence[str]) -> Value:
+    """The value with its axes in the order of the labels."""
+    order = x.axes(labels)
+    return x.value if order == tuple(range(len(order))) else ctx.op(Transpose(order), x.value)
+
+
+def product(
+    ctx: Context, left: Labelled, right: Labelled, result: Sequence[str], precision: Precision = Precision()
+) -> Labelled:
+    """The sum of products over all labels that the result lacks; its axes in whatever order."""
+    left = summed_out(ctx, left, (*result, *right.labels))
+    right = summed_out(ctx, right, (*result, *left.labels))
+    shared = [label for label in left.labels if label in right.labels]
+    batch = [label for label in shared if label in result]
+    contracted = [label for label in shared if label not in result]
+    if not contracted and precision.preferred in (None, left.value.type.dtype):
+        return _elementwise(ctx, left, right)
+    kind = DotGeneral(
+        left.axes(batch),
+        right.axes(batch),
+        left.axes(contracted),
+        right.axes(contracted),
+        lowered(precision.name, left.value.type.dtype),
+        precision.preferred,
+    )
+    free = [label for label in left.labels if label not in shared]
+    free += [label for label in right.labels if label not in shared]
+    return Labelled(ctx.op(kind, left.value, right.value), (*batch, *free))
+
+
+def _elementwise(ctx: Context, left: Labelled, right: Labelled) -> Labelled:
+    """A product without a sum: both broadcast to all labels."""
+    labels = (*left.labels, *[label for label in right.labels if label not in left.labels])
+    sizes = {**right.sizes, **left.sizes}
+    shape = tuple([sizes[label] for label in labels])
+    spread = []
+    for x in (left, right):
+        x = Labelled(ordered(ctx, x, [label for label in labels if label in x.labels]), x.labels)
+        axes = tuple([i for i, label in enumerate(labels) if label in x.labels])
+        spread.append(x.value if x.value.type.shape == shape else ctx.op(Broadcast(shape, axes), x.value))
+    return Labelled(ctx.op(Multiply(), *spread), labels)

@@ -1,0 +1,190 @@
+"""Exact answers of Python's numbers where float64 arithmetic alone is not: comparisons of integers with
+floats, and rounding to decimal digits.
+
+In: scalars of Python's types. Out: what CPython gives, bit for bit. Products are taken apart into halves whose
+products are exact, so that it makes no difference whether XLA contracts a multiplication and an addition.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...diagnostics.codes_calls import WrongArguments
+from ...hlo.ir import Value
+from ...hlo.types import FLOAT32, FLOAT64, INT32, INT64
+from ...ops import (
+    Abs,
+    Add,
+    And,
+    BitcastConvert,
+    Compare,
+    Divide,
+    IsFinite,
+    Multiply,
+    Negate,
+    Or,
+    Remainder,
+    RoundNearestEven,
+    Subtract,
+)
+from ...values.boundary import Form
+from ..context import Context
+from .arithmetic import copysign, like, remainder, select
+
+EXACT_INTEGERS = 1 << 53
+"""Below this size every integer is a float64."""
+
+EXACT_POWER = 22
+"""The greatest power of ten that is a float64."""
+
+MOST_DIGITS, LEAST_DIGITS = 323, -308
+"""With more digits CPython's `round` gives the number back, with fewer zero."""
+
+_LOW_HALF = (1 << 27) - 1
+
+
+# ---------------------------------------------------------------- an integer and a float
+
+
+def compare_known_integer(direction: str, integer: int) -> tuple[str, float] | bool:
+    """What `integer direction x` says of a float `x`: a comparison `bound direction x`, or always the same.
+
+    An integer that is no float64 lies between two of them; `bound` is the one that is nearest.
+    """
+    try:
+        bound = float(integer)
+    except OverflowError:
+        bound = math.inf if integer > 0 else -math.inf
+    if math.isfinite(bound) and int(bound) == integer:
+        return direction, bound
+    if direction in ("EQ", "NE"):
+        return direction == "NE"
+    above = bound > integer
+    if direction in ("LT", "LE"):
+        return ("LE" if above else "LT"), bound
+    return ("GT" if above else "GE"), bound
+
+
+def compare_integer(ctx: Context, direction: str, integer: Value, number: Value) -> Value:
+    """`integer direction number` for an int64 and a float64, without rounding the integer.
+
+    Rounding keeps the order, so that only an integer that rounds to `number` needs a second look: `number` is
+    an integer then, and one of 64 bits unless it is 2**63.
+    """
+    rounded = ctx.op(Compare(direction), ctx.convert(integer, FLOAT64), number)
+    same = ctx.op(Compare("EQ"), ctx.convert(integer, FLOAT64), number)
+    exact = ctx.op(Compare(direction), integer, ctx.convert(number, INT64))
+    beyond = ctx.op(Compare("GE"), number, like(ctx, number, 2.0**63))
+    if direction in ("LT", "LE", "NE"):
+        exact = ctx.op(Or(), beyond, exact)
+    else:
+        exact = ctx.op(And(), ctx.op(Compare("LT"), number, like(ctx, number, 2.0**63)), exact)
+    return select(ctx, same, exact, rounded)
+
+
+# ---------------------------------------------------------------- rounding to decimal digits
+
+
+def round_float(ctx: Context, x: Value, digits: int) -> Value:
+    """`round(x, digits)` of a Python float: the float nearest to the decimal number that is nearest to `x`."""
+    if digits > MOST_DIGITS:
+        return x
+    if digits < LEAST_DIGITS:
+        return select(ctx, ctx.op(IsFinite(), x), copysign(ctx, Form.PYTHON, like(ctx, x, 0), x), x)
+    if abs(digits) > EXACT_POWER:
+        return _round_scaled(ctx, x, digits)
+    scale = like(ctx, x, 10.0 ** abs(digits))
+    if digits < 0:
+        scaled = ctx.op(Divide(), x, scale)
+        half = copysign(ctx, Form.PYTHON, like(ctx, x, 10.0**-digits / 2), x)
+        lost = ctx.op(Subtract(), ctx.op(Remainder(), x, scale), half)
+        return _unless_whole(ctx, x, scaled, ctx.op(Multiply(), _nearest(ctx, scaled, lost), scale))
+    scaled = ctx.op(Multiply(), x, scale)
+    lost = _product_error(ctx, x, 10.0**digits, scaled)
+    return _unless_whole(ctx, x, scaled, ctx.op(Divide(), _nearest(ctx, scaled, lost), scale))
+
+
+def _product_error(ctx: Context, x: Value, factor: float, product: Value) -> Value:
+    """`x * factor - product` for the rounded product (Dekker 1971), by halves whose products are exact."""
+    known = np.float64(factor)
+    known_high = (known.view(np.int64) & ~_LOW_HALF).view(np.float64)
+    high = ctx.op(And(), ctx.op(BitcastConvert(INT64), x), ctx.constant(~_LOW_HALF, INT64))
+    x_high = ctx.op(BitcastConvert(FLOAT64), high)
+    x_low = ctx.op(Subtract(), x, x_high)
+    error = ctx.op(Negate(), product)
+    for part in (known_high, known - known_high):
+        for half in (x_high, x_low):
+            error = ctx.op(Add(), ctx.op(Multiply(), half, like(ctx, x, part)), error)
+    return error
+
+
+def multiples(ctx: Context, x: Value, integers: Value, largest: int) -> Value:
+    """`x * integers`, rounded once whatever is added to it: XLA may contract that with a product, not with this sum.
+
+    The integers, of the type of `x`, are not above `largest`; both halves of `x` times such a number are exact.
+    """
+    plain = ctx.op(Multiply(), x, integers)
+    dtype = x.type.dtype
+    half = {FLOAT64: 27, FLOAT32: 12}.get(dtype)
+    if half is None or largest >= 1 << (half - 1):
+        return plain
+    bits = INT64 if dtype == FLOAT64 else INT32
+    mask = ctx.broadcast(ctx.constant(~((1 << half) - 1), bits), x.type.static_shape)
+    high = ctx.op(BitcastConvert(dtype), ctx.op(And(), ctx.op(BitcastConvert(bits), x), mask))
+    parts = [ctx.op(Multiply(), each, integers) for each in (high, ctx.op(Subtract(), x, high))]
+    return select(ctx, ctx.op(IsFinite(), x), ctx.op(Add(), *parts), plain)
+
+
+def _nearest(ctx: Context, scaled: Value, lost: Value) -> Value:
+    """The whole number nearest to `scaled` and something of the sign of `lost`, halves to even.
+
+    What was lost is less than half a unit in the last place, so that it decides only between halves.
+    """
+    whole = ctx.op(RoundNearestEven(), scaled)
+    rest = ctx.op(Subtract(), scaled, whole)
+    zero, one, half = (like(ctx, scaled, n) for n in (0.0, 1.0, 0.5))
+    up = ctx.op(And(), ctx.op(Compare("EQ"), rest, half), ctx.op(Compare("GT"), lost, zero))
+    down = ctx.op(
+        And(), ctx.op(Compare("EQ"), rest, ctx.op(Negate(), half)), ctx.op(Compare("LT"), lost, zero)
+    )
+    whole = select(ctx, up, ctx.op(Add(), whole, one), whole)
+    return select(ctx, down, ctx.op(Subtract(), whole, one), whole)
+
+
+def _unless_whole(ctx: Context, x: Value, scaled: Value, rounded: Value) -> Value:
+    """`rounded` with the sign of `x`; `x` itself where it has no digits to lose, is infinite or NaN."""
+    inside = ctx.op(Compare("LT"), ctx.op(Abs(), scaled), like(ctx, scaled, float(EXACT_INTEGERS)))
+    return select(ctx, inside, copysign(ctx, Form.PYTHON, rounded, x), x)
+
+
+def _round_scaled(ctx: Context, x: Value, digits: int) -> Value:
+    """Digits beyond the powers of ten that are floats: scaled in two steps, exact to rounding."""
+    steps = [10.0**EXACT_POWER, 10.0 ** (abs(digits) - EXACT_POWER)]
+    there, back = (Multiply(), Divide()) if digits > 0 else (Divide(), Multiply())
+    scaled = x
+    for step in steps:
+        scaled = ctx.op(there, scaled, like(ctx, x, step))
+    rounded = ctx.op(RoundNearestEven(), scaled)
+    for step in reversed(steps):
+        rounded = ctx.op(back, rounded, like(ctx, x, step))
+    return _unless_whole(ctx, x, scaled, rounded)
+
+
+def round_integer(ctx: Context, x: Value, digits: int) -> Value:
+    """`round(x, digits)` of a Python int: to a multiple of a power of ten, halves to even."""
+    if digits >= 0:
+        return x
+    if digits < -19:
+        return like(ctx, x, 0)
+    if digits == -19:
+        ctx.fail(WrongArguments(span=ctx.span, name="round()", why="10**19 does not fit into 64 bits"))
+    unit = like(ctx, x, 10**-digits)
+    rest = remainder(ctx, Form.PYTHON, x, unit)
+    below = ctx.op(Subtract(), x, rest)
+    half, zero = like(ctx, x, 10**-digits // 2), like(ctx, x, 0)
+    odd = ctx.op(Compare("NE"), ctx.op(And(), ctx.op(Divide(), below, unit), like(ctx, x, 1)), zero)
+    tie = ctx.op(And(), ctx.op(Compare("EQ"), rest, half), odd)
+    up = ctx.op(Or(), ctx.op(Compare("GT"), rest, half), tie)
+    return select(ctx, up, ctx.op(Add(), below, unit), below)

@@ -1,0 +1,159 @@
+"""How an ndarray lies in memory: whether NumPy's `reshape` of it is a view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...diagnostics.codes_calls import NotServed
+from ...hlo.ir import Op, Value
+from ...hlo.types import BOOL
+from ...ops import Or, Select, Transpose
+from ...ops.elementwise import Elementwise
+from ...values.lattice import Abstract, Ref
+from ...values.memory import stand_in
+from ...values.state import Layout
+from ...values.views import Reshaped, View
+from ..context import Context, Raw
+
+
+def _stand_in(ctx: Context, ref: Ref) -> np.ndarray:
+    """An array without contents that lies in memory as `ref` does."""
+    return stand_in(ctx.state.get(ref.cell).value.type, ref.path)
+
+
+Truth = bool | Value
+"""Whether something holds: known now, or a bool of the program, where it depends on the path taken."""
+
+
+def _everywhere(ctx: Context, ref: Ref, holds: Callable[[Ref], bool]) -> Truth:
+    """Whether something holds of the memory that `ref` is, which is asked of all that it may be."""
+    answers = [(holds(origin), truth) for origin, truth in ctx.memory_of(ref)]
+    if len({answer for answer, _ in answers}) == 1:
+        return answers[0][0]
+    result = ctx.constant(False, BOOL)
+    for answer, truth in answers:
+        if answer:
+            here = ctx.constant(truth, BOOL) if isinstance(truth, bool) else truth
+            result = ctx.op(Or(), result, here)
+    return result
+
+
+def is_contiguous(ctx: Context, ref: Ref, order: str = "C") -> Truth:
+    """Whether the elements lie in row-major order (with F: column-major) without gaps."""
+
+    def holds(origin: Ref) -> bool:
+        contiguous = not origin.path and order == "C"
+        if not contiguous:
+            flags = _stand_in(ctx, origin).flags
+            contiguous = bool(flags.c_contiguous if order == "C" else flags.f_contiguous)
+        ctx.state.rely_on_layout([origin.cell], Layout.IF_STORED if contiguous else Layout.IF_ANY_STORED)
+        _note_doubt(ctx, origin)
+        return contiguous
+
+    return _everywhere(ctx, ref, holds)
+
+
+def keeps_order(ctx: Context, ref: Ref) -> bool:
+    """True if the order in memory (K, A) certainly is the row-major one."""
+    origins = [origin for origin, _ in ctx.memory_of(ref)]
+    ctx.state.rely_on_layout([origin.cell for origin in origins], Layout.ALWAYS)
+    return is_contiguous(ctx, ref) is True and not any(_may_be_rearranged(ctx, o) for o in origins)
+
+
+def reshapes_as_view(ctx: Context, ref: Ref, shape: tuple[int, ...], order: str = "C") -> Truth:
+    """Whether `reshape` to `shape` is a view of the same memory."""
+
+    def holds(origin: Ref) -> bool:
+        array = _stand_in(ctx, origin)
+        if array.size == 0 or array.shape == shape:
+            return True
+        in_order = array.reshape(shape, order="F" if order == "F" else "C")
+        view = (not origin.path and order == "C") or bool(np.may_share_memory(array, in_order))
+        ctx.state.rely_on_layout([origin.cell], Layout.IF_STORED if view else Layout.IF_ANY_STORED)
+        _note_doubt(ctx, origin)
+        return view
+
+    return _everywhere(ctx, ref, holds)
+
+
+# ---------------------------------------------------------------- new arrays
+
+_DEEP = 200
+"""So many operations are followed from one array."""
+
+
+def _may_be_rearranged(ctx: Context, ref: Ref) -> bool:
+    """True for a new array that NumPy may have stored in the order of operands that were transposed."""
+    if ref.cell in ctx.state.row_major or ref.cell in ctx.state.rearranged:
+        return ref.cell in ctx.state.rearranged
+    value = ctx.state.get(ref.cell).value
+    found = [value]
+    for each in found:
+        op = each.owner
+        if not isinstance(op, Op) or len(found) > _DEEP:
+            continue
+        if isinstance(op.kind, Transpose) and each is not value and _rearranges(op):
+            return True
+        if isinstance(op.kind, Elementwise | Select):
+            found += [v for v in op.operands if v.type.shape == value.type.shape and v not in found]
+    return False
+
+
+def _rearranges(op: Op) -> bool:
+    """True for a transposition that changes the order of axes of more than one element."""
+    assert isinstance(op.kind, Transpose)
+    extents = op.operands[0].type.static_shape
+    moved = [axis for axis in op.kind.permutation if extents[axis] != 1]
+    return moved != sorted(moved)
+
+
+def _note_doubt(ctx: Context, ref: Ref) -> None:
+    if len(ctx.state.get(ref.cell).value.type.shape) > 1 and _may_be_rearranged(ctx, ref):
+        ctx.state.doubtful.setdefault(ref.cell, [])
+
+
+def is_doubtful(ctx: Context, array: Raw) -> bool:
+    """True for a new array that may not lie in row-major order, though it was taken to."""
+    return isinstance(array, Ref) and array.cell in ctx.state.doubtful
+
+
+def note_copy(ctx: Context, ref: Ref, made: Abstract) -> None:
+    """`made` is a copy of `ref`, or shares its memory where that lies in another order."""
+    copies = ctx.state.doubtful.get(ref.cell)
+    if copies is not None and isinstance(made, Ref):
+        copies.append(made.cell)
+        ctx.state.doubtful.setdefault(made.cell, []).append(ref.cell)
+
+
+def keep_order(ctx: Context, made: Abstract, given: Raw) -> None:
+    """NumPy stores the new array `made` in the order of `given`."""
+    if not isinstance(made, Ref) or not isinstance(given, Ref) or not ctx.is_ndarray(given):
+        return
+    for origin, _ in ctx.memory_of(given):
+        base = ctx.state.get(origin.cell).value.type
+        if _may_be_rearranged(ctx, origin) or not _keeps_row_major(stand_in(base, origin.path)):
+            ctx.state.rearranged.add(made.cell)
+
+
+def _keeps_row_major(array: np.ndarray) -> bool:
+    """True if a new array in the order of this one lies in row-major order."""
+    return bool(np.empty_like(array).flags.c_contiguous)
+
+
+def check_layout(ctx: Context, cell: int) -> None:
+    """PS606 for a store into an array that has names in two shapes, one of which NumPy may have copied."""
+    copies = ctx.state.doubtful.get(cell)
+    if copies is None:
+        return
+    shapes = {_reshapes(path) for path in ctx.state.paths_to(cell)}
+    if len(shapes) > 1 or any(ctx.state.held_elsewhere(copy, cell) for copy in copies):
+        name = "a store into an array that was reshaped, and is used in both shapes,"
+        why = "NumPy keeps the order of transposed operands in memory, so that the other shape may be a copy"
+        instead = "copy it before it is reshaped: `y = y.copy()`"
+        ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
+
+
+def _reshapes(path: tuple[View, ...]) -> bool:
+    return any(isinstance(view, Reshaped) for view in path)

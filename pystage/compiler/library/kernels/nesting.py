@@ -1,0 +1,106 @@
+"""Arrays from nested lists and tuples, as `np.array` and `jnp.array` make them.
+
+In: a list or tuple (of lists …) of numbers, known or staged, and arrays of one shape. Out: their stack, in
+the element type that the library discovers. What is known altogether is one constant.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...hlo.types import FLOAT64
+from ...values.boundary import Form
+from ...values.lattice import Abstract, Array, Const, ListCell, Range, Ref, Tuple
+from ...values.rows import stacked
+from ..context import Context, Raw
+from ..numpy.indexing.indices import known_sequence
+from ..rules.jax import canonical
+from ..rules.libraries import NUMPY, ArrayArgument, Rules
+
+
+def stack_nested(ctx: Context, value: Raw) -> Array:
+    """A nested list or tuple as `np.asarray` reads it; ValueError in the program where rows differ."""
+    return Array(nested(ctx, NUMPY, value, "np.array").value, Form.NDARRAY)
+
+
+def elements(ctx: Context, raw: Raw) -> list[Abstract] | None:
+    """The elements of a list, tuple or range; None for anything else."""
+    if isinstance(raw, Const) and isinstance(raw.value, list | tuple):
+        return [Const(v) for v in raw.value]
+    if isinstance(raw, Tuple):
+        return list(raw.items)
+    if isinstance(raw, Ref) and isinstance(ctx.state.get(raw.cell), ListCell):
+        return list(ctx.state.get(raw.cell).items)
+    if isinstance(raw, Range) or (isinstance(raw, Const) and isinstance(raw.value, range)):
+        return ctx.iterate(raw)
+    return None
+
+
+class _Ragged(Exception):
+    """Rows of a nested sequence have several shapes."""
+
+
+def nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument:
+    """A number, an array, or a nested sequence of them, as one array."""
+    try:
+        return _nested(ctx, rules, raw, function)
+    except _Ragged:
+        ragged = like_sequence(ctx, raw)
+    try:
+        np.array(ragged)  # says down to which axis the shapes agree
+    except ValueError as error:
+        ctx.raise_(ValueError(str(error)))
+    raise AssertionError(f"NumPy makes an array of {ragged!r}")
+
+
+def _nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument:
+    items = elements(ctx, raw)
+    if items is None:
+        return rules.operand(ctx, raw, function)
+    known = known_sequence(ctx, raw)
+    if known is not None and not rules.is_jax:
+        return ArrayArgument(ctx.constant(known, known.dtype))
+    if not items:
+        return ArrayArgument(ctx.constant(np.zeros(0), rules.default_float(ctx)))
+    parts = [_nested(ctx, rules, item, function) for item in items]
+    if len({p.shape for p in parts}) > 1:
+        raise _Ragged
+    values, _ = rules.common(ctx, parts)
+    if known is not None:
+        dtype = values[0].type.dtype
+        return ArrayArgument(ctx.constant(known.astype(dtype), dtype))
+    return ArrayArgument(stacked(ctx.b, values))
+
+
+def like_sequence(ctx: Context, raw: Raw) -> Any:
+    """A nested sequence or an array of the same kind and shape as `raw`, of zeros."""
+    items = elements(ctx, raw)
+    if items is None:
+        read = ctx.read(raw)
+        shape = read.shape if isinstance(read, Array) else np.shape(read.value)
+        return (
+            np.broadcast_to(np.zeros((), read.dtype if isinstance(read, Array) else None), shape)
+            if shape
+            else 0
+        )
+    sample = [like_sequence(ctx, item) for item in items]
+    return tuple(sample) if isinstance(raw, Tuple) else sample
+
+
+def depth(value: Any) -> int:
+    """How many axes a nested sequence of numbers and arrays has."""
+    if isinstance(value, list | tuple):
+        return 1 + max(map(depth, value), default=0)
+    return int(np.ndim(value))
+
+
+def is_sequence(ctx: Context, raw: Raw) -> bool:
+    """True for a list, tuple or range."""
+    return elements(ctx, raw) is not None
+
+
+def default_float(ctx: Context, rules: Rules) -> np.dtype[np.generic]:
+    """The element type of an array that nothing gives a type."""
+    return canonical(FLOAT64, ctx.x64) if rules.is_jax else FLOAT64

@@ -1,0 +1,174 @@
+"""Python structure as abstract values: taking containers apart, and making them of what is inside.
+
+In: abstract tuples, lists, dicts, sets, ranges and iterators, or constants of those types. Out: lists of
+abstract values, or new containers. What a container holds is known in number, if not in value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...values.lattice import (
+    NONE,
+    Abstract,
+    Const,
+    DictCell,
+    DictView,
+    Flat,
+    IteratorCell,
+    ListCell,
+    Range,
+    Ref,
+    SetCell,
+    Slice,
+    Tuple,
+)
+from ..context import Context, Raw
+
+MISSING: Any = object()
+"""What `known_object` gives for what is not known now."""
+
+
+def abstract(value: Raw) -> Abstract:
+    """An argument as an abstract value; plain objects are defaults, which are constants."""
+    return value if isinstance(value, Abstract) else Const(value)
+
+
+def lift(ctx: Context, value: Any) -> Abstract:
+    """A Python object that was computed now, as an abstract value; containers are new ones."""
+    match value:
+        case np.ndarray():
+            return ctx.ndarray(ctx.constant(value, value.dtype))
+        case tuple():
+            return Tuple(tuple([lift(ctx, v) for v in value]), type(value))
+        case list():
+            return new_list(ctx, [lift(ctx, v) for v in value])
+        case dict() if type(value) is dict:
+            return new_dict(ctx, {k: lift(ctx, v) for k, v in value.items()})
+        case set():
+            return Ref(ctx.state.new_cell(SetCell(frozenset(value))))
+        case range():
+            return Range(Const(value.start), Const(value.stop), Const(value.step))
+        case slice():
+            return Slice(lift(ctx, value.start), lift(ctx, value.stop), lift(ctx, value.step))
+        case _:
+            return Const(value)
+
+
+def new_list(ctx: Context, items: Iterable[Abstract]) -> Ref:
+    """A new list."""
+    return Ref(ctx.state.new_cell(ListCell(tuple(items))))
+
+
+def new_dict(ctx: Context, entries: Mapping[Any, Abstract]) -> Ref:
+    """A new dict."""
+    return Ref(ctx.state.new_cell(DictCell(dict(entries))))
+
+
+def new_set(ctx: Context, items: Iterable[Any]) -> Ref:
+    """A new set of known elements."""
+    return Ref(ctx.state.new_cell(SetCell(frozenset(items))))
+
+
+def new_iterator(ctx: Context, items: Iterable[Abstract]) -> Ref:
+    """A new iterator over known structure."""
+    return Ref(ctx.state.new_cell(IteratorCell(Tuple(tuple(items)))))
+
+
+def new_turn(ctx: Context) -> Ref:
+    """What notes that somebody has gone over a new lazy iterator."""
+    return new_iterator(ctx, [NONE])
+
+
+def view_items(ctx: Context, view: DictView) -> list[Abstract]:
+    """The keys, values or items of a dict."""
+    entries = ctx.state.get(view.cell).entries
+    match view.kind:
+        case "keys":
+            return [abstract(k) for k in entries]
+        case "values":
+            return list(entries.values())
+        case _:
+            return [Tuple((abstract(k), v)) for k, v in entries.items()]
+
+
+def cell_of(ctx: Context, value: Raw) -> Any:
+    """The contents of the cell that `value` refers to, or None."""
+    return ctx.cell(value) if isinstance(value, Ref) else None
+
+
+def known_object(ctx: Context, value: Raw) -> Any:
+    """The immutable Python object that `value` is where all of it is known now, else `MISSING`.
+
+    Demands nothing of the arguments of the program, unlike `ctx.known`.
+    """
+    match value:
+        case Const(value=known):
+            return known
+        case Tuple(items=items, cls=cls):
+            parts = [known_object(ctx, i) for i in items]
+            if any(p is MISSING for p in parts):
+                return MISSING
+            return tuple(parts) if cls is tuple else cls(*parts)
+        case Slice(start, stop, step):
+            return _known_parts(ctx, slice, (start, stop, step))
+        case Range(start, stop, step):
+            return _known_parts(ctx, range, (start, stop, step))
+        case Abstract():
+            return MISSING
+        case _:
+            return value
+
+
+def _known_parts(ctx: Context, make: Any, parts: tuple[Abstract, ...]) -> Any:
+    known = [known_object(ctx, p) for p in parts]
+    return MISSING if any(p is MISSING for p in known) else make(*known)
+
+
+def sequence_items(ctx: Context, value: Raw) -> tuple[Abstract, ...] | None:
+    """The elements of a tuple or list; None for anything else."""
+    if isinstance(value, Tuple):
+        return value.items
+    if isinstance(value, Const) and isinstance(value.value, tuple | list):
+        return tuple([lift(ctx, v) for v in value.value])
+    cell = cell_of(ctx, value)
+    return cell.items if isinstance(cell, ListCell) else None
+
+
+def call_now(ctx: Context, function: Callable[..., Any], *args: Any) -> Abstract:
+    """A pure function of known objects, computed now; what it raises, the program raises."""
+    try:
+        with np.errstate(all="ignore"):
+            return lift(ctx, function(*args))
+    except Exception as error:
+        ctx.raise_(error)
+
+
+def type_name(ctx: Context, value: Raw) -> str:
+    """The name of a value's Python type, for error texts."""
+    match value:
+        case Const(value=known):
+            return type(known).__name__
+        case Tuple(cls=cls):
+            return cls.__name__
+        case Ref():
+            match ctx.state.get(value.cell):
+                case ListCell():
+                    return "list"
+                case DictCell():
+                    return "dict"
+                case SetCell():
+                    return "set"
+                case IteratorCell(source=Flat()):
+                    return "numpy.flatiter"
+                case IteratorCell():
+                    return "iterator"
+                case cell:
+                    return cell.cls.__name__ if hasattr(cell, "cls") else "ndarray"
+        case Abstract():
+            return type(value).__name__.lower()
+        case _:
+            return type(value).__name__

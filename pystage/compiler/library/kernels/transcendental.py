@@ -1,0 +1,226 @@
+"""Functions of real and complex numbers on values, in operations: logarithms, angles, numbers taken apart.
+
+In: values of one shape, in the element types of a loop. Out: one value. What is one operation (`sin`, `exp`)
+is declared in `elementwise.py` directly; here stands what takes several.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...hlo.ir import Region, Value
+from ...hlo.op import HloOp
+from ...hlo.types import BOOL, UINT8, is_complex, is_floating
+from ...ops import (
+    Abs,
+    Add,
+    And,
+    Ceil,
+    Compare,
+    Complex,
+    Divide,
+    Exponential,
+    Floor,
+    Imag,
+    IsFinite,
+    Log,
+    LogPlusOne,
+    Maximum,
+    Minimum,
+    Multiply,
+    Or,
+    PopulationCount,
+    Power,
+    Real,
+    Remainder,
+    RoundNearestEven,
+    Sine,
+    Sqrt,
+    Subtract,
+    While,
+)
+from ...values.boundary import Form
+from ..context import Context
+from ..rules.promote import convert
+from .arithmetic import Kernel, absolute, any_of, copysign, is_nan, like, select, zero_at
+
+
+def logarithm(base: int) -> Kernel:
+    """The logarithm to `base`, exact where the argument is an integral power of the base."""
+
+    def kernel(ctx: Context, form: Form, x: Value) -> Value:
+        if is_complex(x.type.dtype):
+            return _scaled(ctx, ctx.op(Log(), x), 1 / math.log(base))
+        quotient = ctx.op(Divide(), ctx.op(Log(), x), like(ctx, x, math.log(base)))
+        if form is Form.JAX:
+            return quotient
+        whole = ctx.op(RoundNearestEven(), quotient)
+        exact = ctx.op(Compare("EQ"), ctx.op(Power(), like(ctx, x, base), whole), x)
+        return select(ctx, exact, whole, quotient)
+
+    return kernel
+
+
+def _scaled(ctx: Context, x: Value, factor: float) -> Value:
+    """A complex number times a real one, part by part."""
+    real, imaginary = ctx.op(Real(), x), ctx.op(Imag(), x)
+    scale = like(ctx, real, factor)
+    return ctx.op(Complex(), ctx.op(Multiply(), real, scale), ctx.op(Multiply(), imaginary, scale))
+
+
+def exp2(ctx: Context, form: Form, x: Value) -> Value:
+    """2 to the power `x`."""
+    if is_complex(x.type.dtype):
+        return ctx.op(Exponential(), _scaled(ctx, x, math.log(2)))
+    return ctx.op(Power(), like(ctx, x, 2), x)
+
+
+def scaled_by(factor: float) -> Kernel:
+    """The kernel that multiplies by a number (degrees, radians)."""
+
+    def kernel(ctx: Context, form: Form, x: Value) -> Value:
+        return ctx.op(Multiply(), x, like(ctx, x, factor))
+
+    return kernel
+
+
+def logaddexp(factor: float) -> Kernel:
+    """`log(exp(x) + exp(y))` with exponentials to the base `exp(factor)`; equal infinities stay."""
+
+    def kernel(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+        scale = like(ctx, x, factor)
+        distance = ctx.op(Abs(), ctx.op(Subtract(), x, y))
+        distance = select(ctx, ctx.op(Compare("EQ"), x, y), like(ctx, x, 0), distance)
+        small = ctx.op(Exponential(), ctx.op(Multiply(), distance, like(ctx, x, -factor)))
+        rest = ctx.op(Divide(), ctx.op(LogPlusOne(), small), scale)
+        return ctx.op(Add(), ctx.op(Maximum(), x, y), rest)
+
+    return kernel
+
+
+def hypot(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+    """The length of (x, y), without overflow on the way; infinite if either is."""
+    x, y = ctx.op(Abs(), x), ctx.op(Abs(), y)
+    long, short = ctx.op(Maximum(), x, y), ctx.op(Minimum(), x, y)
+    one = like(ctx, x, 1)
+    ratio = ctx.op(Divide(), short, select(ctx, zero_at(ctx, long), one, long))
+    length = ctx.op(Multiply(), long, ctx.op(Sqrt(), ctx.op(Add(), one, ctx.op(Multiply(), ratio, ratio))))
+    infinite = like(ctx, x, math.inf)
+    either = ctx.op(Or(), ctx.op(Compare("EQ"), x, infinite), ctx.op(Compare("EQ"), y, infinite))
+    return select(ctx, either, infinite, length)
+
+
+def trunc(ctx: Context, form: Form, x: Value) -> Value:
+    """Towards zero; integers stay."""
+    if not is_floating(x.type.dtype):
+        return x
+    up, down = ctx.op(Ceil(), x), ctx.op(Floor(), x)
+    return select(ctx, ctx.op(Compare("LT"), x, like(ctx, x, 0)), up, down)
+
+
+def modf(ctx: Context, form: Form, x: Value) -> tuple[Value, Value]:
+    """The fractional and the integral part, both with the sign of `x`."""
+    whole = trunc(ctx, form, x)
+    finite = ctx.op(IsFinite(), x)
+    rest = select(ctx, finite, ctx.op(Subtract(), x, whole), like(ctx, x, 0))
+    rest = select(ctx, is_nan(ctx, x), x, rest)
+    return copysign(ctx, form, rest, x), whole
+
+
+def heaviside(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+    """0 below 0, 1 above, `y` at 0, NaN at NaN."""
+    step = select(ctx, ctx.op(Compare("LT"), x, like(ctx, x, 0)), like(ctx, x, 0), like(ctx, x, 1))
+    return select(ctx, zero_at(ctx, x), y, select(ctx, is_nan(ctx, x), x, step))
+
+
+def ldexp(ctx: Context, form: Form, x: Value, exponent: Value) -> Value:
+    """`x * 2**exponent`, in two steps so that neither factor overflows alone."""
+    power = ctx.convert(exponent, x.type.dtype)
+    half = ctx.op(Floor(), ctx.op(Multiply(), power, like(ctx, x, 0.5)))
+    two = like(ctx, x, 2)
+    for part in (half, ctx.op(Subtract(), power, half)):
+        x = ctx.op(Multiply(), x, ctx.op(Power(), two, part))
+    return x
+
+
+def sinc(ctx: Context, form: Form, x: Value) -> Value:
+    """`sin(pi x) / (pi x)`, 1 at 0."""
+    angle = ctx.op(Multiply(), x, like(ctx, x, math.pi))
+    at_zero = zero_at(ctx, x)
+    one = like(ctx, x, 1)
+    safe = select(ctx, at_zero, one, angle)
+    return select(ctx, at_zero, one, ctx.op(Divide(), ctx.op(Sine(), safe), safe))
+
+
+# ---------------------------------------------------------------- tests of numbers
+
+
+def _of_parts(ctx: Context, kernel: Kernel, x: Value, both: bool) -> Value:
+    real, imaginary = (kernel(ctx, Form.NDARRAY, ctx.op(part, x)) for part in (Real(), Imag()))
+    return ctx.op(And() if both else Or(), real, imaginary)
+
+
+def _everywhere(ctx: Context, x: Value, flag: bool) -> Value:
+    return ctx.broadcast(ctx.constant(flag, BOOL), x.type.static_shape)
+
+
+def isfinite(ctx: Context, form: Form, x: Value) -> Value:
+    """Whether neither infinite nor NaN."""
+    if is_complex(x.type.dtype):
+        return _of_parts(ctx, isfinite, x, both=True)
+    return ctx.op(IsFinite(), x) if is_floating(x.type.dtype) else _everywhere(ctx, x, True)
+
+
+def isinf(ctx: Context, form: Form, x: Value) -> Value:
+    """Whether infinite."""
+    if is_complex(x.type.dtype):
+        return _of_parts(ctx, isinf, x, both=False)
+    if not is_floating(x.type.dtype):
+        return _everywhere(ctx, x, False)
+    return ctx.op(Compare("EQ"), ctx.op(Abs(), x), like(ctx, x, math.inf))
+
+
+def isnan(ctx: Context, form: Form, x: Value) -> Value:
+    """Whether NaN."""
+    number = is_floating(x.type.dtype) or is_complex(x.type.dtype)
+    return is_nan(ctx, x) if number else _everywhere(ctx, x, False)
+
+
+def logical(kind: HloOp) -> Kernel:
+    """The kernel of a logical operation: on booleans, which numbers become by being not 0."""
+
+    def kernel(ctx: Context, form: Form, *values: Value) -> Value:
+        return ctx.op(kind, *[convert(ctx, v, BOOL) for v in values])
+
+    return kernel
+
+
+# ---------------------------------------------------------------- integers
+
+
+def bit_count(ctx: Context, form: Form, x: Value) -> Value:
+    """How many bits of the absolute value are set, as uint8."""
+    return ctx.convert(ctx.op(PopulationCount(), absolute(ctx, form, x)), UINT8)
+
+
+def gcd(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+    """The greatest common divisor, element by element: Euclid's algorithm as one loop over all elements."""
+    x, y = absolute(ctx, form, x), absolute(ctx, form, y)
+    condition, body = Region((x.type, y.type)), Region((x.type, y.type))
+    with ctx.b.region(condition):
+        going = ctx.op(Compare("NE"), condition.params[1], like(ctx, condition.params[1], 0))
+        condition.results = (any_of(ctx, going),)
+    with ctx.b.region(body):
+        a, b = body.params
+        done = zero_at(ctx, b)
+        rest = ctx.op(Remainder(), a, select(ctx, done, like(ctx, b, 1), b))
+        body.results = (select(ctx, done, a, b), select(ctx, done, b, rest))
+    return ctx.b.apply(While(), (x, y), (condition, body)).results[0]
+
+
+def lcm(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+    """The least common multiple; 0 if either is 0."""
+    divisor = gcd(ctx, form, x, y)
+    none = zero_at(ctx, divisor)
+    divisor = select(ctx, none, like(ctx, divisor, 1), divisor)
+    return absolute(ctx, form, ctx.op(Multiply(), ctx.op(Divide(), x, divisor), y))

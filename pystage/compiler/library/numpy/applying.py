@@ -1,0 +1,253 @@
+"""NumPy's functions that call functions, and those that put arrays together.
+
+`apply_along_axis` and `vectorize` are loops that call the staged function once for each line or element; what the
+first call gives decides the shape and element type of the result, as in NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from ...diagnostics.codes_calls import WrongArguments
+from ...diagnostics.codes_types import ArgumentNotStaged
+from ...values.lattice import Abstract, Const, Meaning
+from ..context import Context, Raw
+from ..kernels.structures import abstract
+from ..registry import instance_meaning, meaning
+from ..rules.jax import is_none
+from .bfloat16 import is_bfloat16
+from .composed import composed, run_program
+
+
+@composed(np.apply_along_axis)
+def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    """`func1d` of each line along an axis; the axes of its result stand in the place of that axis."""
+    given = np.asarray(arr)
+    at = normalize_axis_index(axis, given.ndim)
+    lines = np.moveaxis(given, at, -1)
+    outer = lines.shape[:-1]
+    flat = lines.reshape(-1, lines.shape[-1])
+    if len(flat) == 0:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    first = np.asarray(func1d(flat[0], *args, **kwargs))
+    result = np.empty((len(flat), *first.shape), first.dtype)
+    result[0] = first
+    for i in range(1, len(flat)):
+        result[i] = func1d(flat[i], *args, **kwargs)
+    whole = result.reshape(outer + first.shape)
+    inner = range(len(outer), len(outer) + first.ndim)
+    return np.transpose(whole, (*range(at), *inner, *range(at, len(outer))))
+
+
+@composed(np.apply_over_axes)
+def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
+    """`func(a, axis)` along one axis after the other, which stay as axes of one element."""
+    result = np.asarray(a)
+    rank = result.ndim
+    for axis in axes if isinstance(axes, tuple | list) else (axes,):
+        made = func(result, axis if axis >= 0 else rank + axis)
+        result = made if np.ndim(made) == rank else np.expand_dims(made, axis)
+    return result
+
+
+# ---------------------------------------------------------------- vectorize
+
+
+def _vectorized(pyfunc: Any, otypes: Any, *args: Any) -> Any:
+    """`pyfunc` of each element of the arrays, which broadcast; elements are Python numbers to it."""
+    arrays = np.broadcast_arrays(*args)
+    shape = arrays[0].shape
+    flat = [np.ravel(a) for a in arrays]
+    if otypes is None:
+        first = np.asarray(pyfunc(*[f[0] for f in flat]))
+        result = np.empty(len(flat[0]), first.dtype)
+    else:
+        result = np.empty(len(flat[0]), otypes)
+    for i in range(len(flat[0])):
+        result[i] = pyfunc(*[f[i].item() for f in flat])
+    return result.reshape(shape)
+
+
+def _apply(ctx: Context, pyfunc: Abstract, otypes: Any, args: tuple[Raw, ...]) -> Abstract:
+    if not args:
+        ctx.raise_(ValueError("args can not be empty"))
+    if otypes is not None and len(otypes) != 1:
+        ctx.fail(WrongArguments(span=ctx.span, name="np.vectorize", why="it gives several results"))
+    if otypes is None and any(is_bfloat16(ctx, arg) for arg in args):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.vectorize", argument="numbers of bfloat16"))
+    kind = None if otypes is None else np.dtype(otypes[0])
+    return run_program(ctx, _vectorized, [pyfunc, Const(kind), *args])
+
+
+@meaning(np.vectorize)
+def vectorize(
+    ctx: Context,
+    pyfunc: Raw,
+    otypes: Raw = None,
+    doc: Raw = None,
+    excluded: Raw = None,
+    cache: Raw = False,
+    signature: Raw = None,
+) -> Abstract:
+    """A function that calls `pyfunc` for each element; one result, no `excluded`, no `signature`."""
+    if not is_none(excluded) or not is_none(signature):
+        why = "excluded arguments and signatures are not served; write a loop"
+        ctx.fail(WrongArguments(span=ctx.span, name="np.vectorize", why=why))
+    types = ctx.known(otypes, "otypes of np.vectorize")
+    return Meaning("np.vectorize", lambda inner, *args: _apply(inner, abstract(pyfunc), types, args))
+
+
+@instance_meaning(np.vectorize)
+def vectorized(ctx: Context, function: np.vectorize, *args: Raw) -> Abstract:
+    """A call of an object that `np.vectorize` made outside."""
+    if function.excluded or function.signature is not None:
+        why = "excluded arguments and signatures are not served; write a loop"
+        ctx.fail(WrongArguments(span=ctx.span, name="np.vectorize", why=why))
+    return _apply(ctx, ctx.getattr(Const(function), "pyfunc"), function.otypes, args)
+
+
+# ---------------------------------------------------------------- choosing and joining
+
+
+@composed(np.piecewise)
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    """The function that belongs to the last condition that holds, or 0; a function more is for the rest."""
+    a = np.asarray(x)
+    if np.isscalar(condlist) or (not isinstance(condlist[0], list | np.ndarray) and a.ndim != 0):
+        condlist = [condlist]
+    conditions = [np.asarray(c, dtype=bool) for c in condlist]
+    if len(funclist) == len(conditions) + 1:
+        rest = conditions[0]
+        for each in conditions[1:]:
+            rest = rest | each
+        conditions.append(~rest)
+    elif len(funclist) != len(conditions):
+        raise ValueError(
+            f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} "
+            "functions are expected"
+        )
+    result = np.zeros_like(a)
+    for condition, function in zip(conditions, funclist):
+        if callable(function):
+            result[condition] = function(a[condition], *args, **kw)
+        else:
+            result[condition] = function
+    return result
+
+
+@composed(np.isin)
+def isin(
+    element: Any, test_elements: Any, assume_unique: Any = False, invert: Any = False, *, kind: Any = None
+) -> Any:
+    """Which elements are among the others; one comparison for each pair."""
+    found = np.any(np.asarray(element)[..., None] == np.ravel(np.asarray(test_elements)), axis=-1)
+    return np.asarray(~found if invert else found)
+
+
+@composed(np.resize)
+def resize(a: Any, new_shape: Any) -> Any:
+    """The elements again and again until the new shape is full."""
+    shape = (new_shape,) if isinstance(new_shape, int) else tuple(new_shape)
+    flat = np.ravel(a)
+    size = 1
+    for n in shape:
+        if n < 0:
+            raise ValueError("all elements of `new_shape` must be non-negative")
+        size *= n
+    if size == 0 or len(flat) == 0:
+        return np.zeros(shape, flat.dtype)
+    return np.concatenate((flat,) * (-(-size // len(flat))))[:size].reshape(shape)
+
+
+def _depth(arrays: Any) -> Any:
+    return 1 + max([_depth(a) for a in arrays]) if isinstance(arrays, list) else 0
+
+
+def _blocks(arrays: Any, depth: Any, rank: Any) -> Any:
+    """A nested list of blocks, of which lists at `depth` are joined along that axis from the end."""
+    if not isinstance(arrays, list):
+        block = np.asarray(arrays)
+        return block.reshape((1,) * (rank - block.ndim) + block.shape)
+    return np.concatenate([_blocks(a, depth - 1, rank) for a in arrays], axis=-depth)
+
+
+def _rank(arrays: Any) -> Any:
+    return max([_rank(a) for a in arrays]) if isinstance(arrays, list) else np.ndim(arrays)
+
+
+@composed(np.block)
+def block(arrays: Any) -> Any:
+    """An array of blocks: the innermost lists are joined along the last axis, and so on outwards."""
+    depth = _depth(arrays)
+    return _blocks(arrays, depth, max(depth, _rank(arrays))).copy()
+
+
+@composed(np.array_equiv)
+def array_equiv(a1: Any, a2: Any) -> Any:
+    """True if the arrays broadcast and their elements are equal."""
+    return bool(np.all(np.asarray(a1) == np.asarray(a2)))
+
+
+@composed(np.astype)
+def astype(x: Any, dtype: Any, /, *, copy: Any = True) -> Any:
+    """`x.astype(dtype)`."""
+    if not isinstance(x, np.ndarray | np.generic):
+        raise TypeError(f"Input should be a NumPy array or scalar. It is a {type(x)} instead.")
+    return x.astype(dtype, copy=copy)
+
+
+@composed(np.unstack)
+def unstack(x: Any, /, *, axis: Any = 0) -> Any:
+    """The slices along an axis, which are views."""
+    return tuple(np.moveaxis(x, axis, 0))
+
+
+@composed(np.cumulative_sum)
+def cumulative_sum(x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> Any:
+    """Running sums, with a 0 in front if `include_initial`."""
+    a = np.atleast_1d(np.asarray(x))
+    if axis is None:
+        if a.ndim > 1:
+            raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+        axis = 0
+    sums = np.cumsum(a, axis=axis, dtype=dtype)
+    if not include_initial:
+        return sums
+    shape = [1 if i == axis % a.ndim else n for i, n in enumerate(a.shape)]
+    return np.concatenate((np.zeros(shape, sums.dtype), sums), axis=axis)
+
+
+@composed(np.cumulative_prod)
+def cumulative_prod(x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> Any:
+    """Running products, with a 1 in front if `include_initial`."""
+    a = np.atleast_1d(np.asarray(x))
+    if axis is None:
+        if a.ndim > 1:
+            raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+        axis = 0
+    products = np.cumprod(a, axis=axis, dtype=dtype)
+    if not include_initial:
+        return products
+    shape = [1 if i == axis % a.ndim else n for i, n in enumerate(a.shape)]
+    return np.concatenate((np.ones(shape, products.dtype), products), axis=axis)
+
+
+@composed(np.tril_indices_from)
+def tril_indices_from(arr: Any, k: Any = 0) -> Any:
+    """The places of the lower triangle of a matrix."""
+    return np.tril_indices(arr.shape[-2], k=k, m=arr.shape[-1])
+
+
+@composed(np.triu_indices_from)
+def triu_indices_from(arr: Any, k: Any = 0) -> Any:
+    """The places of the upper triangle of a matrix."""
+    return np.triu_indices(arr.shape[-2], k=k, m=arr.shape[-1])
+
+
+@composed(np.diag_indices_from)
+def diag_indices_from(arr: Any) -> Any:
+    """The places of the diagonal of an array of equal axes."""
+    return (np.arange(arr.shape[0]),) * arr.ndim

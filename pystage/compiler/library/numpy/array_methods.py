@@ -1,0 +1,322 @@
+"""The methods of ndarrays, NumPy scalars and `jax.Array`s.
+
+In: the receiver and abstract arguments, out: what the method gives. A method that is the function of its name
+calls that function; written out here is where the method differs from it, or there is none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ...diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
+from ...hlo.ir import Value
+from ...hlo.types import BFLOAT16, DType, is_complex
+from ...ops import BitcastConvert, Transpose
+from ...values.boundary import Form
+from ...values.lattice import NONE, Abstract, Array, Const, Ref, Tuple
+from ...values.views import Reshaped
+from ..context import Context, Raw
+from ..kernels.layout import keep_order
+from ..kernels.nesting import is_sequence
+from ..kernels.structures import new_list, sequence_items, type_name
+from ..rules.casting import assigned_value
+from ..rules.jax import is_none
+from ..rules.libraries import JAX, NUMPY, Rules, refuse_forgotten
+from ..rules.promote import python_type
+from .indexing.doors import array_getitem
+from .indexing.stores import cast, dtype_of, shape_of, store_through
+from .manipulation import order_of
+
+_LISTED = 256
+"""The greatest number of elements that `tolist` takes apart."""
+
+Methods = dict[str, Callable[..., Abstract]]
+
+_FUNCTIONS = (
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "cumprod", "cumsum",
+    "diagonal", "dot", "max", "mean", "min", "prod", "ravel", "repeat", "round", "searchsorted",
+    "squeeze", "std", "sum", "swapaxes", "take", "trace", "var",
+)  # fmt: skip
+"""Methods that are the function of the same name, in `np` and in `jnp`."""
+
+
+def _delegated(function: Any) -> Callable[..., Abstract]:
+    """The method that calls `function` with the receiver first."""
+
+    def call(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
+        return ctx.call(Const(function), [self, *args], kwargs)
+
+    call.__name__ = function.__name__
+    call.__doc__ = f"`{function.__name__}`, as a method."
+    return call
+
+
+def _is_jax(value: Raw) -> bool:
+    return isinstance(value, Array) and value.form is Form.JAX
+
+
+def _rules(value: Raw) -> Rules:
+    return JAX if _is_jax(value) else NUMPY
+
+
+# ---------------------------------------------------------------- shapes
+
+
+def _reshape(ctx: Context, self: Raw, *shape: Raw, **options: Raw) -> Abstract:
+    """`reshape(2, 3)` or `reshape((2, 3))`."""
+    wanted = shape[0] if len(shape) == 1 else Tuple(tuple(shape))
+    return ctx.call(Const(jnp.reshape if _is_jax(self) else np.reshape), [self, wanted], options)
+
+
+def _transpose(ctx: Context, self: Raw, *axes: Raw) -> Abstract:
+    """`transpose()`, `transpose(1, 0)` or `transpose((1, 0))`."""
+    order = [axes[0] if len(axes) == 1 else Tuple(tuple(axes))] if axes else []
+    return ctx.call(Const(jnp.transpose if _is_jax(self) else np.transpose), [self, *order])
+
+
+def _flatten(ctx: Context, self: Raw, order: Raw = "C") -> Abstract:
+    """A copy in one axis."""
+    rules = _rules(self)
+    which = order_of(ctx, order, "flatten", self)
+    operand = rules.operand(ctx, self, "flatten")
+    value = operand.value
+    if which == "F" and operand.rank > 1:
+        value = ctx.op(Transpose(tuple(reversed(range(operand.rank)))), value)
+    return rules.array(ctx, ctx.reshape(value, (value.type.size,)), operand.weak)
+
+
+def _compress(ctx: Context, self: Raw, condition: Raw, axis: Raw = None, out: Raw = None) -> Abstract:
+    """The receiver is the second argument of the function."""
+    options = {} if is_none(out) else {"out": out}
+    return ctx.call(Const(jnp.compress if _is_jax(self) else np.compress), [condition, self, axis], options)
+
+
+def _nonzero(ctx: Context, self: Raw) -> Abstract:
+    """How many places there are depends on the values."""
+    rewrite = "use `np.where(mask, a, b)`, or count with `np.count_nonzero`"
+    ctx.fail(SizeDependsOnValues(span=ctx.span, what="nonzero()", rewrite=rewrite))
+
+
+# ---------------------------------------------------------------- types and copies
+
+
+def _astype(
+    ctx: Context,
+    self: Raw,
+    dtype: Raw,
+    order: Raw = "K",
+    casting: Raw = "unsafe",
+    subok: Raw = True,
+    copy: Raw = True,
+) -> Abstract:
+    """The elements in another type; `copy=False` gives an ndarray of that type itself."""
+    wanted = NUMPY.dtype(ctx, dtype, "astype")
+    rule = ctx.known(casting, "casting of astype")
+    operand = NUMPY.operand(ctx, self, "astype")
+    if not np.can_cast(operand.dtype, wanted, rule):
+        kinds = f"from dtype({str(operand.dtype)!r}) to dtype({str(wanted)!r})"
+        ctx.raise_(TypeError(f"Cannot cast array data {kinds} according to the rule {rule!r}"))
+    if not ctx.known(copy, "copy of astype") and wanted == operand.dtype and ctx.is_ndarray(self):
+        return self  # type: ignore[no-any-return]
+    made = NUMPY.like(ctx, operand, cast(ctx, operand.value, wanted))
+    keep_order(ctx, made, self)
+    return made
+
+
+def _jax_astype(ctx: Context, self: Raw, dtype: Raw, copy: Raw = False, device: Raw = None) -> Abstract:
+    """`jax.Array.astype`: never of a weak type."""
+    if not is_none(device):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="astype", argument="device"))
+    wanted = JAX.dtype(ctx, dtype, "astype")
+    return ctx.jax(cast(ctx, JAX.operand(ctx, self, "astype").value, wanted))
+
+
+def _jax_sum(ctx: Context, self: Raw, *args: Raw, **options: Raw) -> Abstract:
+    """`jnp.sum`, but for what JAX's method forgets."""
+    given = {**dict(zip(("axis", "dtype", "out", "keepdims", "initial"), args)), **options}
+    refuse_forgotten(ctx, "sum", given)
+    return ctx.call(Const(jnp.sum), [self, *args], options)
+
+
+def _copy(ctx: Context, self: Raw, order: Raw = "C") -> Abstract:
+    """New memory with the same elements."""
+    rules = _rules(self)
+    operand = rules.operand(ctx, self, "copy")
+    made = rules.like(ctx, operand, operand.value)
+    if isinstance(made, Ref) and isinstance(order, str):  # C, unless it is given
+        ctx.state.row_major.add(made.cell)
+    return made
+
+
+def _view(ctx: Context, self: Raw, dtype: Raw = None) -> Abstract:
+    """The same memory, or the same bits of an immutable value in another type of the same width."""
+    if is_none(dtype):
+        if not ctx.is_ndarray(self):
+            return self  # type: ignore[no-any-return]
+        return Ref(self.cell, (*self.path, Reshaped(shape_of(ctx, self))))
+    rules, function = _rules(self), "the method view"
+    if isinstance(dtype, Const) and isinstance(dtype.value, type) and issubclass(dtype.value, np.ndarray):
+        instead = "compute with plain ndarrays, and view the result after the call"
+        argument = f"the class {dtype.value.__name__}"
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=function, argument=argument, instead=instead))
+    operand, wanted = rules.operand(ctx, self, "view"), rules.dtype(ctx, dtype, "view")
+    if wanted == operand.dtype:
+        return _view(ctx, self)
+    kinds = {wanted.kind, operand.dtype.kind}
+    same = wanted.itemsize == operand.dtype.itemsize and not kinds & set("bc")
+    if not same or ctx.is_ndarray(self):
+        instead = f"view it before the call, and pass `x.view(np.{wanted})` in"
+        argument = f"the type {wanted}"
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=function, argument=argument, instead=instead))
+    bits = ctx.op(BitcastConvert(wanted), operand.value)
+    return rules.result(ctx, bits)
+
+
+def _conjugate(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
+    """The conjugate; in NumPy, what is not complex is given back itself."""
+    if not _is_jax(self) and not args and not kwargs:
+        dtype = dtype_of(ctx, self) if ctx.is_ndarray(self) else self.dtype
+        if not is_complex(dtype) and dtype != BFLOAT16:
+            return self  # type: ignore[no-any-return]
+    return ctx.call(Const(jnp.conjugate if _is_jax(self) else np.conjugate), [self, *args], kwargs)
+
+
+# ---------------------------------------------------------------- in place
+
+
+def _stored(ctx: Context, self: Raw, new: Value, memory: str = "assignment destination") -> Abstract:
+    assert isinstance(self, Ref)
+    store_through(ctx, self, new, memory=memory)
+    return NONE
+
+
+def _fill(ctx: Context, self: Raw, value: Raw) -> Abstract:
+    """All elements are `value`; a NumPy scalar stays what it is, as in NumPy."""
+    if not ctx.is_ndarray(self):
+        return NONE
+    dtype = dtype_of(ctx, self)
+    new = assigned_value(ctx, _filling(ctx, value, dtype), dtype, "the filling value")
+    return _stored(ctx, self, new)
+
+
+def _filling(ctx: Context, value: Raw, dtype: DType) -> Raw:
+    """The value that is to fill an array of `dtype`; raises what NumPy raises where it is no single number."""
+    if is_sequence(ctx, value):
+        name = type_name(ctx, value)
+        if dtype.kind == "b":
+            return ctx.truth(value)
+        if dtype.kind in "iu":
+            wanted = "int() argument must be a string, a bytes-like object or a real number"
+            ctx.raise_(TypeError(f"{wanted}, not '{name}'"))
+        if dtype.kind == "c":
+            ctx.raise_(TypeError(f"must be real number, not {name}"))
+        ctx.raise_(ValueError("setting an array element with a sequence."))
+    read = ctx.read(value)
+    if isinstance(read, Array) and read.shape and (dtype.kind != "b" or math.prod(read.shape) != 1):
+        if dtype.kind == "c":
+            ctx.raise_(TypeError("only 0-dimensional arrays can be converted to Python scalars"))
+        ctx.raise_(ValueError("setting an array element with a sequence."))
+    return value
+
+
+def _sort(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
+    """Sorts the memory of an ndarray."""
+    made = ctx.call(Const(np.sort), [self, *args], kwargs)
+    return _stored(ctx, self, NUMPY.operand(ctx, made, "sort").value, "sort array")
+
+
+def _partition(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
+    """Brings the memory of an ndarray into an order in which the `kth` element is in its place."""
+    made = ctx.call(Const(np.partition), [self, *args], kwargs)
+    return _stored(ctx, self, NUMPY.operand(ctx, made, "partition").value, "partition array")
+
+
+# ---------------------------------------------------------------- Python objects
+
+
+def _to_python(ctx: Context, element: Abstract) -> Abstract:
+    """A scalar as the Python number that it is."""
+    read = ctx.read(element)
+    kind = type(read.value.item()) if isinstance(read, Const) else python_type(read.dtype)
+    return ctx.call(Const(kind), [element])
+
+
+def _item(ctx: Context, self: Raw, *args: Raw) -> Abstract:
+    """One element as a Python number: the only one, that at a flat index, or that at an index of all axes."""
+    rules = _rules(self)
+    operand = rules.operand(ctx, self, "item")
+    size = operand.value.type.size
+    index = (sequence_items(ctx, args[0]) if len(args) == 1 else None) or args
+    if not index:
+        if size != 1:
+            ctx.raise_(ValueError("can only convert an array of size 1 to a Python scalar"))
+        return _to_python(ctx, rules.result(ctx, ctx.reshape(operand.value, ())))
+    flat = operand.value if len(index) > 1 else ctx.reshape(operand.value, (size,))
+    if len(index) not in (1, operand.rank):
+        ctx.raise_(ValueError("incorrect number of indices for array"))
+    return _to_python(ctx, array_getitem(ctx, NUMPY.array(ctx, flat), Tuple(tuple(index))))
+
+
+def _tolist(ctx: Context, self: Raw) -> Abstract:
+    """Nested lists of Python numbers; a number for an array without axes."""
+    rules = _rules(self)
+    operand = rules.operand(ctx, self, "tolist")
+    if operand.value.type.size > _LISTED:
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="tolist", argument="array: it has many elements"))
+    array = rules.array(ctx, operand.value)
+    if not operand.rank:
+        return _to_python(ctx, array)
+    return _nested(ctx, array, operand.shape, ())
+
+
+def _nested(ctx: Context, array: Abstract, shape: tuple[int, ...], index: tuple[int, ...]) -> Abstract:
+    if not shape:
+        return _to_python(ctx, array_getitem(ctx, array, Tuple(tuple([Const(i) for i in index]))))
+    return new_list(ctx, [_nested(ctx, array, shape[1:], (*index, i)) for i in range(shape[0])])
+
+
+def _itself(ctx: Context, self: Raw) -> Abstract:
+    """`block_until_ready` and the like: nothing to do in a program."""
+    return self  # type: ignore[no-any-return]
+
+
+# ---------------------------------------------------------------- the tables
+
+_COMMON: Methods = {
+    "reshape": _reshape,
+    "transpose": _transpose,
+    "flatten": _flatten,
+    "compress": _compress,
+    "nonzero": _nonzero,
+    "copy": _copy,
+    "view": _view,
+    "conj": _conjugate,
+    "conjugate": _conjugate,
+    "item": _item,
+    "tolist": _tolist,
+}
+
+NUMPY_METHODS: Methods = {
+    **{name: _delegated(getattr(np, name)) for name in _FUNCTIONS},
+    **_COMMON,
+    "astype": _astype,
+    "fill": _fill,
+    "partition": _partition,
+    "put": _delegated(np.put),
+    "sort": _sort,
+}
+"""The methods of ndarrays and of NumPy scalars."""
+
+JAX_METHODS: Methods = {
+    **{name: _delegated(getattr(jnp, name)) for name in (*_FUNCTIONS, "ptp", "sort")},
+    **_COMMON,
+    "astype": _jax_astype,
+    "sum": _jax_sum,
+    "block_until_ready": _itself,
+}
+"""The methods of `jax.Array`s."""

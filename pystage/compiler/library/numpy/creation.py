@@ -1,0 +1,430 @@
+"""New arrays: `zeros`, `full`, `arange`, `array` and their kin.
+
+Shapes and element types must be known while compiling, values need not be. `np.array` copies; `np.asarray`
+of an ndarray is that very ndarray.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ...diagnostics.codes_calls import NotServed
+from ...diagnostics.codes_types import ArgumentNotStaged, DTypeNotStaged, NoSuchOperation
+from ...hlo.ir import Value
+from ...hlo.types import SHORT_NAMES, ArrayType, DType, is_complex, is_integer
+from ...ops import Add, Concatenate, Divide, Floor, Iota, Multiply, Slice, Subtract, Transpose
+from ...values.lattice import Abstract, Const, Kind, Tuple
+from ...values.views import Reshaped
+from ..context import Context, Raw
+from ..kernels.exact import multiples
+from ..kernels.layout import is_contiguous, is_doubtful, keep_order, note_copy
+from ..kernels.nesting import is_sequence, nested
+from ..kernels.nesting import stack_nested as stack_nested
+from ..rules.casting import array_value, filling_value
+from ..rules.jax import axis_of, canonical, integer, is_none
+from ..rules.libraries import ArrayArgument, Rules, twins, with_views
+from ..rules.promote import numpy_common
+from .indexing.flat import flat_of
+from .indexing.stores import cast, dtype_of, fit, stored_value
+
+_SMALL = 1024
+"""Up to this many elements an array that is known altogether is a constant of the program."""
+
+
+def known_shape(ctx: Context, raw: Raw, function: str) -> tuple[int, ...]:
+    """A shape argument: an integer or a sequence of them; ValueError for negative ones."""
+    given = ctx.known(raw, f"the shape of {function}")
+    try:
+        shape = tuple([operator.index(n) for n in given]) if np.ndim(given) else (operator.index(given),)
+    except (TypeError, ValueError) as error:
+        ctx.raise_(TypeError(str(error)))
+    if any(n < 0 for n in shape):
+        ctx.raise_(ValueError("negative dimensions are not allowed"))
+    return shape
+
+
+def filled(ctx: Context, number: object, shape: tuple[int, ...], dtype: DType) -> Value:
+    """An array of one number."""
+    return ctx.broadcast(ctx.constant(number, dtype), shape)
+
+
+def check_order(ctx: Context, order: Raw, function: str) -> None:
+    """Only row-major order is kept: other orders are refused."""
+    if ctx.known(order, f"the order of {function}") not in (None, "C", "K", "A"):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=function, argument="order"))
+
+
+def type_argument(ctx: Context, rules: Rules, dtype: Raw, function: str, default: DType) -> DType:
+    """A dtype argument, or the default where it is None."""
+    return default if is_none(dtype) else rules.dtype(ctx, dtype, function)
+
+
+def _constant_array(
+    number: object, name: str, ctx: Context, rules: Rules, shape: Raw, dtype: Raw
+) -> Abstract:
+    wanted = type_argument(ctx, rules, dtype, name, rules.default_float(ctx))
+    return rules.array(ctx, filled(ctx, number, known_shape(ctx, shape, name), wanted))
+
+
+@twins(np.zeros, jnp.zeros, delegates=False)
+def zeros(ctx: Context, rules: Rules, shape: Raw, dtype: Raw = None, order: Raw = "C") -> Abstract:
+    """An array of zeros."""
+    check_order(ctx, order, "zeros")
+    return _constant_array(0, "zeros", ctx, rules, shape, dtype)
+
+
+@twins(np.ones, jnp.ones, delegates=False)
+def ones(ctx: Context, rules: Rules, shape: Raw, dtype: Raw = None, order: Raw = "C") -> Abstract:
+    """An array of ones."""
+    check_order(ctx, order, "ones")
+    return _constant_array(1, "ones", ctx, rules, shape, dtype)
+
+
+@twins(np.empty, jnp.empty, delegates=False)
+def empty(ctx: Context, rules: Rules, shape: Raw, dtype: Raw = None, order: Raw = "C") -> Abstract:
+    """An array whose elements mean nothing yet; here they are zeros."""
+    check_order(ctx, order, "empty")
+    return _constant_array(0, "empty", ctx, rules, shape, dtype)
+
+
+@twins(np.full, jnp.full, delegates=False)
+def full(
+    ctx: Context, rules: Rules, shape: Raw, fill_value: Raw, dtype: Raw = None, order: Raw = "C"
+) -> Abstract:
+    """An array of one value, or of an array broadcast to the shape."""
+    check_order(ctx, order, "full")
+    fill = nested(ctx, rules, fill_value, "full")
+    wanted = type_argument(ctx, rules, dtype, "full", fill.dtype)
+    return _filled_with(ctx, rules, known_shape(ctx, shape, "full"), fill_value, fill, wanted, is_none(dtype))
+
+
+def _filled_with(
+    ctx: Context,
+    rules: Rules,
+    shape: tuple[int, ...],
+    raw: Raw,
+    fill: ArrayArgument,
+    dtype: DType,
+    keeps_weak: bool,
+) -> Abstract:
+    value = fill.value
+    if value.type.dtype != dtype:
+        if is_sequence(ctx, raw):
+            value = cast(ctx, value, dtype)
+        elif rules.is_jax:
+            value = stored_value(ctx, raw, dtype, "fill_value", jax=True)
+        else:
+            value = filling_value(ctx, ctx.read(raw), dtype, "fill_value")
+    own = value.type.static_shape
+    if not rules.is_jax:
+        return rules.array(ctx, fit(ctx, value, shape))
+    if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(own[::-1], shape[::-1])):
+        texts = [str(s).replace(", ", ",") for s in (own, shape)]
+        text = f"could not broadcast input array from shape {texts[0]} into shape {texts[1]}"
+        ctx.raise_(ValueError(text))
+    return rules.array(ctx, ctx.broadcast(value, shape), fill.weak and keeps_weak)
+
+
+def _like(
+    ctx: Context, rules: Rules, a: Raw, dtype: Raw, shape: Raw, function: str
+) -> tuple[tuple[int, ...], DType, bool]:
+    """Shape, element type and weak type of an array like `a`."""
+    given = rules.operand(ctx, a, function)
+    wanted = type_argument(ctx, rules, dtype, function, given.dtype)
+    extent = given.shape if is_none(shape) else known_shape(ctx, shape, function)
+    return extent, wanted, given.weak and is_none(dtype)
+
+
+def _ordered(ctx: Context, rules: Rules, a: Raw, value: Value, weak: bool) -> Abstract:
+    """A new array, which NumPy stores in the order of `a`."""
+    made = rules.array(ctx, value, weak)
+    keep_order(ctx, made, a)
+    return made
+
+
+@twins(np.zeros_like, jnp.zeros_like, delegates=False)
+def zeros_like(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    dtype: Raw = None,
+    order: Raw = "K",
+    subok: Raw = True,
+    shape: Raw = None,
+) -> Abstract:
+    """Zeros of the shape and element type of `a`."""
+    check_order(ctx, order, "zeros_like")
+    extent, wanted, weak = _like(ctx, rules, a, dtype, shape, "zeros_like")
+    return _ordered(ctx, rules, a, filled(ctx, 0, extent, wanted), weak)
+
+
+@twins(np.ones_like, jnp.ones_like, delegates=False)
+def ones_like(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    dtype: Raw = None,
+    order: Raw = "K",
+    subok: Raw = True,
+    shape: Raw = None,
+) -> Abstract:
+    """Ones of the shape and element type of `a`."""
+    check_order(ctx, order, "ones_like")
+    extent, wanted, weak = _like(ctx, rules, a, dtype, shape, "ones_like")
+    return _ordered(ctx, rules, a, filled(ctx, 1, extent, wanted), weak)
+
+
+@twins(np.empty_like, jnp.empty_like, delegates=False)
+def empty_like(
+    ctx: Context,
+    rules: Rules,
+    prototype: Raw,
+    dtype: Raw = None,
+    order: Raw = "K",
+    subok: Raw = True,
+    shape: Raw = None,
+) -> Abstract:
+    """An array like `prototype` whose elements mean nothing yet; here they are zeros."""
+    check_order(ctx, order, "empty_like")
+    extent, wanted, weak = _like(ctx, rules, prototype, dtype, shape, "empty_like")
+    return _ordered(ctx, rules, prototype, filled(ctx, 0, extent, wanted), weak)
+
+
+@twins(np.full_like, jnp.full_like, delegates=False)
+def full_like(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    fill_value: Raw,
+    dtype: Raw = None,
+    order: Raw = "K",
+    subok: Raw = True,
+    shape: Raw = None,
+) -> Abstract:
+    """One value in the shape and element type of `a`."""
+    check_order(ctx, order, "full_like")
+    extent, wanted, weak = _like(ctx, rules, a, dtype, shape, "full_like")
+    fill = nested(ctx, rules, fill_value, "full_like")
+    made = _filled_with(ctx, rules, extent, fill_value, fill, wanted, False)
+    return _ordered(ctx, rules, a, rules.operand(ctx, made, "full_like").value, weak)
+
+
+# ---------------------------------------------------------------- copies
+
+
+def _order_and_rank(ctx: Context, value: Value, ndmin: Raw) -> Value:
+    """Axes of one element in front, up to `ndmin` axes."""
+    missing = integer(ctx, ndmin, "ndmin") - value.type.rank
+    return ctx.reshape(value, (*([1] * max(missing, 0)), *value.type.static_shape))
+
+
+def converted(ctx: Context, rules: Rules, raw: Raw, dtype: Raw, function: str) -> tuple[Value, bool]:
+    """`raw` (a nested sequence too) as an array of the element type asked for, and its weak type."""
+    if is_none(dtype):
+        given = nested(ctx, rules, raw, function)
+        return given.value, given.weak and not is_sequence(ctx, raw)
+    wanted = rules.dtype(ctx, dtype, function)
+    if not rules.is_jax:
+        return array_value(ctx, raw, wanted, function), False
+    read = raw if is_sequence(ctx, raw) else ctx.read(raw)
+    if isinstance(read, Const):
+        return stored_value(ctx, read, wanted, function, jax=True), False
+    return cast(ctx, nested(ctx, rules, raw, function).value, wanted), False
+
+
+@twins(np.array, jnp.array, delegates=False)
+def array(
+    ctx: Context,
+    rules: Rules,
+    object: Raw,
+    dtype: Raw = None,
+    *,
+    copy: Raw = True,
+    order: Raw = "K",
+    subok: Raw = False,
+    ndmin: Raw = 0,
+) -> Abstract:
+    """A new array of numbers, nested sequences or another array."""
+    check_order(ctx, order, "array")
+    if ctx.known(copy, "copy of array") is not True:
+        return _shared(ctx, rules, object, dtype, copy, "array", ndmin)
+    value, weak = converted(ctx, rules, object, dtype, "array")
+    return rules.array(ctx, _order_and_rank(ctx, value, ndmin), weak)
+
+
+def _shared(
+    ctx: Context, rules: Rules, a: Raw, dtype: Raw, copy: Raw, function: str, ndmin: Raw = 0
+) -> Abstract:
+    """The ndarray itself where nothing needs to be converted, else a new array."""
+    wanted = ctx.known(copy, f"copy of {function}")
+    if not rules.is_jax and flat_of(ctx, a) is not None:
+        why = "whether it is a copy, and may be stored to, depends on how the array lies in memory"
+        instead = "make a copy, `x.flat.copy()`, or a view, `x.reshape(-1)`"
+        name = f"np.{function} of x.flat"
+        ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
+    if not rules.is_jax and wanted is not True and ctx.is_ndarray(a):
+        own = dtype_of(ctx, a)
+        same = is_none(dtype) or rules.dtype(ctx, dtype, function) == own
+        if same and integer(ctx, ndmin, "ndmin") == 0:
+            return a  # type: ignore[no-any-return]
+    if wanted is False:
+        ctx.raise_(ValueError("Unable to avoid copy while creating an array as requested."))
+    value, weak = converted(ctx, rules, a, dtype, function)
+    return _ordered(ctx, rules, a, _order_and_rank(ctx, value, ndmin), weak)
+
+
+@twins(np.asarray, jnp.asarray, delegates=False)
+def asarray(
+    ctx: Context, rules: Rules, a: Raw, dtype: Raw = None, order: Raw = None, *, copy: Raw = None
+) -> Abstract:
+    """`a` as an array: an ndarray of the right element type is given back as it is."""
+    check_order(ctx, order, "asarray")
+    return _shared(ctx, rules, a, dtype, copy, "asarray")
+
+
+@twins(np.asanyarray, None, delegates=False)
+def asanyarray(
+    ctx: Context, rules: Rules, a: Raw, dtype: Raw = None, order: Raw = None, *, copy: Raw = None
+) -> Abstract:
+    """As `asarray`: there are no subclasses."""
+    check_order(ctx, order, "asanyarray")
+    return _shared(ctx, rules, a, dtype, copy, "asanyarray")
+
+
+@twins(np.ascontiguousarray, None, delegates=False)
+def ascontiguousarray(ctx: Context, rules: Rules, a: Raw, dtype: Raw = None) -> Abstract:
+    """`a` in row-major order, with at least one axis."""
+    if ctx.is_ndarray(a):
+        shared = is_contiguous(ctx, a)
+        if shared is False or is_doubtful(ctx, a):
+            value, weak = converted(ctx, rules, a, dtype, "ascontiguousarray")
+            made = rules.array(ctx, value, weak)
+            note_copy(ctx, a, made)
+            return made
+        if shared is not True:
+            a = ctx.alias(a, shared)
+    made = _shared(ctx, rules, a, dtype, None, "ascontiguousarray")
+    if rules.operand(ctx, made, "ascontiguousarray").rank:
+        return made
+    return with_views(ctx, rules, made, (Reshaped((1,)),), "ascontiguousarray")
+
+
+@twins(np.copy, jnp.copy, delegates=False)
+def copy(ctx: Context, rules: Rules, a: Raw, order: Raw = "K", subok: Raw = False) -> Abstract:
+    """A new array of the same elements."""
+    check_order(ctx, order, "copy")
+    given = nested(ctx, rules, a, "copy") if not rules.is_jax else rules.operand(ctx, a, "copy")
+    return _ordered(ctx, rules, a, given.value, given.weak)
+
+
+# ---------------------------------------------------------------- ranges
+
+
+@twins(np.arange, jnp.arange, delegates=False)
+def arange(
+    ctx: Context, rules: Rules, start: Raw, stop: Raw = None, step: Raw = None, dtype: Raw = None
+) -> Abstract:
+    """`start, start + step, …` before `stop`; all three must be known."""
+    first, last, by = [ctx.known(v, "a bound of arange, and so its size,") for v in (start, stop, step)]
+    if last is None:
+        first, last = 0, first
+    by = 1 if by is None else by
+    if any(isinstance(v, complex | np.complexfloating) for v in (first, last, by)):
+        ctx.fail(NoSuchOperation(span=ctx.span, operation="arange", types="complex"))
+    try:
+        zeros = [type(v)(0) if isinstance(v, float | np.floating) else v * 0 for v in (first, last, by)]
+        found = np.arange(zeros[0], zeros[1], zeros[2] + 1).dtype
+    except (TypeError, ValueError) as error:
+        ctx.raise_(error)
+    default = canonical(found, ctx.x64) if rules.is_jax else found
+    wanted = type_argument(ctx, rules, dtype, "arange", default)
+    if wanted not in SHORT_NAMES:
+        ctx.fail(DTypeNotStaged(span=ctx.span, what="arange", dtype=str(wanted)))
+    if by == 0:
+        ctx.raise_(ZeroDivisionError("division by zero"))
+    wraps = rules.is_jax and is_integer(wanted)
+    try:
+        size = _length(first, last, by)
+        if size and not wraps:  # of the first two numbers NumPy asks that the type holds them
+            np.arange(first, last if size == 1 else first + 2 * by, by, dtype=wanted)
+        if size <= _SMALL:
+            numbers = np.arange(first, last, by, dtype=None if wraps else wanted)
+            return rules.array(ctx, ctx.constant(numbers.astype(wanted), wanted))
+    except (OverflowError, ValueError) as error:
+        ctx.raise_(error)
+    distance = (first + by) - first if found.kind == "f" else by  # as NumPy rounds it
+    places = ctx.op(Iota(ArrayType(wanted, (size,)), 0))
+    if distance != 1:
+        places = ctx.op(Multiply(), places, filled(ctx, distance, (size,), wanted))
+    if first != 0:
+        places = ctx.op(Add(), places, filled(ctx, first, (size,), wanted))
+    return rules.array(ctx, places)
+
+
+def _length(first: Any, last: Any, by: Any) -> int:
+    """How many numbers `np.arange` makes; raises ValueError and OverflowError as it does."""
+    parts: float = (last - first) / by
+    if not math.isfinite(parts) or parts >= 2**63:
+        return len(np.arange(first, last, by))
+    if parts == 0 and last != first:  # too small for a float, or a step without end
+        return 0 if math.copysign(1.0, parts) < 0 else 1
+    return max(math.ceil(parts), 0)
+
+
+@twins(np.linspace, None, delegates=False, fold=True)
+def linspace(
+    ctx: Context,
+    rules: Rules,
+    start: Raw,
+    stop: Raw,
+    num: Raw = 50,
+    endpoint: Raw = True,
+    retstep: Raw = False,
+    dtype: Raw = None,
+    axis: Raw = 0,
+) -> Abstract:
+    """`num` numbers at equal distances; the ends may be staged and may be arrays."""
+    count = integer(ctx, num, "num of linspace")
+    if count < 0:
+        ctx.raise_(ValueError(f"Number of samples, {count}, must be non-negative."))
+    closed = bool(ctx.known(endpoint, "endpoint of linspace"))
+    ends = [nested(ctx, rules, e, "linspace") for e in (start, stop)]
+    real = rules.inexact(ctx, numpy_common(tuple([Kind(e.dtype, e.form) for e in ends])))
+    wanted = type_argument(ctx, rules, dtype, "linspace", real)
+    shape = np.broadcast_shapes(*[e.shape for e in ends])
+    first, last = [ctx.broadcast(ctx.convert(e.value, real), shape) for e in ends]
+    parts = count - 1 if closed else count
+    step = ctx.op(Divide(), ctx.op(Subtract(), last, first), filled(ctx, parts or np.nan, shape, real))
+    whole = (count, *shape)
+    places = ctx.constant(np.arange(count).reshape(-1, *[1] * len(shape)), real)
+    by = step if parts else ctx.op(Subtract(), last, first)
+    value = multiples(ctx, ctx.broadcast(by, whole), ctx.broadcast(places, whole), count)
+    value = ctx.op(Add(), value, ctx.broadcast(first, whole))
+    if closed and count > 1:
+        value = _with_last(ctx, value, last)
+    if wanted.kind in "iu" and not is_complex(real):
+        value = ctx.op(Floor(), value)
+    result = _moved(ctx, cast(ctx, value, wanted), axis)
+    if ctx.known(retstep, "retstep of linspace"):
+        return Tuple((rules.array(ctx, result), rules.result(ctx, step)))
+    return rules.array(ctx, result)
+
+
+def _with_last(ctx: Context, value: Value, last: Value) -> Value:
+    """`value` with its last row replaced by the exact end."""
+    shape = value.type.static_shape
+    kept = ctx.op(Slice((0,) * len(shape), (shape[0] - 1, *shape[1:]), (1,) * len(shape)), value)
+    return ctx.op(Concatenate(0), kept, ctx.reshape(last, (1, *shape[1:])))
+
+
+def _moved(ctx: Context, value: Value, axis: Raw) -> Value:
+    """The first axis moved to `axis`."""
+    at = axis_of(ctx, axis, value.type.rank, "linspace")
+    order = list(range(1, value.type.rank))
+    order.insert(at, 0)
+    return value if at == 0 else ctx.op(Transpose(tuple(order)), value)

@@ -1,0 +1,265 @@
+"""Functions that work element by element: how they are applied, for NumPy's ufuncs and their twins in JAX.
+
+In: an `Elementwise` (what is declared of each function, in `ufuncs.py`) and abstract operands. Out: abstract
+results, in the element types that NumPy or JAX would give. `out=`, `where=` and `dtype=` of NumPy are served.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...diagnostics.codes_types import ArgumentNotStaged, NoCast, NotNumeric
+from ...hlo.ir import Value
+from ...hlo.types import BOOL, INT64, UINT64, DType, is_integer
+from ...values.boundary import Form
+from ...values.lattice import Abstract, Array, ByPath, Const, Kind, Ref, Tuple, is_number
+from ..context import Context, Raw
+from ..kernels.arithmetic import select
+from ..kernels.structures import MISSING, call_now, known_object
+from ..rules.by_path import KindByPath, for_each_kind
+from ..rules.promote import (
+    Loop,
+    Operand,
+    broadcast_shape,
+    fits,
+    jax_common,
+    kinds_of,
+    numpy_loop,
+    resolve,
+    result,
+    shape_of,
+    value_of,
+)
+from .indexing.masks import Masked, elementwise
+from .indexing.stores import cast, dtype_of, shape_text, store_through
+from .indexing.stores import shape_of as target_shape
+
+DTypeMap = Callable[[DType], DType]
+
+
+def same(dtype: DType) -> DType:
+    """The same type."""
+    return dtype
+
+
+def boolean(dtype: DType) -> DType:
+    """Booleans, whatever the operands are."""
+    return BOOL
+
+
+@dataclass(frozen=True, eq=False)
+class Elementwise:
+    """A function of NumPy and JAX that works element by element.
+
+    `kernel` computes it on values of the loop's types. For JAX: `inputs` makes the computation's type of the
+    operands' common one, `output` the result's type of that, and `domain` are the kinds of type it takes
+    (`b` boolean, `i` signed, `u` unsigned, `f` floating, `c` complex). `strong`: for these kinds JAX's result is
+    never weak.
+    """
+
+    name: str
+    ufunc: np.ufunc
+    kernel: Callable[..., Value | tuple[Value, ...]]
+    inputs: DTypeMap = same
+    output: DTypeMap = same
+    domain: str = "biufc"
+    comparison: bool = False
+    strong: str = ""
+
+    def jax_loop(self, ctx: Context, kinds: tuple[Kind, ...]) -> Loop | None:
+        """The loop by JAX's rules."""
+        key = self, kinds
+        if key not in ctx.jax_loops:
+            ctx.jax_loops[key] = self._jax_loop(ctx, kinds)
+        loop: Loop | None = ctx.jax_loops[key]
+        return loop
+
+    def _jax_loop(self, ctx: Context, kinds: tuple[Kind, ...]) -> Loop | None:
+        dtype, weak = jax_common(ctx, kinds)
+        dtype = self.inputs(dtype)
+        if _kind_letter(dtype) not in self.domain:
+            return None
+        output = self.output(dtype)
+        weak = weak and _kind_letter(dtype) not in self.strong
+        return Loop((dtype,) * len(kinds), (output,) * self.ufunc.nout, Form.JAX, weak)
+
+    def numpy_loop(self, kinds: tuple[Kind, ...], wide: bool = False) -> Loop | None:
+        """The loop by NumPy's rules. `wide`: integers are compared with a staged Python integer, whose value
+        the other type may not hold, so that all are compared as 64-bit integers."""
+        loop = numpy_loop(self.ufunc, kinds)
+        if loop is None or not wide or not self.comparison:
+            return loop
+        if not all(is_integer(k.dtype) or k.dtype == BOOL for k in kinds):
+            return loop
+        inputs = tuple([k.dtype if k.dtype == UINT64 else INT64 for k in kinds])
+        return Loop(inputs, loop.outputs, loop.form)
+
+
+def staged_python_integer(operands: Sequence[Operand]) -> bool:
+    """True if one of the operands is a Python integer that the program computes."""
+    return any(isinstance(o, Array) and any(map(_is_python_int, kinds_of(o))) for o in operands)
+
+
+def _kind_letter(dtype: DType) -> str:
+    return "f" if dtype.kind == "V" else dtype.kind
+
+
+def _is_python_int(kind: Kind) -> bool:
+    return kind.form is Form.PYTHON and kind.dtype == INT64
+
+
+# ---------------------------------------------------------------- applying
+
+
+def compute(
+    ctx: Context, function: Elementwise, operands: Sequence[Operand], loop: Loop
+) -> tuple[Value, ...]:
+    """The values of the results, in the loop's types."""
+    shape = broadcast_shape(ctx, function.name, *[shape_of(o) for o in operands])
+    values = [
+        ctx.broadcast(value_of(ctx, operand, dtype, loop.form), shape)
+        for operand, dtype in zip(operands, loop.inputs, strict=True)
+    ]
+    made = function.kernel(ctx, loop.form, *values)
+    results = made if isinstance(made, tuple) else (made,)
+    return tuple([cast(ctx, r, dtype) for r, dtype in zip(results, loop.outputs, strict=True)])
+
+
+def apply_loop(ctx: Context, function: Elementwise, operands: Sequence[Operand], loop: Loop) -> Abstract:
+    """The results as the objects that the loop's form makes of them; several are a tuple."""
+    values = compute(ctx, function, operands, loop)
+    made = tuple([result(ctx, v, loop) for v in values])
+    return made[0] if len(made) == 1 else Tuple(made)
+
+
+def apply_numpy(ctx: Context, function: Elementwise, operands: Sequence[Operand]) -> Abstract:
+    """The ufunc on numbers and arrays."""
+    try:
+        return _apply_numpy(ctx, function, operands)
+    except KindByPath as error:
+        asked = error
+    return for_each_kind(ctx, asked, lambda: apply_numpy(ctx, function, [ctx.number(o) for o in operands]))
+
+
+def _apply_numpy(ctx: Context, function: Elementwise, operands: Sequence[Operand]) -> Abstract:
+    decided = known_comparison(ctx, function, operands)
+    if decided is not None:
+        return decided
+    wide = staged_python_integer(operands)
+    loop = resolve(ctx, function.name, operands, lambda kinds: function.numpy_loop(kinds, wide))
+    return apply_loop(ctx, function, operands, loop)
+
+
+def apply_jax(ctx: Context, function: Elementwise, operands: Sequence[Operand]) -> Abstract:
+    """The function of `jax.numpy` on numbers and arrays."""
+    loop = resolve(ctx, function.name, operands, lambda kinds: function.jax_loop(ctx, kinds))
+    return apply_loop(ctx, function, operands, loop)
+
+
+def known_comparison(ctx: Context, function: Elementwise, operands: Sequence[Operand]) -> Abstract | None:
+    """A comparison with a known Python integer that the other operand's type does not hold."""
+    if not function.comparison:
+        return None
+    for number, other in (tuple(operands), tuple(operands)[::-1]):
+        if not (isinstance(number, Const) and type(number.value) is int and isinstance(other, Array)):
+            continue
+        if isinstance(other, ByPath) or not is_integer(other.dtype) or other.form is Form.PYTHON:
+            continue
+        if not fits(number.value, other.dtype):
+            sample = Const(other.dtype.type(0))
+            sides = (number, sample) if number is operands[0] else (sample, number)
+            flag = function.ufunc(*[s.value for s in sides])
+            return ctx.new(ctx.broadcast(ctx.constant(bool(flag), BOOL), other.shape))
+    return None
+
+
+# ---------------------------------------------------------------- as meanings
+
+
+def call_numpy(
+    ctx: Context, function: Elementwise, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw
+) -> Abstract:
+    """A call of the ufunc: on known numbers it runs now."""
+    options = [_default(o) for o in (out, where, dtype)]
+    if options == [True, True, True]:
+        known = [known_object(ctx, a) for a in args]
+        if not any(k is MISSING for k in known):
+            return call_now(ctx, function.ufunc, *known)
+        if any(isinstance(a, Masked) for a in args):
+            whole = functools.partial(call_numpy, ctx, function, out=out, where=where, dtype=dtype)
+            return elementwise(ctx, f"np.{function.name}", function.ufunc, lambda *x: whole(x), *args)
+        return apply_numpy(ctx, function, [ctx.number(a) for a in args])
+    operands = [ctx.read(a) for a in args]
+    loop = _loop_with_dtype(ctx, function, operands, dtype)
+    if options[0]:
+        if not options[1]:
+            name = f"np.{function.name}"
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="where without out"))
+        return apply_loop(ctx, function, operands, loop)
+    return _into(ctx, function, operands, loop, out, where)
+
+
+def _default(option: Raw) -> bool:
+    value = option.value if isinstance(option, Const) else option
+    return value is None or value is True
+
+
+def _loop_with_dtype(ctx: Context, function: Elementwise, operands: Sequence[Operand], dtype: Raw) -> Loop:
+    if _default(dtype):
+        return resolve(ctx, function.name, operands, function.numpy_loop)
+    wanted = np.dtype(ctx.known(dtype, f"the dtype of np.{function.name}"))
+
+    def rule(kinds: tuple[Kind, ...]) -> Loop | None:
+        loop = numpy_loop(function.ufunc, kinds, wanted)
+        fitting = loop is not None and all(
+            np.can_cast(k.dtype, d, "same_kind") or k.form is Form.PYTHON for k, d in zip(kinds, loop.inputs)
+        )
+        return loop if fitting else None
+
+    return resolve(ctx, function.name, operands, rule)
+
+
+def _into(
+    ctx: Context, function: Elementwise, operands: Sequence[Operand], loop: Loop, out: Raw, where: Raw
+) -> Abstract:
+    """The result stored into `out`, where `where` holds."""
+    target = out.items[0] if isinstance(out, Tuple) and len(out.items) == 1 else out
+    name = f"np.{function.name}"
+    if not isinstance(target, Ref) or not ctx.is_ndarray(target) or len(loop.outputs) != 1:
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="out"))
+    (value,) = compute(ctx, function, operands, loop)
+    mask = None if _default(where) else ctx.read(where)
+    store_result(ctx, target, value, name, mask)
+    return target
+
+
+def store_result(ctx: Context, target: Ref, value: Value, name: str, mask: Operand | None = None) -> None:
+    """An elementwise result into an ndarray's memory: broadcast to its shape, cast of kind same_kind."""
+    dtype = dtype_of(ctx, target)
+    if not np.can_cast(value.type.dtype, dtype, "same_kind"):
+        ctx.fail(NoCast(span=ctx.span, operation=name, source=str(value.type.dtype), target=str(dtype)))
+    shape = target_shape(ctx, target)
+    masks = [] if mask is None else [shape_of(mask)]
+    wide = broadcast_shape(ctx, name, shape, value.type.static_shape, *masks)
+    if wide != shape:
+        texts = shape_text(shape), shape_text(wide)
+        text = f"non-broadcastable output operand with shape {texts[0]} doesn't match the broadcast shape {texts[1]}"
+        ctx.raise_(ValueError(text))
+    value = ctx.broadcast(cast(ctx, value, dtype), shape)
+    if mask is not None:
+        condition = ctx.broadcast(value_of(ctx, mask, BOOL), shape)
+        value = select(ctx, condition, value, ctx.contents(target))
+    store_through(ctx, target, value, memory="output array")
+
+
+def jax_operands(ctx: Context, name: str, args: Sequence[Raw]) -> list[Operand]:
+    """The operands of a `jax.numpy` function, which takes numbers and arrays, and no lists."""
+    for arg in args:
+        if isinstance(arg, Abstract) and not is_number(arg) and not ctx.is_ndarray(arg):
+            kind = type(arg.value).__name__ if isinstance(arg, Const) else "a sequence"
+            ctx.fail(NotNumeric(span=ctx.span, what=f"jnp.{name}", kind=kind))
+    return [ctx.read(a) for a in args]

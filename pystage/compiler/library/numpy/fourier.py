@@ -1,0 +1,251 @@
+"""`np.fft`: discrete Fourier transforms, one operation per axis, and the frequencies that belong to them.
+
+In: arrays of any type; float32 and complex64 are transformed in 32 bits, all else in 64. Out: arrays. A length
+`n` cuts the axis or fills it with zeros.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...diagnostics.codes_types import ArgumentNotStaged
+from ...hlo.ir import Value
+from ...hlo.types import COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64
+from ...ops import Fft, Multiply, Pad, Slice, Transpose
+from ...values.lattice import Abstract
+from ..context import Context, Raw
+from ..kernels.nesting import nested
+from ..registry import meaning
+from ..rules.jax import axis_of, integer, is_none
+from ..rules.libraries import NUMPY
+from .composed import composed
+
+_NORMS = ("backward", "ortho", "forward")
+
+
+def _of_length(ctx: Context, value: Value, length: int) -> Value:
+    """The last axis cut, or filled with zeros, to `length`."""
+    shape = value.type.static_shape
+    rank = len(shape)
+    if shape[-1] > length:
+        return ctx.op(Slice((0,) * rank, (*shape[:-1], length), (1,) * rank), value)
+    if shape[-1] == length:
+        return value
+    nothing = (0,) * rank
+    kind = Pad(nothing, (*nothing[:-1], length - shape[-1]), nothing)
+    return ctx.op(kind, value, ctx.constant(0, value.type.dtype))
+
+
+def _scale(ctx: Context, norm: Raw, length: int, inverse: bool, name: str) -> float:
+    """What the result is multiplied with: HLO divides by the length in the inverse transforms only."""
+    which = ctx.known(norm, f"the norm of np.fft.{name}")
+    which = "backward" if which is None else which
+    if which not in _NORMS:
+        text = f'Invalid norm value {which}; should be "backward","ortho" or "forward".'
+        ctx.raise_(ValueError(text))
+    given = {"backward": 1.0, "ortho": 1 / math.sqrt(length), "forward": 1 / length}[which]
+    if inverse:
+        given = {"backward": 1.0, "ortho": math.sqrt(length), "forward": float(length)}[which]
+    return given
+
+
+def _transform(ctx: Context, kind: str, a: Raw, n: Raw, axis: Raw, norm: Raw, name: str) -> Abstract:
+    """One of HLO's transforms along one axis."""
+    given = nested(ctx, NUMPY, a, f"np.fft.{name}")
+    if is_none(n) and not -given.rank <= integer(ctx, axis, f"the axis of np.fft.{name}") < given.rank:
+        ctx.raise_(IndexError("tuple index out of range"))  # NumPy reads the length off the shape
+    at = axis_of(ctx, axis, given.rank, f"np.fft.{name}")
+    narrow = given.dtype in (FLOAT32, COMPLEX64, FLOAT16)
+    if kind == "RFFT":
+        if given.dtype.kind == "c":
+            ctx.raise_(TypeError(f"ufunc '{name}' did not contain a loop with signature matching types"))
+        dtype = FLOAT32 if narrow else FLOAT64
+    else:
+        dtype = COMPLEX64 if narrow else COMPLEX128
+    extent = given.shape[at]
+    default = 2 * (extent - 1) if kind == "IRFFT" else extent
+    length = default if is_none(n) else integer(ctx, n, f"the length of np.fft.{name}")
+    if length < 1:
+        ctx.raise_(ValueError(f"Invalid number of FFT data points ({length}) specified."))
+    order = tuple([i for i in range(given.rank) if i != at])
+    value = ctx.convert(given.value, dtype)
+    value = value if at == given.rank - 1 else ctx.op(Transpose((*order, at)), value)
+    value = _of_length(ctx, value, length // 2 + 1 if kind == "IRFFT" else length)
+    value = ctx.op(Fft(kind, (length,)), value)
+    scale = _scale(ctx, norm, length, kind.startswith("I"), name)
+    if scale != 1:
+        factor = ctx.broadcast(ctx.constant(scale, value.type.dtype), value.type.static_shape)
+        value = ctx.op(Multiply(), value, factor)
+    if kind == "IRFFT" and given.dtype == FLOAT16:
+        value = ctx.convert(value, FLOAT16)
+    if at != given.rank - 1:
+        value = ctx.op(Transpose((*range(at), given.rank - 1, *range(at, given.rank - 1))), value)
+    return ctx.ndarray(value)
+
+
+def _declare(function: Any, kind: str) -> None:
+    name = function.__name__
+
+    def call(
+        ctx: Context, a: Raw, n: Raw = None, axis: Raw = -1, norm: Raw = None, out: Raw = None
+    ) -> Abstract:
+        if not is_none(out):
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.fft.{name}", argument="out"))
+        return _transform(ctx, kind, a, n, axis, norm, name)
+
+    call.__name__, call.__doc__ = name, f"`np.fft.{name}`: {kind} along one axis."
+    meaning(function)(call)
+
+
+for _function, _kind in (
+    (np.fft.fft, "FFT"),
+    (np.fft.ifft, "IFFT"),
+    (np.fft.rfft, "RFFT"),
+    (np.fft.irfft, "IRFFT"),
+):
+    _declare(_function, _kind)
+
+_SWAPPED: dict[str, Any] = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+@composed(np.fft.hfft)
+def hfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
+    """The real spectrum of a signal of which the Hermitian half is given."""
+    x = np.asarray(a)
+    length = 2 * (x.shape[axis] - 1) if n is None else n
+    return np.fft.irfft(np.conjugate(x), length, axis, norm=_SWAPPED["backward" if norm is None else norm])
+
+
+@composed(np.fft.ihfft)
+def ihfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
+    """The inverse of `hfft`."""
+    x = np.asarray(a)
+    length = x.shape[axis] if n is None else n
+    return np.conjugate(np.fft.rfft(x, length, axis, norm=_SWAPPED["backward" if norm is None else norm]))
+
+
+# ---------------------------------------------------------------- several axes
+
+
+def _chosen(shape: Any, s: Any, axes: Any, invert: Any) -> Any:
+    """Lengths and axes of a transform of several axes; `invert`: the last length is of the real result."""
+    if axes is None:
+        count = len(shape) if s is None else len(s)
+        axes = tuple(range(len(shape) - count, len(shape)))
+    if s is None:
+        for i in axes:
+            if not -len(shape) <= i < len(shape):
+                raise IndexError(f"index {i} is out of bounds for axis 0 with size {len(shape)}")
+        lengths = [shape[i] for i in axes]
+        if invert:
+            lengths[-1] = (shape[axes[-1]] - 1) * 2
+    else:
+        if len(s) != len(axes):
+            raise ValueError("Shape and axes have different lengths.")
+        lengths = [shape[i] if n == -1 else n for n, i in zip(s, axes)]
+    return lengths, axes
+
+
+@composed(np.fft.fftn)
+def fftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+    """The transform along several axes, the last first."""
+    result = np.asarray(a)
+    lengths, chosen = _chosen(result.shape, s, axes, False)
+    for n, i in zip(reversed(lengths), reversed(chosen)):
+        result = np.fft.fft(result, n, i, norm)
+    return result
+
+
+@composed(np.fft.ifftn)
+def ifftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+    """The inverse transform along several axes."""
+    result = np.asarray(a)
+    lengths, chosen = _chosen(result.shape, s, axes, False)
+    for n, i in zip(reversed(lengths), reversed(chosen)):
+        result = np.fft.ifft(result, n, i, norm)
+    return result
+
+
+@composed(np.fft.rfftn)
+def rfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+    """The transform of real numbers along several axes, halved along the last."""
+    x = np.asarray(a)
+    lengths, chosen = _chosen(x.shape, s, axes, False)
+    result = np.fft.rfft(x, lengths[-1], chosen[-1], norm)
+    for k in range(len(chosen) - 2, -1, -1):
+        result = np.fft.fft(result, lengths[k], chosen[k], norm)
+    return result
+
+
+@composed(np.fft.irfftn)
+def irfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+    """The inverse of `rfftn`."""
+    result = np.asarray(a)
+    lengths, chosen = _chosen(result.shape, s, axes, True)
+    for k in range(len(chosen) - 1):
+        result = np.fft.ifft(result, lengths[k], chosen[k], norm)
+    return np.fft.irfft(result, lengths[-1], chosen[-1], norm)
+
+
+@composed(np.fft.fft2)
+def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
+    """`fftn` over two axes."""
+    return np.fft.fftn(a, s, axes, norm)
+
+
+@composed(np.fft.ifft2)
+def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
+    """`ifftn` over two axes."""
+    return np.fft.ifftn(a, s, axes, norm)
+
+
+@composed(np.fft.rfft2)
+def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
+    """`rfftn` over two axes."""
+    return np.fft.rfftn(a, s, axes, norm)
+
+
+@composed(np.fft.irfft2)
+def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
+    """`irfftn` over two axes."""
+    return np.fft.irfftn(a, s, axes, norm)
+
+
+# ---------------------------------------------------------------- frequencies
+
+
+@composed(np.fft.fftfreq)
+def fftfreq(n: Any, d: Any = 1.0) -> Any:
+    """The frequency of each coefficient: those of the first half, then the negative ones."""
+    return np.concatenate((np.arange(0, (n - 1) // 2 + 1), np.arange(-(n // 2), 0))) * (1.0 / (n * d))
+
+
+@composed(np.fft.rfftfreq)
+def rfftfreq(n: Any, d: Any = 1.0) -> Any:
+    """The frequencies of the coefficients of a real signal."""
+    return np.arange(0, n // 2 + 1) * (1.0 / (n * d))
+
+
+@composed(np.fft.fftshift)
+def fftshift(x: Any, axes: Any = None) -> Any:
+    """The zero frequency moved to the middle."""
+    a = np.asarray(x)
+    if axes is None:
+        axes = tuple(range(a.ndim))
+    elif isinstance(axes, int):
+        axes = (axes,)
+    return np.roll(a, tuple([a.shape[i] // 2 for i in axes]), axes)
+
+
+@composed(np.fft.ifftshift)
+def ifftshift(x: Any, axes: Any = None) -> Any:
+    """The inverse of `fftshift`."""
+    a = np.asarray(x)
+    if axes is None:
+        axes = tuple(range(a.ndim))
+    elif isinstance(axes, int):
+        axes = (axes,)
+    return np.roll(a, tuple([-(a.shape[i] // 2) for i in axes]), axes)

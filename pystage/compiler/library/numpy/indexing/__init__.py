@@ -1,0 +1,1 @@
+"""`x[…]`, `x[…] = v`, and the functions that take from and store to places."""

@@ -1,0 +1,53 @@
+"""Stores at places of the flat array, one after the other: `np.put` and `x.flat[places] = v`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....hlo.ir import Value
+from ....hlo.types import INT64
+from ....values.lattice import Array, Ref
+from ...context import Context
+from .gathering import Fancy, gather, scatter
+from .inside import check_inside, until_outside
+from .stores import shape_of, store_through
+
+
+def store_until_outside(
+    ctx: Context,
+    target: Ref,
+    given: Array,
+    front: Value,
+    new: Value,
+    outside: Callable[[Any], None],
+    memory: str = "assignment destination",
+) -> None:
+    """Stores `new`, from its first element again where it ends, at places of the flat array.
+
+    `given` are the places, `front` the same counted from the front. Where one is outside, the program calls `outside`
+    with it; what stands before that is stored. Nothing happens if `new` has no elements.
+    """
+    size = int(np.prod(shape_of(ctx, target)))
+    places = until_outside(ctx, ctx.reshape(front, (front.type.size,)), size)
+    if new.type.size:
+        store_repeated(ctx, target, places, new, memory)
+        check_inside(ctx, given, front, size, outside)
+
+
+def store_repeated(ctx: Context, target: Ref, places: Value, new: Value, memory: str) -> None:
+    """Stores at places of the flat array, skipping those outside."""
+    value = ctx.contents(target)
+    flat = ctx.reshape(value, (value.type.size,))
+    places = ctx.reshape(places, (places.type.size,))
+    (count,) = places.type.static_shape
+    new = ctx.reshape(new, (new.type.size,))
+    if new.type.size not in (1, count) and count:
+        if new.type.size == 0:
+            return
+        repeated = ctx.constant(np.arange(count) % new.type.size, INT64)
+        new = gather(ctx, new, Fancy((0,), (repeated,), (count,), 0, False))
+    stored = scatter(ctx, flat, Fancy((0,), (places,), (count,), 0, False), ctx.broadcast(new, (count,)))
+    store_through(ctx, target, ctx.reshape(stored, value.type.static_shape), memory=memory)

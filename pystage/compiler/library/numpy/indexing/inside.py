@@ -1,0 +1,111 @@
+"""Checks that computed indices lie inside: `x[i]` with an `i` beyond the end raises IndexError.
+
+In: indices as the program gives them, and counted from the front. Out: a check in the program where interval
+analysis does not prove them inside, which raises with NumPy's own text, of the first index that is outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ....hlo.ir import Value
+from ....hlo.types import INT64, UINT64, ArrayType
+from ....ops import BitcastConvert, Compare, DynamicSlice, Iota, Minimum, Reduce, Select, Slice
+from ....values.boundary import Form
+from ....values.lattice import Array
+from ...context import Case, Context
+from ...kernels.arithmetic import like
+
+_OUTSIDE = IndexError("index is out of bounds")
+TOO_LARGE = OverflowError("Python int too large to convert to C long")
+"""What NumPy raises for an index of 2**63 or more."""
+
+
+def outside_of_axis(axis: int, extent: int) -> Callable[[Any], None]:
+    """A function that raises what NumPy raises for an index of `axis`, of `extent` elements."""
+
+    def index(at: Any) -> None:
+        np.broadcast_to(np.int8(0), (*[1] * axis, extent))[(*[0] * axis, at)]
+
+    return index
+
+
+def check_inside(
+    ctx: Context,
+    given: Array,
+    front: Value,
+    extent: int,
+    outside: Callable[[Any], None],
+    too_large: BaseException | None = None,
+    fallback: BaseException = _OUTSIDE,
+) -> None:
+    """The program calls `outside` with the first of the indices that does not lie in an axis of `extent`.
+
+    `front` are the same indices as int64, the negative ones moved by `extent`. `too_large`: what is raised instead
+    for one integer that 64 bits with a sign do not hold. `fallback`: as `Context.check` takes it.
+    """
+    shape = front.type.static_shape
+    if 0 in shape:
+        return
+    if shape and given.dtype == UINT64:  # to NumPy an array of int64 with the same bits
+        given = replace(given, value=ctx.convert(given.value, INT64))
+    form = Form.SCALAR if given.form is Form.NDARRAY else given.form
+    if not extent:
+        first = ctx.op(Slice((0,), (1,), (1,)), ctx.reshape(given.value, (given.type.size,)))
+        ctx.check(None, fallback, outside, [Array(ctx.reshape(first, ()), form)])
+    bad = _bad(ctx, front, extent)
+    if ctx.intervals.decides(bad) is False or not ctx.checks_bounds():
+        return
+    first = given.value
+    if too_large and not shape and given.dtype == UINT64:
+        negative = ctx.op(Compare("LT"), front, like(ctx, front, 0))  # as int64, with which no bit is lost
+        args = [Array(first, form)]
+        cases = [Case(negative, too_large, outside, args), Case(None, fallback, outside, args)]
+        ctx.check_first(bad, cases)
+        ctx.intervals.learn(given.value, 0, extent - 1)
+        return
+    if shape:
+        at, bad = _first(ctx, bad)
+        element = ctx.op(DynamicSlice((1,)), ctx.reshape(first, (first.type.size,)), at)
+        first = ctx.reshape(element, ())
+    ctx.check(bad, fallback, outside, [Array(first, form)])
+    ctx.intervals.learn(given.value, 0 if given.dtype.kind == "u" else -extent, extent - 1)
+
+
+def check_representable(ctx: Context, index: Array) -> None:
+    """The program raises OverflowError where an integer of uint64 is one that int64 does not hold."""
+    if ctx.checks_bounds():
+        number = ctx.convert(index.value, INT64)
+        negative = ctx.op(Compare("LT"), number, like(ctx, number, 0))
+        ctx.check(negative, TOO_LARGE, outside_of_axis(0, 1), [Array(index.value, Form.SCALAR)])
+
+
+def until_outside(ctx: Context, places: Value, extent: int) -> Value:
+    """A vector of places in which, from the first on that is outside, all are outside."""
+    bad = _bad(ctx, places, extent)
+    if not places.type.size or not extent or ctx.intervals.decides(bad) is False:
+        return places
+    at, _ = _first(ctx, bad)
+    numbers = ctx.op(Iota(places.type, 0))
+    early = ctx.op(Compare("LT"), numbers, ctx.broadcast(at, places.type.static_shape))
+    return ctx.op(Select(), early, places, like(ctx, places, extent))
+
+
+def _bad(ctx: Context, front: Value, extent: int) -> Value:
+    """Which indices are outside."""
+    bits = ctx.op(BitcastConvert(UINT64), front)  # so that one comparison finds what is negative too
+    return ctx.op(Compare("GE"), bits, like(ctx, bits, extent))
+
+
+def _first(ctx: Context, bad: Value) -> tuple[Value, Value]:
+    """The place of the first that is bad, in C order (their number, if none is), and whether any is."""
+    size = bad.type.size
+    flat = ctx.reshape(bad, (size,))
+    places = ctx.op(Iota(ArrayType(INT64, (size,)), 0))
+    end = ctx.constant(size, INT64)
+    at = ctx.op(Reduce(Minimum(), (0,)), ctx.op(Select(), flat, places, like(ctx, places, size)), end)
+    return at, ctx.op(Compare("LT"), at, end)

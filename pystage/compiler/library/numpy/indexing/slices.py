@@ -1,0 +1,312 @@
+"""Slices of an axis: `start:stop:step` with known bounds, or with computed bounds of known distance.
+
+`x[i : i + 3]` has a known size: both bounds are the same expression but for a constant. It is served where
+inference knows that it lies inside the array, because Python cuts off a slice that does not, and its size
+would then depend on `i`. Of any other slice the size is not known: its places are a progression, and a mask.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ....hlo.ir import Op, Value
+from ....hlo.types import INT64, UINT64, ArrayType, is_integer
+from ....ops import (
+    Add,
+    And,
+    Clamp,
+    Compare,
+    Constant,
+    Divide,
+    Iota,
+    Maximum,
+    Minimum,
+    Multiply,
+    Negate,
+    Remainder,
+    Select,
+    Subtract,
+)
+from ....values.lattice import Abstract, Array, ByPath, Const, Slice
+from ....values.views import Index
+from ...context import Context
+from ...rules.bounds import bounds
+from ...rules.by_path import of_one_kind
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """`size` places of an axis: `start`, `start + step`, …; a computed start has a step of 1."""
+
+    start: Index
+    size: int
+    step: int
+
+    def is_whole(self, extent: int) -> bool:
+        """True if it is the axis as it is."""
+        return self.start == 0 and self.size == extent and self.step == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Progression:
+    """`count` places of an axis: `start`, `start + step`, …; only the program knows where and how many."""
+
+    start: Value
+    step: int
+    count: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The places of an axis that `mask` names; `places` are they in order, where the step is known.
+
+    `bounds` are the numbers that decide which they are.
+    """
+
+    mask: Value
+    places: Progression | None
+    bounds: tuple[Array, ...]
+
+
+def part_of(ctx: Context, entry: Slice, extent: int) -> Part | Chosen:
+    """The places of an axis of `extent` elements that a slice names."""
+    parts = [
+        of_one_kind(ctx, p) if isinstance(p, ByPath) else p for p in (entry.start, entry.stop, entry.step)
+    ]
+    entry = Slice(*parts)
+    if not all(map(_is_bound, parts)) or all(map(ctx.can_be_known, parts)):
+        return _known_part(ctx, entry, extent)
+    part = _window(ctx, entry, extent) if _is_one(entry.step) else None
+    if part is not None:
+        return part
+    bounds_ = tuple([p for p in parts if isinstance(p, Array)])
+    if not ctx.can_be_known(entry.step):
+        return Chosen(_mask(ctx, entry, extent), None, bounds_)
+    places = progression(ctx, entry, ctx.python(ctx.constant(extent, INT64), extent, extent))
+    return Chosen(mask_of(ctx, places, extent), places, bounds_)
+
+
+def _is_one(step: Abstract) -> bool:
+    return isinstance(step, Const) and step.value in (None, 1)
+
+
+def progression(ctx: Context, entry: Slice, extent: Array) -> Progression:
+    """What a slice of a known step names of an axis of `extent` elements, by `slice.indices` of the language reference."""
+    step = ctx.known(entry.step, "the step of a slice")
+    step = 1 if step is None else int(step)
+    if step == 0:
+        ctx.raise_(ValueError("slice step cannot be zero"))
+    least, most = (0, extent) if step > 0 else (-1, _plus(ctx, extent, -1))
+    start = _end(ctx, entry.start, extent, least, most, least if step > 0 else most)
+    stop = _end(ctx, entry.stop, extent, least, most, most if step > 0 else least)
+    distance = ctx.op(Subtract(), stop, start) if step > 0 else ctx.op(Subtract(), start, stop)
+    if abs(step) > 1:
+        more = ctx.op(Add(), distance, ctx.constant(abs(step) - 1, INT64))
+        distance = ctx.op(Divide(), more, ctx.constant(abs(step), INT64))
+    return Progression(start, step, ctx.op(Maximum(), distance, ctx.constant(0, INT64)))
+
+
+def _plus(ctx: Context, number: Array, by: int) -> Array:
+    """An integer and a constant."""
+    low, high = [None if end is None else end + by for end in (number.lower, number.upper)]
+    return ctx.python(ctx.op(Add(), number.value, ctx.constant(by, INT64)), low, high)
+
+
+def _end(
+    ctx: Context, given: Abstract, extent: Array, least: int, most: Array, missing: int | Array
+) -> Value:
+    """A bound of a slice, counted from the front and moved to between `least` and `most`."""
+    if isinstance(given, Const) and given.value is None:
+        return missing.value if isinstance(missing, Array) else ctx.constant(missing, INT64)
+    far = 1 << 62
+    if isinstance(given, Const):
+        number = min(max(int(given.value), -far), far)
+        given = ctx.python(ctx.constant(number, INT64), number, number)
+    assert isinstance(given, Array)
+    low, high = bounds(ctx, given)
+    value = ctx.convert(given.value, INT64)
+    if low is None or low < 0:
+        moved = ctx.op(Add(), value, extent.value)
+        negative = ctx.op(Compare("LT"), value, ctx.constant(0, INT64))
+        value = moved if high is not None and high < 0 else ctx.op(Select(), negative, moved, value)
+        value = ctx.op(Maximum(), value, ctx.constant(least, INT64))
+    if high is None or most.lower is None or high > most.lower:
+        value = ctx.op(Minimum(), value, most.value)
+    return value
+
+
+def mask_of(ctx: Context, places: Progression, extent: int) -> Value:
+    """Which elements of an axis of `extent` elements are at the places."""
+    at = ctx.op(Iota(ArrayType(INT64, (extent,)), 0))
+    start = ctx.broadcast(places.start, (extent,))
+    distance = ctx.op(Subtract(), at, start) if places.step > 0 else ctx.op(Subtract(), start, at)
+    zero, size = ctx.constant(0, INT64), abs(places.step)
+    reach = places.count if size == 1 else ctx.op(Multiply(), places.count, ctx.constant(size, INT64))
+    inside = ctx.op(
+        And(),
+        ctx.op(Compare("GE"), distance, ctx.broadcast(zero, (extent,))),
+        ctx.op(Compare("LT"), distance, ctx.broadcast(reach, (extent,))),
+    )
+    if size == 1:
+        return inside
+    rest = ctx.op(Remainder(), distance, ctx.broadcast(ctx.constant(size, INT64), (extent,)))
+    return ctx.op(And(), inside, ctx.op(Compare("EQ"), rest, ctx.broadcast(zero, (extent,))))
+
+
+def _is_bound(bound: Abstract) -> bool:
+    if isinstance(bound, Const):
+        return bound.value is None or isinstance(bound.value, int | np.integer)
+    if not isinstance(bound, Array) or bound.rank:
+        return False
+    return is_integer(bound.dtype) and bound.dtype != UINT64
+
+
+def _mask(ctx: Context, entry: Slice, extent: int) -> Value:
+    """Which elements of an axis a slice names, by `slice.indices` of the language reference."""
+    at = ctx.op(Iota(ArrayType(INT64, (extent,)), 0))
+    step, zero = _number(ctx, entry.step, ctx.constant(1, INT64)), ctx.constant(0, INT64)
+    if isinstance(entry.step, Array) and (entry.step.lower is None or entry.step.lower < 1):
+        ctx.check(ctx.op(Compare("EQ"), step, zero), _ZERO_STEP, _slice_by, [entry.step])
+    backwards = ctx.op(Compare("LT"), step, zero)
+
+    def either(forwards: int, back: int) -> Value:
+        return ctx.op(Select(), backwards, ctx.constant(back, INT64), ctx.constant(forwards, INT64))
+
+    def bound(given: Abstract, missing: Value) -> Value:
+        value = _number(ctx, given, missing)
+        if value is missing:
+            return missing
+        moved = ctx.op(Add(), value, ctx.constant(extent, INT64))
+        value = ctx.op(Select(), ctx.op(Compare("LT"), value, zero), moved, value)
+        return ctx.op(Clamp(), either(0, -1), value, either(extent, extent - 1))
+
+    start = ctx.broadcast(bound(entry.start, either(0, extent - 1)), (extent,))
+    stop = ctx.broadcast(bound(entry.stop, either(extent, -1)), (extent,))
+    forwards = ctx.op(And(), ctx.op(Compare("GE"), at, start), ctx.op(Compare("LT"), at, stop))
+    back = ctx.op(And(), ctx.op(Compare("LE"), at, start), ctx.op(Compare("GT"), at, stop))
+    inside = ctx.op(Select(), ctx.broadcast(backwards, (extent,)), back, forwards)
+    if isinstance(entry.step, Const) and entry.step.value in (None, 1):
+        return inside
+    rest = ctx.op(Remainder(), ctx.op(Subtract(), at, start), ctx.broadcast(step, (extent,)))
+    return ctx.op(And(), inside, ctx.op(Compare("EQ"), rest, ctx.broadcast(zero, (extent,))))
+
+
+def _number(ctx: Context, bound: Abstract, missing: Value) -> Value:
+    """A bound or a step as a number of the program."""
+    if isinstance(bound, Array):
+        return ctx.convert(bound.value, INT64)
+    assert isinstance(bound, Const)
+    far = 1 << 62
+    return missing if bound.value is None else ctx.constant(min(max(int(bound.value), -far), far), INT64)
+
+
+_ZERO_STEP = ValueError("slice step cannot be zero")
+
+
+def _slice_by(step: Any) -> None:
+    range(0)[::step]
+
+
+def _known_part(ctx: Context, entry: Slice, extent: int) -> Part:
+    """The places, where their number is known."""
+    step = ctx.known(entry.step, "the step of a slice")
+    if step == 0:
+        ctx.raise_(ValueError("slice step cannot be zero"))
+    start = ctx.known(entry.start, "the start of a slice, so that its size is known,")
+    stop = ctx.known(entry.stop, "the end of a slice, so that its size is known,")
+    try:
+        places = range(*slice(_bound(start), _bound(stop), _bound(step)).indices(extent))
+    except TypeError as error:
+        ctx.raise_(error)
+    return Part(places.start if len(places) else 0, len(places), places.step if len(places) else 1)
+
+
+def _bound(value: Any) -> Any:
+    return int(value) if isinstance(value, np.integer) else value
+
+
+def _window(ctx: Context, entry: Slice, extent: int) -> Part | None:
+    """A slice of known size at a computed place that certainly lies inside the axis, else None."""
+    start, stop = entry.start, entry.stop
+    if not (isinstance(start, Array) and isinstance(stop, Array) and not start.rank and not stop.rank):
+        return None
+    size = _distance(ctx, stop.value, start.value)
+    if size is None:
+        return None
+    (low, high), (stop_low, stop_high) = bounds(ctx, start), bounds(ctx, stop)
+    lower = low if low is not None else _shifted(stop_low, -size)
+    upper = high if high is not None else _shifted(stop_high, -size)
+    if size <= 0 or lower is None or upper is None or lower < 0 or upper + size > extent:
+        return None
+    return Part(ctx.convert(start.value, INT64), size, 1)
+
+
+def _distance(ctx: Context, a: Value, b: Value) -> int | None:
+    """`a - b` where it is the same in every trip of the loops around; numbers of the call in it are demanded."""
+    form = difference(a, b)
+    total = form.pop((), 0)
+    factors = {value: ctx.python(ctx.convert(value, INT64)) for term in form for value in term}
+    if not all(map(ctx.can_be_known, factors.values())):
+        return None
+    for term, factor in form.items():
+        numbers = [ctx.known(factors[value], "the size of a slice") for value in term]
+        total += factor * math.prod(numbers)
+    return int(total)
+
+
+def _shifted(bound: int | None, by: int) -> int | None:
+    return None if bound is None else bound + by
+
+
+# ---------------------------------------------------------------- polynomials
+
+_DEPTH = 12
+_MOST_TERMS = 8
+
+_Form = dict[tuple[Value, ...], int]
+"""A sum of products of numbers of the program, each with a factor; the empty product is the constant."""
+
+
+def difference(a: Value, b: Value) -> _Form:
+    """`a - b` of two integer scalars of the program, without what cancels out."""
+    form = _form(a, _DEPTH)
+    _add(form, _form(b, _DEPTH), -1)
+    return {term: factor for term, factor in form.items() if factor}
+
+
+def _add(form: _Form, other: _Form, factor: int) -> None:
+    for term, own in other.items():
+        form[term] = form.get(term, 0) + factor * own
+
+
+def _form(value: Value, depth: int) -> _Form:
+    """A number of the program as a sum of products."""
+    op = value.owner
+    if isinstance(op, Op) and depth:
+        match op.kind:
+            case Constant(data=data):
+                return {(): int(data)}
+            case Add() | Subtract():
+                left, right = [_form(v, depth - 1) for v in op.operands]
+                _add(left, right, 1 if isinstance(op.kind, Add) else -1)
+                return left
+            case Negate():
+                return {term: -factor for term, factor in _form(op.operands[0], depth - 1).items()}
+            case Multiply():
+                left, right = [_form(v, depth - 1) for v in op.operands]
+                if len(left) * len(right) <= _MOST_TERMS:
+                    return _product(left, right)
+    return {(value,): 1}
+
+
+def _product(left: _Form, right: _Form) -> _Form:
+    found: _Form = {}
+    for (a, m), (b, n) in itertools.product(left.items(), right.items()):
+        term = tuple(sorted((*a, *b), key=id))
+        found[term] = found.get(term, 0) + m * n
+    return found

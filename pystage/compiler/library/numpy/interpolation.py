@@ -1,0 +1,106 @@
+"""Functions through points: linear interpolation, integrals by the trapezoidal rule, polynomials."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...diagnostics.codes_types import ArgumentNotStaged
+from ...hlo.ir import Value
+from ...hlo.types import FLOAT64, INT64
+from ...ops import Add, Compare, Divide, IsFinite, Maximum, Minimum, Multiply, Select, Subtract
+from ...values.lattice import Abstract
+from ..context import Context, Raw
+from ..kernels.nesting import nested
+from ..registry import meaning
+from ..rules.jax import is_none
+from ..rules.libraries import NUMPY
+from .composed import composed
+from .creation import filled
+from .indexing.gathering import Fancy, gather
+from .joining import part
+from .reductions.searching import count_before
+
+
+@meaning(np.interp)
+def interp(
+    ctx: Context, x: Raw, xp: Raw, fp: Raw, left: Raw = None, right: Raw = None, period: Raw = None
+) -> Abstract:
+    """Linear interpolation between the points (`xp`, `fp`), of which `xp` ascends; float64."""
+    if not is_none(period):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.interp", argument="period"))
+    at, places, values = [ctx.convert(nested(ctx, NUMPY, a, "interp").value, FLOAT64) for a in (x, xp, fp)]
+    if places.type.shape != values.type.shape or places.type.rank != 1:
+        ctx.raise_(ValueError("fp and xp are not of the same length."))
+    (size,) = places.type.static_shape
+    shape = at.type.static_shape
+    if size == 0:
+        ctx.raise_(ValueError("array of sample points is empty"))
+    result, slope = _between(ctx, at, places, values)
+    for edge, outside, direction in ((0, left, "LT"), (size - 1, right, "GT")):
+        bound = ctx.broadcast(ctx.reshape(part(ctx, places, 0, edge, edge + 1), ()), shape)
+        own = ctx.reshape(part(ctx, values, 0, edge, edge + 1), ())
+        # The value of the point itself, with the slope of the line that ends there.
+        exact = ctx.broadcast(own, shape)
+        on_line = ctx.op(Add(), exact, ctx.op(Multiply(), slope, ctx.op(Subtract(), at, bound)))
+        exact = ctx.op(Select(), ctx.op(IsFinite(), slope), on_line, exact)
+        result = ctx.op(Select(), ctx.op(Compare("EQ"), at, bound), exact, result)
+        beyond = (
+            own if is_none(outside) else ctx.convert(nested(ctx, NUMPY, outside, "interp").value, FLOAT64)
+        )
+        beyond = ctx.broadcast(beyond, shape)
+        result = ctx.op(Select(), ctx.op(Compare(direction), at, bound), beyond, result)
+    return ctx.new(result)
+
+
+def _between(ctx: Context, at: Value, places: Value, values: Value) -> tuple[Value, Value]:
+    """The line through the two points around each place, and its slope."""
+    (size,) = places.type.static_shape
+    shape = at.type.static_shape
+    one = filled(ctx, 1, shape, INT64)
+    found = ctx.op(Subtract(), count_before(ctx, places, at, "right"), one)
+    low = ctx.op(Maximum(), found, filled(ctx, 0, shape, INT64))
+    low = ctx.op(Minimum(), low, filled(ctx, max(size - 2, 0), shape, INT64))
+    high = ctx.op(Minimum(), ctx.op(Add(), low, one), filled(ctx, size - 1, shape, INT64))
+    x0, x1, y0, y1 = [
+        gather(ctx, line, Fancy((0,), (i,), shape, 0, False))
+        for line in (places, values)
+        for i in (low, high)
+    ]
+    slope = ctx.op(Divide(), ctx.op(Subtract(), y1, y0), ctx.op(Subtract(), x1, x0))
+    return ctx.op(Add(), ctx.op(Multiply(), slope, ctx.op(Subtract(), at, x0)), y0), slope
+
+
+@composed(np.trapezoid)
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
+    """The integral along an axis by the trapezoidal rule."""
+    lines = np.moveaxis(np.asarray(y), axis, -1)
+    if x is None:
+        widths = dx
+    elif np.ndim(x) == 1:
+        widths = np.diff(np.asarray(x))
+    else:
+        widths = np.moveaxis(np.diff(np.asarray(x), axis=axis), axis, -1)
+    return (widths * (lines[..., 1:] + lines[..., :-1]) / 2.0).sum(axis=-1)
+
+
+@meaning(np.polyval)
+def polyval(ctx: Context, p: Raw, x: Raw) -> Abstract:
+    """A polynomial with coefficients from the highest power down, by Horner's rule."""
+    given = [nested(ctx, NUMPY, a, "polyval") for a in (p, x)]
+    (coefficients, at), _ = NUMPY.common(ctx, given)
+    if not coefficients.type.rank:
+        ctx.raise_(TypeError("iteration over a 0-d array"))
+    count, *rest = coefficients.type.static_shape
+    try:
+        shape = np.broadcast_shapes(at.type.static_shape, tuple(rest)) if count else at.type.static_shape
+    except ValueError:
+        shapes = [str(s).replace(" ", "") for s in (at.type.static_shape, tuple(rest))]
+        ctx.raise_(ValueError(f"operands could not be broadcast together with shapes {' '.join(shapes)} "))
+    at = ctx.broadcast(at, shape)
+    value = filled(ctx, 0, shape, at.type.dtype)
+    for i in range(count):
+        term = ctx.broadcast(ctx.reshape(part(ctx, coefficients, 0, i, i + 1), tuple(rest)), shape)
+        value = ctx.op(Add(), ctx.op(Multiply(), value, at), term)
+    return ctx.new(value)

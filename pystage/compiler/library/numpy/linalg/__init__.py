@@ -1,0 +1,1 @@
+"""`np.linalg`, products of arrays, and matrices with a pattern."""

@@ -1,0 +1,196 @@
+"""`einsum`: the sum of products that a string of labels describes.
+
+Two operands are contracted at a time, in the order that NumPy's `einsum_path` finds for more than two.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import string
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ....diagnostics.codes_types import ArgumentNotStaged
+from ....hlo.ir import Value
+from ....values.lattice import Abstract, Const
+from ....values.views import Permuted, View
+from ...context import Context, Raw
+from ...kernels.contraction import Labelled, Labels, ordered, product, summed_out, without_repeats
+from ...kernels.nesting import elements, nested
+from ...rules.jax import is_none
+from ...rules.libraries import ArrayArgument, Rules, twins, with_views
+from ..indexing.stores import cast
+from .matrices import diagonal_views
+from .products import precision_of, stored_out
+
+
+def parse(ctx: Context, rules: Rules, subscripts: str, ranks: Sequence[int]) -> tuple[list[Labels], Labels]:
+    """The labels of the operands' axes and of the result's; `...` stands for numbered labels."""
+    text = subscripts.replace(" ", "")
+    left, arrow, right = text.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(ranks):
+        which = "fewer" if len(terms) > len(ranks) else "more"
+        rules.mismatch(
+            ctx, f"{which} operands provided to einstein sum function than specified in the subscripts string"
+        )
+    if not rules.is_jax and set(text) - set(string.ascii_letters + ",.->"):
+        rules.mismatch(ctx, "invalid subscript in einstein sum subscripts string, subscripts must be letters")
+    labelled = [_labels(ctx, rules, term, rank) for term, rank in zip(terms, ranks)]
+    widest = max([sum(each.startswith("@") for each in labels) for labels in labelled])
+    dots = tuple([f"@{i}" for i in range(widest - 1, -1, -1)])
+    if arrow:
+        result = _spelled(right, dots)
+        known = set(itertools.chain(*labelled))
+        if not set(result) <= known | set(dots) or len(set(result)) < len(result):
+            rules.mismatch(
+                ctx, "einstein sum subscripts string included an output subscript which never appeared"
+            )
+        return labelled, result
+    counts = [label for labels in labelled for label in labels]
+    once = sorted({label for label in counts if counts.count(label) == 1 and not label.startswith("@")})
+    return labelled, (*dots, *once)
+
+
+def _labels(ctx: Context, rules: Rules, term: str, rank: int) -> Labels:
+    """The labels of one operand: the axes under `...` are numbered from the last one."""
+    named = len(term.replace("...", ""))
+    covered = rank - named if "..." in term else 0
+    labels = _spelled(term, tuple([f"@{i}" for i in range(covered - 1, -1, -1)]))
+    if len(labels) != rank or covered < 0:
+        rules.mismatch(ctx, "einstein sum subscripts string contains too many subscripts for operand")
+    return labels
+
+
+def _spelled(term: str, dots: Labels) -> Labels:
+    before, found, after = term.partition("...")
+    return (*before, *(dots if found else ()), *after)
+
+
+def _check_sizes(ctx: Context, rules: Rules, operands: Sequence[Labelled]) -> dict[str, int]:
+    """The extent of each label; an axis of one element goes along with any."""
+    sizes: dict[str, int] = {}
+    for x in operands:
+        for label, n in zip(x.labels, x.value.type.static_shape):
+            if sizes.get(label, n) != n and 1 not in (n, sizes[label]):
+                rules.mismatch(
+                    ctx, f"operands could not be broadcast together: label {label} has {n} and {sizes[label]}"
+                )
+            sizes[label] = max(n, sizes.get(label, n)) if n != 0 else 0
+    return sizes
+
+
+def _squeezed(ctx: Context, x: Labelled, sizes: dict[str, int]) -> Labelled:
+    """Without axes of one element whose label has more elsewhere."""
+    kept = [i for i, n in enumerate(x.value.type.static_shape) if n == sizes[x.labels[i]]]
+    shape = tuple([x.value.type.static_shape[i] for i in kept])
+    return Labelled(ctx.reshape(x.value, shape), tuple([x.labels[i] for i in kept]))
+
+
+def _order(operands: Sequence[Labelled], result: Labels) -> list[tuple[int, ...]]:
+    """Which operands to contract one after another."""
+    if len(operands) <= 2:
+        return [tuple(range(len(operands)))]
+    names = dict(zip(dict.fromkeys(itertools.chain(*[x.labels for x in operands])), string.ascii_letters))
+    terms = ["".join(names[label] for label in x.labels) for x in operands]
+    text = ",".join(terms) + "->" + "".join(names[label] for label in result)
+    stand_ins: list[Any] = [np.broadcast_to(0.0, x.value.type.static_shape) for x in operands]
+    path, _ = np.einsum_path(text, *stand_ins, optimize="greedy")
+    return [tuple(step) for step in path[1:]]
+
+
+def _described(ctx: Context, first: Raw, rest: tuple[Raw, ...]) -> tuple[str, tuple[Raw, ...]]:
+    """The subscripts as a string, and the operands; `einsum(x, [0, 1], y, [1, 2], [0, 2])` is another spelling."""
+    if isinstance(first, Const) and isinstance(first.value, str):
+        return first.value, rest
+    given = (first, *rest)
+    if len(given) < 2:
+        ctx.raise_(ValueError("must specify the einstein sum subscripts string and at least one operand"))
+    terms = [_spelled_out(ctx, labels) for labels in given[1::2]]
+    text = ",".join(terms)
+    if len(given) % 2:
+        text += "->" + _spelled_out(ctx, given[-1])
+    return text, given[: len(terms) * 2 : 2]
+
+
+def _spelled_out(ctx: Context, labels: Raw) -> str:
+    """A list of numbers below 52 and Ellipsis as letters and dots."""
+    known = ctx.known(labels, "the subscripts of einsum")
+    try:
+        return "".join(["..." if n is Ellipsis else string.ascii_letters[operator.index(n)] for n in known])
+    except (TypeError, IndexError):
+        ctx.raise_(ValueError("subscript is not within the valid range [0, 52)"))
+
+
+def _arranged(ctx: Context, rules: Rules, given: ArrayArgument, labels: Labels, result: Labels) -> list[View]:
+    """The views of one operand that is not summed: diagonals of repeated labels, then the result's order."""
+    _check_sizes(ctx, rules, [Labelled(given.value, labels)])
+    views: list[View] = []
+    shape = given.shape
+    for label in dict.fromkeys(labels):
+        while labels.count(label) > 1:
+            first = labels.index(label)
+            second = labels.index(label, first + 1)
+            if shape[first] != shape[second]:
+                ctx.fail(ArgumentNotStaged(span=ctx.span, function="einsum", argument=f"diagonal of {shape}"))
+            views += diagonal_views(len(shape), 0, first, second)
+            rest = [i for i in range(len(labels)) if i not in (first, second)]
+            shape = (*[shape[i] for i in rest], shape[first])
+            labels = (*[labels[i] for i in rest], label)
+    return [*views, Permuted(tuple([labels.index(label) for label in result]))]
+
+
+@twins(np.einsum, jnp.einsum, delegates=False)
+def einsum(
+    ctx: Context,
+    rules: Rules,
+    subscripts: Raw,
+    /,
+    *operands: Raw,
+    out: Raw = None,
+    optimize: Raw = False,
+    dtype: Raw = None,
+    precision: Raw = None,
+    preferred_element_type: Raw = None,
+) -> Abstract:
+    """The sum of products over all labels that the result lacks."""
+    text, operands = _described(ctx, subscripts, operands)
+    if not rules.is_jax and not (is_none(precision) and is_none(preferred_element_type)):
+        ctx.raise_(TypeError("einsum() got an unexpected keyword argument 'precision'"))
+    if rules.is_jax and not (is_none(dtype) and is_none(out)):
+        argument = "dtype" if is_none(out) else "out"
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="jnp.einsum", argument=argument))
+    given: list[ArrayArgument] = [
+        rules.operand(ctx, x, "einsum") if rules.is_jax else nested(ctx, rules, x, "einsum") for x in operands
+    ]
+    labelled, result = parse(ctx, rules, text, [g.rank for g in given])
+    if len(given) == 1 and set(labelled[0]) == set(result) and is_none(dtype) and is_none(out):
+        views = _arranged(ctx, rules, given[0], labelled[0], result)
+        raw = operands[0] if elements(ctx, operands[0]) is None else rules.array(ctx, given[0].value)
+        return with_views(ctx, rules, raw, views, "einsum")
+    how = precision_of(ctx, rules, precision, preferred_element_type, "einsum")
+    values, weak = rules.common(ctx, given)
+    if not is_none(dtype):
+        values = [cast(ctx, v, rules.dtype(ctx, dtype, "einsum")) for v in values]
+    pending = [Labelled(v, labels) for v, labels in zip(values, labelled)]
+    sizes = _check_sizes(ctx, rules, pending)
+    pending = [without_repeats(ctx, _squeezed(ctx, x, sizes)) for x in pending]
+    for step in _order(pending, result):
+        chosen = [pending[i] for i in step]
+        pending = [x for i, x in enumerate(pending) if i not in step]
+        kept = (*result, *itertools.chain(*[x.labels for x in pending]))
+        made = chosen[0]
+        for i, other in enumerate(chosen[1:], 2):
+            later = itertools.chain(*[x.labels for x in chosen[i:]])
+            made = product(ctx, made, other, (*kept, *later), how)
+        pending.append(summed_out(ctx, made, kept))
+    value: Value = ordered(ctx, pending[0], result)
+    if how.preferred is not None:
+        value = ctx.convert(value, how.preferred)
+    if not is_none(out):
+        return stored_out(ctx, out, value, "einsum")
+    return rules.result(ctx, value, weak and how.preferred is None)

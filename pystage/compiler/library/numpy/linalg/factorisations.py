@@ -1,0 +1,378 @@
+"""`np.linalg`: systems, inverses, determinants, factors and spectra of matrices.
+
+In: matrices `(…, m, n)` of any real or complex type; integers and booleans count as float64. Out: arrays of the
+element types of NumPy, in its named tuples. HLO factorises by Cholesky itself; the rest are LAPACK's routines
+through JAX, as NumPy's are. Where NumPy finds while running that a matrix is singular or not positive-definite
+the program raises its LinAlgError: a zero among the pivots tells what is singular.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .....autocasting import autocast
+from ....diagnostics.codes_calls import WrongArguments
+from ....diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
+from ....hlo.ir import Value
+from ....hlo.types import BFLOAT16, FLOAT16, FLOAT64, INT32, DType, is_complex, is_floating
+from ....ops import And, Cholesky, Imag, IsFinite, Not, Real
+from ....values.lattice import Abstract, Tuple, Unknown
+from ....values.views import Window
+from ...context import Context, Raw
+from ...kernels.arithmetic import any_of, is_nan
+from ...kernels.nesting import nested
+from ...registry import meaning
+from ...rules.libraries import NUMPY
+from ..composed import composed
+from ..twins import twin
+from .names import check_square
+
+_ONE = np.eye(1)
+_SLOGDET, _EIGH, _EIG = type(np.linalg.slogdet(_ONE)), type(np.linalg.eigh(_ONE)), type(np.linalg.eig(_ONE))
+_SVD, _QR = type(np.linalg.svd(_ONE)), type(np.linalg.qr(_ONE))
+
+
+def _computed_in(ctx: Context, *dtypes: DType) -> DType:
+    """The element type in which LAPACK computes with operands of these types."""
+    for dtype in dtypes:
+        if dtype in (FLOAT16, BFLOAT16):
+            ctx.raise_(TypeError(f"array type {dtype} is unsupported in linalg"))
+    wide = [d if is_floating(d) or is_complex(d) else FLOAT64 for d in dtypes]
+    common: DType = np.result_type(*wide)
+    return common
+
+
+def _matrices(ctx: Context, a: Raw, name: str, square: bool = False) -> Value:
+    """An argument as matrices in the type to compute in; LinAlgError for other ranks and shapes."""
+    given = nested(ctx, NUMPY, a, f"np.linalg.{name}")
+    if square:
+        check_square(ctx, given.shape)
+    if given.rank < 2:
+        text = f"{given.rank}-dimensional array given. Array must be at least two-dimensional"
+        ctx.raise_(np.linalg.LinAlgError(text))
+    return ctx.convert(given.value, _computed_in(ctx, given.dtype))
+
+
+def _named(ctx: Context, cls: type, values: list[Value]) -> Tuple:
+    """Results in one of NumPy's named tuples."""
+    return Tuple(tuple([ctx.new(v) for v in values]), cls)
+
+
+def _refuse(text: str) -> None:
+    raise np.linalg.LinAlgError(text)
+
+
+def refuse_if(ctx: Context, flags: Value, text: str) -> None:
+    """The program raises LinAlgError here if any of the flags is true."""
+    ctx.check(any_of(ctx, flags), np.linalg.LinAlgError(text), _refuse, [text])
+
+
+def _converged(ctx: Context, values: Value, text: str) -> None:
+    """Singular values that are NaN were not found."""
+    refuse_if(ctx, is_nan(ctx, values), text)
+
+
+def require_positive(ctx: Context, matrices: Value, factors: Value, text: str) -> None:
+    """LinAlgError in the program where Cholesky's factor does not exist: it is NaN then, its first element too.
+
+    A matrix whose own first element is NaN has a factor for LAPACK, and NumPy.
+    """
+    *batch, size, _ = factors.type.static_shape
+    if not size:
+        return
+    first = [
+        Window((0,) * (len(batch) + 2), (*batch, 1, 1)).read(ctx.b, each) for each in (factors, matrices)
+    ]
+    if is_complex(factors.type.dtype):
+        first = [ctx.op(Real(), each) for each in first]
+    failed, unknown = [is_nan(ctx, each) for each in first]
+    refuse_if(ctx, ctx.op(And(), failed, ctx.op(Not(), unknown)), text)
+
+
+def _is_singular(a: jax.Array) -> jax.Array:
+    """Whether elimination finds a pivot that is zero; XLA shares the elimination with that of the solution."""
+    factors = jax.lax.linalg.lu(jax.lax.stop_gradient(a))[0]
+    return jnp.any(jnp.diagonal(factors, axis1=-2, axis2=-1) == 0)
+
+
+def _solved(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
+    return jnp.linalg.solve(a, b), _is_singular(a)
+
+
+def _inverse(a: jax.Array) -> tuple[jax.Array, jax.Array]:
+    return jnp.linalg.inv(a), _is_singular(a)
+
+
+_SINGULAR = "Singular matrix"
+
+
+# ---------------------------------------------------------------- systems
+
+
+@meaning(np.linalg.solve)
+def solve(ctx: Context, a: Raw, b: Raw) -> Abstract:
+    """The `x` of `a @ x = b`; `b` is one vector if it has one axis, else matrices."""
+    matrices = _matrices(ctx, a, "solve", square=True)
+    right = nested(ctx, NUMPY, b, "np.linalg.solve")
+    dtype = _computed_in(ctx, matrices.type.dtype, right.dtype)
+    count = matrices.type.static_shape[-1]
+    vector = right.rank == 1
+    if right.rank == 0 or right.shape[-1 if vector else -2] != count:
+        kind, core = ("solve1", "(m,m),(m)->(m)") if vector else ("solve", "(m,m),(m,n)->(m,n)")
+        found = right.shape[-1 if vector else -2] if right.rank else 0
+        text = f"{kind}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {core}"
+        ctx.raise_(ValueError(f"{text} (size {found} is different from {count})"))
+    own, other = matrices.type.static_shape[:-2], () if vector else right.shape[:-2]
+    try:
+        batch = np.broadcast_shapes(own, other)
+    except ValueError as error:
+        ctx.raise_(error)
+    matrices = ctx.broadcast(ctx.convert(matrices, dtype), (*batch, count, count))
+    columns = (count, 1) if vector else right.shape[-2:]
+    values = ctx.reshape(ctx.convert(right.value, dtype), (*other, *columns))
+    x, singular = twin(ctx, _solved, matrices, ctx.broadcast(values, (*batch, *columns)))
+    refuse_if(ctx, singular, _SINGULAR)
+    return ctx.ndarray(ctx.reshape(x, (*batch, count)) if vector else x)
+
+
+@meaning(np.linalg.inv)
+def inv(ctx: Context, a: Raw) -> Abstract:
+    """The inverse of square matrices."""
+    inverse, singular = twin(ctx, _inverse, _matrices(ctx, a, "inv", square=True))
+    refuse_if(ctx, singular, _SINGULAR)
+    return ctx.ndarray(inverse)
+
+
+@meaning(np.linalg.det)
+def det(ctx: Context, a: Raw) -> Abstract:
+    """The determinant of square matrices."""
+    return ctx.new(*twin(ctx, jnp.linalg.det, _matrices(ctx, a, "det", square=True)))
+
+
+@meaning(np.linalg.slogdet)
+def slogdet(ctx: Context, a: Raw) -> Abstract:
+    """The sign of the determinant, and the logarithm of its absolute value."""
+    return _named(ctx, _SLOGDET, twin(ctx, jnp.linalg.slogdet, _matrices(ctx, a, "slogdet", square=True)))
+
+
+@meaning(np.linalg.lstsq)
+def lstsq(ctx: Context, a: Raw, b: Raw, rcond: Raw = None) -> Abstract:
+    """The least-squares solution, the residuals, the rank of `a` and its singular values.
+
+    There are residuals only where the rank, which the values decide, is that of the columns: with more rows
+    than columns, staged code cannot read them.
+    """
+    matrix = _matrices(ctx, a, "lstsq")
+    right = nested(ctx, NUMPY, b, "np.linalg.lstsq")
+    if matrix.type.rank != 2:
+        text = f"{matrix.type.rank}-dimensional array given. Array must be two-dimensional"
+        ctx.raise_(np.linalg.LinAlgError(text))
+    rows, columns = matrix.type.static_shape
+    if right.rank not in (1, 2) or right.shape[0] != rows:
+        ctx.raise_(np.linalg.LinAlgError("Incompatible dimensions"))
+    dtype = _computed_in(ctx, matrix.type.dtype, right.dtype)
+    share = ctx.known(rcond, "rcond of np.linalg.lstsq")
+    precision = np.finfo(dtype)  # type: ignore[type-var]
+    share = float(precision.eps) * max(rows, columns) if share is None else share
+    operands = ctx.convert(matrix, dtype), ctx.convert(right.value, dtype)
+    x, _, rank, singular = twin(ctx, jnp.linalg.lstsq, *operands, rcond=share)
+    residuals: Abstract
+    if rows <= columns:
+        empty = np.zeros(0, precision.dtype)
+        residuals = ctx.ndarray(ctx.constant(empty, empty.dtype))
+    else:
+        rewrite = "compute them with `((a @ x - b) ** 2).sum(0)`"
+        why = SizeDependsOnValues(span=ctx.span, what="the residuals of np.linalg.lstsq", rewrite=rewrite)
+        residuals = Unknown(why)
+    _converged(ctx, singular, "SVD did not converge in Linear Least Squares")
+    number = ctx.new(ctx.convert(rank, INT32))
+    return Tuple((ctx.ndarray(x), residuals, number, ctx.ndarray(singular)))
+
+
+# ---------------------------------------------------------------- factors
+
+
+@meaning(np.linalg.cholesky)
+def cholesky(ctx: Context, a: Raw, /, *, upper: Raw = False) -> Abstract:
+    """The triangular factor of positive-definite matrices."""
+    lower = not ctx.known(upper, "upper of np.linalg.cholesky")
+    matrices = _matrices(ctx, a, "cholesky", square=True)
+    factor = ctx.op(Cholesky(lower), matrices)
+    require_positive(ctx, matrices, factor, "Matrix is not positive definite")
+    return ctx.ndarray(factor)
+
+
+@meaning(np.linalg.qr)
+def qr(ctx: Context, a: Raw, mode: Raw = "reduced") -> Abstract:
+    """Orthonormal columns and a triangular factor, or that alone with the mode `r`."""
+    which = ctx.known(mode, "the mode of np.linalg.qr")
+    if which not in ("reduced", "complete", "r"):
+        if which in ("raw", "f", "full", "e", "economic"):
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.linalg.qr", argument=f"mode {which!r}"))
+        ctx.raise_(ValueError(f"Unrecognized mode '{which}'"))
+    made = twin(ctx, jnp.linalg.qr, _matrices(ctx, a, "qr"), mode=which)
+    return ctx.ndarray(made[0]) if which == "r" else _named(ctx, _QR, made)
+
+
+@meaning(np.linalg.svd)
+def svd(
+    ctx: Context, a: Raw, full_matrices: Raw = True, compute_uv: Raw = True, hermitian: Raw = False
+) -> Abstract:
+    """Singular values in descending order, with the vectors that belong to them."""
+    if ctx.known(hermitian, "hermitian of np.linalg.svd"):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.linalg.svd", argument="hermitian"))
+    options = {
+        "full_matrices": bool(ctx.known(full_matrices, "full_matrices of np.linalg.svd")),
+        "compute_uv": bool(ctx.known(compute_uv, "compute_uv of np.linalg.svd")),
+    }
+    made = twin(ctx, jnp.linalg.svd, _matrices(ctx, a, "svd"), **options)
+    _converged(ctx, made[1] if options["compute_uv"] else made[0], "SVD did not converge")
+    return _named(ctx, _SVD, made) if options["compute_uv"] else ctx.ndarray(made[0])
+
+
+@meaning(np.linalg.svdvals)
+def svdvals(ctx: Context, x: Raw, /) -> Abstract:
+    """Singular values in descending order."""
+    return svd(ctx, x, compute_uv=False)
+
+
+# ---------------------------------------------------------------- spectra
+
+
+def _symmetric(ctx: Context, function: Callable[..., Any], a: Raw, uplo: Raw, name: str) -> list[Value]:
+    """A spectrum that is computed of one triangle."""
+    which = str(ctx.known(uplo, f"UPLO of np.linalg.{name}")).upper()
+    if which not in ("L", "U"):
+        ctx.raise_(ValueError("UPLO argument must be 'L' or 'U'"))
+    matrices = _matrices(ctx, a, name, square=True)
+    return twin(ctx, function, matrices, UPLO=which, symmetrize_input=False)
+
+
+@meaning(np.linalg.eigh)
+def eigh(ctx: Context, a: Raw, UPLO: Raw = "L") -> Abstract:
+    """Ascending eigenvalues and the eigenvectors of Hermitian matrices, of which one triangle is read."""
+    return _named(ctx, _EIGH, _symmetric(ctx, jnp.linalg.eigh, a, UPLO, "eigh"))
+
+
+@meaning(np.linalg.eigvalsh)
+def eigvalsh(ctx: Context, a: Raw, UPLO: Raw = "L") -> Abstract:
+    """Ascending eigenvalues of Hermitian matrices, of which one triangle is read."""
+    return ctx.ndarray(_symmetric(ctx, jnp.linalg.eigh, a, UPLO, "eigvalsh")[0])
+
+
+def _general(ctx: Context, function: Callable[..., Any], a: Raw, name: str) -> list[Value]:
+    """A spectrum of complex matrices; that of real ones is real or complex, as the values have it."""
+    matrices = _matrices(ctx, a, name, square=True)
+    if not is_complex(matrices.type.dtype):
+        why = "of a real matrix it is real or complex, which the values decide"
+        instead = f"convert the matrix to complex first: `np.linalg.{name}(a.astype(complex))`"
+        ctx.fail(WrongArguments(span=ctx.span, name=f"np.linalg.{name}", why=why, instead=instead))
+    for part in (Real(), Imag()):
+        infinite = ctx.op(Not(), ctx.op(IsFinite(), ctx.op(part, matrices)))
+        refuse_if(ctx, infinite, "Array must not contain infs or NaNs")
+    return twin(ctx, function, matrices)
+
+
+@meaning(np.linalg.eig)
+def eig(ctx: Context, a: Raw) -> Abstract:
+    """Eigenvalues and eigenvectors of complex matrices."""
+    return _named(ctx, _EIG, _general(ctx, jnp.linalg.eig, a, "eig"))
+
+
+@meaning(np.linalg.eigvals)
+def eigvals(ctx: Context, a: Raw) -> Abstract:
+    """Eigenvalues of complex matrices."""
+    return ctx.ndarray(_general(ctx, jnp.linalg.eigvals, a, "eigvals")[0])
+
+
+# ---------------------------------------------------------------- programs over these
+
+
+@composed(np.linalg.pinv)
+def pinv(a: Any, rcond: Any = None, hermitian: Any = False, *, rtol: Any = ...) -> Any:
+    """The pseudo-inverse: singular values below a share of the greatest count as 0."""
+    matrices = np.asarray(a)
+    if rcond is not None and rtol is not ...:
+        raise ValueError("`rtol` and `rcond` can't be both set.")
+    share = rcond
+    if rcond is None:
+        share = 1e-15 if rtol is ... else rtol
+    u, values, vh = np.linalg.svd(np.conj(matrices), full_matrices=False, hermitian=hermitian)
+    if share is None:
+        share = max(matrices.shape[-2:]) * np.finfo(values.dtype).eps
+    limit = np.asarray(share)[..., None] * np.max(values, axis=-1, keepdims=True, initial=0)
+    kept = values > limit
+    shares = np.where(kept, 1 / np.where(kept, values, 1), 0).astype(values.dtype)
+    with autocast(None):
+        return np.matmul(np.swapaxes(vh, -1, -2), shares[..., None] * np.swapaxes(u, -1, -2))
+
+
+@composed(np.linalg.matrix_rank)
+def matrix_rank(A: Any, tol: Any = None, hermitian: Any = False, *, rtol: Any = None) -> Any:
+    """How many singular values are greater than a tolerance."""
+    a = np.asarray(A)
+    if a.ndim < 2:
+        return int(np.any(a != 0))
+    values = np.linalg.svd(a, compute_uv=False, hermitian=hermitian)
+    if tol is None:
+        share = (
+            max(a.shape[-2:]) * np.finfo(values.dtype).eps if rtol is None else np.asarray(rtol)[..., None]
+        )
+        limit = values.max(axis=-1, keepdims=True, initial=0) * share
+    else:
+        limit = np.asarray(tol)[..., None]
+    return np.count_nonzero(values > limit, axis=-1)
+
+
+def _inverse_or_nan(a: Any) -> Any:
+    return np.linalg.inv(a)
+
+
+@meaning(_inverse_or_nan)
+def inverse_or_nan(ctx: Context, a: Raw) -> Abstract:
+    """The inverse, NaN where a matrix has none."""
+    return ctx.ndarray(*twin(ctx, jnp.linalg.inv, _matrices(ctx, a, "cond", square=True)))
+
+
+@composed(np.linalg.cond)
+def cond(x: Any, p: Any = None) -> Any:
+    """How much the solution of a system may change with its right-hand side, in the norm `p`."""
+    a = np.asarray(x)
+    if p is None or p == 2 or p == -2:
+        values = np.linalg.svd(a, compute_uv=False)
+        return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
+    found = np.linalg.norm(a, p, axis=(-2, -1)) * np.linalg.norm(_inverse_or_nan(a), p, axis=(-2, -1))
+    return np.where(np.isnan(found) & ~np.isnan(a).any(axis=(-2, -1)), np.inf, found)[()]
+
+
+@composed(np.linalg.tensorsolve)
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+    """The `x` of `tensordot(a, x, x.ndim) == b`."""
+    left = np.asarray(a)
+    right = np.asarray(b)
+    if axes is not None:
+        order = [k for k in range(left.ndim) if k not in axes]
+        left = np.transpose(left, (*order, *axes))
+    shape = left.shape[right.ndim :]
+    count = 1
+    for n in shape:
+        count *= n
+    return np.linalg.solve(left.reshape(-1, count), right.ravel()).reshape(shape)
+
+
+@composed(np.linalg.tensorinv)
+def tensorinv(a: Any, ind: Any = 2) -> Any:
+    """The inverse with respect to `tensordot` over the first `ind` axes."""
+    tensor = np.asarray(a)
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    count = 1
+    for n in tensor.shape[ind:]:
+        count *= n
+    inverse = np.linalg.inv(tensor.reshape(count, -1))
+    return inverse.reshape(tensor.shape[ind:] + tensor.shape[:ind])

@@ -1,0 +1,303 @@
+"""Matrices with a pattern, diagonals and triangles, and grids of coordinates."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ....diagnostics.codes_types import ArgumentNotStaged
+from ....hlo.ir import Value
+from ....hlo.types import BOOL, INT64, ArrayType, DType
+from ....ops import Add, Broadcast, Compare, Concatenate, Iota, Multiply, Select
+from ....values.lattice import Abstract, ListCell, Ref, Tuple
+from ....values.views import Diagonal, Permuted, Reshaped, Strided, View, read_path, write_path
+from ...context import Context, Raw
+from ...kernels.nesting import nested
+from ...kernels.reducing import Source, total
+from ...registry import meaning
+from ...rules.casting import array_value
+from ...rules.jax import axis_of, integer, is_none
+from ...rules.libraries import NUMPY, Rules, lifted, twins, with_views
+from ..creation import check_order, filled, type_argument
+from ..indexing.stores import cast, dtype_of, fit, shape_of, store_through
+from ..reductions.sums import accumulator
+
+_SMALL = 1024
+
+
+def band(ctx: Context, rows: int, columns: int, k: int, direction: str) -> Value:
+    """Where `column - row` stands to `k` as `direction` says: EQ for a diagonal, LE for a triangle below it."""
+    if rows * columns <= _SMALL:
+        distance = np.arange(columns) - np.arange(rows)[:, None]
+        compare = {"EQ": np.equal, "LE": np.less_equal, "GE": np.greater_equal}[direction]
+        return ctx.constant(compare(distance, k), BOOL)
+    at = ArrayType(INT64, (rows, columns))
+    row, column = ctx.op(Iota(at, 0)), ctx.op(Iota(at, 1))
+    shifted = ctx.op(Add(), row, filled(ctx, k, (rows, columns), INT64)) if k else row
+    return ctx.op(Compare(direction), column, shifted)
+
+
+def _pattern(
+    name: str, direction: str, ctx: Context, rules: Rules, rows: Raw, columns: Raw, k: Raw, dtype: Raw
+) -> Abstract:
+    wanted = type_argument(ctx, rules, dtype, name, rules.default_float(ctx))
+    n = max(integer(ctx, rows, f"the size of {name}"), 0)
+    m = n if is_none(columns) else max(integer(ctx, columns, f"the size of {name}"), 0)
+    mask = band(ctx, n, m, integer(ctx, k, f"k of {name}"), direction)
+    return rules.array(ctx, ctx.convert(mask, wanted))
+
+
+@twins(np.eye, jnp.eye, delegates=False)
+def eye(
+    ctx: Context,
+    rules: Rules,
+    N: Raw,
+    M: Raw = None,
+    k: Raw = 0,
+    dtype: Raw = None,
+    order: Raw = "C",
+) -> Abstract:
+    """Ones on the `k`-th diagonal."""
+    check_order(ctx, order, "eye")
+    return _pattern("eye", "EQ", ctx, rules, N, M, k, dtype)
+
+
+@twins(np.identity, jnp.identity, delegates=False)
+def identity(ctx: Context, rules: Rules, n: Raw, dtype: Raw = None) -> Abstract:
+    """The unit matrix."""
+    return _pattern("identity", "EQ", ctx, rules, n, None, 0, dtype)
+
+
+@twins(np.tri, jnp.tri, delegates=False)
+def tri(ctx: Context, rules: Rules, N: Raw, M: Raw = None, k: Raw = 0, dtype: Raw = None) -> Abstract:
+    """Ones on and below the `k`-th diagonal."""
+    return _pattern("tri", "LE", ctx, rules, N, M, k, dtype)
+
+
+def _triangle(name: str, direction: str, ctx: Context, rules: Rules, m: Raw, k: Raw) -> Abstract:
+    given = nested(ctx, rules, m, name)
+    shape = given.shape
+    if not shape or (len(shape) == 1 and rules.is_jax):
+        ctx.raise_(ValueError(f"Argument to jax.numpy.{name} must be at least 2D"))
+    rows, columns = (shape[0], shape[0]) if len(shape) == 1 else shape[-2:]
+    mask = band(ctx, rows, columns, integer(ctx, k, f"k of {name}"), direction)
+    whole = (*shape[:-2], rows, columns)
+    axes = (len(whole) - 2, len(whole) - 1)
+    mask = mask if len(whole) == 2 else ctx.op(Broadcast(whole, axes), mask)
+    value = ctx.broadcast(given.value, whole)
+    return rules.array(ctx, ctx.op(Select(), mask, value, filled(ctx, 0, whole, given.dtype)), given.weak)
+
+
+@twins(np.tril, jnp.tril, delegates=False)
+def tril(ctx: Context, rules: Rules, m: Raw, k: Raw = 0) -> Abstract:
+    """The elements on and below the `k`-th diagonal; the others are 0."""
+    return _triangle("tril", "LE", ctx, rules, m, k)
+
+
+@twins(np.triu, jnp.triu, delegates=False)
+def triu(ctx: Context, rules: Rules, m: Raw, k: Raw = 0) -> Abstract:
+    """The elements on and above the `k`-th diagonal; the others are 0."""
+    return _triangle("triu", "GE", ctx, rules, m, k)
+
+
+# ---------------------------------------------------------------- diagonals
+
+
+def diagonal_views(rank: int, offset: int, first: int, second: int, frozen: bool = False) -> tuple[View, ...]:
+    """The views that take a diagonal of two axes of an array of `rank`, which becomes the last axis."""
+    order = (*[axis for axis in range(rank) if axis not in (first, second)], first, second)
+    diagonal = Diagonal(offset, frozen)
+    return (diagonal,) if order == tuple(range(rank)) else (Permuted(order), diagonal)
+
+
+def _two_axes(ctx: Context, shape: tuple[int, ...], first: Raw, second: Raw, name: str) -> tuple[int, int]:
+    if len(shape) < 2:
+        ctx.raise_(ValueError("diag requires an array of at least two dimensions"))
+    one, two = axis_of(ctx, first, len(shape), name), axis_of(ctx, second, len(shape), name)
+    if one == two:
+        ctx.raise_(ValueError("axis1 and axis2 cannot be the same"))
+    return one, two
+
+
+def _shape(ctx: Context, rules: Rules, a: Raw, function: str) -> tuple[int, ...]:
+    """The shape of an array argument, without reading an ndarray."""
+    return shape_of(ctx, a) if ctx.is_ndarray(a) else rules.operand(ctx, a, function).shape
+
+
+@twins(np.diagonal, jnp.diagonal, delegates=False)
+def diagonal(ctx: Context, rules: Rules, a: Raw, offset: Raw = 0, axis1: Raw = 0, axis2: Raw = 1) -> Abstract:
+    """A diagonal of two axes, as a read-only view of an ndarray."""
+    shape = _shape(ctx, rules, a, "diagonal")
+    axes = _two_axes(ctx, shape, axis1, axis2, "diagonal")
+    at = integer(ctx, offset, "the offset of diagonal")
+    views = diagonal_views(len(shape), at, *axes, frozen=True)
+    return with_views(ctx, rules, a, views, "diagonal")
+
+
+@twins(np.trace, jnp.trace, delegates=False)
+def trace(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    offset: Raw = 0,
+    axis1: Raw = 0,
+    axis2: Raw = 1,
+    dtype: Raw = None,
+    out: Raw = None,
+) -> Abstract:
+    """The sum of a diagonal."""
+    given = rules.operand(ctx, a, "trace")
+    axes = _two_axes(ctx, given.shape, axis1, axis2, "trace")
+    views = diagonal_views(given.rank, integer(ctx, offset, "the offset of trace"), *axes)
+    value = read_path(ctx.b, given.value, views)
+    wanted = type_argument(ctx, rules, dtype, "trace", accumulator(ctx, rules, given.dtype))
+    value = cast(ctx, value, wanted)
+    shape = value.type.static_shape
+    return rules.result(ctx, total(ctx, Source(value, (len(shape) - 1,), None, shape[:-1])))
+
+
+def matrix_of(ctx: Context, value: Value, k: int) -> Value:
+    """The square matrix with a vector on its `k`-th diagonal."""
+    (n,) = value.type.static_shape
+    size = n + abs(k)
+    zeros = filled(ctx, 0, (size, size), value.type.dtype)
+    return write_path(ctx.b, zeros, (Diagonal(k, False),), value)
+
+
+@twins(np.diag, jnp.diag, delegates=False)
+def diag(ctx: Context, rules: Rules, v: Raw, k: Raw = 0) -> Abstract:
+    """Of a vector the matrix with this diagonal, of a matrix its diagonal."""
+    given = nested(ctx, rules, v, "diag")
+    offset = integer(ctx, k, "k of diag")
+    if given.rank == 1:
+        return rules.array(ctx, matrix_of(ctx, given.value, offset), given.weak)
+    if given.rank != 2:
+        ctx.raise_(ValueError("Input must be 1- or 2-d."))
+    return diagonal(ctx, rules, v if ctx.is_ndarray(v) else rules.array(ctx, given.value, given.weak), offset)
+
+
+@twins(np.diagflat, jnp.diagflat, delegates=False)
+def diagflat(ctx: Context, rules: Rules, v: Raw, k: Raw = 0) -> Abstract:
+    """The matrix with all elements of `v` on its `k`-th diagonal."""
+    given = nested(ctx, rules, v, "diagflat")
+    flat = ctx.reshape(given.value, (given.value.type.size,))
+    return rules.array(ctx, matrix_of(ctx, flat, integer(ctx, k, "k of diagflat")), given.weak)
+
+
+@meaning(np.fill_diagonal)
+def fill_diagonal(ctx: Context, a: Raw, val: Raw, wrap: Raw = False) -> Abstract:
+    """Stores into the main diagonal of an ndarray, in place."""
+    if not ctx.is_ndarray(a):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.fill_diagonal", argument="array"))
+    shape = shape_of(ctx, a)
+    if len(shape) < 2:
+        ctx.raise_(ValueError("array must be at least 2-d"))
+    if ctx.known(wrap, "wrap of fill_diagonal") and len(shape) == 2 and shape[0] > shape[1] + 1:
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.fill_diagonal", argument="wrap"))
+    if len(shape) > 2 and len(set(shape)) > 1:
+        ctx.raise_(ValueError("All dimensions of input must be of equal length"))
+    size = min(shape)
+    step = sum([math.prod(shape[i + 1 :]) for i in range(len(shape))])
+    limit = (size - 1) * step + 1 if size else 0
+    views = (Reshaped((math.prod(shape),)), Strided((0,), (limit,), (step,)))
+    target = Ref(a.cell, (*a.path, *views))
+    new = array_value(ctx, val, dtype_of(ctx, a), "the stored value")
+    if new.type.rank:
+        new = _recycled(ctx, ctx.reshape(new, (new.type.size,)), size)
+    store_through(ctx, target, fit(ctx, new, (size,)), memory="underlying array")
+    return lifted(ctx, None)
+
+
+def _recycled(ctx: Context, value: Value, size: int) -> Value:
+    """A vector repeated or cut to `size` elements."""
+    (own,) = value.type.static_shape
+    if own == 0:
+        ctx.raise_(ValueError("cannot copy sequence with size 0 to array axis"))
+    times = -(-size // own)
+    flat = ctx.reshape(ctx.op(Broadcast((times, own), (1,)), value), (times * own,))
+    return read_path(ctx.b, flat, (Strided((0,), (size,), (1,)),))
+
+
+# ---------------------------------------------------------------- grids
+
+
+@twins(np.meshgrid, jnp.meshgrid, delegates=False)
+def meshgrid(
+    ctx: Context, rules: Rules, *xi: Raw, copy: Raw = True, sparse: Raw = False, indexing: Raw = "xy"
+) -> Abstract:
+    """The coordinates of the points of a grid, one array for each axis."""
+    which = ctx.known(indexing, "indexing of meshgrid")
+    if which not in ("xy", "ij"):
+        ctx.raise_(ValueError("Valid values for `indexing` are 'xy' and 'ij'."))
+    if ctx.known(copy, "copy of meshgrid") is not True:
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="meshgrid", argument="copy"))
+    given = [nested(ctx, rules, x, "meshgrid") for x in xi]
+    axes = list(range(len(given)))
+    if which == "xy" and len(given) > 1:
+        axes[:2] = [1, 0]
+    sizes = [g.value.type.size for g in given]
+    whole = [0] * len(given)
+    for axis, size in zip(axes, sizes):
+        whole[axis] = size
+    thin = ctx.known(sparse, "sparse of meshgrid")
+    made: list[Abstract] = []
+    for grid, axis in zip(given, axes):
+        own = tuple([n if i == axis else 1 for i, n in enumerate(whole)])
+        value = ctx.reshape(grid.value, own)
+        made.append(rules.array(ctx, value if thin else ctx.broadcast(value, tuple(whole)), grid.weak))
+    return Ref(ctx.state.new_cell(ListCell(tuple(made)))) if rules.is_jax else Tuple(tuple(made))
+
+
+def _known_only(function: Any) -> None:
+    """Declares a function of sizes, all of which must be known: it is called while compiling."""
+
+    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+        name = f"an argument of {function.__name__}"
+        known = [ctx.known(a, name) for a in args]
+        try:
+            return lifted(ctx, function(*known, **{k: ctx.known(v, name) for k, v in kwargs.items()}))
+        except (TypeError, ValueError) as error:
+            ctx.raise_(error)
+
+    meaning(function)(call)
+
+
+for _function in (
+    np.indices,
+    np.tril_indices,
+    np.triu_indices,
+    np.diag_indices,
+    np.logspace,
+    np.geomspace,
+    np.hanning,
+    np.hamming,
+    np.blackman,
+    np.bartlett,
+    np.broadcast_shapes,
+    np.ravel_multi_index,
+):
+    _known_only(_function)
+
+
+@twins(np.vander, None, delegates=False)
+def vander(ctx: Context, rules: Rules, x: Raw, N: Raw = None, increasing: Raw = False) -> Abstract:
+    """The matrix of the powers of `x`."""
+    given = nested(ctx, rules, x, "vander")
+    if given.rank != 1:
+        ctx.raise_(ValueError("x must be a one-dimensional array or sequence."))
+    (n,) = given.shape
+    columns = n if is_none(N) else integer(ctx, N, "N of vander")
+    dtype: DType = np.promote_types(given.dtype, np.int64)
+    base = ctx.convert(given.value, dtype)
+    powers = [filled(ctx, 1, (n,), dtype)]
+    while len(powers) < columns:
+        powers.append(ctx.op(Multiply(), powers[-1], base))
+    powers = powers[:columns]
+    if not ctx.known(increasing, "increasing of vander"):
+        powers.reverse()
+    if not powers:
+        return NUMPY.array(ctx, filled(ctx, 0, (n, 0), dtype))
+    return NUMPY.array(ctx, ctx.op(Concatenate(1), *[ctx.reshape(p, (n, 1)) for p in powers]))

@@ -1,0 +1,203 @@
+"""`np.linalg` under its Array-API names, products of stacked vectors, and powers of matrices.
+
+Most are functions of `np` with other defaults: in comes what they take, and the function they stand for is
+called.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....diagnostics.codes_types import ArgumentNotStaged
+from ....hlo.types import BFLOAT16, is_complex
+from ....values.lattice import Abstract, Const, Ref, Tuple
+from ...context import Context, Raw
+from ...kernels.nesting import nested
+from ...registry import meaning
+from ...rules.jax import integer, is_none
+from ...rules.libraries import NUMPY
+from ..manipulation import shape_known
+from .products import conjugate, product_dtype
+
+_LAST_TWO = {"axis1": Const(-2), "axis2": Const(-1)}
+
+
+# ---------------------------------------------------------------- products of stacked vectors
+
+
+def _product(
+    ctx: Context, name: str, subscripts: str, x1: Raw, x2: Raw, core: tuple[int, int], conjugated: bool
+) -> Abstract:
+    """`einsum` of two operands whose summed axes, `core` of each, must be equal."""
+    left, right = [nested(ctx, NUMPY, x, name) for x in (x1, x2)]
+    for which, (x, axis) in enumerate(((left, core[0]), (right, core[1]))):
+        if x.rank < -axis:
+            ctx.raise_(ValueError(f"{name}: Input operand {which} does not have enough dimensions"))
+    if left.shape[core[0]] != right.shape[core[1]]:
+        sizes = f"size {right.shape[core[1]]} is different from {left.shape[core[0]]}"
+        ctx.raise_(ValueError(f"{name}: Input operand 1 has a mismatch in its core dimension 0 ({sizes})"))
+    if conjugated and is_complex(left.dtype):
+        x1 = NUMPY.array(ctx, conjugate(ctx, left.value))
+    dtype = product_dtype(ctx, np.matmul, left, right)
+    if BFLOAT16 in (left.dtype, right.dtype):  # which `einsum` does not know
+        x1, x2 = [NUMPY.array(ctx, ctx.convert(x.value, dtype)) for x in (left, right)]
+    return ctx.call(Const(np.einsum), [Const(subscripts), x1, x2])
+
+
+def _since_2_2(name: str) -> list[Any]:
+    """A function of NumPy 2.2 and later, where it is there."""
+    return [getattr(np, name)] if hasattr(np, name) else []
+
+
+@meaning(np.vecdot)
+def vecdot(ctx: Context, x1: Raw, x2: Raw, /) -> Abstract:
+    """The products of vectors along the last axis, the first conjugated."""
+    return _product(ctx, "vecdot", "...i,...i->...", x1, x2, (-1, -1), True)
+
+
+@meaning(*_since_2_2("matvec"))
+def matvec(ctx: Context, x1: Raw, x2: Raw, /) -> Abstract:
+    """The products of matrices with vectors."""
+    return _product(ctx, "matvec", "...ij,...j->...i", x1, x2, (-1, -1), False)
+
+
+@meaning(*_since_2_2("vecmat"))
+def vecmat(ctx: Context, x1: Raw, x2: Raw, /) -> Abstract:
+    """The products of conjugated vectors with matrices."""
+    return _product(ctx, "vecmat", "...i,...ij->...j", x1, x2, (-1, -2), True)
+
+
+@meaning(np.linalg.vecdot)
+def linalg_vecdot(ctx: Context, x1: Raw, x2: Raw, /, *, axis: Raw = -1) -> Abstract:
+    """`np.vecdot` along an axis."""
+    at = Const(integer(ctx, axis, "the axis of vecdot"))
+    moved = [ctx.call(Const(np.moveaxis), [x, at, Const(-1)]) for x in (x1, x2)]
+    return vecdot(ctx, *moved)
+
+
+# ---------------------------------------------------------------- functions of np with other defaults
+
+
+@meaning(np.linalg.matmul)
+def matmul(ctx: Context, x1: Raw, x2: Raw, /) -> Abstract:
+    """`np.matmul`."""
+    return ctx.call(Const(np.matmul), [x1, x2])
+
+
+@meaning(np.linalg.outer)
+def outer(ctx: Context, x1: Raw, x2: Raw, /) -> Abstract:
+    """`np.outer` of vectors; ValueError for other ranks."""
+    ranks = [nested(ctx, NUMPY, x, "outer").rank for x in (x1, x2)]
+    if ranks != [1, 1]:
+        text = (
+            f"Input arrays must be one-dimensional, but they are x1.ndim={ranks[0]} and x2.ndim={ranks[1]}."
+        )
+        ctx.raise_(ValueError(text))
+    return ctx.call(Const(np.outer), [x1, x2])
+
+
+@meaning(np.linalg.tensordot)
+def tensordot(ctx: Context, x1: Raw, x2: Raw, /, *, axes: Raw = 2) -> Abstract:
+    """`np.tensordot`."""
+    return ctx.call(Const(np.tensordot), [x1, x2], {"axes": _abstract(axes)})
+
+
+@meaning(np.linalg.cross)
+def cross(ctx: Context, x1: Raw, x2: Raw, /, *, axis: Raw = -1) -> Abstract:
+    """`np.cross`."""
+    return ctx.call(Const(np.cross), [x1, x2], {"axis": _abstract(axis)})
+
+
+@meaning(np.linalg.trace)
+def trace(ctx: Context, x: Raw, /, *, offset: Raw = 0, dtype: Raw = None) -> Abstract:
+    """`np.trace` over the last two axes."""
+    return ctx.call(Const(np.trace), [x, _abstract(offset)], {**_LAST_TWO, "dtype": _abstract(dtype)})
+
+
+@meaning(np.linalg.diagonal)
+def diagonal(ctx: Context, x: Raw, /, *, offset: Raw = 0) -> Abstract:
+    """`np.diagonal` of the last two axes."""
+    return ctx.call(Const(np.diagonal), [x, _abstract(offset)], _LAST_TWO)
+
+
+@meaning(np.linalg.matrix_transpose)
+def matrix_transpose(ctx: Context, x: Raw, /) -> Abstract:
+    """`np.matrix_transpose`."""
+    return ctx.call(Const(np.matrix_transpose), [x])
+
+
+@meaning(np.linalg.matrix_norm)
+def matrix_norm(ctx: Context, x: Raw, /, *, keepdims: Raw = False, ord: Raw = "fro") -> Abstract:
+    """`np.linalg.norm` over the last two axes."""
+    axes = Tuple((Const(-2), Const(-1)))
+    return _norm(ctx, x, _abstract(ord), axes, keepdims)
+
+
+@meaning(np.linalg.vector_norm)
+def vector_norm(
+    ctx: Context, x: Raw, /, *, axis: Raw = None, keepdims: Raw = False, ord: Raw = 2
+) -> Abstract:
+    """`np.linalg.norm` along an axis, or of all elements."""
+    if not is_none(axis):
+        if not isinstance(ctx.known(axis, "the axis of vector_norm"), int):
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.linalg.vector_norm", argument="axis"))
+        return _norm(ctx, x, _abstract(ord), _abstract(axis), keepdims)
+    rank = len(shape_known(ctx, NUMPY, x, "vector_norm"))
+    flat = ctx.call(Const(np.ravel), [x])
+    made = _norm(ctx, flat, _abstract(ord), Const(0), False)
+    if not ctx.known(keepdims, "keepdims of vector_norm"):
+        return made
+    return ctx.call(Const(np.reshape), [made, Tuple((Const(1),) * rank)])
+
+
+def _norm(ctx: Context, x: Raw, ord: Abstract, axis: Abstract, keepdims: Raw) -> Abstract:
+    return ctx.call(Const(np.linalg.norm), [x, ord], {"axis": axis, "keepdims": _abstract(keepdims)})
+
+
+def _abstract(value: Raw) -> Abstract:
+    return value if isinstance(value, Abstract) else Const(value)
+
+
+# ---------------------------------------------------------------- powers
+
+
+def check_square(ctx: Context, shape: tuple[int, ...]) -> None:
+    """LinAlgError in the program, with NumPy's context, for what is no square matrix, or several."""
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        try:
+            np.linalg.det(np.broadcast_to(np.int8(0), shape))
+        except np.linalg.LinAlgError as error:
+            ctx.raise_(error)
+
+
+@meaning(np.linalg.matrix_power)
+def matrix_power(ctx: Context, a: Raw, n: Raw) -> Abstract:
+    """`a @ a @ …`, by squaring; the exponent must be known. Negative ones are powers of the inverse."""
+    exponent = integer(ctx, n, "the exponent of np.linalg.matrix_power")
+    given = nested(ctx, NUMPY, a, "matrix_power")
+    check_square(ctx, given.shape)
+    base: Abstract = NUMPY.array(ctx, given.value)
+    if exponent == 1 and isinstance(a, Ref) and ctx.is_ndarray(a):  # NumPy gives the array itself
+        return a
+    if exponent < 0:
+        base, exponent = ctx.call(Const(np.linalg.inv), [base]), -exponent
+    if exponent == 0:
+        unit = np.broadcast_to(np.eye(given.shape[-1], dtype=given.dtype), given.shape)
+        return ctx.ndarray(ctx.constant(unit, given.dtype))
+    if exponent == 3:  # NumPy's order, which rounds in its own way
+        return _matmul(ctx, _matmul(ctx, base, base), base)
+    result: Abstract | None = None
+    while True:
+        exponent, odd = divmod(exponent, 2)
+        if odd:
+            result = base if result is None else _matmul(ctx, result, base)
+        if not exponent:
+            assert result is not None
+            return result
+        base = _matmul(ctx, base, base)
+
+
+def _matmul(ctx: Context, x: Abstract, y: Abstract) -> Abstract:
+    return ctx.call(Const(np.matmul), [x, y])

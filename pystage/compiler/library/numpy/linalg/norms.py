@@ -1,0 +1,106 @@
+"""`np.linalg.norm`: norms of vectors and matrices along axes."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from ....hlo.ir import Value
+from ....hlo.types import is_complex
+from ....ops import Abs, Add, Imag, Maximum, Minimum, Multiply, Power, Real, Sqrt, Transpose
+from ....values.lattice import Abstract
+from ...context import Context, Raw
+from ...jax.tail import jax_call
+from ...kernels.nesting import nested
+from ...kernels.reducing import Source, not_zero, reduce, reduced_shape, total
+from ...rules.jax import axes_of, is_none
+from ...rules.libraries import Rules, twins
+from ..twins import twin
+
+_BY_SUMS = (1, -1, np.inf, -np.inf)
+"""The orders of the norms of matrices that are sums of absolute values; 2, -2 and "nuc" need singular values."""
+
+
+def squares(ctx: Context, value: Value) -> Value:
+    """The squares of the absolute values."""
+    if not is_complex(value.type.dtype):
+        return ctx.op(Multiply(), value, value)
+    return ctx.op(Add(), *[ctx.op(Multiply(), p, p) for p in (ctx.op(Real(), value), ctx.op(Imag(), value))])
+
+
+@twins(np.linalg.norm, jnp.linalg.norm, delegates=False)
+def norm(
+    ctx: Context, rules: Rules, x: Raw, ord: Raw = None, axis: Raw = None, keepdims: Raw = False
+) -> Abstract:
+    """The 2-norm of all elements, or the norm of this order along one axis or two."""
+    given = rules.operand(ctx, x, "norm") if rules.is_jax else nested(ctx, rules, x, "norm")
+    value = ctx.convert(given.value, rules.inexact(ctx, given.dtype))
+    order = ctx.known(ord, "the order of norm")
+    keep = bool(ctx.known(keepdims, "keepdims of norm"))
+    if is_none(axis) and order is None:
+        axes = tuple(range(given.rank))
+    elif is_none(axis):
+        axes = tuple(range(given.rank))
+        if len(axes) not in (1, 2):
+            rules.mismatch(ctx, "Improper number of dimensions to norm.")
+    else:
+        axes = axes_of(ctx, axis, given.rank, "norm")
+    if rules.is_jax and len(axes) == 2 and order not in (None, "fro", *_BY_SUMS):
+        return jax_call(ctx, jnp.linalg.norm, [x, ord], {"axis": axis, "keepdims": keepdims})
+    shape = reduced_shape(value.type.static_shape, axes, keep)
+    if order is None or (len(axes) == 2 and order in ("fro", "f")) or (len(axes) == 1 and order == 2):
+        return rules.result(ctx, ctx.op(Sqrt(), total(ctx, Source(squares(ctx, value), axes, None, shape))))
+    if len(axes) == 1:
+        return rules.result(ctx, _vector_norm(ctx, rules, Source(value, axes, None, shape), order))
+    return rules.result(ctx, ctx.reshape(_matrix_norm(ctx, rules, value, axes, order), shape))
+
+
+def _vector_norm(ctx: Context, rules: Rules, of: Source, order: object) -> Value:
+    """A norm along one axis."""
+    sizes = of.of(ctx.op(Abs(), of.value))
+    if order == np.inf:
+        return reduce(ctx, Maximum(), sizes)
+    if order == -np.inf:
+        return reduce(ctx, Minimum(), sizes)
+    if order == 0:
+        return total(ctx, of.of(ctx.convert(not_zero(ctx, of.value), sizes.dtype)))
+    if order == 1:
+        return total(ctx, sizes)
+    if isinstance(order, str) or not isinstance(order, int | float):
+        rules.mismatch(ctx, f"Invalid norm order '{order}' for vectors")
+    power = ctx.broadcast(ctx.constant(order, sizes.dtype), of.extents)
+    root = ctx.broadcast(ctx.constant(1 / order, sizes.dtype), of.shape)
+    return ctx.op(Power(), total(ctx, sizes.of(ctx.op(Power(), sizes.value, power))), root)
+
+
+def _matrix_norm(ctx: Context, rules: Rules, value: Value, axes: tuple[int, ...], order: object) -> Value:
+    """The greatest or least sum of absolute values of a row or a column."""
+    if len(axes) != 2:
+        rules.mismatch(ctx, "Improper number of dimensions to norm.")
+    row, column = axes
+    if row == column:
+        rules.mismatch(ctx, "Duplicate axes given.")
+    if order in (2, -2, "nuc"):
+        return _by_singular_values(ctx, value, axes, order)
+    if order not in _BY_SUMS:
+        rules.mismatch(ctx, "Invalid norm order for matrices.")
+    summed = row if order in (1, -1) else column
+    other = column if order in (1, -1) else row
+    sizes = ctx.op(Abs(), value)
+    shape = reduced_shape(sizes.type.static_shape, (summed,), False)
+    sums = total(ctx, Source(sizes, (summed,), None, shape))
+    at = other - (other > summed)
+    best = Maximum() if isinstance(order, int | float) and order > 0 else Minimum()
+    return reduce(ctx, best, Source(sums, (at,), None, reduced_shape(shape, (at,), False)))
+
+
+def _by_singular_values(ctx: Context, value: Value, axes: tuple[int, ...], order: object) -> Value:
+    """The greatest or the least singular value, or the sum of all."""
+    others = [a for a in range(value.type.rank) if a not in axes]
+    matrices = ctx.op(Transpose((*others, *axes)), value)
+    (found,) = twin(ctx, jnp.linalg.svd, matrices, full_matrices=False, compute_uv=False)
+    last = found.type.rank - 1
+    of = Source(found, (last,), None, reduced_shape(found.type.static_shape, (last,), False))
+    if order == "nuc":
+        return total(ctx, of)
+    return reduce(ctx, Maximum() if order == 2 else Minimum(), of)

@@ -1,0 +1,361 @@
+"""Products of arrays: `@`, `dot`, `inner`, `outer`, `tensordot`, and what is made of them.
+
+In NumPy both operands come to their common element type, integers stay integers, booleans are combined by
+"and" and "or". In `jax.numpy` the user's default precision holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+import numpy as np
+
+from .....autocasting import autocast
+from ....diagnostics.codes_types import ArgumentNotStaged, NoSuchOperation
+from ....hlo.ir import Value
+from ....hlo.types import DType, is_complex
+from ....ops import Complex, Imag, Multiply, Negate, Real, Subtract
+from ....values.boundary import Form
+from ....values.lattice import Abstract, Array, Const, Kind, Tuple
+from ...context import Context, Raw
+from ...kernels.contraction import Labelled, Precision, ordered, product
+from ...kernels.nesting import nested
+from ...kernels.structures import abstract
+from ...registry import meaning
+from ...rules.jax import UnservedPrecision, axes_of, axis_of, is_none, precision_name
+from ...rules.libraries import JAX, NUMPY, ArrayArgument, Rules, twins
+from ...rules.promote import broadcast_shape, numpy_loop
+from ..indexing.masks import Masked
+from ..indexing.stores import store_out
+from ..joining import part
+from .selected_products import of_selections
+
+
+def matmul(ctx: Context, a: Raw, b: Raw) -> Abstract:
+    """`a @ b`."""
+    jax = any(isinstance(x, Array | Masked) and x.form is Form.JAX for x in (a, b))
+    return ctx.call(Const(jnp.matmul if jax else np.matmul), [a, b])
+
+
+def precision_of(ctx: Context, rules: Rules, precision: Raw, preferred: Raw, function: str) -> Precision:
+    """How JAX computes a product; NumPy has no choice."""
+    if not rules.is_jax:
+        return Precision()
+    try:
+        name = precision_name(ctx, precision, function)
+    except UnservedPrecision:
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"jnp.{function}", argument="precision"))
+    wanted = None if is_none(preferred) else rules.dtype(ctx, preferred, function)
+    return Precision(name, wanted)
+
+
+@meaning(autocast)
+def _autocast(ctx: Context, dtype: Raw) -> Abstract:
+    """A context that the compiler is in while it infers what stands in it."""
+    try:
+        return Const(autocast(ctx.known(dtype, "the type of autocast")))
+    except ValueError as error:
+        ctx.raise_(error)
+
+
+def _pair(ctx: Context, rules: Rules, a: Raw, b: Raw, function: str) -> tuple[Value, Value, bool]:
+    """Two operands in their common element type."""
+    given: list[ArrayArgument] = [nested(ctx, rules, x, function) for x in (a, b)]
+    if rules.is_jax:
+        given = [rules.operand(ctx, x, function) for x in (a, b)]
+    (left, right), weak = rules.common(ctx, given)
+    return left, right, weak
+
+
+def _matmul(ctx: Context, rules: Rules, left: Value, right: Value, precision: Precision) -> Value:
+    """`left @ right`: batch axes in front broadcast, vectors are rows and columns."""
+    ours, theirs = left.type.static_shape, right.type.static_shape
+    if not ours or not theirs:
+        rules.mismatch(ctx, "matmul: Input operand 0 does not have enough dimensions (has 0)")
+    if ours[-1] != theirs[max(len(theirs) - 2, 0)]:
+        rules.mismatch(
+            ctx,
+            "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
+            f"(n?,k),(k,m?)->(n?,m?) (size {theirs[max(len(theirs) - 2, 0)]} is different from {ours[-1]})",
+        )
+    outer = _batch_shape(ctx, rules, ours[:-2], theirs[:-2])
+    batch = [f"b{i}" for i in range(len(outer))]
+    inner_left = ["n", "k"] if len(ours) > 1 else ["k"]
+    inner_right = ["k", "m"] if len(theirs) > 1 else ["k"]
+    one = _without_ones(ctx, left, batch, inner_left, outer)
+    two = _without_ones(ctx, right, batch, inner_right, outer)
+    rows = list(inner_left[:-1]) + list(inner_right[1:])
+    present = [label for label in batch if label in one.labels or label in two.labels]
+    made = ordered(ctx, product(ctx, one, two, [*present, *rows], precision), [*present, *rows])
+    extents = (*ours[-2:-1], *(theirs[-1:] if len(theirs) > 1 else ()))
+    return ctx.reshape(made, (*outer, *extents))
+
+
+def _batch_shape(
+    ctx: Context, rules: Rules, ours: tuple[int, ...], theirs: tuple[int, ...]
+) -> tuple[int, ...]:
+    if ours == theirs:
+        return ours
+    try:
+        return np.broadcast_shapes(ours, theirs)
+    except ValueError:
+        text = "operands could not be broadcast together with remapped shapes [original->remapped]"
+        rules.mismatch(ctx, f"{text}: {ours} {theirs}")
+
+
+def _without_ones(
+    ctx: Context, value: Value, batch: Sequence[str], inner: Sequence[str], outer: tuple[int, ...]
+) -> Labelled:
+    """Batch axes of one element dropped, so that they are not multiplied out."""
+    shape = value.type.static_shape
+    own = shape[: len(shape) - len(inner)]
+    labels = batch[len(batch) - len(own) :]
+    wide = outer[len(outer) - len(own) :]
+    kept = [i for i, (n, m) in enumerate(zip(own, wide)) if not (n == 1 and m != 1)]
+    reduced = (*[own[i] for i in kept], *shape[len(own) :])
+    return Labelled(ctx.reshape(value, reduced), (*[labels[i] for i in kept], *inner))
+
+
+def product_dtype(ctx: Context, ufunc: np.ufunc, left: ArrayArgument, right: ArrayArgument) -> DType:
+    """The element type in which NumPy multiplies arrays, by the loops that it has for matrices."""
+    kinds = (Kind(left.dtype, Form.NDARRAY), Kind(right.dtype, Form.NDARRAY))
+    loop = numpy_loop(ufunc, kinds)
+    if loop is None:
+        types = f"{left.dtype} and {right.dtype}"
+        ctx.fail(NoSuchOperation(span=ctx.span, operation=f"np.{ufunc.__name__}", types=types))
+    return loop.inputs[0]
+
+
+@meaning(np.matmul)
+def numpy_matmul(ctx: Context, x1: Raw, x2: Raw, out: Raw = None, dtype: Raw = None) -> Abstract:
+    """`np.matmul`."""
+    selected = of_selections(ctx, "matmul", x1, x2)
+    if selected is not None:
+        return selected
+    given = [nested(ctx, NUMPY, x, "matmul") for x in (x1, x2)]
+    left, right = [ctx.convert(x.value, product_dtype(ctx, np.matmul, *given)) for x in given]
+    if not is_none(dtype):
+        wanted = NUMPY.dtype(ctx, dtype, "matmul")
+        left, right = ctx.convert(left, wanted), ctx.convert(right, wanted)
+    return _give(ctx, NUMPY, _matmul(ctx, NUMPY, left, right, Precision()), False, out, "matmul")
+
+
+@meaning(jnp.matmul)
+def jax_matmul(
+    ctx: Context, a: Raw, b: Raw, *, precision: Raw = None, preferred_element_type: Raw = None
+) -> Abstract:
+    """`jnp.matmul`."""
+    selected = of_selections(ctx, "matmul", a, b)
+    if selected is not None:
+        return selected
+    left, right, weak = _pair(ctx, JAX, a, b, "matmul")
+    how = precision_of(ctx, JAX, precision, preferred_element_type, "matmul")
+    return JAX.result(ctx, _matmul(ctx, JAX, left, right, how), weak and how.preferred is None)
+
+
+def _give(ctx: Context, rules: Rules, value: Value, weak: bool, out: Raw, function: str) -> Abstract:
+    return rules.result(ctx, value, weak) if is_none(out) else stored_out(ctx, out, value, function)
+
+
+def stored_out(ctx: Context, out: Raw, value: Value, function: str) -> Abstract:
+    """A result stored into an `out` argument of NumPy, which is what the call gives back."""
+    if not ctx.is_ndarray(out):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{function}", argument="out"))
+    store_out(ctx, out, value, function)
+    return out  # type: ignore[no-any-return]
+
+
+# ---------------------------------------------------------------- dot and its kin
+
+
+def _contract(
+    ctx: Context,
+    rules: Rules,
+    left: Value,
+    right: Value,
+    axes: Sequence[tuple[int, int]],
+    how: Precision,
+    function: str,
+) -> Value:
+    """The sum of products over pairs of axes; the free axes of both follow in order."""
+    ours = [f"l{i}" for i in range(left.type.rank)]
+    theirs = [f"r{i}" for i in range(right.type.rank)]
+    for i, j in axes:
+        if left.type.static_shape[i] != right.type.static_shape[j]:
+            shapes = [str(v.type.static_shape).replace(", ", ",") for v in (left, right)]
+            sizes = f"{left.type.static_shape[i]} (dim {i}) != {right.type.static_shape[j]} (dim {j})"
+            text = f"shapes {shapes[0]} and {shapes[1]} not aligned: {sizes}"
+            rules.mismatch(ctx, "shape-mismatch for sum" if function == "tensordot" else text)
+        theirs[j] = ours[i]
+    summed = {ours[i] for i, _ in axes}
+    free = [label for label in (*ours, *theirs) if label not in summed]
+    made = product(ctx, Labelled(left, tuple(ours)), Labelled(right, tuple(theirs)), free, how)
+    return ordered(ctx, made, free)
+
+
+@twins(np.dot, jnp.dot, delegates=False)
+def dot(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    b: Raw,
+    out: Raw = None,
+    *,
+    precision: Raw = None,
+    preferred_element_type: Raw = None,
+) -> Abstract:
+    """The inner product over the last axis of `a` and the last but one of `b`."""
+    selected = of_selections(ctx, "dot", a, b)
+    if selected is not None:
+        return selected
+    left, right, weak = _pair(ctx, rules, a, b, "dot")
+    how = precision_of(ctx, rules, precision, preferred_element_type, "dot")
+    pairs = []
+    if left.type.rank and right.type.rank:
+        pairs = [(left.type.rank - 1, max(right.type.rank - 2, 0))]
+    value = _contract(ctx, rules, left, right, pairs, how, "dot")
+    return rules.result(ctx, value, weak and how.preferred is None)
+
+
+@twins(np.inner, jnp.inner, delegates=False)
+def inner(
+    ctx: Context, rules: Rules, a: Raw, b: Raw, *, precision: Raw = None, preferred_element_type: Raw = None
+) -> Abstract:
+    """The inner product over the last axes."""
+    selected = of_selections(ctx, "inner", a, b)
+    if selected is not None:
+        return selected
+    left, right, weak = _pair(ctx, rules, a, b, "inner")
+    how = precision_of(ctx, rules, precision, preferred_element_type, "inner")
+    pairs = [(left.type.rank - 1, right.type.rank - 1)] if left.type.rank and right.type.rank else []
+    return rules.result(ctx, _contract(ctx, rules, left, right, pairs, how, "inner"), weak)
+
+
+def conjugate(ctx: Context, value: Value) -> Value:
+    """The complex conjugate; real numbers as they are."""
+    if not is_complex(value.type.dtype):
+        return value
+    return ctx.op(Complex(), ctx.op(Real(), value), ctx.op(Negate(), ctx.op(Imag(), value)))
+
+
+@twins(np.vdot, jnp.vdot, delegates=False)
+def vdot(
+    ctx: Context, rules: Rules, a: Raw, b: Raw, *, precision: Raw = None, preferred_element_type: Raw = None
+) -> Abstract:
+    """The inner product of all elements, the first operand conjugated."""
+    selected = of_selections(ctx, "vdot", a, b)
+    if selected is not None:
+        return selected
+    left, right, weak = _pair(ctx, rules, a, b, "vdot")
+    how = precision_of(ctx, rules, precision, preferred_element_type, "vdot")
+    flat = [ctx.reshape(v, (v.type.size,)) for v in (conjugate(ctx, left), right)]
+    if flat[0].type != flat[1].type:
+        rules.mismatch(
+            ctx, "cannot reshape array of size {} into shape {}".format(*[f.type.size for f in flat])
+        )
+    return rules.result(ctx, _contract(ctx, rules, flat[0], flat[1], [(0, 0)], how, "vdot"), weak)
+
+
+@twins(np.outer, jnp.outer, delegates=False)
+def outer(ctx: Context, rules: Rules, a: Raw, b: Raw, out: Raw = None) -> Abstract:
+    """The products of each element with each."""
+    left, right, weak = _pair(ctx, rules, a, b, "outer")
+    flat = [ctx.reshape(v, (v.type.size,)) for v in (left, right)]
+    return rules.array(ctx, _contract(ctx, rules, flat[0], flat[1], [], Precision(), "outer"), weak)
+
+
+@twins(np.tensordot, jnp.tensordot, delegates=False)
+def tensordot(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    b: Raw,
+    axes: Raw = 2,
+    *,
+    precision: Raw = None,
+    preferred_element_type: Raw = None,
+) -> Abstract:
+    """The sum of products over pairs of axes, or over so many last and first axes."""
+    left, right, weak = _pair(ctx, rules, a, b, "tensordot")
+    how = precision_of(ctx, rules, precision, preferred_element_type, "tensordot")
+    given = ctx.known(axes, "the axes of tensordot")
+    if not isinstance(given, tuple | list):
+        count = int(given)
+        if count > min(left.type.rank, right.type.rank):
+            rules.mismatch(ctx, "tuple index out of range", IndexError)
+        pairs = [(left.type.rank - count + i, i) for i in range(count)]
+    else:
+        one, two = [
+            axes_of(ctx, g, v.type.rank, "tensordot") for g, v in zip(given, (left, right), strict=True)
+        ]
+        if len(one) != len(two):
+            rules.mismatch(ctx, "shape-mismatch for sum")
+        pairs = list(zip(one, two))
+    value = _contract(ctx, rules, left, right, pairs, how, "tensordot")
+    return rules.array(ctx, value, weak and how.preferred is None)
+
+
+@twins(np.kron, jnp.kron, delegates=False)
+def kron(ctx: Context, rules: Rules, a: Raw, b: Raw) -> Abstract:
+    """The Kronecker product: each element of `a` times all of `b`."""
+    left, right, weak = _pair(ctx, rules, a, b, "kron")
+    rank = max(left.type.rank, right.type.rank)
+    shapes = [(*[1] * (rank - v.type.rank), *v.type.static_shape) for v in (left, right)]
+    spread = tuple([n for pair in zip(*shapes) for n in pair])
+    one = ctx.reshape(left, tuple([m for n in shapes[0] for m in (n, 1)]))
+    two = ctx.reshape(right, tuple([m for n in shapes[1] for m in (1, n)]))
+    value = ctx.op(Multiply(), ctx.broadcast(one, spread), ctx.broadcast(two, spread))
+    whole = tuple([n * m for n, m in zip(*shapes)])
+    return rules.result(ctx, ctx.reshape(value, whole), weak)
+
+
+@twins(np.cross, None, delegates=False)
+def cross(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    b: Raw,
+    axisa: Raw = -1,
+    axisb: Raw = -1,
+    axisc: Raw = -1,
+    axis: Raw = None,
+) -> Abstract:
+    """The cross product of vectors of three elements along an axis."""
+    left, right, _ = _pair(ctx, rules, a, b, "cross")
+    chosen = (axisa, axisb, axisc) if is_none(axis) else (axis, axis, axis)
+    for given in (left, right):
+        if not given.type.rank:
+            rules.mismatch(ctx, "At least one array has zero dimension")
+    at = [axis_of(ctx, x, v.type.rank, "cross") for x, v in zip(chosen, (left, right))]
+    if left.type.static_shape[at[0]] != 3 or right.type.static_shape[at[1]] != 3:
+        ctx.fail(
+            ArgumentNotStaged(span=ctx.span, function="np.cross", argument="vectors of other than 3 elements")
+        )
+    one, two = [_components(ctx, v, i) for v, i in zip((left, right), at)]
+    shape = broadcast_shape(ctx, "np.cross", one[0].type.static_shape, two[0].type.static_shape)
+    x, y = [[ctx.broadcast(c, shape) for c in v] for v in (one, two)]
+    parts: list[Abstract] = []
+    for i, j in ((1, 2), (2, 0), (0, 1)):
+        difference = ctx.op(Subtract(), ctx.op(Multiply(), x[i], y[j]), ctx.op(Multiply(), x[j], y[i]))
+        parts.append(rules.array(ctx, difference))
+    where = axis_of(ctx, chosen[2], len(shape) + 1, "cross")
+    return ctx.call(Const(np.stack), [Tuple(tuple(parts))], {"axis": Const(where)})
+
+
+def _components(ctx: Context, value: Value, axis: int) -> list[Value]:
+    shape = value.type.static_shape
+    rest = (*shape[:axis], *shape[axis + 1 :])
+    return [ctx.reshape(part(ctx, value, axis, i, i + 1), rest) for i in range(3)]
+
+
+@twins(np.linalg.multi_dot, None, delegates=False)
+def multi_dot(ctx: Context, rules: Rules, arrays: Raw) -> Abstract:
+    """The product of several matrices, from the left."""
+    items = ctx.iterate(abstract(arrays)) or []
+    if len(items) < 2:
+        ctx.raise_(ValueError("Expecting at least two arrays."))
+    made = items[0]
+    for other in items[1:]:
+        made = ctx.call(Const(np.dot), [made, other])
+    return made

@@ -1,0 +1,432 @@
+"""Rearranged arrays: reshaped, transposed, flipped, with more or fewer axes.
+
+Of an ndarray these are views of the same memory wherever NumPy gives a view, else copies; of a `jax.Array`
+they are new values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...diagnostics.codes_types import ArgumentNotStaged, NoCast
+from ...hlo.ir import Value
+from ...hlo.types import BOOL
+from ...ops import Select
+from ...values.boundary import Form
+from ...values.lattice import Abstract, ArrayCell, Const, ListCell, Ref, Tuple, through
+from ...values.views import Flipped, Permuted, Repeated, Reshaped, View, entire, read_path
+from ..context import Context, Raw
+from ..kernels.layout import is_contiguous, keeps_order, note_copy, reshapes_as_view
+from ..kernels.nesting import is_sequence, nested
+from ..registry import meaning
+from ..rules.casting import filling_value
+from ..rules.classes import class_name
+from ..rules.jax import axes_of, axis_of, integer, ints, is_none
+from ..rules.libraries import NUMPY, Rules, twins, with_views
+from ..rules.promote import python_type
+from .indexing.masks import Masked, masked_attribute, reversed_selection
+from .indexing.stores import cast, dtype_of, fit, shape_of, shape_text, store_through
+
+
+def shape_known(ctx: Context, rules: Rules, a: Raw, function: str) -> tuple[int, ...]:
+    """The shape of an array argument, without reading an ndarray."""
+    if ctx.is_ndarray(a):
+        assert isinstance(a, Ref)
+        return shape_of(ctx, a)
+    return rules.operand(ctx, a, function).shape
+
+
+def as_array(ctx: Context, rules: Rules, a: Raw, function: str) -> Raw:
+    """A nested sequence as an array; anything else as it is."""
+    if rules.is_jax or not is_sequence(ctx, a):
+        return a
+    return ctx.ndarray(nested(ctx, rules, a, function).value)
+
+
+def listed(ctx: Context, rules: Rules, values: Sequence[Abstract]) -> Abstract:
+    """Several arrays: a list."""
+    return Ref(ctx.state.new_cell(ListCell(tuple(values))))
+
+
+# ---------------------------------------------------------------- shapes
+
+
+def wanted_shape(ctx: Context, rules: Rules, shape: Sequence[int], size: int) -> tuple[int, ...]:
+    """A shape with -1 replaced by what is left; NumPy's ValueError where the size does not fit."""
+    given = tuple([int(n) for n in shape])
+    if given.count(-1) > 1:
+        rules.mismatch(ctx, "can only specify one unknown dimension")
+    rest = math.prod([n for n in given if n != -1])
+    if -1 in given and rest > 0 and size % rest == 0:
+        given = tuple([size // rest if n == -1 else n for n in given])
+    if min(given, default=0) < 0 or math.prod(given) != size:
+        text = str(given).replace(", ", ",")
+        rules.mismatch(ctx, f"cannot reshape array of size {size} into shape {text}")
+    return given
+
+
+def reshaped(ctx: Context, rules: Rules, a: Raw, shape: Sequence[int], order: str, function: str) -> Abstract:
+    """`a` in another shape: a view of an ndarray if NumPy can make one."""
+    own = shape_known(ctx, rules, a, function)
+    wanted = wanted_shape(ctx, rules, shape, math.prod(own))
+    views: list[View] = [Reshaped(wanted)]
+    if order == "F" and (len(own) > 1 or len(wanted) > 1):
+        views = [Permuted(_reverse(own)), Reshaped(wanted[::-1]), Permuted(_reverse(wanted))]
+    if ctx.is_ndarray(a) and not rules.is_jax:
+        assert isinstance(a, Ref)
+        shared = reshapes_as_view(ctx, a, wanted, order)
+        if shared is False:
+            made = ctx.ndarray(read_path(ctx.b, ctx.contents(a), tuple(views)))
+            note_copy(ctx, a, made)
+            return made
+        view = through(a, tuple(views))
+        return view if shared is True else ctx.alias(view, shared)
+    given = rules.operand(ctx, a, function)
+    return rules.array(ctx, read_path(ctx.b, given.value, tuple(views)), given.weak)
+
+
+def _reverse(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(reversed(range(len(shape))))
+
+
+def order_of(ctx: Context, order: Raw, function: str, array: Raw = None) -> str:
+    """An order argument, C or F; A and K (the order in memory) only of what lies in row-major order."""
+    given = ctx.known(order, f"the order of {function}")
+    if given not in ("C", "F", "A", "K"):
+        ctx.raise_(ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {given!r})"))
+    if given in ("A", "K") and isinstance(array, Ref) and not keeps_order(ctx, array):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=function, argument=f"order {given!r}"))
+    return "F" if given == "F" else "C"
+
+
+@twins(np.reshape, jnp.reshape)
+def reshape(
+    ctx: Context, rules: Rules, a: Raw, shape: Raw, order: Raw = "C", *, copy: Raw = None
+) -> Abstract:
+    """The same elements in another shape; one extent may be -1."""
+    extents = ints(ctx, shape, "the shape of reshape")
+    if ctx.known(copy, "copy of reshape") is not None and not rules.is_jax:
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.reshape", argument="copy"))
+    made = as_array(ctx, rules, a, "reshape")
+    return reshaped(ctx, rules, made, extents, order_of(ctx, order, "reshape", made), "reshape")
+
+
+@twins(np.ravel, jnp.ravel, delegates=False)
+def ravel(ctx: Context, rules: Rules, a: Raw, order: Raw = "C") -> Abstract:
+    """All elements along one axis."""
+    made = as_array(ctx, rules, a, "ravel")
+    which = order_of(ctx, order, "ravel", made)
+    size = math.prod(shape_known(ctx, rules, made, "ravel"))
+    if isinstance(made, Ref) and not rules.is_jax:
+        shared = is_contiguous(ctx, made, which)
+        if shared is not True:  # unlike reshape, ravel copies whatever is not contiguous
+            flat = reshaped(ctx, rules, made, (size,), which, "ravel")
+            return (
+                ctx.alias(flat, shared)
+                if shared is not False and isinstance(flat, Ref)
+                else detached(ctx, flat)
+            )
+    return reshaped(ctx, rules, made, (size,), which, "ravel")
+
+
+def detached(ctx: Context, view: Abstract) -> Abstract:
+    """A copy of an ndarray that nothing else refers to."""
+    return ctx.ndarray(ctx.contents(view)) if isinstance(view, Ref) else view
+
+
+@twins(np.squeeze, jnp.squeeze)
+def squeeze(ctx: Context, rules: Rules, a: Raw, axis: Raw = None) -> Abstract:
+    """Without axes of one element: all, or those named."""
+    made = as_array(ctx, rules, a, "squeeze")
+    shape = shape_known(ctx, rules, made, "squeeze")
+    if is_none(axis):
+        axes = tuple([i for i, n in enumerate(shape) if n == 1])
+    else:
+        axes = axes_of(ctx, axis, len(shape), "squeeze", repeated="duplicate value in 'axis'")
+        if any(shape[i] != 1 for i in axes):
+            text = "cannot select an axis to squeeze out which has size not equal to one"
+            rules.mismatch(ctx, text)
+    kept = tuple([n for i, n in enumerate(shape) if i not in axes])
+    views = (Reshaped(kept),) if axes else ()  # NumPy gives the array itself where nothing goes
+    return with_views(ctx, rules, made, views, "squeeze")
+
+
+@twins(np.expand_dims, jnp.expand_dims, delegates=False)
+def expand_dims(ctx: Context, rules: Rules, a: Raw, axis: Raw) -> Abstract:
+    """With new axes of one element at these places of the result."""
+    made = as_array(ctx, rules, a, "expand_dims")
+    shape = list(shape_known(ctx, rules, made, "expand_dims"))
+    count = len(ints(ctx, axis, "the axis of expand_dims"))
+    for at in sorted(axes_of(ctx, axis, len(shape) + count, "expand_dims")):
+        shape.insert(at, 1)
+    if ctx.is_ndarray(made):
+        return with_views(ctx, rules, made, (Reshaped(tuple(shape)),), "expand_dims")
+    given = rules.operand(ctx, made, "expand_dims")
+    return rules.array(ctx, ctx.reshape(given.value, tuple(shape)), given.weak)
+
+
+def _at_least(ctx: Context, rules: Rules, arrays: tuple[Raw, ...], rank: int) -> Abstract:
+    made: list[Abstract] = []
+    for a in arrays:
+        array = as_array(ctx, rules, a, f"atleast_{rank}d")
+        own = shape_known(ctx, rules, array, f"atleast_{rank}d")
+        shape = own
+        if len(own) < rank:
+            shape = {0: (1,) * rank, 1: (1, *own) if rank == 2 else (1, *own, 1), 2: (*own, 1)}[len(own)]
+        if ctx.is_ndarray(array) and not rules.is_jax:
+            made.append(
+                with_views(ctx, rules, array, (Reshaped(shape),), "atleast") if shape != own else array
+            )
+        else:
+            given = rules.operand(ctx, array, "atleast")
+            made.append(rules.array(ctx, ctx.reshape(given.value, shape), given.weak))
+    if len(made) == 1:
+        return made[0]
+    return listed(ctx, rules, made) if rules.is_jax else Tuple(tuple(made))
+
+
+@twins(np.atleast_1d, jnp.atleast_1d, delegates=False)
+def atleast_1d(ctx: Context, rules: Rules, *arys: Raw) -> Abstract:
+    """Numbers as arrays of one element."""
+    return _at_least(ctx, rules, arys, 1)
+
+
+@twins(np.atleast_2d, jnp.atleast_2d, delegates=False)
+def atleast_2d(ctx: Context, rules: Rules, *arys: Raw) -> Abstract:
+    """Vectors as matrices of one row."""
+    return _at_least(ctx, rules, arys, 2)
+
+
+@twins(np.atleast_3d, jnp.atleast_3d, delegates=False)
+def atleast_3d(ctx: Context, rules: Rules, *arys: Raw) -> Abstract:
+    """Vectors and matrices with axes of one element around them."""
+    return _at_least(ctx, rules, arys, 3)
+
+
+# ---------------------------------------------------------------- order of axes
+
+
+def permuted(ctx: Context, rules: Rules, a: Raw, order: Sequence[int], function: str) -> Abstract:
+    """`a` with its axes in another order."""
+    return with_views(ctx, rules, a, (Permuted(tuple(order)),), function)
+
+
+@twins(np.transpose, jnp.transpose)
+def transpose(ctx: Context, rules: Rules, a: Raw, axes: Raw = None) -> Abstract:
+    """The axes in the order named, or reversed."""
+    made = as_array(ctx, rules, a, "transpose")
+    rank = len(shape_known(ctx, rules, made, "transpose"))
+    if is_none(axes):
+        return permuted(ctx, rules, made, range(rank)[::-1], "transpose")
+    order = axes_of(ctx, axes, rank, "transpose", repeated="repeated axis in transpose")
+    if len(order) != rank:
+        rules.mismatch(ctx, "axes don't match array")
+    return permuted(ctx, rules, made, order, "transpose")
+
+
+if hasattr(np, "permute_dims") and np.permute_dims is not np.transpose:
+    twins(np.permute_dims, jnp.permute_dims)(transpose)
+
+
+@twins(np.swapaxes, jnp.swapaxes)
+def swapaxes(ctx: Context, rules: Rules, a: Raw, axis1: Raw, axis2: Raw) -> Abstract:
+    """Two axes in each other's place."""
+    made = as_array(ctx, rules, a, "swapaxes")
+    rank = len(shape_known(ctx, rules, made, "swapaxes"))
+    one = axis_of(ctx, axis1, rank, "swapaxes", "axis1")
+    two = axis_of(ctx, axis2, rank, "swapaxes", "axis2")
+    order = list(range(rank))
+    order[one], order[two] = two, one
+    return permuted(ctx, rules, made, order, "swapaxes")
+
+
+@twins(np.moveaxis, jnp.moveaxis)
+def moveaxis(ctx: Context, rules: Rules, a: Raw, source: Raw, destination: Raw) -> Abstract:
+    """Some axes at other places; the others keep their order."""
+    made = as_array(ctx, rules, a, "moveaxis")
+    rank = len(shape_known(ctx, rules, made, "moveaxis"))
+    here = axes_of(ctx, source, rank, "moveaxis", "source", "repeated axis in `source` argument")
+    there = axes_of(
+        ctx, destination, rank, "moveaxis", "destination", "repeated axis in `destination` argument"
+    )
+    if len(here) != len(there):
+        text = "`source` and `destination` arguments must have the same number of elements"
+        rules.mismatch(ctx, text)
+    order = [axis for axis in range(rank) if axis not in here]
+    for target, axis in sorted(zip(there, here)):
+        order.insert(target, axis)
+    return permuted(ctx, rules, made, order, "moveaxis")
+
+
+@twins(np.matrix_transpose, jnp.matrix_transpose, delegates=False)
+def matrix_transpose(ctx: Context, rules: Rules, x: Raw) -> Abstract:
+    """The last two axes in each other's place."""
+    rank = len(shape_known(ctx, rules, x, "matrix_transpose"))
+    if rank < 2:
+        rules.mismatch(ctx, f"Input array must be at least 2-dimensional, but it is {rank}")
+    return permuted(ctx, rules, x, [*range(rank - 2), rank - 1, rank - 2], "matrix_transpose")
+
+
+# ---------------------------------------------------------------- flips
+
+
+def _flipped(ctx: Context, rules: Rules, a: Raw, axes: tuple[int, ...], function: str) -> Abstract:
+    return with_views(ctx, rules, a, (Flipped(axes),) if axes else (), function)
+
+
+@twins(np.flip, jnp.flip)
+def flip(ctx: Context, rules: Rules, m: Raw, axis: Raw = None) -> Abstract:
+    """The elements in reverse along the axes (all, if none is named)."""
+    if isinstance(m, Masked):
+        axes = tuple(range(m.rank)) if is_none(axis) else axes_of(ctx, axis, m.rank, "flip")
+        return reversed_selection(ctx, m, axes, f"{rules.name}.flip")
+    made = as_array(ctx, rules, m, "flip")
+    rank = len(shape_known(ctx, rules, made, "flip"))
+    axes = tuple(range(rank)) if is_none(axis) else axes_of(ctx, axis, rank, "flip")
+    if not rank:
+        return rules.result(ctx, rules.operand(ctx, made, "flip").value)
+    return _flipped(ctx, rules, made, axes, "flip")
+
+
+@twins(np.flipud, jnp.flipud, delegates=False)
+def flipud(ctx: Context, rules: Rules, m: Raw) -> Abstract:
+    """The first axis in reverse."""
+    if not shape_known(ctx, rules, m, "flipud"):
+        rules.mismatch(ctx, "Input must be >= 1-d.")
+    return _flipped(ctx, rules, m, (0,), "flipud")
+
+
+@twins(np.fliplr, jnp.fliplr, delegates=False)
+def fliplr(ctx: Context, rules: Rules, m: Raw) -> Abstract:
+    """The second axis in reverse."""
+    if len(shape_known(ctx, rules, m, "fliplr")) < 2:
+        rules.mismatch(ctx, "Input must be >= 2-d.")
+    return _flipped(ctx, rules, m, (1,), "fliplr")
+
+
+@twins(np.rot90, jnp.rot90, delegates=False)
+def rot90(ctx: Context, rules: Rules, m: Raw, k: Raw = 1, axes: Raw = (0, 1)) -> Abstract:
+    """Turned by `k` right angles in the plane of two axes."""
+    shape = shape_known(ctx, rules, m, "rot90")
+    rank = len(shape)
+    one, two = axes_of(ctx, axes, rank, "rot90")
+    turns = integer(ctx, k, "k of rot90") % 4
+    order = list(range(rank))
+    order[one], order[two] = two, one
+    swap = Permuted(tuple(order))
+    views: dict[int, tuple[View, ...]] = {
+        0: (entire(shape),),
+        1: (Flipped((two,)), swap),
+        2: (Flipped((one, two)),),
+        3: (swap, Flipped((two,))),
+    }
+    return with_views(ctx, rules, m, views[turns], "rot90")
+
+
+# ---------------------------------------------------------------- broadcasting
+
+
+def repeated(ctx: Context, array: Raw, value: Value) -> Abstract:
+    """NumPy's broadcast view of `array`, which may not be stored to; `value` is what it holds."""
+    if isinstance(array, Ref) and ctx.is_ndarray(array):
+        return Ref(array.cell, (*array.path, Repeated(value.type.static_shape)))
+    return Ref(ctx.state.new_cell(ArrayCell(value, writable=False)))
+
+
+@twins(np.broadcast_to, jnp.broadcast_to, delegates=False)
+def broadcast_to(ctx: Context, rules: Rules, array: Raw, shape: Raw) -> Abstract:
+    """`array` repeated along axes of one element, and along new axes in front."""
+    given = nested(ctx, rules, array, "broadcast_to")
+    wanted = ints(ctx, shape, "the shape of broadcast_to")
+    own = given.shape
+    if len(own) > len(wanted) or any(n not in (1, m) for n, m in zip(own[::-1], wanted[::-1])):
+        rules.mismatch(ctx, _no_broadcast(own, wanted))
+    value = ctx.broadcast(given.value, wanted)
+    return ctx.jax(value, given.weak) if rules.is_jax else repeated(ctx, array, value)
+
+
+def _no_broadcast(own: tuple[int, ...], wanted: tuple[int, ...]) -> str:
+    """What NumPy says of an array of shape `own` that is not to be broadcast to `wanted`."""
+    if not wanted:
+        return "cannot broadcast a non-scalar to a scalar array"
+    if len(own) > len(wanted):
+        return "input operand has more dimensions than allowed by the axis remapping"
+    text = "operands could not be broadcast together with remapped shapes [original->remapped]"
+    return f"{text}: {shape_text(own)}  and requested shape {shape_text(wanted)}"
+
+
+@twins(np.broadcast_arrays, jnp.broadcast_arrays, delegates=False)
+def broadcast_arrays(ctx: Context, rules: Rules, *args: Raw) -> Abstract:
+    """All arrays in their common shape."""
+    given = [nested(ctx, rules, a, "broadcast_arrays") for a in args]
+    try:
+        shape = np.broadcast_shapes(*[g.shape for g in given])
+    except ValueError as error:
+        ctx.raise_(error)
+    values = [ctx.broadcast(g.value, shape) for g in given]
+    if rules.is_jax:
+        return listed(ctx, rules, [ctx.jax(v, g.weak) for v, g in zip(values, given)])
+    same = [
+        a if ctx.is_ndarray(a) and g.shape == shape else repeated(ctx, a, v)
+        for a, g, v in zip(args, given, values)
+    ]
+    return Tuple(tuple(same))
+
+
+# ---------------------------------------------------------------- what is known of arrays
+
+
+@twins(np.shape, jnp.shape, delegates=False)
+def shape_(ctx: Context, rules: Rules, a: Raw) -> Abstract:
+    """The shape: a tuple of known integers."""
+    if isinstance(a, Masked):
+        return masked_attribute(ctx, a, "shape") or Const(None)
+    if isinstance(a, Const) and isinstance(a.value, jax.ShapeDtypeStruct):
+        return Tuple(tuple([Const(n) for n in a.value.shape]))
+    made = nested(ctx, rules, a, "shape") if is_sequence(ctx, a) and not rules.is_jax else None
+    return Tuple(tuple([Const(n) for n in (made.shape if made else shape_known(ctx, rules, a, "shape"))]))
+
+
+@twins(np.ndim, jnp.ndim, delegates=False)
+def ndim(ctx: Context, rules: Rules, a: Raw) -> Abstract:
+    """The number of axes."""
+    return Const(len(shape_known(ctx, rules, as_array(ctx, rules, a, "ndim"), "ndim")))
+
+
+@twins(np.size, jnp.size, delegates=False)
+def size(ctx: Context, rules: Rules, a: Raw, axis: Raw = None) -> Abstract:
+    """The number of elements, or the extent of one axis."""
+    shape = shape_known(ctx, rules, as_array(ctx, rules, a, "size"), "size")
+    if is_none(axis):
+        return Const(math.prod(shape))
+    return Const(math.prod([shape[i] for i in axes_of(ctx, axis, len(shape), "size")]))
+
+
+@meaning(np.copyto)
+def copyto(ctx: Context, dst: Raw, src: Raw, casting: Raw = "same_kind", where: Raw = True) -> Abstract:
+    """Stores `src` into the ndarray `dst`, where `where` holds."""
+    if not ctx.is_ndarray(dst):
+        name = class_name(ctx, dst)
+        ctx.raise_(TypeError(f"copyto() argument 1 must be a numpy.ndarray, not {name}"))
+    everywhere = where is True or (isinstance(where, Const) and where.value is True)
+    if isinstance(src, Ref) and src == dst and everywhere:
+        return Const(None)  # NumPy does not even look whether the memory is read-only
+    target = dtype_of(ctx, dst)
+    given = nested(ctx, NUMPY, src, "copyto")
+    rule = ctx.known(casting, "casting of copyto")
+    source = np.result_type(target, python_type(given.dtype)(0)) if given.form is Form.PYTHON else given.dtype
+    if not np.can_cast(source, target, rule):
+        ctx.fail(NoCast(span=ctx.span, operation="np.copyto", source=str(given.dtype), target=str(target)))
+    shape = shape_of(ctx, dst)
+    number = given.value if is_sequence(ctx, src) else filling_value(ctx, ctx.read(src), target, "np.copyto")
+    value = fit(ctx, cast(ctx, number, target), shape)
+    if not everywhere:
+        mask = fit(ctx, ctx.convert(nested(ctx, NUMPY, where, "copyto").value, BOOL), shape)
+        value = ctx.op(Select(), mask, value, ctx.contents(dst))
+    store_through(ctx, dst, value)
+    return Const(None)

@@ -1,0 +1,243 @@
+"""Rounding, nearness, equality of arrays, and the parts of complex numbers.
+
+In: arrays and tolerances. Out: arrays; `np.allclose` and `np.array_equal` give Python booleans as in NumPy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import jax.numpy as jnp
+import numpy as np
+
+from ...diagnostics.codes_types import ArgumentNotStaged
+from ...hlo.ir import Value
+from ...hlo.types import BOOL, FLOAT16, FLOAT64, DType, is_complex, is_floating, is_integer
+from ...ops import Abs, Add, And, Atan2, Compare, Complex, Imag, Multiply, Or, Real, Reduce, Subtract
+from ...values.boundary import Form
+from ...values.lattice import Abstract, Array, Kind, Ref, is_number
+from ..context import Context, Raw
+from ..kernels import arithmetic as a
+from ..kernels import transcendental as t
+from ..kernels.structures import abstract
+from ..python.scalars import round_value
+from ..registry import meaning
+from ..rules.promote import (
+    Loop,
+    Operand,
+    broadcast_shape,
+    inexact,
+    jax_common,
+    kinds_of,
+    no_such,
+    numpy_common,
+    resolve,
+    shape_of,
+    value_of,
+)
+from .array_attributes import part_of
+from .elementwise import jax_operands, store_result
+from .indexing.stores import dtype_of
+from .selection import common_loop, is_jax, is_none
+
+# ---------------------------------------------------------------- rounding
+
+
+def _rounded(ctx: Context, x: Value, decimals: int) -> Value:
+    if is_complex(x.type.dtype):
+        parts = [round_value(ctx, ctx.op(part, x), decimals) for part in (Real(), Imag())]
+        return ctx.op(Complex(), *parts)
+    return round_value(ctx, x, decimals)
+
+
+@meaning(np.round, np.around)
+def np_round(ctx: Context, a: Raw, decimals: Raw = 0, out: Raw = None) -> Abstract:
+    """`np.round(a, decimals)`: halves to even, decimals by scaling."""
+    digits = int(ctx.known(decimals, "the decimals of np.round"))
+    operand = ctx.read(a)
+    if is_jax(operand):
+        if not is_none(out):
+            ctx.raise_(NotImplementedError("The 'out' argument to jnp.round is not supported."))
+        return jnp_round(ctx, a, digits)
+    loop = common_loop(ctx, "np.round", [operand], False)
+    value = value_of(ctx, operand, FLOAT16 if loop.outputs[0] == BOOL else loop.outputs[0])
+    value = _rounded(ctx, value, digits)
+    if is_none(out):
+        return ctx.new(value)
+    if not ctx.is_ndarray(out):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.round", argument="out"))
+    store_result(ctx, out, value, "np.round")
+    return abstract(out)
+
+
+@meaning(jnp.round, jnp.around)
+def jnp_round(ctx: Context, a: Raw, decimals: Raw = 0) -> Abstract:
+    """`jnp.round(a, decimals)`."""
+    digits = int(ctx.known(decimals, "the decimals of jnp.round"))
+    (operand,) = jax_operands(ctx, "round", (a,))
+    loop = common_loop(ctx, "jnp.round", [operand], True)
+    dtype = loop.outputs[0]
+    if dtype == BOOL or (is_integer(dtype) and digits < 0):
+        ctx.fail(no_such(ctx, "jnp.round", [operand]))
+    return ctx.jax(_rounded(ctx, value_of(ctx, operand, dtype, Form.JAX), digits), loop.weak)
+
+
+# ---------------------------------------------------------------- nearness
+
+
+def _float_loop(ctx: Context, name: str, operands: list[Operand], jax: bool) -> Loop:
+    def rule(kinds: tuple[Kind, ...]) -> Loop:
+        if jax:
+            dtype = inexact(jax_common(ctx, kinds)[0])
+        else:
+            dtype = numpy_common((*kinds, Kind(FLOAT64, Form.PYTHON)))
+        return Loop((dtype,) * len(kinds), (BOOL,), Form.JAX if jax else Form.NDARRAY)
+
+    return resolve(ctx, name, operands, rule)
+
+
+def _near(
+    ctx: Context, name: str, first: Raw, second: Raw, tolerances: tuple[Raw, Raw], equal_nan: Raw, jax: bool
+) -> Value:
+    operands = jax_operands(ctx, name, (first, second)) if jax else [ctx.read(first), ctx.read(second)]
+    loop = _float_loop(ctx, name, operands, jax)
+    shape = broadcast_shape(ctx, name, *map(shape_of, operands))
+    x, y = [
+        ctx.broadcast(value_of(ctx, o, d, loop.form), shape)
+        for o, d in zip(operands, loop.inputs, strict=True)
+    ]
+    part = a.real_dtype(x.type.dtype)
+    relative, absolute = [
+        ctx.broadcast(value_of(ctx, ctx.read(v), part, loop.form), shape) for v in tolerances
+    ]
+    limit = ctx.op(Add(), absolute, ctx.op(Multiply(), relative, ctx.op(Abs(), y)))
+    close = ctx.op(Compare("LE"), ctx.op(Abs(), ctx.op(Subtract(), x, y)), limit)
+    close = ctx.op(And(), close, t.isfinite(ctx, loop.form, y))
+    close = ctx.op(Or(), close, ctx.op(Compare("EQ"), x, y))
+    if ctx.known(equal_nan, f"equal_nan of {name}"):
+        close = ctx.op(Or(), close, ctx.op(And(), a.is_nan(ctx, x), a.is_nan(ctx, y)))
+    return close
+
+
+def all_of(ctx: Context, flags: Value) -> Value:
+    """Whether all booleans are true, as a scalar."""
+    axes = tuple(range(flags.type.rank))
+    return ctx.op(Reduce(And(), axes), flags, ctx.constant(True, BOOL)) if axes else flags
+
+
+def _declare_nearness(jax: bool) -> None:
+    module = jnp if jax else np
+
+    def isclose(
+        ctx: Context, a: Raw, b: Raw, rtol: Raw = 1e-05, atol: Raw = 1e-08, equal_nan: Raw = False
+    ) -> Abstract:
+        value = _near(ctx, "isclose", a, b, (rtol, atol), equal_nan, jax)
+        return ctx.jax(value) if jax else ctx.new(value)
+
+    def allclose(
+        ctx: Context, a: Raw, b: Raw, rtol: Raw = 1e-05, atol: Raw = 1e-08, equal_nan: Raw = False
+    ) -> Abstract:
+        value = all_of(ctx, _near(ctx, "allclose", a, b, (rtol, atol), equal_nan, jax))
+        return ctx.jax(value) if jax else ctx.python(value)
+
+    def array_equal(ctx: Context, a1: Raw, a2: Raw, equal_nan: Raw = False) -> Abstract:
+        value = _equal_arrays(ctx, a1, a2, equal_nan, jax)
+        return ctx.jax(value) if jax else ctx.python(value)
+
+    for function in (isclose, allclose, array_equal):
+        meaning(getattr(module, function.__name__))(function)
+
+
+def _equal_arrays(ctx: Context, first: Raw, second: Raw, equal_nan: Raw, jax: bool) -> Value:
+    operands = [ctx.read(first), ctx.read(second)]
+    if shape_of(operands[0]) != shape_of(operands[1]):
+        return ctx.constant(False, BOOL)
+    loop = common_loop(ctx, "array_equal", operands, jax)
+    x, y = [value_of(ctx, o, loop.outputs[0], loop.form) for o in operands]
+    same = ctx.op(Compare("EQ"), x, y)
+    if ctx.known(equal_nan, "equal_nan of array_equal"):
+        same = ctx.op(Or(), same, ctx.op(And(), a.is_nan(ctx, x), a.is_nan(ctx, y)))
+    return all_of(ctx, same)
+
+
+_declare_nearness(jax=False)
+_declare_nearness(jax=True)
+
+# ---------------------------------------------------------------- parts of complex numbers
+
+
+def _part(imaginary: bool) -> Callable[..., Abstract]:
+    """`np.real`, `np.imag`: the attribute of what has it."""
+
+    def part(ctx: Context, val: Raw) -> Abstract:
+        if isinstance(val, Ref) and ctx.is_ndarray(val):
+            return part_of(ctx, val, dtype_of(ctx, val), imaginary)
+        if is_number(abstract(val)):
+            return ctx.getattr(abstract(val), "imag" if imaginary else "real")
+        operand = ctx.read(val)
+        assert isinstance(operand, Array)
+        return ctx.new((a.imag if imaginary else a.real)(ctx, operand.form, operand.value))
+
+    return part
+
+
+meaning(np.real)(_part(False))
+meaning(np.imag)(_part(True))
+
+
+def _jax_part(kernel: a.Kernel) -> Callable[..., Abstract]:
+    def part(ctx: Context, val: Raw, /) -> Abstract:
+        (operand,) = jax_operands(ctx, "real", (val,))
+        loop = common_loop(ctx, "real", [operand], True)
+        return ctx.jax(kernel(ctx, Form.JAX, value_of(ctx, operand, loop.outputs[0], Form.JAX)), loop.weak)
+
+    return part
+
+
+meaning(jnp.real)(_jax_part(a.real))
+meaning(jnp.imag)(_jax_part(a.imag))
+
+
+@meaning(np.angle)
+def angle(ctx: Context, z: Raw, deg: Raw = False) -> Abstract:
+    """`np.angle(z)`: the angle of a complex number, in radians or degrees."""
+    operand = ctx.read(z)
+    dtype = numpy_common((kinds_of(operand)[0],))
+    if not is_complex(dtype):  # the angle of (x, 0), in the type that NumPy's arctan2 gives it
+        dtype = np.arctan2(0, dtype.type(0)).dtype
+    value = value_of(ctx, operand, dtype)
+    result = ctx.op(Atan2(), a.imag(ctx, Form.NDARRAY, value), a.real(ctx, Form.NDARRAY, value))
+    if ctx.known(deg, "deg of np.angle"):
+        result = ctx.op(Multiply(), result, a.like(ctx, result, 180 / math.pi))
+    return ctx.new(result)
+
+
+def _as_float(dtype: DType) -> DType:
+    return dtype if is_floating(dtype) or is_complex(dtype) else FLOAT64
+
+
+@meaning(np.sinc)
+def sinc(ctx: Context, x: Raw) -> Abstract:
+    """`np.sinc(x)`: `sin(pi x) / (pi x)`."""
+    operand = ctx.read(x)
+    dtype = _as_float(numpy_common((kinds_of(operand)[0],)))
+    return ctx.new(t.sinc(ctx, Form.NDARRAY, value_of(ctx, operand, dtype)))
+
+
+def _infinite(sign: float, jax: bool) -> Callable[..., Abstract]:
+    def test(ctx: Context, x: Raw) -> Abstract:
+        operand = ctx.read(x)
+        dtype = kinds_of(operand)[0].dtype
+        if is_complex(dtype):
+            ctx.fail(no_such(ctx, "isposinf or isneginf", [operand]))
+        value = value_of(ctx, operand, _as_float(dtype))
+        found = ctx.op(Compare("EQ"), value, a.like(ctx, value, sign))
+        return ctx.jax(found) if jax else ctx.new(found)
+
+    return test
+
+
+for _jax, _library in ((False, np), (True, jnp)):
+    meaning(_library.isposinf)(_infinite(math.inf, _jax))
+    meaning(_library.isneginf)(_infinite(-math.inf, _jax))

@@ -1,0 +1,1 @@
+"""`numpy.random`: the host draws, the program takes what was drawn."""

@@ -1,0 +1,265 @@
+"""Draws of the user's own generators of random numbers, which the host performs before the program runs.
+
+In: a generator, the name of a method, and abstract arguments. Out: a `Draw` (`ops/draw.py`) with the type of what
+it gives, which a draw from another generator tells. Arguments are constants, or inputs of the program as they
+came; what the program computes is asked for as a constant, or refused (PS606).
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....diagnostics.codes_calls import NotServed, WrongArguments
+from ....diagnostics.codes_constant import NotKnown
+from ....diagnostics.codes_types import ArgumentNotStaged
+from ....diagnostics.diagnostic import DiagnosticError
+from ....hlo.ir import Value
+from ....hlo.types import SHORT_NAMES, ArrayType
+from ....ops.draw import HANDLE, Action, Operand
+from ....values.boundary import Form
+from ....values.generators import GENERATORS, handle_of
+from ....values.lattice import NONE, Abstract, Array, Const, ObjectCell, Ref, Tuple
+from ...context import Context, Raw
+from ...kernels.structures import MISSING, cell_of, known_object
+from ...rules.jax import is_none
+from ..indexing.stores import dtype_of, shape_of, store_out
+from .placeholders import placeholder
+
+INSTEAD = "draw standard numbers and compute with them, or use jax.random with a key"
+_FIXED = frozenset(
+    {"size", "dtype", "axis", "method", "replace", "shuffle", "endpoint", "check_valid", "tol"}
+)
+"""Parameters that must be constants: they decide types, or how often the generator is asked."""
+_BY_SIZE = {"rand": "random_sample", "randn": "standard_normal"}
+"""Methods that take the extents as arguments, and what they do."""
+_BATCHED = frozenset(
+    [
+        *(
+            "random",
+            "random_sample",
+            "uniform",
+            "standard_normal",
+            "normal",
+            "lognormal",
+            "laplace",
+            "logistic",
+        ),
+        *(
+            "standard_exponential",
+            "exponential",
+            "gumbel",
+            "rayleigh",
+            "standard_cauchy",
+            "weibull",
+            "pareto",
+        ),
+        *(
+            "power",
+            "integers",
+            "randint",
+            "poisson",
+            "binomial",
+            "geometric",
+            "gamma",
+            "standard_gamma",
+            "beta",
+        ),
+        *("chisquare", "triangular", "vonmises", "wald", "zipf", "standard_t"),
+    ]
+)
+"""Draws of so many numbers that are so many draws of one number, for every bit generator."""
+_LARGE = 1 << 16
+"""So many numbers are not drawn to see of which type they are."""
+
+
+class Call:
+    """One action being put together: the arguments that the host passes, and the operands that they stand for."""
+
+    def __init__(self, ctx: Context, name: str) -> None:
+        self.ctx = ctx
+        self.name = name
+        self.operands: list[Value] = []
+
+    def operand(self, value: Value) -> Operand:
+        """What stands for a value among the arguments."""
+        self.operands.append(value)
+        return Operand(len(self.operands) - 1)
+
+    def argument(self, raw: Raw, parameter: str) -> Any:
+        """An argument as the host passes it: a constant, or an `Operand`."""
+        ctx = self.ctx
+        known = known_object(ctx, raw)
+        if known is not MISSING:
+            return known
+        cell = cell_of(ctx, raw)
+        if isinstance(cell, ObjectCell) and cell.cls in GENERATORS:
+            return self.operand(handle_of(ctx.cell(raw)))
+        if parameter not in _FIXED:
+            read = _read(ctx, raw)
+            found = ctx.input_of(read) if isinstance(read, Array) else None
+            if found is not None:
+                return self.operand(found)
+        try:
+            return ctx.known(raw, f"the argument {parameter!r} of {self.name}")
+        except DiagnosticError as error:
+            if not isinstance(error.diagnostic, NotKnown):
+                raise
+            why = f"its argument {parameter!r} is computed by the program"
+            raise self.refusal(why) from None
+
+    def refusal(self, why: str, instead: str = INSTEAD) -> DiagnosticError:
+        """PS606 for this call."""
+        return DiagnosticError(NotServed(span=self.ctx.span, name=self.name, why=why, instead=instead))
+
+    def perform(
+        self,
+        function: Callable[..., Any] | str,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        sample: Any,
+        batched: bool = False,
+    ) -> Abstract:
+        """The action, with a result of the type and the kind of `sample`."""
+        action = Action(self.name, function, tuple(args), tuple(kwargs.items()), batched=batched)
+        if sample is None:
+            self.ctx.draw(action, self.operands, None)
+            return NONE
+        array = np.asarray(sample)
+        if array.dtype not in SHORT_NAMES:
+            raise self.refusal(f"what it draws has the element type {array.dtype}")
+        value = self.ctx.draw(action, self.operands, ArrayType(array.dtype, array.shape))
+        assert value is not None
+        if isinstance(sample, np.ndarray):
+            return self.ctx.ndarray(value)
+        return Array(value, Form.SCALAR if isinstance(sample, np.generic) else Form.PYTHON)
+
+    def makes(self, cls: type, function: Callable[..., Any], args: Sequence[Any], kwargs: Any) -> Abstract:
+        """The action, with a new generator as its result."""
+        action = Action(self.name, function, tuple(args), tuple(kwargs.items()), makes=True)
+        value = self.ctx.draw(action, self.operands, HANDLE)
+        assert value is not None
+        return self.ctx.new_generator(cls, value)
+
+
+def _read(ctx: Context, raw: Raw) -> Any:
+    """A number or an array of the program; None for what is not one as it stands."""
+    if isinstance(raw, Array):
+        return raw
+    if isinstance(raw, Ref) and ctx.is_ndarray(raw) and not raw.path:
+        return ctx.read(raw)
+    return None
+
+
+def bound(
+    ctx: Context, cls: type, name: str, args: Sequence[Raw], kwargs: Mapping[str, Raw]
+) -> dict[str, Any]:
+    """The arguments of a method by parameter, as far as they are given."""
+    signature = inspect.signature(getattr(cls, name))
+    try:
+        bound = signature.bind(None, *args, **kwargs)
+    except TypeError as error:
+        ctx.fail(WrongArguments(span=ctx.span, name=f"{cls.__name__}.{name}", why=str(error)))
+    given = dict(list(bound.arguments.items())[1:])
+    return given
+
+
+# ---------------------------------------------------------------- drawing
+
+
+def receiver_of(ctx: Context, receiver: Any) -> tuple[type, Value]:
+    """The class of a generator, and its number."""
+    given = receiver.value if isinstance(receiver, Const) else receiver
+    ref = given if isinstance(given, Ref) else ctx.captured_generator(given)
+    cell = ctx.cell(ref)
+    return cell.cls, handle_of(cell)
+
+
+def scratch(cls: type) -> Any:
+    """A generator of the class to try things on."""
+    return np.random.Generator(np.random.PCG64(0)) if cls is np.random.Generator else np.random.RandomState(0)
+
+
+def drawn(ctx: Context, receiver: Any, name: str, args: tuple[Raw, ...], kwargs: dict[str, Raw]) -> Abstract:
+    """A draw whose arguments describe a distribution."""
+    cls, handle = receiver_of(ctx, receiver)
+    call = Call(ctx, f"{cls.__name__}.{name}")
+    first = call.operand(handle)
+    given: dict[str, Any]
+    if name in _BY_SIZE and not kwargs:
+        name, given = _BY_SIZE[name], {"size": Tuple(args)} if args else {}
+    else:
+        given = bound(ctx, cls, name, args, kwargs)
+    out = given.pop("out", None)
+    if not is_none(out) and not ctx.is_ndarray(out):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=call.name, argument="out"))
+    if isinstance(out, Ref) and "size" not in given:
+        given["size"] = shape_of(ctx, out)
+    known = {k: call.argument(v, k) for k, v in given.items()}
+    if isinstance(out, Ref) and dtype_of(ctx, out) != (wanted := np.dtype(known.get("dtype") or np.float64)):
+        text = "Supplied output array has the wrong type."
+        ctx.raise_(TypeError(f"{text} Expected {wanted}, got {dtype_of(ctx, out)}"))
+    sample = _sample(call, cls, name, known)
+    batched = name in _BATCHED and all(_is_batched(name, k, v) for k, v in known.items())
+    result = call.perform(name, (first,), known, sample, batched)
+    return stored(ctx, out, result, call.name) if isinstance(out, Ref) else _with_bounds(result, name, known)
+
+
+def _is_batched(name: str, parameter: str, given: Any) -> bool:
+    """True if an argument leaves many draws at once what they are one by one.
+
+    Draws of small integers take several from one number of the generator, anew in each call.
+    """
+    if parameter == "size":
+        return True
+    if parameter == "dtype" and name in ("integers", "randint"):
+        return False
+    return not isinstance(given, Operand) and not np.ndim(given)
+
+
+def stored(ctx: Context, out: Ref, result: Abstract, name: str) -> Ref:
+    """A result in the array that the caller gave for it."""
+    value = ctx.read(result)
+    assert isinstance(value, Array)
+    store_out(ctx, out, value.value, name)
+    return out
+
+
+def _with_bounds(result: Abstract, name: str, known: Mapping[str, Any]) -> Abstract:
+    """A drawn integer with the limits that were given for it."""
+    low, high = known.get("low"), known.get("high")
+    if name not in ("integers", "randint") or not isinstance(result, Array) or known.get("endpoint"):
+        return result
+    if high is None:
+        low, high = 0, low
+    if type(low) is int and type(high) is int:
+        return Array(result.value, result.form, lower=low, upper=high - 1)
+    return result
+
+
+def _sample(call: Call, cls: type, name: str, known: Mapping[str, Any]) -> Any:
+    """What a draw gives, from another generator; of operands only the types count.
+
+    The program raises what NumPy raises for constants that are not allowed.
+    """
+    operands = {k: v for k, v in known.items() if isinstance(v, Operand)}
+    alone = known.get("high") is None and name != "uniform"
+    values = {k: placeholder(k, call.operands[v.index].type, name, alone) for k, v in operands.items()}
+    function = getattr(scratch(cls), name)
+    size = known.get("size")
+    extents = (size,) if isinstance(size, int | np.integer) else size
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if isinstance(extents, tuple | list) and np.prod(extents, dtype=float) > _LARGE:
+                few = function(**{**known, **values, "size": (0, *extents[1:])})
+                return np.broadcast_to(np.zeros((), few.dtype), (*extents, *few.shape[len(extents) :]))
+            return function(**{**known, **values})
+    except (TypeError, ValueError) as error:
+        if not operands:
+            call.ctx.raise_(error)
+        raise call.refusal(f"with these arguments it draws nothing that is known now ({error})") from None

@@ -1,0 +1,1 @@
+"""Sums, extrema, statistics, running sums, and order."""

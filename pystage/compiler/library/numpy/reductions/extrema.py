@@ -1,0 +1,310 @@
+"""Reductions by comparison: extrema and their places, truth, counts.
+
+NaN wins over every number in `max` and `argmax`, as in NumPy; of equal elements `argmax` names the first.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import jax.numpy as jnp
+import numpy as np
+
+from ....diagnostics.codes_types import NoSuchOperation
+from ....hlo.ir import Op, Region, Value
+from ....hlo.types import BOOL, INT64, ArrayType, is_complex, is_floating
+from ....ops import And, Compare, Constant, Iota, Or, Real, ReduceWith, Select, StopGradient, Subtract
+from ....ops.operands import COMPLEXES, FLOATS
+from ....values.boundary import Form
+from ....values.lattice import Abstract
+from ...context import Context, Raw
+from ...kernels.arithmetic import compare
+from ...kernels.reducing import (
+    EXTREMA,
+    Source,
+    counted,
+    neutral,
+    not_zero,
+    reduce,
+    reduced_shape,
+    rules_for,
+    source,
+    total,
+    without_nan,
+)
+from ...rules.jax import axis_of, is_none
+from ...rules.libraries import Rules, twins
+from ..indexing.masks import Masked, refuse
+from .sums import initial_value
+
+_COUNT_IS_PYTHON = isinstance(np.count_nonzero(np.zeros(1)), int)
+_LONG = {"max": "maximum", "min": "minimum"}
+
+
+def _extremum(
+    name: str,
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw,
+    keepdims: Raw,
+    initial: Raw = None,
+    where: Raw = True,
+) -> Abstract:
+    """max and min."""
+    rules = rules_for(rules, a)
+    of = source(ctx, rules, a, axis, keepdims, name, where)
+    if is_none(initial):
+        _check_elements(ctx, of, a, name if rules.is_jax else _LONG[name])
+        if of.where is not None and not isinstance(a, Masked):
+            text = f"reduction operation '{_LONG[name]}' does not have an identity"
+            ctx.raise_(ValueError(f"{text}, so to use a where mask one has to specify 'initial'"))
+    return rules.result(ctx, _extremum_of(name, ctx, rules, of, initial))
+
+
+def _extremum_of(name: str, ctx: Context, rules: Rules, of: Source, initial: Raw = None) -> Value:
+    """The greatest or the least element."""
+    if is_complex(of.dtype) and not is_none(initial):
+        types = f"{of.dtype} with `initial`"
+        ctx.fail(NoSuchOperation(span=ctx.span, operation=f"{rules.name}.{name}", types=types))
+    start = initial_value(ctx, rules, initial, of.dtype, name)
+    if is_complex(of.dtype):
+        return ctx.reshape(extremum_and_place(ctx, name, of.value, of.axes, of.where)[0], of.shape)
+    return reduce(ctx, EXTREMA[name], of, start)
+
+
+def _check_elements(ctx: Context, of: Source, a: Raw, operation: str) -> None:
+    """The program raises ValueError where an extremum of nothing is asked for, perhaps of an empty selection."""
+    if 0 in of.shape:
+        return
+    text = f"zero-size array to reduction operation {operation} which has no identity"
+    if of.count == 0:
+        ctx.raise_(ValueError(text))
+    if isinstance(a, Masked):
+        none = ctx.op(Compare("EQ"), a.count(ctx).value, ctx.constant(0, INT64))
+        if not (
+            isinstance(none.owner, Op) and isinstance(none.owner.kind, Constant) and not none.owner.kind.data
+        ):
+            ctx.check(none, ValueError(text), _raise, [text])
+
+
+def _raise(text: str) -> NoReturn:
+    raise ValueError(text)
+
+
+@twins(np.max, jnp.max, fold=True)
+def max_(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    out: Raw = None,
+    keepdims: Raw = False,
+    initial: Raw = None,
+    where: Raw = True,
+) -> Abstract:
+    """The greatest element; ValueError where there is none."""
+    return _extremum("max", ctx, rules, a, axis, keepdims, initial, where)
+
+
+@twins(np.min, jnp.min, fold=True)
+def min_(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    out: Raw = None,
+    keepdims: Raw = False,
+    initial: Raw = None,
+    where: Raw = True,
+) -> Abstract:
+    """The least element; ValueError where there is none."""
+    return _extremum("min", ctx, rules, a, axis, keepdims, initial, where)
+
+
+def _nan_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keepdims: Raw) -> Abstract:
+    """The extremum of what is not NaN; NaN where there is nothing else."""
+    rules = rules_for(rules, a)
+    of = source(ctx, rules, a, axis, keepdims, name)
+    numbers = without_nan(ctx, of)
+    _check_elements(ctx, of, a, name if rules.is_jax else f"f{name[3:]}")
+    best = _extremum_of(name[3:], ctx, rules, numbers)
+    if not is_floating(of.dtype) and not is_complex(of.dtype):
+        return rules.result(ctx, best)
+    none = ctx.op(
+        Compare("EQ"), counted(ctx, numbers, INT64), ctx.broadcast(ctx.constant(0, INT64), of.shape)
+    )
+    nan = ctx.broadcast(ctx.constant(np.nan, of.dtype), of.shape)
+    return rules.result(ctx, ctx.op(Select(), none, nan, best))
+
+
+@twins(np.nanmax, jnp.nanmax, delegates=False)
+def nanmax(
+    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, out: Raw = None, keepdims: Raw = False
+) -> Abstract:
+    """The greatest element that is not NaN."""
+    return _nan_extremum("nanmax", ctx, rules, a, axis, keepdims)
+
+
+@twins(np.nanmin, jnp.nanmin, delegates=False)
+def nanmin(
+    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, out: Raw = None, keepdims: Raw = False
+) -> Abstract:
+    """The least element that is not NaN."""
+    return _nan_extremum("nanmin", ctx, rules, a, axis, keepdims)
+
+
+@twins(np.ptp, jnp.ptp, delegates=False, fold=True)
+def ptp(
+    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, out: Raw = None, keepdims: Raw = False
+) -> Abstract:
+    """The distance between the greatest and the least element."""
+    rules = rules_for(rules, a)
+    of = source(ctx, rules, a, axis, keepdims, "ptp")
+    if of.dtype == BOOL:
+        ctx.fail(NoSuchOperation(span=ctx.span, operation=f"{rules.name}.ptp", types="bool"))
+    _check_elements(ctx, of, a, "max" if rules.is_jax else "maximum")
+    ends = [_extremum_of(name, ctx, rules, of) for name in ("max", "min")]
+    return rules.result(ctx, ctx.op(Subtract(), *ends))
+
+
+# ---------------------------------------------------------------- truth and counts
+
+
+def _truth(ctx: Context, rules: Rules, of: Source) -> Value:
+    """Which elements are true; of complex numbers JAX looks at the real part only."""
+    value = of.value
+    if rules.is_jax and is_complex(of.dtype):
+        value = ctx.op(Real(), value)
+    return not_zero(ctx, value)
+
+
+@twins(np.any, jnp.any, fold=True)
+def any_(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    out: Raw = None,
+    keepdims: Raw = False,
+    *,
+    where: Raw = True,
+) -> Abstract:
+    """Whether some element is true."""
+    rules = rules_for(rules, a)
+    of = source(ctx, rules, a, axis, keepdims, "any", where)
+    return rules.result(ctx, reduce(ctx, Or(), of.of(_truth(ctx, rules, of))))
+
+
+@twins(np.all, jnp.all, fold=True)
+def all_(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    out: Raw = None,
+    keepdims: Raw = False,
+    *,
+    where: Raw = True,
+) -> Abstract:
+    """Whether all elements are true."""
+    rules = rules_for(rules, a)
+    of = source(ctx, rules, a, axis, keepdims, "all", where)
+    return rules.result(ctx, reduce(ctx, And(), of.of(_truth(ctx, rules, of))))
+
+
+@twins(np.count_nonzero, jnp.count_nonzero, delegates=False, fold=True)
+def count_nonzero(ctx: Context, rules: Rules, a: Raw, axis: Raw = None, keepdims: Raw = False) -> Abstract:
+    """How many elements are not zero; without `axis`, NumPy before 2.4 gives a Python int."""
+    rules = rules_for(rules, a)
+    of = source(ctx, rules, a, axis, keepdims, "count_nonzero")
+    dtype = rules.index_dtype(ctx)
+    count = total(ctx, of.of(ctx.convert(not_zero(ctx, of.value), dtype)))
+    if _COUNT_IS_PYTHON and is_none(axis) and not rules.is_jax and not of.shape:
+        return ctx.python(count, 0, of.value.type.size)
+    return rules.result(ctx, count)
+
+
+# ---------------------------------------------------------------- places
+
+
+def _better(ctx: Context, name: str, region: Region) -> tuple[Value, Value]:
+    """Of two (value, place) pairs the one that `argmax` or `argmin` keeps."""
+    best, best_at, new, new_at = region.params
+    ahead = compare("GT" if name == "max" else "LT")(ctx, Form.NDARRAY, new, best)
+    equal = ctx.op(Compare("EQ"), new, best)
+    if is_floating(best.type.dtype) or is_complex(best.type.dtype):
+        nan, other_nan = ctx.op(Compare("NE"), new, new), ctx.op(Compare("NE"), best, best)
+        ahead = ctx.op(Or(), ahead, ctx.op(And(), nan, ctx.op(Compare("EQ"), best, best)))
+        equal = ctx.op(Or(), equal, ctx.op(And(), nan, other_nan))
+    earlier = ctx.op(And(), equal, ctx.op(Compare("LT"), new_at, best_at))
+    chosen = ctx.op(Or(), ahead, earlier)
+    return ctx.op(Select(), chosen, new, best), ctx.op(Select(), chosen, new_at, best_at)
+
+
+def extremum_and_place(
+    ctx: Context, name: str, value: Value, axes: tuple[int, ...], where: Value | None = None
+) -> tuple[Value, Value]:
+    """The extremum (`max` or `min`) of the elements that count, and its index along one axis, as int64.
+
+    Along several axes or none the index has no meaning. Complex numbers are ordered by their real parts first.
+    """
+    dtype, shape = value.type.dtype, value.type.static_shape
+    scalar, index = ArrayType(dtype), ArrayType(INT64)
+    region = Region((scalar, index, scalar, index))
+    with ctx.b.region(region):
+        region.results = _better(ctx, name, region)
+    worst: Any = neutral(EXTREMA[name], dtype)
+    worst = complex(worst, worst) if is_complex(dtype) else worst
+    if where is not None:
+        value = ctx.op(Select(), where, value, ctx.broadcast(ctx.constant(worst, dtype), shape))
+    if not axes:
+        return value, ctx.broadcast(ctx.constant(0, INT64), shape)
+    places = ctx.op(Iota(ArrayType(INT64, shape), axes[0]))
+    last = ctx.constant(max(shape[axes[0]] - 1, 0), INT64)  # wins over nothing, and is inside
+    operands = [value, places, ctx.constant(worst, dtype), last]
+    best, place = ctx.b.apply(ReduceWith(axes), operands, [region]).results
+    return best, place
+
+
+def place_of_extremum(ctx: Context, name: str, value: Value, axis: int) -> Value:
+    """The index along `axis` of the extremum that `argmax` or `argmin` means, as int64; it does not vary."""
+    fixed = ctx.op(StopGradient(), value) if value.type.dtype in FLOATS | COMPLEXES else value
+    return extremum_and_place(ctx, name[3:], fixed, (axis,))[1]
+
+
+def _arg_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keepdims: Raw) -> Abstract:
+    if isinstance(a, Masked):
+        refuse(ctx, name, a)
+    value = rules.operand(ctx, a, name).value
+    shape = value.type.static_shape
+    if rules.is_jax and is_complex(value.type.dtype):
+        ctx.fail(NoSuchOperation(span=ctx.span, operation=f"jnp.{name}", types=str(value.type.dtype)))
+    keep = bool(ctx.known(keepdims, f"keepdims of {name}"))
+    if is_none(axis) or ctx.known(axis, f"the axis of {name}") is None:
+        at, result_shape = 0, reduced_shape(shape, tuple(range(len(shape))), keep)
+        value = ctx.reshape(value, (value.type.size,))
+    else:
+        at = axis_of(ctx, axis, max(len(shape), 1), name)
+        result_shape = reduced_shape(shape, (at,), keep)
+        value = value if shape else ctx.reshape(value, (1,))
+    if value.type.static_shape[at] == 0:
+        ctx.raise_(ValueError(f"attempt to get {name} of an empty sequence"))
+    place = ctx.reshape(place_of_extremum(ctx, name, value, at), result_shape)
+    return rules.result(ctx, ctx.convert(place, rules.index_dtype(ctx)))
+
+
+@twins(np.argmax, jnp.argmax, fold=True)
+def argmax(
+    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, out: Raw = None, *, keepdims: Raw = False
+) -> Abstract:
+    """The place of the greatest element, in the flat array where there is no `axis`."""
+    return _arg_extremum("argmax", ctx, rules, a, axis, keepdims)
+
+
+@twins(np.argmin, jnp.argmin, fold=True)
+def argmin(
+    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, out: Raw = None, *, keepdims: Raw = False
+) -> Abstract:
+    """The place of the least element, in the flat array where there is no `axis`."""
+    return _arg_extremum("argmin", ctx, rules, a, axis, keepdims)

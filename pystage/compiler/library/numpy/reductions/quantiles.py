@@ -1,0 +1,269 @@
+"""`median`, `percentile`, `quantile` of NumPy: positions in the sorted elements.
+
+Where a quantile lies among `n` sorted elements depends on `n` and `q` only. Where both are known, NumPy itself
+says it, of the elements 0, 1, …, n - 1, and only the interpolation is computed. NaN anywhere gives NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ....diagnostics.codes_types import ArgumentNotStaged
+from ....hlo.ir import Value
+from ....hlo.types import BOOL, FLOAT16, INT64, DType, is_complex, is_floating
+from ....ops import (
+    Add,
+    Broadcast,
+    Compare,
+    Divide,
+    Floor,
+    Minimum,
+    Multiply,
+    Select,
+    Sort,
+    Subtract,
+    Transpose,
+)
+from ....values.boundary import Form
+from ....values.lattice import Abstract, Array
+from ...context import Context, Raw
+from ...kernels.nesting import elements, nested
+from ...kernels.reducing import reduced_shape, wider
+from ...rules.jax import axes_of, is_none
+from ...rules.libraries import Rules, lifted, twins
+from ..indexing.gathering import Fancy, gather
+from ..indexing.stores import known_array
+from ..joining import part, taken
+
+_EXACT_IN_FLOAT16 = 2048
+
+
+class _Lines:
+    """The elements to order, brought to the first axis, and the shape of the result.
+
+    `sorted` are they in order, once `order` has said at which places they must be.
+    """
+
+    sorted: Value
+
+    def __init__(self, ctx: Context, rules: Rules, a: Raw, axis: Raw, keepdims: Raw, name: str) -> None:
+        given = nested(ctx, rules, a, name)
+        self.given = given.value
+        self.shape = given.shape
+        self.dtype = given.dtype
+        axes = tuple(range(given.rank)) if is_none(axis) else axes_of(ctx, axis, given.rank, name)
+        self.axes = tuple(sorted(axes))
+        kept = [i for i in range(given.rank) if i not in self.axes]
+        self.count = math.prod([self.shape[i] for i in self.axes])
+        self.rest = tuple([self.shape[i] for i in kept])
+        self.keep = bool(ctx.known(keepdims, f"keepdims of {name}"))
+        self.result = reduced_shape(self.shape, self.axes, self.keep)
+        order = (*self.axes, *kept)
+        moved = self.given if order == tuple(range(given.rank)) else ctx.op(Transpose(order), self.given)
+        self.lines = ctx.reshape(moved, (self.count, *self.rest))
+
+    def order(self, ctx: Context, places: Iterable[int] = ()) -> None:
+        """Sorts, so that the elements at these places are right, or all; the last one is, which tells of NaN."""
+        wanted = {int(p) for p in places}
+        kth = tuple(sorted({*wanted, self.count - 1})) if wanted else ()
+        self.sorted = ctx.op(Sort(0, kth=kth), self.lines)
+
+    def given_back(self, ctx: Context, rules: Rules, value: Value) -> Abstract:
+        """The result: with `keepdims` an ndarray of any rank."""
+        return rules.array(ctx, value) if self.keep else rules.result(ctx, value)
+
+    def with_nan(self, ctx: Context, value: Value) -> Value:
+        """`value` (shape `(…, *rest)`), NaN where the elements have one: it is sorted last."""
+        if not (is_floating(self.dtype) or is_complex(self.dtype)):
+            return value
+        shape = value.type.static_shape
+        last = part(ctx, self.sorted, 0, self.count - 1, self.count)
+        last = ctx.broadcast(ctx.reshape(last, self.rest), shape)
+        is_nan = ctx.op(Compare("NE"), last, last)
+        return ctx.op(Select(), is_nan, ctx.convert(last, value.type.dtype), value)
+
+
+def _now(ctx: Context, call: Callable[[], Any]) -> Abstract:
+    """A result that no element decides, computed now."""
+    try:
+        with np.errstate(all="ignore"):
+            return lifted(ctx, call())
+    except (ValueError, IndexError, TypeError) as error:
+        ctx.raise_(error)
+
+
+@twins(np.median, None, delegates=False)
+def median(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    out: Raw = None,
+    overwrite_input: Raw = False,
+    keepdims: Raw = False,
+) -> Abstract:
+    """The middle element, or the mean of the two in the middle."""
+    lines = _Lines(ctx, rules, a, axis, keepdims, "median")
+    dtype = rules.inexact(ctx, lines.dtype)
+    if lines.count == 0:
+        return lines.given_back(ctx, rules, ctx.broadcast(ctx.constant(np.nan, dtype), lines.result))
+    middle = lines.count // 2
+    lines.order(ctx, range((lines.count - 1) // 2, middle + 1))
+    wide = wider(dtype)
+    value = ctx.convert(part(ctx, lines.sorted, 0, middle, middle + 1), wide)
+    if lines.count % 2 == 0:
+        before = ctx.convert(part(ctx, lines.sorted, 0, middle - 1, middle), wide)
+        two = ctx.broadcast(ctx.constant(2, wide), value.type.static_shape)
+        value = ctx.op(Divide(), ctx.op(Add(), before, value), two)
+    if not rules.is_jax:  # a mean, whose sum begins with 0.0
+        value = ctx.op(Add(), ctx.broadcast(ctx.constant(0, wide), value.type.static_shape), value)
+    value = lines.with_nan(ctx, ctx.convert(ctx.reshape(value, lines.rest), dtype))
+    return lines.given_back(ctx, rules, ctx.reshape(value, lines.result))
+
+
+def _known_shares(ctx: Context, q: Raw, name: str) -> Any:
+    """`q` where it is known or can be demanded; None for an array of NumPy that the program computes."""
+    if ctx.is_ndarray(q):
+        return known_array(ctx.contents(q))
+    if isinstance(q, Array) and q.form is not Form.PYTHON:
+        return known_array(q.value)
+    parts = elements(ctx, q)
+    if parts is not None and any(isinstance(p, Array) and p.form is not Form.PYTHON for p in parts):
+        return None
+    return ctx.known(q, f"q of np.{name}")
+
+
+def _quantile(
+    function: Any,
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    q: Raw,
+    axis: Raw,
+    method: Raw,
+    keepdims: Raw,
+    weights: Raw,
+) -> Abstract:
+    """`np.quantile` or `np.percentile`, which differ in the scale of `q`."""
+    name = function.__name__
+    if not is_none(weights):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{name}", argument="weights"))
+    wanted, how = _known_shares(ctx, q, name), ctx.known(method, f"the method of np.{name}")
+    lines = _Lines(ctx, rules, a, axis, keepdims, name)
+    given = None if wanted is not None else nested(ctx, rules, q, name)
+    sample = np.full(given.shape, 0.5, given.dtype) if given is not None else wanted
+    if lines.count == 0 or is_complex(lines.dtype):
+        zeros = np.zeros(lines.shape, lines.dtype)
+        return _now(ctx, lambda: function(zeros, sample, axis=lines.axes, method=how, keepdims=lines.keep))
+    try:
+        dtype: DType = np.asarray(function(np.zeros(2, lines.dtype), sample, method=how)).dtype
+        places = np.asarray(function(_ramp(lines.count, lines.dtype), sample, method=how))
+        of_integers = np.asarray(function(np.arange(2), sample, method=how))
+    except (ValueError, IndexError, TypeError) as error:
+        ctx.raise_(error)
+    if given is None:
+        flat = places.reshape(-1).astype(np.float64)
+        if of_integers.dtype == INT64:  # an element, nothing between two
+            lines.order(ctx, flat.astype(np.int64))
+            value = taken(ctx, lines.sorted, flat.astype(np.int64), 0)
+        else:
+            value = _interpolated(ctx, lines, flat, dtype, from_above=how == "averaged_inverted_cdf")
+    else:
+        if how != "linear" or given.dtype.kind != "f":
+            what = "method" if how != "linear" else "q of integers"
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{name}", argument=what))
+        lines.order(ctx)
+        shares = ctx.convert(ctx.reshape(given.value, (places.size,)), dtype)
+        value = _computed(ctx, lines, shares, 100 if name == "percentile" else 1)
+    result = ctx.reshape(lines.with_nan(ctx, value), (*places.shape, *lines.result))
+    return lines.given_back(ctx, rules, result)
+
+
+def _ramp(count: int, dtype: DType) -> np.ndarray:
+    """The numbers 0, 1, …, in the type in which NumPy computes positions among elements of `dtype`."""
+    if dtype == BOOL or dtype.kind in "iu" or (dtype == FLOAT16 and count > _EXACT_IN_FLOAT16):
+        return np.arange(count)
+    return np.arange(count).astype(dtype)
+
+
+def _interpolated(ctx: Context, lines: _Lines, places: np.ndarray, dtype: DType, from_above: bool) -> Value:
+    """The values at known places, of which each lies between two elements.
+
+    A place that is an element is the lower end of an interval, with `from_above` the upper end.
+    """
+    below = np.ceil(places) - 1 if from_above else np.floor(places)
+    below = np.clip(below, 0, lines.count - 1).astype(np.int64)
+    above = np.ceil(places).astype(np.int64) if from_above else np.minimum(below + 1, lines.count - 1)
+    lines.order(ctx, (*below, *above))
+    low, high = [taken(ctx, lines.sorted, at, 0) for at in (below, above)]
+    share = ctx.constant(np.where(above > below, places - below, 0), dtype)
+    return _between(ctx, low, high, share)
+
+
+def _between(ctx: Context, low: Value, high: Value, share: Value) -> Value:
+    """The values between two elements, at a share of the way, one for each slice along the first axis."""
+    dtype, shape = share.type.dtype, low.type.static_shape
+    gap = ctx.convert(ctx.op(Subtract(), high, low), dtype)
+    share = ctx.op(Broadcast(shape, (0,)), share)
+    rest = ctx.op(Subtract(), ctx.broadcast(ctx.constant(1, dtype), shape), share)
+    up = ctx.op(Add(), ctx.convert(low, dtype), ctx.op(Multiply(), gap, share))
+    down = ctx.op(Subtract(), ctx.convert(high, dtype), ctx.op(Multiply(), gap, rest))
+    half = ctx.broadcast(ctx.constant(0.5, dtype), shape)
+    return ctx.op(Select(), ctx.op(Compare("GE"), share, half), down, up)
+
+
+def _computed(ctx: Context, lines: _Lines, shares: Value, scale: int) -> Value:
+    """The values at shares that the program computes; they are taken to lie in the range."""
+    dtype, shape = shares.type.dtype, shares.type.static_shape
+
+    def number(value: object, of: DType) -> Value:
+        return ctx.broadcast(ctx.constant(value, of), shape)
+
+    if scale != 1:
+        shares = ctx.op(Divide(), shares, number(scale, dtype))
+    at = ctx.op(Multiply(), shares, number(lines.count - 1, dtype))
+    floor = ctx.op(Floor(), at)
+    below = ctx.convert(floor, INT64)
+    above = ctx.op(Minimum(), ctx.op(Add(), below, number(1, INT64)), number(lines.count - 1, INT64))
+    low, high = [gather(ctx, lines.sorted, Fancy((0,), (i,), shape, 0, False)) for i in (below, above)]
+    return _between(ctx, low, high, ctx.op(Subtract(), at, floor))
+
+
+@twins(np.quantile, None, delegates=False)
+def quantile(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    q: Raw,
+    axis: Raw = None,
+    out: Raw = None,
+    overwrite_input: Raw = False,
+    method: Raw = "linear",
+    keepdims: Raw = False,
+    *,
+    weights: Raw = None,
+) -> Abstract:
+    """The values below which the shares `q` of the elements lie; by every method where `q` is known."""
+    return _quantile(np.quantile, ctx, rules, a, q, axis, method, keepdims, weights)
+
+
+@twins(np.percentile, None, delegates=False)
+def percentile(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    q: Raw,
+    axis: Raw = None,
+    out: Raw = None,
+    overwrite_input: Raw = False,
+    method: Raw = "linear",
+    keepdims: Raw = False,
+    *,
+    weights: Raw = None,
+) -> Abstract:
+    """`quantile` with `q` in percent."""
+    return _quantile(np.percentile, ctx, rules, a, q, axis, method, keepdims, weights)

@@ -1,0 +1,110 @@
+"""Running sums and products: `cumsum`, `cumprod`, and `diff`, their inverse.
+
+A running sum is one `reduce_window` whose window reaches back to the beginning; XLA rewrites it into blocks.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from ....hlo.ir import Value
+from ....hlo.op import HloOp
+from ....hlo.types import BOOL, is_complex, is_floating
+from ....ops import Add, Compare, Multiply, ReduceWindow, Select, Slice, Subtract, Xor
+from ....values.lattice import Abstract
+from ...context import Context, Raw
+from ...kernels.reducing import neutral, wider
+from ...rules.jax import axis_of, integer, is_none
+from ...rules.libraries import Rules, twins
+from ..indexing.stores import cast
+from .sums import accumulator
+
+
+def running(ctx: Context, combine: HloOp, value: Value, axis: int, jax: bool = False) -> Value:
+    """Each element combined with all before it along `axis`."""
+    shape = value.type.static_shape
+    if value.type.size == 0:
+        return value
+    ones = (1,) * len(shape)
+    window = tuple([n if i == axis else 1 for i, n in enumerate(shape)])
+    padding = tuple([(n - 1, 0) if i == axis else (0, 0) for i, n in enumerate(shape)])
+    first = neutral(combine, value.type.dtype)
+    if isinstance(combine, Add) and not jax:
+        first = -0.0  # NumPy's begin with the first element, and 0.0 + -0.0 is 0.0
+    unit = ctx.constant(first, value.type.dtype)
+    return ctx.op(ReduceWindow(combine, window, ones, padding, ones, ones), value, unit)
+
+
+def _scan(
+    name: str, combine: HloOp, ctx: Context, rules: Rules, a: Raw, axis: Raw, dtype: Raw, skip_nan: bool
+) -> Abstract:
+    operand = rules.operand(ctx, a, name)
+    value = operand.value
+    if is_none(axis) or ctx.known(axis, f"the axis of {name}") is None:
+        value, at = ctx.reshape(value, (value.type.size,)), 0
+    else:
+        value = value if operand.rank else ctx.reshape(value, (1,))
+        at = axis_of(ctx, axis, max(operand.rank, 1), name)
+    if skip_nan and (is_floating(operand.dtype) or is_complex(operand.dtype)):
+        number = ctx.op(Compare("EQ"), value, value)
+        unit = ctx.constant(neutral(combine, operand.dtype), operand.dtype)
+        value = ctx.op(Select(), number, value, ctx.broadcast(unit, value.type.static_shape))
+    default = accumulator(ctx, rules, operand.dtype, promote=False)
+    wanted = default if is_none(dtype) else rules.dtype(ctx, dtype, name)
+    wide = cast(ctx, value, wider(wanted))
+    return rules.array(ctx, ctx.convert(running(ctx, combine, wide, at, rules.is_jax), wanted))
+
+
+@twins(np.cumsum, jnp.cumsum, accumulates=True)
+def cumsum(
+    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, dtype: Raw = None, out: Raw = None
+) -> Abstract:
+    """Running sums along `axis`, or of the flat array."""
+    return _scan("cumsum", Add(), ctx, rules, a, axis, dtype, False)
+
+
+@twins(np.cumprod, jnp.cumprod, accumulates=True)
+def cumprod(
+    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, dtype: Raw = None, out: Raw = None
+) -> Abstract:
+    """Running products along `axis`, or of the flat array."""
+    return _scan("cumprod", Multiply(), ctx, rules, a, axis, dtype, False)
+
+
+@twins(np.nancumsum, jnp.nancumsum, delegates=False, accumulates=True)
+def nancumsum(
+    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, dtype: Raw = None, out: Raw = None
+) -> Abstract:
+    """Running sums that take NaN as 0."""
+    return _scan("nancumsum", Add(), ctx, rules, a, axis, dtype, True)
+
+
+@twins(np.nancumprod, jnp.nancumprod, delegates=False, accumulates=True)
+def nancumprod(
+    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, dtype: Raw = None, out: Raw = None
+) -> Abstract:
+    """Running products that take NaN as 1."""
+    return _scan("nancumprod", Multiply(), ctx, rules, a, axis, dtype, True)
+
+
+@twins(np.diff, jnp.diff, delegates=False)
+def diff(ctx: Context, rules: Rules, a: Raw, n: Raw = 1, axis: Raw = -1) -> Abstract:
+    """Differences of neighbours along `axis`, `n` times."""
+    operand = rules.operand(ctx, a, "diff")
+    if not operand.rank:
+        ctx.raise_(ValueError("diff requires input that is at least one dimensional"))
+    times = integer(ctx, n, "n of diff")
+    if times < 0:
+        ctx.raise_(ValueError(f"order must be non-negative but got {times}"))
+    at = axis_of(ctx, axis, operand.rank, "diff")
+    value = operand.value
+    for _ in range(times):
+        shape = value.type.static_shape
+        ends = tuple([max(m - 1, 0) if i == at else m for i, m in enumerate(shape)])
+        starts = tuple([min(1, m) if i == at else 0 for i, m in enumerate(shape)])
+        ones = (1,) * len(shape)
+        before = ctx.op(Slice((0,) * len(shape), ends, ones), value)
+        after = ctx.op(Slice(starts, shape, ones), value)
+        value = ctx.op(Xor() if value.type.dtype == BOOL else Subtract(), after, before)
+    return rules.array(ctx, value, operand.weak)

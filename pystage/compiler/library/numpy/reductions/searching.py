@@ -1,0 +1,167 @@
+"""Places in an order: `searchsorted`, `digitize`, `bincount` of NumPy.
+
+A search halves the sorted elements for all needles at once: its size grows with the logarithm of their number.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from ....diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
+from ....hlo.ir import Value
+from ....hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating
+from ....ops import Add, And, Compare, Gather, Not, Or, Reverse, Scatter, Select, Subtract
+from ....values.lattice import Abstract
+from ...context import Context, Raw
+from ...jax.tail import jax_call
+from ...kernels.nesting import nested
+from ...rules.jax import integer, is_none
+from ...rules.libraries import Rules, lifted, twins
+from ..indexing.stores import cast, known_array
+from ..joining import part
+
+
+def _before(ctx: Context, x: Value, y: Value) -> Value:
+    """Where `x` stands before `y`: less, or a number where `y` is NaN."""
+    less = ctx.op(Compare("LT"), x, y)
+    if not is_floating(x.type.dtype):
+        return less
+    last = ctx.op(And(), ctx.op(Compare("EQ"), x, x), ctx.op(Compare("NE"), y, y))
+    return ctx.op(Or(), less, last)
+
+
+def _at(ctx: Context, values: Value, places: Value) -> Value:
+    """The elements of a vector at computed places; those outside are moved inside."""
+    kind = Gather((), (0,), (0,), places.type.rank, (1,))
+    return ctx.op(kind, values, places)
+
+
+def count_before(ctx: Context, values: Value, needles: Value, side: str) -> Value:
+    """How many of the sorted `values` stand before each needle (with those equal to it for `right`), as int64."""
+    (size,) = values.type.static_shape
+    shape = needles.type.static_shape
+
+    def number(n: int) -> Value:
+        return ctx.broadcast(ctx.constant(n, INT64), shape)
+
+    found = number(0)
+    for step in reversed([1 << bit for bit in range(size.bit_length())]):
+        reached = ctx.op(Add(), found, number(step))
+        element = _at(ctx, values, ctx.op(Subtract(), reached, number(1)))
+        ahead = _before(ctx, element, needles) if side == "left" else _not_after(ctx, element, needles)
+        inside = ctx.op(Compare("LE"), reached, number(size))
+        found = ctx.op(Select(), ctx.op(And(), inside, ahead), reached, found)
+    return found
+
+
+def _not_after(ctx: Context, x: Value, y: Value) -> Value:
+    return ctx.op(Not(), _before(ctx, y, x))
+
+
+def _ordered_pair(ctx: Context, rules: Rules, a: Raw, v: Raw, name: str) -> tuple[Value, Value]:
+    """The sorted vector and the needles in their common element type."""
+    given = [nested(ctx, rules, x, name) for x in (a, v)]
+    (values, needles), _ = rules.common(ctx, given)
+    if values.type.rank != 1:
+        which = "small depth" if values.type.rank == 0 else "deep"
+        ctx.raise_(ValueError(f"object of too {which} for desired array"))
+    if is_complex(values.type.dtype):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{name}", argument="complex array"))
+    return values, needles
+
+
+@twins(np.searchsorted, None)
+def searchsorted(
+    ctx: Context, rules: Rules, a: Raw, v: Raw, side: Raw = "left", sorter: Raw = None
+) -> Abstract:
+    """Where each element of `v` would be inserted into the ascending `a`."""
+    which = ctx.known(side, "side of searchsorted")
+    if which not in ("left", "right"):
+        ctx.raise_(ValueError(f"search side must be 'left' or 'right' (got {which!r})"))
+    if rules.is_jax:
+        return jax_call(ctx, jnp.searchsorted, [a, v], {"side": side, "sorter": sorter})
+    values, needles = _ordered_pair(ctx, rules, a, v, "searchsorted")
+    if not is_none(sorter):
+        order = nested(ctx, rules, sorter, "searchsorted")
+        if order.dtype.kind not in "iu":
+            ctx.raise_(TypeError("sorter must only contain integers"))
+        if order.shape != values.type.shape:
+            ctx.raise_(ValueError("sorter.size must equal len(array)"))
+        values = _at(ctx, values, ctx.convert(order.value, INT64))
+    return rules.result(ctx, count_before(ctx, values, needles, which))
+
+
+@twins(np.digitize, None, delegates=False)
+def digitize(ctx: Context, rules: Rules, x: Raw, bins: Raw, right: Raw = False) -> Abstract:
+    """The number of the bin that each element falls into; the bins ascend or descend.
+
+    Bins that the program computes are taken to be monotonic.
+    """
+    values, needles = _ordered_pair(ctx, rules, bins, x, "digitize")
+    side = "left" if ctx.known(right, "right of digitize") else "right"
+    (size,) = values.type.static_shape
+    known = known_array(values)
+    if known is not None:
+        steps = [known[1:] >= known[:-1], known[1:] <= known[:-1]]
+        if not any(s.all() for s in steps):
+            ctx.raise_(ValueError("bins must be monotonically increasing or decreasing"))
+    if size < 2:
+        return rules.result(ctx, count_before(ctx, values, needles, side))
+    ends = [ctx.reshape(part(ctx, values, 0, i, i + 1), ()) for i in (0, size - 1)]
+    falling = ctx.op(Compare("GT"), *ends)
+    turned = ctx.op(Reverse((0,)), values)
+    values = ctx.op(Select(), ctx.broadcast(falling, (size,)), turned, values)
+    found = count_before(ctx, values, needles, side)
+    shape = needles.type.static_shape
+    rest = ctx.op(Subtract(), ctx.broadcast(ctx.constant(size, INT64), shape), found)
+    return rules.result(ctx, ctx.op(Select(), ctx.broadcast(falling, shape), rest, found))
+
+
+@twins(np.bincount, None, delegates=False)
+def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength: Raw = 0) -> Abstract:
+    """How often each number occurs, or the sum of its weights.
+
+    The length of the result is one more than the greatest element: it is staged where the elements are known,
+    or of a type whose numbers all lie below `minlength`.
+    """
+    given = nested(ctx, rules, x, "bincount")
+    least = integer(ctx, minlength, "minlength of np.bincount")
+    known = known_array(given.value)
+    if known is not None and is_none(weights) and (known.dtype.kind in "biu" or ctx.is_ndarray(x)):
+        try:
+            return lifted(ctx, np.bincount(known, minlength=least))
+        except (TypeError, ValueError) as error:
+            ctx.raise_(error)
+    if given.rank != 1:
+        which = "small depth" if given.rank == 0 else "deep"
+        ctx.raise_(ValueError(f"object of too {which} for desired array"))
+    if given.dtype.kind not in "biu" and not ctx.is_ndarray(x):  # NumPy converts lists as it likes
+        given = given.of(cast(ctx, given.value, INT64))
+    elif given.dtype.kind not in "biu":
+        ctx.raise_(
+            TypeError(f"Cannot cast array data from {given.dtype!r} to dtype('int64') by the rule 'safe'")
+        )
+    size = least if known is None else max(int(known.max(initial=-1)) + 1, least)
+    if known is None and _greatest(given.dtype) >= least:
+        rewrite = "count with `(x[:, None] == np.arange(k)).sum(0)`, or with `jnp.bincount(x, length=k)`"
+        ctx.fail(SizeDependsOnValues(span=ctx.span, what="np.bincount", rewrite=rewrite))
+    if is_none(weights):
+        parts = ctx.broadcast(ctx.constant(1, INT64), given.shape)
+    else:
+        heavy = nested(ctx, rules, weights, "bincount")
+        if heavy.shape != given.shape:
+            ctx.raise_(ValueError("The weights and list don't have the same length."))
+        parts = ctx.convert(heavy.value, FLOAT64)
+    empty = ctx.broadcast(ctx.constant(0, parts.type.dtype), (size,))
+    kind = Scatter(Add(), (), (0,), (0,), 1)
+    return rules.array(ctx, ctx.op(kind, empty, ctx.convert(given.value, INT64), parts))
+
+
+def _greatest(dtype: np.dtype[np.generic]) -> int:
+    """The greatest number of a type; of one with negative numbers, or many, more than any length."""
+    if dtype == BOOL:
+        return 1
+    if dtype.kind != "u":
+        return 1 << 64
+    return int(np.iinfo(dtype).max)  # type: ignore[type-var]

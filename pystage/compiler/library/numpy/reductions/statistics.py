@@ -1,0 +1,221 @@
+"""Statistics of NumPy as programs over its simpler functions: covariances, histograms, order without NaN.
+
+In and out: what the NumPy functions take and give. Keywords that are not here are refused.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from ...registry import meaning
+from ...rules.libraries import NUMPY, under
+from ..composed import composed, size_depends
+from .extrema import max_, min_
+
+meaning(np.amax)(under(NUMPY, max_, np.amax, delegates=True, fold=True))
+meaning(np.amin)(under(NUMPY, min_, np.amin, delegates=True, fold=True))
+
+
+# ---------------------------------------------------------------- covariances
+
+
+@composed(np.cov)
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: Any = True,
+    bias: Any = False,
+    ddof: Any = None,
+    *,
+    dtype: Any = None,
+) -> Any:
+    """The covariance of variables in rows, or in columns without `rowvar`; weights are not staged."""
+    given = np.asarray(m)
+    if given.ndim > 2:
+        raise ValueError("m has more than 2 dimensions")
+    other = None if y is None else np.asarray(y)
+    if dtype is None:
+        dtype = (
+            np.result_type(given, np.float64) if other is None else np.result_type(given, other, np.float64)
+        )
+    x = np.atleast_2d(given).astype(dtype)
+    if not rowvar and given.ndim != 1:
+        x = x.T
+    if other is not None:
+        if other.ndim > 2:
+            raise ValueError("y has more than 2 dimensions")
+        rows = np.atleast_2d(other).astype(dtype)
+        if not rowvar and rows.shape[0] != 1:
+            rows = rows.T
+        x = np.concatenate((x, rows), axis=0)
+    if ddof is None:
+        ddof = 0 if bias else 1
+    x = x - np.mean(x, axis=1, keepdims=True)
+    divisor = max(x.shape[1] - ddof, 0)
+    return np.squeeze(np.dot(x, np.conj(x.T)) * np.true_divide(1, np.float64(divisor)).astype(dtype))
+
+
+@composed(np.corrcoef)
+def corrcoef(x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) -> Any:
+    """The covariances over the products of the standard deviations, cut to -1 … 1."""
+    c = np.asarray(np.cov(x, y, rowvar, dtype=dtype))
+    if c.ndim == 0:
+        return c / c
+    deviations = np.sqrt(np.real(np.diag(c)))
+    c = c / deviations[:, None] / deviations[None, :]
+    if np.iscomplexobj(c):
+        return np.clip(c.real, -1, 1) + 1j * np.clip(c.imag, -1, 1)
+    return np.clip(c, -1, 1)
+
+
+# ---------------------------------------------------------------- histograms
+
+
+@composed(np.histogram_bin_edges)
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    """The edges of bins of one width between the extrema of `a` or the limits of `range`."""
+    values = np.ravel(np.asarray(a))
+    if isinstance(bins, str):
+        size_depends(
+            f"a histogram with bins={bins!r}", "give the number of bins, as in `bins=10`, or their edges"
+        )
+    if np.ndim(bins) == 1:
+        return np.asarray(bins)
+    if np.ndim(bins) != 0:
+        raise ValueError("`bins` must be 1d, when an array")
+    if bins < 1:
+        raise ValueError("`bins` must be positive, when an integer")
+    if range is None and values.size == 0:
+        low, high = 0, 1
+        kind = np.result_type(0, 1, values)
+    elif range is None:
+        low, high = values.min(), values.max()
+        kind = values.dtype
+    else:
+        low, high = range
+        kind = np.result_type(low, high, values)
+    if np.issubdtype(kind, np.integer) or kind == np.dtype(bool):
+        kind = np.result_type(kind, float)
+    flat = low == high
+    first = np.where(flat, low - 0.5, low)
+    last = np.where(flat, high + 0.5, high)
+    return np.linspace(first, last, bins + 1, endpoint=True, dtype=kind)
+
+
+@composed(np.histogram)
+def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    """How many elements, or the sum of their weights, fall between neighbouring edges; and the edges."""
+    values = np.ravel(np.asarray(a))
+    edges = np.histogram_bin_edges(values, bins, range)
+    count = len(edges) - 1
+    equal = np.ndim(bins) == 0
+    inside = (values >= edges[0]) & (values <= edges[-1])
+    place = _place_by_width(values, inside, edges) if equal else np.searchsorted(edges, values, "right") - 1
+    place = np.where(inside, np.minimum(place, count - 1), count)
+    if weights is None:
+        n = np.zeros(count + 1, np.int64)
+        np.add.at(n, place, 1)
+    else:
+        given = np.ravel(np.asarray(weights))
+        if given.shape != values.shape:
+            raise ValueError("weights should have the same shape as a.")
+        n = np.zeros(count + 1, np.result_type(given.dtype, np.float64) if equal else given.dtype)
+        np.add.at(n, place, given)
+        n = n.astype(given.dtype)
+    n = n[:count]
+    if density:
+        widths = np.array(np.diff(edges), float)
+        return n / widths / n.sum(), edges
+    return n, edges
+
+
+def _place_by_width(values: Any, inside: Any, edges: Any) -> Any:
+    """The number of the bin, among bins of one width: by a division, and moved by one where the edges say so."""
+    last = len(edges) - 2
+    x = values.astype(edges.dtype)
+    share = np.where(inside, (x - edges[0]) / (edges[-1] - edges[0]), 0)
+    place = np.minimum((share * (last + 1)).astype(np.int64), last)
+    place = place - (x < np.take(edges, place, mode="clip"))
+    return place + ((x >= np.take(edges, place + 1, mode="clip")) & (place < last))
+
+
+# ---------------------------------------------------------------- order, without NaN
+
+
+_LARGE = 1_000
+"""Larger arrays are first searched for NaN: without any it takes no whole sort."""
+
+
+@composed(np.nanmedian)
+def nanmedian(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    """The median of what is not NaN; NaN where there is nothing else."""
+    x = np.asarray(a)
+    if not np.issubdtype(x.dtype, np.inexact):
+        return np.median(x, axis=axis, keepdims=keepdims)
+    if x.size > _LARGE and not np.isnan(x).any():
+        return np.median(x, axis=axis, keepdims=keepdims)
+    return np.nanquantile(x, 0.5, axis=axis, keepdims=keepdims)
+
+
+@composed(np.nanquantile)
+def nanquantile(a: Any, q: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    """The quantiles of what is not NaN, by linear interpolation; NaN where there is nothing else."""
+    given = np.asarray(a)
+    if not np.issubdtype(given.dtype, np.inexact):
+        return np.quantile(given, q, axis=axis, keepdims=keepdims)
+    if given.size > _LARGE and not np.isnan(given).any():
+        return np.quantile(given, q, axis=axis, keepdims=keepdims)
+    axes = tuple(range(given.ndim)) if axis is None else normalize_axis_tuple(axis, given.ndim)
+    rest = [n for i, n in enumerate(given.shape) if i not in axes]
+    count = math.prod([given.shape[i] for i in axes])
+    lines = np.moveaxis(given, axes, tuple(range(len(axes)))).reshape((count, *rest))
+    ordered = np.sort(lines, axis=0)
+    count = np.sum(~np.isnan(lines), axis=0)
+    share = np.asarray(q)
+    results = [_at_share(ordered, count, s) for s in np.ravel(share)]
+    dtype = np.asarray(np.quantile(np.zeros(2, given.dtype), q)).dtype
+    result = np.stack(results).astype(dtype).reshape(share.shape + count.shape)
+    if keepdims:
+        kept = [1 if i in axes else n for i, n in enumerate(given.shape)]
+        return result.reshape((*share.shape, *kept))
+    return result[()]
+
+
+def _at_share(ordered: Any, count: Any, share: Any) -> Any:
+    """The value at a share of the way through the first `count` of the ordered elements."""
+    at = share * (count - 1)
+    below = np.maximum(np.floor(at), 0).astype(np.int64)
+    above = np.clip(below + 1, 0, np.maximum(count - 1, 0))
+    low = np.take_along_axis(ordered, below[None], axis=0)[0]
+    high = np.take_along_axis(ordered, above[None], axis=0)[0]
+    return np.where(count > 0, low + (high - low) * (at - below), np.nan)
+
+
+@composed(np.nanpercentile)
+def nanpercentile(a: Any, q: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    """`nanquantile` with `q` in percent."""
+    dtype = np.asarray(a).dtype
+    whole = dtype.type(100) if dtype.kind == "f" else 100
+    return np.nanquantile(a, np.true_divide(q, whole), axis=axis, keepdims=keepdims)
+
+
+@composed(np.nanargmax)
+def nanargmax(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    """The place of the greatest element that is not NaN; the first place where there is nothing else."""
+    x = np.asarray(a)
+    if np.issubdtype(x.dtype, np.inexact):
+        x = np.where(np.isnan(x), -np.inf, x)
+    return np.argmax(x, axis=axis, keepdims=keepdims)
+
+
+@composed(np.nanargmin)
+def nanargmin(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    """The place of the least element that is not NaN; the first place where there is nothing else."""
+    x = np.asarray(a)
+    if np.issubdtype(x.dtype, np.inexact):
+        x = np.where(np.isnan(x), np.inf, x)
+    return np.argmin(x, axis=axis, keepdims=keepdims)

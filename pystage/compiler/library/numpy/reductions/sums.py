@@ -1,0 +1,344 @@
+"""Reductions of NumPy and `jax.numpy`: sums, means, extrema, counts, and their variants that skip NaN.
+
+Sums of floats are XLA's: another order than NumPy's pairwise one, so they differ by rounding. Sources: NumPy's
+reference of each function; StableHLO's `reduce`.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from ....diagnostics.codes_types import ArgumentNotStaged
+from ....hlo.ir import Value
+from ....hlo.types import BOOL, INT64, UINT64, DType, is_complex
+from ....ops import Add, Compare, Divide, Imag, Maximum, Multiply, Real, Select, Sqrt, Subtract
+from ....values.lattice import Abstract, Tuple
+from ...context import Context, Raw
+from ...kernels.reducing import (
+    Source,
+    counted,
+    product,
+    rules_for,
+    source,
+    spread_back,
+    total,
+    wider,
+    without_nan,
+)
+from ...rules.casting import assigned_value
+from ...rules.jax import canonical, is_none
+from ...rules.libraries import Rules, twins
+from ..indexing.stores import cast
+
+# ---------------------------------------------------------------- sums and products
+
+
+def accumulator(ctx: Context, rules: Rules, dtype: DType, promote: bool = True) -> DType:
+    """The element type of a sum: small integers are summed in the default integer type."""
+    if dtype.kind not in "biu":
+        return dtype
+    if rules.is_jax and not promote:
+        return canonical(INT64, ctx.x64) if dtype == BOOL else dtype
+    wide = UINT64 if dtype.kind == "u" else INT64
+    wide = canonical(wide, ctx.x64) if rules.is_jax else wide
+    return wide if dtype.itemsize < wide.itemsize or dtype == BOOL else dtype
+
+
+def in_type(ctx: Context, rules: Rules, of: Source, dtype: Raw, name: str, default: DType) -> Source:
+    """The elements in the type that `dtype` asks for, or in the default one."""
+    wanted = default if is_none(dtype) else rules.dtype(ctx, dtype, name)
+    return of.of(cast(ctx, of.value, wanted))
+
+
+def initial_value(ctx: Context, rules: Rules, initial: Raw, dtype: DType, name: str) -> Value | None:
+    """The `initial` argument as a scalar of the reduction's type."""
+    if is_none(initial):
+        return None
+    if rules.is_jax:
+        return cast(ctx, rules.operand(ctx, initial, name).value, dtype)
+    return assigned_value(ctx, initial, dtype, name)
+
+
+@twins(np.sum, jnp.sum, fold=True, accumulates=True)
+def sum_(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    dtype: Raw = None,
+    out: Raw = None,
+    keepdims: Raw = False,
+    initial: Raw = None,
+    where: Raw = True,
+) -> Abstract:
+    """The sum along the axes."""
+    rules = rules_for(rules, a)
+    of = source(ctx, rules, a, axis, keepdims, "sum", where)
+    of = in_type(ctx, rules, of, dtype, "sum", accumulator(ctx, rules, of.dtype))
+    return rules.result(ctx, total(ctx, of, initial_value(ctx, rules, initial, of.dtype, "sum")))
+
+
+@twins(np.prod, jnp.prod, fold=True, accumulates=True)
+def prod(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    dtype: Raw = None,
+    out: Raw = None,
+    keepdims: Raw = False,
+    initial: Raw = None,
+    where: Raw = True,
+) -> Abstract:
+    """The product along the axes."""
+    rules = rules_for(rules, a)
+    of = source(ctx, rules, a, axis, keepdims, "prod", where)
+    of = in_type(ctx, rules, of, dtype, "prod", accumulator(ctx, rules, of.dtype))
+    return rules.result(ctx, product(ctx, of, initial_value(ctx, rules, initial, of.dtype, "prod")))
+
+
+def _nan_sum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, dtype: Raw, keepdims: Raw) -> Abstract:
+    rules = rules_for(rules, a)
+    of = without_nan(ctx, source(ctx, rules, a, axis, keepdims, name))
+    of = in_type(ctx, rules, of, dtype, name, accumulator(ctx, rules, of.dtype))
+    return rules.result(ctx, total(ctx, of) if name == "nansum" else product(ctx, of))
+
+
+@twins(np.nansum, jnp.nansum, delegates=False, accumulates=True)
+def nansum(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    dtype: Raw = None,
+    out: Raw = None,
+    keepdims: Raw = False,
+) -> Abstract:
+    """The sum of what is not NaN."""
+    return _nan_sum("nansum", ctx, rules, a, axis, dtype, keepdims)
+
+
+@twins(np.nanprod, jnp.nanprod, delegates=False, accumulates=True)
+def nanprod(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    dtype: Raw = None,
+    out: Raw = None,
+    keepdims: Raw = False,
+) -> Abstract:
+    """The product of what is not NaN."""
+    return _nan_sum("nanprod", ctx, rules, a, axis, dtype, keepdims)
+
+
+# ---------------------------------------------------------------- means
+
+
+def mean_of(ctx: Context, of: Source, dtype: DType) -> Value:
+    """Sum over count, computed in 32 bits where the type has 16."""
+    wide = wider(dtype)
+    sums = total(ctx, of.of(cast(ctx, of.value, wide)))
+    return ctx.convert(ctx.op(Divide(), sums, counted(ctx, of, wide)), dtype)
+
+
+def _mean_type(ctx: Context, rules: Rules, of: Source, dtype: Raw, name: str) -> DType:
+    return rules.inexact(ctx, of.dtype) if is_none(dtype) else rules.dtype(ctx, dtype, name)
+
+
+@twins(np.mean, jnp.mean, fold=True, accumulates=True)
+def mean(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    dtype: Raw = None,
+    out: Raw = None,
+    keepdims: Raw = False,
+    *,
+    where: Raw = True,
+) -> Abstract:
+    """The arithmetic mean; of integers in the default floating-point type."""
+    rules = rules_for(rules, a)
+    of = source(ctx, rules, a, axis, keepdims, "mean", where)
+    wanted = _mean_type(ctx, rules, of, dtype, "mean")
+    if wanted.kind not in "biu":
+        return rules.result(ctx, mean_of(ctx, of, wanted))
+    wide = rules.default_float(ctx)  # NumPy sums in the integer type and divides
+    sums = ctx.convert(total(ctx, of.of(cast(ctx, of.value, wanted))), wide)
+    return rules.result(ctx, ctx.convert(ctx.op(Divide(), sums, counted(ctx, of, wide)), wanted))
+
+
+@twins(np.nanmean, jnp.nanmean, delegates=False, accumulates=True)
+def nanmean(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    dtype: Raw = None,
+    out: Raw = None,
+    keepdims: Raw = False,
+) -> Abstract:
+    """The mean of what is not NaN."""
+    rules = rules_for(rules, a)
+    of = source(ctx, rules, a, axis, keepdims, "nanmean")
+    wanted = _mean_type(ctx, rules, of, dtype, "nanmean")
+    return rules.result(ctx, mean_of(ctx, without_nan(ctx, of), wanted))
+
+
+def real_type(dtype: DType) -> DType:
+    """The type of the absolute values of `dtype`."""
+    return np.dtype(f"f{dtype.itemsize // 2}") if is_complex(dtype) else dtype
+
+
+def variance(ctx: Context, rules: Rules, of: Source, dtype: DType, correction: Raw, name: str) -> Value:
+    """The mean squared distance from the mean, over count minus `correction`; real, in `dtype`."""
+    wide = wider(dtype)
+    of = of.of(cast(ctx, of.value, wide))
+    centred = ctx.op(Subtract(), of.value, spread_back(ctx, mean_of(ctx, of, wide), of))
+    if is_complex(wide):
+        parts = [ctx.op(kind, centred) for kind in (Real(), Imag())]
+        squares = ctx.op(Add(), *[ctx.op(Multiply(), p, p) for p in parts])
+    else:
+        squares = ctx.op(Multiply(), centred, centred)
+    real = squares.type.dtype
+    sums = total(ctx, of.of(squares))
+    ddof = ctx.broadcast(cast(ctx, rules.operand(ctx, correction, name).value, real), of.shape)
+    count = ctx.op(Subtract(), counted(ctx, of, real), ddof)
+    zero = ctx.broadcast(ctx.constant(0, real), of.shape)
+    if rules.is_jax:
+        valid = ctx.op(Compare("GT"), count, zero)
+        nan = ctx.broadcast(ctx.constant(np.nan, real), of.shape)
+        return ctx.convert(ctx.op(Select(), valid, ctx.op(Divide(), sums, count), nan), real_type(dtype))
+    return ctx.convert(ctx.op(Divide(), sums, ctx.op(Maximum(), count, zero)), real_type(dtype))
+
+
+def _spread(
+    name: str,
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw,
+    dtype: Raw,
+    ddof: Raw,
+    keepdims: Raw,
+    where: Raw = True,
+    correction: Raw = None,
+) -> Abstract:
+    """var and std, and those that skip NaN."""
+    rules = rules_for(rules, a)
+    of = source(ctx, rules, a, axis, keepdims, name, where)
+    wanted = _mean_type(ctx, rules, of, dtype, name)
+    explicit = not is_none(dtype) and is_complex(wanted)
+    if wanted.kind in "biu" or is_complex(of.dtype) != is_complex(wanted) or explicit:
+        ctx.fail(
+            ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.{name}", argument=f"dtype {wanted}")
+        )
+    if name.startswith("nan"):
+        of = without_nan(ctx, of)
+    result = variance(ctx, rules, of, wanted, ddof if is_none(correction) else correction, name)
+    return rules.result(ctx, ctx.op(Sqrt(), result) if name.endswith("std") else result)
+
+
+@twins(np.var, jnp.var, fold=True, accumulates=True)
+def var(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    dtype: Raw = None,
+    out: Raw = None,
+    ddof: Raw = 0,
+    keepdims: Raw = False,
+    *,
+    where: Raw = True,
+    correction: Raw = None,
+) -> Abstract:
+    """The variance, with `count - ddof` as divisor."""
+    return _spread("var", ctx, rules, a, axis, dtype, ddof, keepdims, where, correction)
+
+
+@twins(np.std, jnp.std, fold=True, accumulates=True)
+def std(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    dtype: Raw = None,
+    out: Raw = None,
+    ddof: Raw = 0,
+    keepdims: Raw = False,
+    *,
+    where: Raw = True,
+    correction: Raw = None,
+) -> Abstract:
+    """The standard deviation: the root of `var`."""
+    return _spread("std", ctx, rules, a, axis, dtype, ddof, keepdims, where, correction)
+
+
+@twins(np.nanvar, jnp.nanvar, delegates=False, accumulates=True)
+def nanvar(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    dtype: Raw = None,
+    out: Raw = None,
+    ddof: Raw = 0,
+    keepdims: Raw = False,
+) -> Abstract:
+    """The variance of what is not NaN."""
+    return _spread("nanvar", ctx, rules, a, axis, dtype, ddof, keepdims)
+
+
+@twins(np.nanstd, jnp.nanstd, delegates=False, accumulates=True)
+def nanstd(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    dtype: Raw = None,
+    out: Raw = None,
+    ddof: Raw = 0,
+    keepdims: Raw = False,
+) -> Abstract:
+    """The standard deviation of what is not NaN."""
+    return _spread("nanstd", ctx, rules, a, axis, dtype, ddof, keepdims)
+
+
+@twins(np.average, jnp.average, delegates=False)
+def average(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    weights: Raw = None,
+    returned: Raw = False,
+    *,
+    keepdims: Raw = False,
+) -> Abstract:
+    """The mean, or with weights `sum(a * weights) / sum(weights)`."""
+    of = source(ctx, rules, a, axis, keepdims, "average")
+    if is_none(weights):
+        result = mean_of(ctx, of, rules.inexact(ctx, of.dtype))
+        scale = counted(ctx, of, result.type.dtype)
+    else:
+        given = rules.operand(ctx, weights, "average")
+        values = rules.operand(ctx, a, "average")
+        dtype, _ = rules.common_dtype(ctx, [values, given])
+        dtype = rules.inexact(ctx, dtype)
+        if not rules.is_jax and values.dtype.kind in "biu":
+            dtype = np.result_type(dtype, np.float64)
+        own = given.shape
+        if own != of.extents:
+            if len(of.axes) != 1 or own != (of.extents[of.axes[0]],):
+                ctx.raise_(TypeError("Axis must be specified when shapes of a and weights differ."))
+            own = tuple([n if i in of.axes else 1 for i, n in enumerate(of.extents)])
+        factors = ctx.broadcast(ctx.reshape(ctx.convert(given.value, dtype), own), of.extents)
+        scale = total(ctx, of.of(factors))
+        sums = total(ctx, of.of(ctx.op(Multiply(), ctx.convert(of.value, dtype), factors)))
+        result = ctx.op(Divide(), sums, scale)
+    if ctx.known(returned, "returned of average"):
+        return Tuple((rules.result(ctx, result), rules.result(ctx, scale)))
+    return rules.result(ctx, result)

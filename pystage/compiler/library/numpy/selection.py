@@ -1,0 +1,284 @@
+"""Choices between elements: `where`, `select`, `clip`, `nan_to_num`.
+
+In: conditions, arrays and limits. Out: an array in the common type of what is chosen from, by NumPy's rules
+for `np.*` and by JAX's for `jnp.*`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ...diagnostics.codes_types import ArgumentNotStaged, ShapeMismatch
+from ...hlo.ir import Value
+from ...hlo.types import BOOL, INT64, DType, is_complex, is_floating, is_integer
+from ...ops import Compare, Complex, Imag, Maximum, Minimum, Real
+from ...values.boundary import Form
+from ...values.lattice import Abstract, Array, Const, Kind
+from ..context import Context, Raw
+from ..kernels import arithmetic as a
+from ..kernels.structures import abstract
+from ..python.builtins import listed
+from ..registry import meaning
+from ..rules.bounds import ends_of
+from ..rules.casting import cast_number
+from ..rules.jax import canonical
+from ..rules.promote import (
+    Loop,
+    Operand,
+    broadcast_shape,
+    fits,
+    jax_common,
+    kinds_of,
+    numpy_common,
+    resolve,
+    result,
+    shape_of,
+    value_of,
+)
+from . import ufuncs as u
+from .elementwise import apply_jax, jax_operands, store_result
+
+
+def is_none(x: Raw) -> bool:
+    """True for None, given or by default."""
+    return x is None or (isinstance(x, Const) and x.value is None)
+
+
+def is_jax(operand: Operand) -> bool:
+    """True for a `jax.Array`."""
+    return isinstance(operand, Array) and operand.form is Form.JAX
+
+
+def common_loop(ctx: Context, operation: str, operands: Sequence[Operand], jax: bool) -> Loop:
+    """The loop that brings operands to their common type, as `np.result_type` or JAX does."""
+
+    def rule(kinds: tuple[Kind, ...]) -> Loop:
+        if jax:
+            dtype, weak = jax_common(ctx, kinds)
+            return Loop((dtype,) * len(kinds), (dtype,), Form.JAX, weak)
+        dtype = numpy_common(kinds)
+        return Loop((dtype,) * len(kinds), (dtype,), Form.NDARRAY)
+
+    return resolve(ctx, operation, operands, rule)
+
+
+# ---------------------------------------------------------------- where, select
+
+
+def choose(
+    ctx: Context, operation: str, conditions: Sequence[Raw], choices: Sequence[Raw], default: Raw, jax: bool
+) -> tuple[Value, Loop]:
+    """The first choice whose condition holds, else the default, element by element.
+
+    NumPy makes arrays of Python's numbers first, so that integers wrap around in the common type.
+    """
+    if jax:
+        flags = jax_operands(ctx, operation, conditions)
+        operands = jax_operands(ctx, operation, [*choices, default])
+    else:
+        flags, operands = [ctx.read(c) for c in conditions], [ctx.read(c) for c in (*choices, default)]
+    loop = common_loop(ctx, operation, operands, jax)
+    shape = broadcast_shape(ctx, operation, *[shape_of(o) for o in (*flags, *operands)])
+    dtype = loop.outputs[0]
+    numbers = [value_of(ctx, o, dtype, loop.form) if jax else cast_number(ctx, o, dtype) for o in operands]
+    *values, chosen = [ctx.broadcast(number, shape) for number in numbers]
+    for flag, value in list(zip(flags, values, strict=True))[::-1]:
+        condition = ctx.broadcast(value_of(ctx, flag, BOOL), shape)
+        chosen = a.select(ctx, condition, value, chosen)
+    return chosen, loop
+
+
+def _where(jax: bool) -> Callable[..., Abstract]:
+    name = "jnp.where" if jax else "np.where"
+
+    def where(ctx: Context, condition: Raw, x: Raw = None, y: Raw = None, /) -> Abstract:
+        if is_none(x) or is_none(y):
+            text = "one argument: the number of results depends on the values"
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument=text))
+        value, loop = choose(ctx, "where", [condition], [x], y, jax)
+        return ctx.jax(value, loop.weak) if jax else ctx.ndarray(value)
+
+    where.__doc__ = f"`{name}(condition, x, y)`."
+    return where
+
+
+meaning(np.where)(_where(False))
+meaning(jnp.where)(_where(True))
+
+
+def _select(jax: bool) -> Callable[..., Abstract]:
+    def select(ctx: Context, condlist: Raw, choicelist: Raw, default: Raw = 0) -> Abstract:
+        conditions = listed(ctx, condlist, "the conditions of select")
+        choices = listed(ctx, choicelist, "the choices of select")
+        if len(conditions) != len(choices) or not choices:
+            text = f"select takes as many choices as conditions, not {len(choices)} and {len(conditions)}"
+            ctx.fail(ShapeMismatch(span=ctx.span, text=text))
+        value, loop = choose(ctx, "select", conditions, choices, default, jax)
+        if not jax:
+            _check_choices(ctx, [ctx.read(x) for x in (*choices, default)], loop.outputs[0])
+        return ctx.jax(value, loop.weak) if jax else ctx.ndarray(value)
+
+    return select
+
+
+def _check_choices(ctx: Context, operands: Sequence[Operand], dtype: DType) -> None:
+    """NumPy's TypeError for a choice that it does not store into the result, as 300 into uint8."""
+    kind = "array data" if any(shape_of(o) for o in operands) else "scalar"
+    for choice in operands[:-1]:
+        source = choice.dtype if isinstance(choice, Array) else np.asarray(choice.value).dtype
+        if not np.can_cast(source, dtype, "same_kind"):
+            pair = f"from {source!r} to {dtype!r} according to the rule 'same_kind'"
+            ctx.raise_(TypeError(f"Cannot cast {kind} {pair}"))
+
+
+meaning(np.select)(_select(False))
+meaning(jnp.select)(_select(True))
+
+# ---------------------------------------------------------------- clip
+
+
+@meaning(np.clip)
+def np_clip(
+    ctx: Context,
+    a: Raw,
+    a_min: Raw = None,
+    a_max: Raw = None,
+    out: Raw = None,
+    *,
+    min: Raw = None,
+    max: Raw = None,
+) -> Abstract:
+    """`np.clip(a, a_min, a_max)`. A limit that the integer type of `a` does not reach is none."""
+    low = min if is_none(a_min) else a_min
+    high = max if is_none(a_max) else a_max
+    operand = ctx.read(a)
+    limits = [None if is_none(x) else ctx.read(x) for x in (low, high)]
+    limits = [_within(ctx, operand, limit, i) for i, limit in enumerate(limits)]
+    given: list[Operand] = [operand, *[limit for limit in limits if limit is not None]]
+    loop = common_loop(ctx, "np.clip", given, False)
+    shape = broadcast_shape(ctx, "np.clip", *[shape_of(o) for o in given])
+    value, *bounds = [ctx.broadcast(value_of(ctx, o, loop.outputs[0]), shape) for o in given]
+    if limits[0] is not None:
+        value = ctx.op(Maximum(), value, bounds.pop(0))
+    if limits[1] is not None:
+        value = ctx.op(Minimum(), value, bounds.pop(0))
+    if is_none(out):
+        return ctx.new(value)
+    if not ctx.is_ndarray(out):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.clip", argument="out"))
+    store_result(ctx, out, value, "np.clip")
+    return abstract(out)
+
+
+def _within(ctx: Context, operand: Operand, limit: Operand | None, side: int) -> Operand | None:
+    """The limit, unless it is a Python integer beyond what the integers of `operand` reach: that limits nothing."""
+    dtype = kinds_of(operand)[0].dtype
+    array = isinstance(operand, Array) and operand.form is not Form.PYTHON
+    if not array or limit is None or not is_integer(dtype):
+        return limit
+    if isinstance(limit, Array):
+        if limit.form is not Form.PYTHON or limit.dtype != INT64:
+            return limit
+        end = ends_of(dtype)[side]
+        if not fits(end, INT64):
+            return limit
+        kind = Minimum() if side else Maximum()
+        return Array(ctx.op(kind, limit.value, ctx.constant(end, INT64)), Form.PYTHON)
+    if type(limit.value) is not int:
+        return limit
+    beyond = not fits(limit.value, dtype)
+    below = limit.value < 0
+    return None if beyond and below == (side == 0) else limit
+
+
+@meaning(jnp.clip)
+def jnp_clip(ctx: Context, arr: Raw, /, min: Raw = None, max: Raw = None) -> Abstract:
+    """`jnp.clip(arr, min, max)`."""
+    result = abstract(arr)
+    if not is_none(min):
+        result = apply_jax(ctx, u.MAXIMUM, jax_operands(ctx, "clip", (min, result)))
+    if not is_none(max):
+        result = apply_jax(ctx, u.MINIMUM, jax_operands(ctx, "clip", (max, result)))
+    return apply_jax(ctx, u.POSITIVE, jax_operands(ctx, "clip", (result,)))
+
+
+# ---------------------------------------------------------------- nan_to_num
+
+
+def _replaced(ctx: Context, x: Value, nan: float, posinf: float | None, neginf: float | None) -> Value:
+    """`x` without NaN and infinities; each part of a complex number by itself."""
+    if is_complex(x.type.dtype):
+        parts = [_replaced(ctx, ctx.op(part, x), nan, posinf, neginf) for part in (Real(), Imag())]
+        return ctx.op(Complex(), *parts)
+    if not is_floating(x.type.dtype):
+        return x
+    info: Any = jnp.finfo(x.type.dtype)
+    limits = (
+        (math.inf, info.max if posinf is None else posinf),
+        (-math.inf, info.min if neginf is None else neginf),
+    )
+    result = a.select(ctx, a.is_nan(ctx, x), a.like(ctx, x, nan), x)
+    for infinity, replacement in limits:
+        here = ctx.op(Compare("EQ"), x, a.like(ctx, x, infinity))
+        result = a.select(ctx, here, a.like(ctx, x, replacement), result)
+    return result
+
+
+def _nan_to_num(jax: bool) -> Callable[..., Abstract]:
+    def nan_to_num(
+        ctx: Context, x: Raw, copy: Raw = True, nan: Raw = 0.0, posinf: Raw = None, neginf: Raw = None
+    ) -> Abstract:
+        if not jax and not ctx.known(copy, "copy of np.nan_to_num"):
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.nan_to_num", argument="copy=False"))
+        numbers = [ctx.known(v, "a replacement of nan_to_num") for v in (nan, posinf, neginf)]
+        (operand,) = jax_operands(ctx, "nan_to_num", (x,)) if jax else [ctx.read(x)]
+        loop = common_loop(ctx, "nan_to_num", [operand], jax)
+        return result(ctx, _replaced(ctx, value_of(ctx, operand, loop.outputs[0], loop.form), *numbers), loop)
+
+    return nan_to_num
+
+
+meaning(np.nan_to_num)(_nan_to_num(False))
+meaning(jnp.nan_to_num)(_nan_to_num(True))
+
+# ---------------------------------------------------------------- types
+
+
+@meaning(np.result_type)
+def np_result_type(ctx: Context, *arrays_and_dtypes: Raw) -> Abstract:
+    """`np.result_type(…)`: known."""
+    kinds = [_kind(ctx, x) for x in arrays_and_dtypes]
+    return Const(numpy_common(tuple(kinds)))
+
+
+@meaning(jnp.result_type)
+def jnp_result_type(ctx: Context, *args: Raw) -> Abstract:
+    """`jnp.result_type(…)`: known."""
+    return Const(canonical(jax_common(ctx, tuple([_kind(ctx, x) for x in args]))[0], ctx.x64))
+
+
+def _kind(ctx: Context, x: Raw) -> Kind:
+    if isinstance(x, Const) and not isinstance(x.value, bool | int | float | complex | np.generic):
+        dtype: DType = np.dtype(x.value)
+        return Kind(dtype, Form.NDARRAY)
+    return kinds_of(ctx.read(x))[0]
+
+
+def _about_type(test: Callable[[DType], bool]) -> Callable[..., Abstract]:
+    def about(ctx: Context, x: Raw) -> Abstract:
+        return Const(test(kinds_of(ctx.read(x))[0].dtype))
+
+    return about
+
+
+meaning(np.iscomplexobj, *([] if jnp.iscomplexobj is np.iscomplexobj else [jnp.iscomplexobj]))(
+    _about_type(is_complex)
+)
+meaning(np.isrealobj, *([] if jnp.isrealobj is np.isrealobj else [jnp.isrealobj]))(
+    _about_type(lambda dtype: not is_complex(dtype))
+)

@@ -1,0 +1,223 @@
+"""Numbers in a row: gradients, correlations, unwrapped phases, polynomials by their coefficients.
+
+Programs over simpler functions of NumPy; in and out what NumPy's functions take and give.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from ...values.lattice import Abstract
+from ..context import Context, Raw
+from ..kernels.nesting import nested
+from ..registry import meaning
+from ..rules.libraries import NUMPY
+from .composed import composed
+from .twins import twin
+
+
+@composed(np.ediff1d)
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    """Differences of neighbours in the flat array, with elements before and behind."""
+    flat = np.ravel(np.asarray(ary))
+    parts = [flat[1:] - flat[:-1]]
+    if to_begin is not None:
+        parts.insert(0, np.ravel(np.asarray(to_begin)).astype(flat.dtype))
+    if to_end is not None:
+        parts.append(np.ravel(np.asarray(to_end)).astype(flat.dtype))
+    return np.concatenate(parts)
+
+
+@composed(np.gradient)
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
+    """Central differences along each axis, one-sided at the edges; spacings are numbers or coordinates."""
+    x = np.asarray(f)
+    axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim)
+    if len(varargs) == 0:
+        steps = [1.0] * len(axes)
+    elif len(varargs) == 1 and np.ndim(varargs[0]) == 0:
+        steps = [varargs[0]] * len(axes)
+    elif len(varargs) == len(axes):
+        steps = list(varargs)
+    else:
+        raise TypeError("invalid number of arguments")
+    if edge_order > 2:
+        raise ValueError("'edge_order' greater than 2 not supported")
+    if not np.issubdtype(x.dtype, np.inexact):
+        x = x.astype(np.float64)
+    results = []
+    for i, step in zip(axes, steps):
+        if x.shape[i] < edge_order + 1:
+            raise ValueError(
+                "Shape of array too small to calculate a numerical gradient, "
+                "at least (edge_order + 1) elements are required."
+            )
+        lines = np.moveaxis(x, i, 0)
+        if np.ndim(step) == 0:
+            made = _even_gradient(lines, step, edge_order)
+        else:
+            widths = np.diff(np.asarray(step))
+            if not np.issubdtype(widths.dtype, np.inexact):
+                widths = widths.astype(np.float64)
+            made = _uneven_gradient(lines, widths.reshape((-1,) + (1,) * (x.ndim - 1)), edge_order)
+        results.append(np.moveaxis(made.astype(x.dtype), 0, i))
+    if len(results) == 1:
+        return results[0]
+    return tuple(results)
+
+
+def _even_gradient(y: Any, h: Any, edge_order: Any) -> Any:
+    """The gradient along the first axis for one distance between all points."""
+    inner = (y[2:] - y[:-2]) / (2.0 * h)
+    if edge_order == 1:
+        return np.concatenate(((y[1:2] - y[:1]) / h, inner, (y[-1:] - y[-2:-1]) / h))
+    first = (-1.5 / h) * y[:1] + (2.0 / h) * y[1:2] + (-0.5 / h) * y[2:3]
+    last = (0.5 / h) * y[-3:-2] + (-2.0 / h) * y[-2:-1] + (1.5 / h) * y[-1:]
+    return np.concatenate((first, inner, last))
+
+
+def _uneven_gradient(y: Any, d: Any, edge_order: Any) -> Any:
+    """The gradient along the first axis for the distances `d`, which broadcast against the lines."""
+    a, b = d[:-1], d[1:]
+    inner = -b / (a * (a + b)) * y[:-2] + (b - a) / (a * b) * y[1:-1] + a / (b * (a + b)) * y[2:]
+    if edge_order == 1:
+        return np.concatenate(((y[1:2] - y[:1]) / d[:1], inner, (y[-1:] - y[-2:-1]) / d[-1:]))
+    a, b = d[:1], d[1:2]
+    first = -(2.0 * a + b) / (a * (a + b)) * y[:1] + (a + b) / (a * b) * y[1:2] - a / (b * (a + b)) * y[2:3]
+    a, b = d[-2:-1], d[-1:]
+    last = (
+        b / (a * (a + b)) * y[-3:-2] - (b + a) / (a * b) * y[-2:-1] + (2.0 * b + a) / (b * (a + b)) * y[-1:]
+    )
+    return np.concatenate((first, inner, last))
+
+
+@composed(np.correlate)
+def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
+    """The products of `a` with the shifted, conjugated `v`."""
+    x, y = np.asarray(a), np.asarray(v)
+    if len(x) < len(y):
+        return np.convolve(y, np.conj(x)[::-1], mode).conj()[::-1]
+    return np.convolve(x, np.conj(y)[::-1], mode)
+
+
+@composed(np.unwrap)
+def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 2 * np.pi) -> Any:
+    """Jumps of more than half a period taken back by whole periods."""
+    given = np.asarray(p)
+    phases = np.moveaxis(given, normalize_axis_index(axis, given.ndim), -1)
+    steps = np.diff(phases, axis=-1)
+    limit = period / 2 if discont is None else discont
+    kind = np.result_type(steps.dtype, period)
+    if np.issubdtype(kind, np.integer):
+        high, rest = divmod(period, 2)
+        ambiguous = rest == 0
+    else:
+        high, ambiguous = period / 2, True
+    low = -high
+    wrapped = np.mod(steps - low, period) + low
+    if ambiguous:
+        wrapped = np.where((wrapped == low) & (steps > 0), high, wrapped)
+    correction = np.where(np.abs(steps) < limit, 0, wrapped - steps)
+    rest_of = (phases[..., 1:] + np.cumsum(correction, axis=-1)).astype(kind)
+    whole = np.concatenate((phases[..., :1].astype(kind), rest_of), axis=-1)
+    return np.moveaxis(whole, -1, axis).copy()
+
+
+# ---------------------------------------------------------------- polynomials
+
+
+def _aligned(a1: Any, a2: Any) -> Any:
+    """Two rows of coefficients, the shorter filled with zeros in front."""
+    x, y = np.atleast_1d(a1), np.atleast_1d(a2)
+    count = max(len(x), len(y))
+    return np.pad(x, (count - len(x), 0)), np.pad(y, (count - len(y), 0))
+
+
+@composed(np.polyadd)
+def polyadd(a1: Any, a2: Any) -> Any:
+    """The sum of two polynomials."""
+    x, y = _aligned(a1, a2)
+    return x + y
+
+
+@composed(np.polysub)
+def polysub(a1: Any, a2: Any) -> Any:
+    """The difference of two polynomials."""
+    x, y = _aligned(a1, a2)
+    return x - y
+
+
+@composed(np.polyder)
+def polyder(p: Any, m: Any = 1) -> Any:
+    """The `m`-th derivative of a polynomial."""
+    if m < 0:
+        raise ValueError("Order of derivative must be positive (see polyint)")
+    coefficients = np.asarray(p)
+    for _ in range(m):
+        count = len(coefficients)
+        coefficients = coefficients[:-1] * np.arange(count - 1, 0, -1)
+    return coefficients
+
+
+@composed(np.polyfit)
+def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None) -> Any:
+    """The coefficients of the polynomial that lies nearest to the points."""
+    at = np.asarray(x) + 0.0
+    values = np.asarray(y) + 0.0
+    if deg < 0:
+        raise ValueError("expected deg >= 0")
+    if at.ndim != 1:
+        raise TypeError("expected 1D vector for x")
+    if len(at) != len(values):
+        raise TypeError("expected x and y to have same length")
+    if rcond is None:
+        rcond = len(at) * np.finfo(at.dtype).eps
+    powers = np.vander(at, deg + 1)
+    scale = np.sqrt((powers * powers).sum(axis=0))
+    solution = np.linalg.lstsq(powers / scale, values, rcond)[0]
+    return (solution.T / scale).T
+
+
+# ---------------------------------------------------------------- numbers taken apart, special functions
+
+
+@composed(np.fix)
+def fix(x: Any) -> Any:
+    """The nearest whole numbers towards zero."""
+    return np.trunc(x)
+
+
+@meaning(np.i0)
+def i0(ctx: Context, x: Raw) -> Abstract:
+    """The modified Bessel function of order 0."""
+    given = nested(ctx, NUMPY, x, "np.i0")
+    dtype = NUMPY.inexact(ctx, given.dtype)
+    return NUMPY.array(ctx, twin(ctx, jnp.i0, ctx.convert(given.value, dtype))[0])
+
+
+@composed(np.kaiser)
+def kaiser(M: Any, beta: Any) -> Any:
+    """The Kaiser window of `M` points."""
+    if M <= 1:
+        return np.ones(max(M, 0))
+    middle = (M - 1) / 2.0
+    return np.i0(beta * np.sqrt(1 - ((np.arange(0, M) - middle) / middle) ** 2.0)) / np.i0(beta)
+
+
+@composed(np.isreal)
+def isreal(x: Any) -> Any:
+    """Which elements have no imaginary part."""
+    return np.imag(x) == 0
+
+
+@composed(np.iscomplex)
+def iscomplex(x: Any) -> Any:
+    """Which elements have an imaginary part; an array or a NumPy scalar also of Python's numbers."""
+    whole = np.asarray(x)
+    if np.iscomplexobj(whole):
+        return whole.imag != 0
+    return np.zeros(whole.shape, bool)[()]

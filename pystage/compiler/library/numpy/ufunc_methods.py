@@ -1,0 +1,315 @@
+"""Methods of NumPy's ufuncs: `reduce`, `accumulate`, `outer`, `at`.
+
+In: a ufunc and the arguments of the method. The usual reductions are those of `np` with other defaults; what
+is left is a program over the ufunc itself, whose loop stays a loop.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...diagnostics.codes_calls import NotServed, WrongArguments
+from ...diagnostics.codes_types import ArgumentNotStaged
+from ...hlo.op import HloOp
+from ...hlo.types import BOOL, INT64, DType, is_integer
+from ...ops import Add, And, Maximum, Minimum, Multiply, Negate, Or, Reduce, Xor
+from ...values.boundary import Form
+from ...values.lattice import Abstract, Array, Const, Ref
+from ..context import Context, Raw
+from ..kernels.nesting import is_sequence, nested
+from ..kernels.reducing import reduced_shape, source
+from ..kernels.structures import MISSING, abstract, known_object
+from ..registry import method_meaning
+from ..rules.casting import cast_number
+from ..rules.jax import is_none
+from ..rules.libraries import NUMPY, as_ndarray
+from .composed import run_program
+from .indexing.doors import array_setitem
+from .indexing.gathering import basic_views, fancy, scatter
+from .indexing.indices import parse
+from .indexing.masks import Masked
+from .indexing.stores import broadcasts, dtype_of, fit, shape_of, store_through
+from .reductions.scans import running
+
+_REDUCTIONS: dict[np.ufunc, Any] = {
+    np.add: np.sum,
+    np.multiply: np.prod,
+    np.maximum: np.max,
+    np.minimum: np.min,
+    np.logical_and: np.all,
+    np.logical_or: np.any,
+}
+_SCANS: dict[np.ufunc, Any] = {np.add: np.cumsum, np.multiply: np.cumprod}
+_BITS: dict[np.ufunc, HloOp] = {np.bitwise_and: And(), np.bitwise_or: Or(), np.bitwise_xor: Xor()}
+_COMBINING: dict[np.ufunc, HloOp] = {
+    np.add: Add(),
+    np.subtract: Add(),
+    np.multiply: Multiply(),
+    np.maximum: Maximum(),
+    np.minimum: Minimum(),
+    **_BITS,
+}
+"""What a scatter combines; it subtracts by adding the negative."""
+
+
+def _binary(ctx: Context, ufunc: np.ufunc, method: str) -> None:
+    """Only functions of two operands and one result have methods."""
+    if ufunc.nin != 2 or ufunc.nout != 1:
+        text = f"{method} only supported for binary functions"
+        ctx.raise_(ValueError(text if ufunc.nout == 1 else f"{text} returning a single value"))
+
+
+def _is_true(where: Raw) -> bool:
+    """True for the default of `where`."""
+    return where is True or (isinstance(where, Const) and where.value is True)
+
+
+def _name(ufunc: np.ufunc, method: str) -> str:
+    return f"np.{ufunc.__name__}.{method}"
+
+
+# ---------------------------------------------------------------- reduce and accumulate
+
+
+@method_meaning(np.ufunc, "reduce")
+def reduce(
+    ctx: Context,
+    ufunc: np.ufunc,
+    array: Raw,
+    axis: Raw = 0,
+    dtype: Raw = None,
+    out: Raw = None,
+    keepdims: Raw = False,
+    initial: Raw = None,
+    where: Raw = True,
+) -> Abstract:
+    """All elements along an axis combined by the ufunc, from the first on."""
+    _binary(ctx, ufunc, "reduce")
+    reduction = _REDUCTIONS.get(ufunc)
+    array = as_ndarray(ctx, array)
+    given = {"axis": axis, "out": out, "keepdims": keepdims}
+    if reduction is not None:
+        if reduction in (np.sum, np.prod):
+            given["dtype"] = dtype
+        if not is_none(initial):
+            given["initial"] = initial
+        if not _is_true(where):
+            given["where"] = where
+        return ctx.call(Const(reduction), [abstract(array)], {k: abstract(v) for k, v in given.items()})
+    for argument, value in (("dtype", dtype), ("out", out), ("initial", initial)):
+        if not is_none(value):
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function=_name(ufunc, "reduce"), argument=argument))
+    if ufunc in _BITS and not isinstance(array, Masked):
+        return _of_bits(ctx, ufunc, array, axis, keepdims)
+    if not _is_true(where):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=_name(ufunc, "reduce"), argument="where"))
+    return run_program(ctx, folded, [Const(ufunc), array, axis, keepdims])
+
+
+def _of_bits(ctx: Context, ufunc: np.ufunc, array: Raw, axis: Raw, keepdims: Raw) -> Abstract:
+    """A reduction by a bitwise function, as one operation."""
+    value = nested(ctx, NUMPY, array, _name(ufunc, "reduce")).value
+    of = source(ctx, NUMPY, NUMPY.array(ctx, value), axis, keepdims, _name(ufunc, "reduce"))
+    if of.dtype.kind not in "biu":
+        ctx.raise_(TypeError(f"ufunc '{ufunc.__name__}' not supported for the input types"))
+    first = -1 if ufunc is np.bitwise_and and of.dtype != BOOL else ufunc is np.bitwise_and
+    start = ctx.constant(np.asarray(first).astype(of.dtype), of.dtype)
+    made = ctx.op(Reduce(_BITS[ufunc], of.axes), of.value, start)
+    return NUMPY.result(
+        ctx, ctx.reshape(made, reduced_shape(of.extents, of.axes, of.shape != made.type.shape))
+    )
+
+
+def folded(ufunc: Any, array: Any, axis: Any, keepdims: Any) -> Any:
+    """Along one axis, from the first element on."""
+    a = np.asarray(array)
+    if axis is None:
+        if a.ndim != 1:
+            text = "is not reorderable, so at most one axis may be specified"
+            raise ValueError(f"reduction operation '{ufunc.__name__}' {text}")
+        axis = 0
+    lines = np.moveaxis(a, axis, 0)
+    if len(lines) == 0:
+        raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
+    result = lines[0].astype(ufunc(lines[0], lines[0]).dtype)
+    for i in range(1, len(lines)):
+        result = ufunc(result, lines[i])
+    if keepdims:
+        return np.expand_dims(result, axis)
+    return result
+
+
+@method_meaning(np.ufunc, "accumulate")
+def accumulate(
+    ctx: Context, ufunc: np.ufunc, array: Raw, axis: Raw = 0, dtype: Raw = None, out: Raw = None
+) -> Abstract:
+    """Each element combined with all before it, along one axis."""
+    _binary(ctx, ufunc, "accumulate")
+    scan = _SCANS.get(ufunc)
+    array = as_ndarray(ctx, array)
+    if scan is not None:
+        options = {"axis": abstract(axis), "dtype": abstract(dtype), "out": abstract(out)}
+        return ctx.call(Const(scan), [abstract(array)], options)
+    for argument, value in (("dtype", dtype), ("out", out)):
+        if not is_none(value):
+            name = _name(ufunc, "accumulate")
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument=argument))
+    given = nested(ctx, NUMPY, array, _name(ufunc, "accumulate"))
+    if given.rank == 0:
+        ctx.raise_(TypeError("cannot accumulate on a scalar"))
+    if ufunc in (np.maximum, np.minimum) and given.dtype.kind != "c":
+        (at,) = source(ctx, NUMPY, NUMPY.array(ctx, given.value), axis, False, "accumulate").axes
+        return NUMPY.array(ctx, running(ctx, _COMBINING[ufunc], given.value, at))
+    return run_program(ctx, accumulated, [Const(ufunc), NUMPY.array(ctx, given.value), axis])
+
+
+def accumulated(ufunc: Any, array: Any, axis: Any) -> Any:
+    """The results of `folded` on the way, in an array of their own."""
+    lines = np.moveaxis(array, axis, 0)
+    result = np.empty(lines.shape, ufunc(lines, lines).dtype)
+    if len(lines):
+        result[0] = lines[0]
+    for i in range(1, len(lines)):
+        result[i] = ufunc(result[i - 1], lines[i])
+    return np.moveaxis(result, 0, axis).copy()
+
+
+@method_meaning(np.ufunc, "reduceat")
+def reduceat(
+    ctx: Context, ufunc: np.ufunc, array: Raw, indices: Raw, axis: Raw = 0, dtype: Raw = None, out: Raw = None
+) -> Abstract:
+    """Refused: the slices that it combines have sizes of their own."""
+    why = "slices of several sizes are combined; write a loop over them"
+    ctx.fail(WrongArguments(span=ctx.span, name=_name(ufunc, "reduceat"), why=why))
+
+
+# ---------------------------------------------------------------- outer
+
+
+@method_meaning(np.ufunc, "outer")
+def outer(ctx: Context, ufunc: np.ufunc, a: Raw, b: Raw, /) -> Abstract:
+    """The ufunc of every element of `a` with every element of `b`; numbers count as arrays."""
+    if ufunc.nin != 2:
+        ctx.raise_(ValueError("outer product only supported for binary functions"))
+    return run_program(ctx, combined, [Const(ufunc), a, b])
+
+
+def combined(ufunc: Any, a: Any, b: Any) -> Any:
+    """`a` with an axis of one element for each axis of `b`."""
+    rows = np.asarray(a)
+    columns = np.asarray(b)
+    return ufunc(rows.reshape(rows.shape + (1,) * columns.ndim), columns)
+
+
+# ---------------------------------------------------------------- at
+
+
+@method_meaning(np.ufunc, "at")
+def at(ctx: Context, ufunc: np.ufunc, a: Raw, indices: Raw, b: Raw = MISSING, /) -> Abstract:
+    """`a[indices] = ufunc(a[indices], b)` in place, where an element that occurs twice is changed twice."""
+    if not isinstance(a, Ref) or not ctx.is_ndarray(a):
+        ctx.raise_(TypeError("first operand must be array"))
+    if (b is MISSING) != (ufunc.nin == 1) or ufunc.nout != 1:
+        ctx.raise_(ValueError("second operand needed for ufunc" if b is MISSING else "too many operands"))
+    if ctx.settle(a).writable is not True or any(view.read_only for view in a.path):
+        name, why = f"{_name(ufunc, 'at')} of read-only memory", "NumPy changes it all the same"
+        instead = "change a copy, or make the array writable"
+        ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
+    b = b if b is MISSING else _in_type(ctx, b, dtype_of(ctx, a))
+    shape = shape_of(ctx, a)
+    places = parse(ctx, indices, shape, jax=False)
+    if places.is_basic or places.masks:
+        return _once(ctx, ufunc, a, indices, b)
+    if b is MISSING:
+        return run_program(ctx, changed_each, [Const(ufunc), a, _listed(ctx, indices)])
+    combine = _COMBINING.get(ufunc)
+    new = NUMPY.operand(ctx, b, _name(ufunc, "at"))
+    view = Ref(a.cell, (*a.path, *basic_views(places.items, shape)))
+    whole, where = ctx.contents(view), fancy(ctx, places)
+    selected = where.result_shape(whole.type.static_shape)
+    if not broadcasts(new.shape, selected):
+        places.check_places()
+        ctx.raise_(ValueError("array is not broadcastable to correct shape"))
+    dtype = dtype_of(ctx, a)
+    if combine is None or not _combines(ufunc, dtype, new.dtype):
+        return run_program(ctx, changed, [Const(ufunc), a, _listed(ctx, indices), b])
+    value = ctx.convert(new.value, dtype)
+    value = ctx.op(Negate(), value) if ufunc is np.subtract else value
+    value = fit(ctx, value, selected)
+    places.check_places()
+    store_through(ctx, view, scatter(ctx, whole, where, value, combine))
+    return Const(None)
+
+
+def _in_type(ctx: Context, b: Raw, dtype: DType) -> Raw:
+    """The second operand of `at`: a Python integer is one of the array's, cast."""
+    if is_sequence(ctx, b) or not is_integer(dtype):
+        return b
+    read = ctx.read(b)
+    python = (
+        type(read.value) is int
+        if isinstance(read, Const)
+        else read.form is Form.PYTHON and read.dtype == INT64
+    )
+    return Array(cast_number(ctx, read, dtype), Form.SCALAR) if python else b
+
+
+def _combines(ufunc: np.ufunc, dtype: DType, other: DType) -> bool:
+    """True if elements of `dtype` stay what they are when those of `other` are combined with them."""
+    if ufunc in (np.maximum, np.minimum) and dtype.kind == "c":
+        return False
+    try:
+        return ufunc.resolve_dtypes((dtype, other, None))[2] == dtype
+    except TypeError:
+        return False
+
+
+def _once(ctx: Context, ufunc: np.ufunc, a: Ref, indices: Raw, b: Raw) -> Abstract:
+    """An index that names no element twice."""
+    operands: list[Abstract] = [run_program(ctx, item, [a, indices])]
+    operands += [] if b is MISSING else [abstract(b)]
+    made = ctx.call(Const(ufunc), operands)
+    array_setitem(ctx, a, indices, ctx.ndarray(made.value) if isinstance(made, Array) else made)
+    return Const(None)
+
+
+def item(a: Any, index: Any) -> Any:
+    """`a[index]`."""
+    return a[index]
+
+
+def _listed(ctx: Context, indices: Raw) -> Abstract:
+    """The index as a tuple."""
+    known = known_object(ctx, indices)
+    if isinstance(known, tuple):
+        return abstract(indices)
+    return run_program(ctx, as_tuple, [indices])
+
+
+def as_tuple(indices: Any) -> Any:
+    """An index of one axis, or of several, as a tuple."""
+    if isinstance(indices, tuple):
+        return indices
+    return (indices,)
+
+
+def changed_each(ufunc: Any, a: Any, indices: Any) -> None:
+    """A function of one operand, at one place after the other."""
+    places = np.broadcast_arrays(*indices)
+    flat = [np.ravel(p) for p in places]
+    for i in range(len(flat[0])):
+        place = tuple([p[i] for p in flat])
+        a[place] = np.asarray(ufunc(a[place]))
+
+
+def changed(ufunc: Any, a: Any, indices: Any, b: Any) -> None:
+    """A function of two operands, at one place after the other."""
+    places = np.broadcast_arrays(*indices)
+    shape = places[0].shape + a.shape[len(places) :]
+    values = np.broadcast_to(b, shape).reshape((places[0].size, *a.shape[len(places) :]))
+    flat = [np.ravel(p) for p in places]
+    for i in range(len(flat[0])):
+        place = tuple([p[i] for p in flat])
+        a[place] = np.asarray(ufunc(a[place], values[i]))

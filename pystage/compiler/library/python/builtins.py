@@ -1,0 +1,454 @@
+"""Python's builtin functions of numbers and objects: `abs`, `min`, `sum`, `isinstance`, `len`, …
+
+In: abstract arguments. Out: what the builtin gives, in the kind of object that the plain run has. Functions
+of iterables stand in `iterables.py`, conversions in `scalars.py`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import types
+from collections.abc import Callable
+from typing import Any, cast
+
+import jax.numpy as jnp
+import numpy as np
+
+from ...diagnostics.codes_calls import WrongArguments
+from ...diagnostics.codes_types import NoSuchOperation
+from ...hlo.types import BOOL, FLOAT64, INT64, is_complex
+from ...ops import Abs, Imag, Real
+from ...values.boundary import Form
+from ...values.lattice import (
+    Abstract,
+    Array,
+    ByPath,
+    Caught,
+    ClassOf,
+    Closure,
+    Const,
+    DictCell,
+    DictView,
+    Flat,
+    IteratorCell,
+    ListCell,
+    MaybeUndef,
+    Meaning,
+    Method,
+    ObjectCell,
+    Partial,
+    Range,
+    Ref,
+    SetCell,
+    Tuple,
+    Undef,
+    is_number,
+)
+from ..context import Context, Raw
+from ..kernels.arithmetic import absolute
+from ..kernels.structures import MISSING, abstract, call_now, cell_of, known_object, type_name
+from ..numpy import ufuncs as u
+from ..numpy.elementwise import apply_jax, apply_numpy
+from ..numpy.indexing.masks import Masked, length
+from ..registry import meaning
+from ..rules.bounds import bounds, bounds_of
+from ..rules.classes import c_name, class_of
+from ..rules.promote import kinds_of
+from . import strings
+from .caught import is_instance
+from .number_checks import check_divisor, check_least, check_overflow
+from .operators import binary, compare
+from .ordering import choose
+from .ranges import range_length
+from .scalars import special
+
+
+def listed(ctx: Context, iterable: Raw, what: str) -> list[Abstract]:
+    """The elements of an iterable; PS202 where they cannot be listed."""
+    items = ctx.iterate(abstract(iterable))
+    if items is None:
+        types = type_name(ctx, iterable)
+        ctx.fail(
+            NoSuchOperation(
+                span=ctx.span, operation=f"{what} over a number of elements not known", types=types
+            )
+        )
+    return items
+
+
+# ---------------------------------------------------------------- numbers
+
+
+@meaning(builtins.abs)
+def abs_(ctx: Context, x: Raw, /) -> Abstract:
+    """`abs(x)`."""
+    method = special(ctx, x, "__abs__")
+    if method is not None:
+        return ctx.call(method, [])
+    known = known_object(ctx, x)
+    if known is not MISSING:
+        return call_now(ctx, abs, known)
+    operand = ctx.read(x)
+    assert isinstance(operand, Array)
+    if operand.form is Form.JAX:
+        return apply_jax(ctx, u.ABSOLUTE, [operand])
+    if operand.form is not Form.PYTHON:
+        return apply_numpy(ctx, u.ABSOLUTE, [operand])
+    if is_complex(operand.dtype):
+        size = absolute(ctx, Form.PYTHON, operand.value)
+        parts = [ctx.op(part, operand.value) for part in (Real(), Imag())]
+        check_overflow(ctx, abs, [operand], parts, size)
+        return ctx.python(size)
+    if operand.dtype == BOOL:
+        return ctx.python(ctx.convert(operand.value, INT64), 0, 1)
+    low, high = bounds(ctx, operand)
+    if low is not None and low >= 0:
+        return operand
+    if operand.dtype == INT64:
+        check_least(ctx, operand, low, "abs({})")
+    ends = None if low is None or high is None else max(abs(low), abs(high))
+    return ctx.python(ctx.op(Abs(), operand.value), 0 if operand.dtype == INT64 else None, ends)
+
+
+def _extreme(name: str, op: str) -> Callable[..., Abstract]:
+    """`min` or `max`: the first of the greatest, by comparing one after the other as Python does."""
+    real = getattr(builtins, name)
+    required: Any = object()
+
+    def extreme(
+        ctx: Context, first: Raw, /, *rest: Raw, key: Raw = None, default: Raw = required
+    ) -> Abstract:
+        single = not rest
+        whole = None if not single else _array_extreme(ctx, first, name, key)
+        if whole is not None:
+            return whole
+        items = listed(ctx, first, f"{name}()") if single else [abstract(first), *map(abstract, rest)]
+        if not items:
+            if default is not required:
+                return abstract(default)
+            ctx.raise_(ValueError(f"{name}() iterable argument is empty"))
+        plain = key is None or (isinstance(key, Const) and key.value is None)
+        known = [known_object(ctx, i) for i in items]
+        if plain and not any(k is MISSING for k in known):
+            return call_now(ctx, real, known)
+        function = abstract(key)
+        keys = items if plain else [ctx.call(function, [i]) for i in items]
+        best, best_key = items[0], keys[0]
+        for item, item_key in zip(items[1:], keys[1:], strict=True):
+            better = ctx.truth(compare(ctx, op, item_key, best_key))
+            best_before, key_before = best, best_key
+            best = _choose_number(ctx, better, item, best_before, name)
+            best_key = best if plain else choose(ctx, better, item_key, key_before)
+        return best
+
+    extreme.__name__ = name
+    extreme.__doc__ = f"`{name}(…)`."
+    return extreme
+
+
+def _choose_number(ctx: Context, better: Abstract, item: Abstract, best: Abstract, name: str) -> Abstract:
+    chosen = choose(ctx, better, item, best)
+    if (
+        not isinstance(chosen, Array)
+        or chosen.form is not Form.PYTHON
+        or chosen.dtype != INT64
+        or isinstance(chosen, ByPath)
+    ):
+        return chosen
+    operands = [ctx.read(x) for x in (item, best)]
+    lows, highs = zip(*map(bounds_of, operands))
+    pick = max if name == "max" else min
+    known_low = [b for b in lows if b is not None]
+    known_high = [b for b in highs if b is not None]
+    low = pick(known_low) if len(known_low) == 2 or (known_low and name == "max") else None
+    high = pick(known_high) if len(known_high) == 2 or (known_high and name == "min") else None
+    return ctx.python(chosen.value, low, high)
+
+
+def _array_extreme(ctx: Context, x: Raw, name: str, key: Raw) -> Abstract | None:
+    """`max` over the only axis of an array: a reduction, where no element is NaN's special case."""
+    if key is not None or not (ctx.is_ndarray(x) or isinstance(x, Array)):
+        return None
+    operand = ctx.read(x)
+    if not isinstance(operand, Array) or operand.rank != 1 or operand.dtype.kind not in "biu":
+        return None
+    if operand.shape[0] == 0:
+        ctx.raise_(ValueError(f"{name}() iterable argument is empty"))
+    function = getattr(jnp if operand.form is Form.JAX else np, name)
+    return ctx.call(Const(function), [abstract(x)])
+
+
+min_ = meaning(builtins.min)(_extreme("min", "<"))
+max_ = meaning(builtins.max)(_extreme("max", ">"))
+
+
+_NOT_SUMMED = {"str": ("strings", "''"), "bytes": ("bytes", "b''")}
+"""What `sum` does not begin with, though it could be added."""
+
+
+@meaning(builtins.sum)
+def sum_(ctx: Context, iterable: Raw, /, start: Raw = 0) -> Abstract:
+    """`sum(iterable, start)`: one addition after the other, as Python does."""
+    total = abstract(start)
+    name = type_name(ctx, total)
+    if name in _NOT_SUMMED:
+        kind, seq = _NOT_SUMMED[name]
+        ctx.raise_(TypeError(f"sum() can't sum {kind} [use {seq}.join(seq) instead]"))
+    reduced = _reduced_sum(ctx, iterable, total)
+    if reduced is not None:
+        return reduced
+    for item in listed(ctx, iterable, "sum()"):
+        total = binary(ctx, "+", total, item)
+    return total
+
+
+def _reduced_sum(ctx: Context, x: Raw, start: Abstract) -> Abstract | None:
+    """The sum over the first axis of an array as a reduction, in the type of its elements."""
+    if not (ctx.is_ndarray(x) or isinstance(x, Array)) or not isinstance(start, Const) or start.value != 0:
+        return None
+    operand = ctx.read(x)
+    if (
+        not isinstance(operand, Array)
+        or not operand.rank
+        or operand.dtype == BOOL
+        or type(start.value) is not int
+    ):
+        return None
+    if operand.shape[0] == 0:
+        return start
+    function = jnp.sum if operand.form is Form.JAX else np.sum
+    options = {"axis": Const(0), "dtype": Const(operand.dtype)}
+    return ctx.call(Const(function), [abstract(x)], options)
+
+
+@meaning(builtins.pow)
+def pow_(ctx: Context, base: Raw, exp: Raw, mod: Raw = None) -> Abstract:
+    """`pow(base, exp, mod)`; with `mod`, all three must be known."""
+    if mod is not None:
+        known = [ctx.known(v, "the arguments of pow() with a modulus") for v in (base, exp, mod)]
+        return call_now(ctx, pow, *known)
+    return binary(ctx, "**", base, exp)
+
+
+@meaning(builtins.divmod)
+def divmod_(ctx: Context, x: Raw, y: Raw, /) -> Abstract:
+    """`divmod(x, y)`."""
+    operands = [abstract(v) for v in (x, y)]
+    if all(isinstance(o, Const | Array) and is_number(o) for o in operands):
+        numbers = [ctx.read(o) for o in operands]
+        if all(k.form is Form.PYTHON for o in numbers for k in kinds_of(o)):
+            check_divisor(ctx, divmod, numbers[0], numbers[1], FLOAT64)  # which has a text of its own
+    return Tuple((binary(ctx, "//", x, y), binary(ctx, "%", x, y)))
+
+
+def _known_only(function: Callable[..., Any]) -> Callable[..., Abstract]:
+    """A builtin that is computed now, of arguments that must be known."""
+
+    def call(ctx: Context, *args: Raw) -> Abstract:
+        what = f"the argument of {function.__name__}()"
+        return call_now(ctx, function, *[ctx.known(a, what) for a in args])
+
+    call.__name__ = function.__name__
+    call.__doc__ = f"`{function.__name__}`, of known arguments."
+    return call
+
+
+for _builtin in (ord, chr, hex, bin, oct, ascii):
+    meaning(_builtin)(_known_only(_builtin))
+
+
+@meaning(hash)
+def hash_(ctx: Context, obj: Raw, /) -> Abstract:
+    """`hash(x)` of known numbers and of tuples of them; that of a string is another one in every process."""
+    value = known_object(ctx, obj)
+    if _is_hashed_alike(value):
+        return Const(hash(value))
+    why = "it depends on the values, or on the process" if isinstance(obj, Array | Const) else _OF_MEMORY
+    instead = "use the number itself as the key, or hash outside of the staged function"
+    ctx.fail(WrongArguments(span=ctx.span, name="hash()", why=why, instead=instead))
+
+
+def _is_hashed_alike(value: object) -> bool:
+    """True for what has one hash in every process."""
+    if type(value) is tuple:
+        return all(map(_is_hashed_alike, value))
+    number = type(value) in (bool, int, float, complex) or isinstance(value, np.number | np.bool_)
+    return number and value == value  # that of NaN is the object's
+
+
+_OF_MEMORY = "it is about the object in memory"
+
+
+@meaning(id)
+def identity_(ctx: Context, x: Raw, /) -> Abstract:
+    """`id(x)`: no value of the program."""
+    instead = "ask whether two names stand for one object with `is`"
+    ctx.fail(WrongArguments(span=ctx.span, name="id()", why=_OF_MEMORY, instead=instead))
+
+
+# ---------------------------------------------------------------- truth
+
+
+def _quantifier(name: str, decides: bool) -> Callable[..., Abstract]:
+    def quantifier(ctx: Context, iterable: Raw, /) -> Abstract:
+        reduced = _reduced_truth(ctx, iterable, name)
+        if reduced is not None:
+            return reduced
+        result: Abstract = Const(not decides)
+        for item in listed(ctx, iterable, f"{name}()"):
+            truth = ctx.truth(item)
+            if isinstance(truth, Const):
+                if bool(truth.value) is decides:
+                    return Const(decides)
+            elif isinstance(result, Const):
+                result = truth
+            else:
+                result = binary(ctx, "|" if decides else "&", result, truth)
+        return result
+
+    quantifier.__name__ = name
+    quantifier.__doc__ = f"`{name}(iterable)`."
+    return quantifier
+
+
+def _reduced_truth(ctx: Context, x: Raw, name: str) -> Abstract | None:
+    """The truth of all elements of an array of one axis, as a reduction."""
+    if not (ctx.is_ndarray(x) or isinstance(x, Array)):
+        return None
+    operand = ctx.read(x)
+    if not isinstance(operand, Array) or operand.rank != 1:
+        return None
+    function = getattr(jnp if operand.form is Form.JAX else np, name)
+    return ctx.truth(ctx.call(Const(function), [abstract(x)]))
+
+
+any_ = meaning(builtins.any)(_quantifier("any", True))
+all_ = meaning(builtins.all)(_quantifier("all", False))
+
+
+# ---------------------------------------------------------------- objects
+
+
+@meaning(builtins.len)
+def len_(ctx: Context, x: Raw, /) -> Abstract:
+    """`len(x)`."""
+    if isinstance(x, Masked):
+        return length(ctx, x)
+    x = strings.known(ctx, abstract(x))
+    method = special(ctx, x, "__len__")
+    if method is not None:
+        return ctx.call(method, [])
+    content = cell_of(ctx, x)
+    if isinstance(content, IteratorCell) and isinstance(content.source, Flat):
+        return _array_length(ctx, content.source.array)
+    if ctx.is_ndarray(x) or is_number(abstract(x)):
+        return _array_length(ctx, x)
+    known = known_object(ctx, x)
+    if known is not MISSING and not isinstance(x, Tuple):
+        return call_now(ctx, len, known)
+    if isinstance(x, Range):
+        return range_length(ctx, x)
+    cell = cell_of(ctx, x)
+    sized = isinstance(x, Tuple | DictView) or isinstance(cell, ListCell | DictCell | SetCell)
+    items = ctx.iterate(abstract(x)) if sized else None
+    if items is None:
+        ctx.raise_(TypeError(f"object of type {type_name(ctx, x)!r} has no len()"))
+    return Const(len(items))
+
+
+def _array_length(ctx: Context, x: Raw) -> Abstract:
+    operand = ctx.read(x)
+    if isinstance(operand, Const) or (operand.form in (Form.PYTHON, Form.SCALAR)):
+        (cls, *_) = class_of(ctx, operand)
+        ctx.raise_(TypeError(f"object of type {c_name(cls)!r} has no len()"))
+    if not operand.rank:
+        ctx.raise_(TypeError("len() of unsized object"))
+    return Const(operand.shape[0])
+
+
+@meaning(isinstance)
+def isinstance_(ctx: Context, x: Raw, classes: Raw, /) -> Abstract:
+    """`isinstance(x, classes)`."""
+    wanted = ctx.known(classes, "the classes of isinstance()")
+    if isinstance(x, Const):
+        return call_now(ctx, isinstance, x.value, wanted)
+    if isinstance(x, Caught):
+        return is_instance(ctx, x, wanted)
+    (cls,) = class_of(ctx, x)
+    return Const(bool(issubclass(cls, wanted)))
+
+
+@meaning(issubclass)
+def issubclass_(ctx: Context, cls: Raw, classes: Raw, /) -> Abstract:
+    """`issubclass(cls, classes)`."""
+    return call_now(
+        ctx, issubclass, ctx.known(cls, "a class"), ctx.known(classes, "the classes of issubclass()")
+    )
+
+
+@meaning(type)
+def type_(ctx: Context, x: Raw, /) -> Abstract:
+    """`type(x)`."""
+    if isinstance(x, Const):
+        return Const(type(x.value))
+    found = class_of(ctx, x)
+    return ClassOf(cast(Caught, x)) if len(found) > 1 else Const(found[0])
+
+
+@meaning(callable)
+def callable_(ctx: Context, x: Raw, /) -> Abstract:
+    """`callable(x)`."""
+    if isinstance(x, Const):
+        return Const(callable(x.value))
+    if isinstance(x, Closure | Method | Partial | Meaning):
+        return Const(True)
+    cell = cell_of(ctx, x)
+    found = isinstance(cell, ObjectCell) and any("__call__" in vars(c) for c in cell.cls.__mro__)
+    return Const(found)
+
+
+@meaning(hasattr)
+def hasattr_(ctx: Context, x: Raw, name: Raw, /) -> Abstract:
+    """`hasattr(x, name)`: of an instance by its fields and class, of values by their type."""
+    attribute = ctx.known(name, "the name of an attribute")
+    if isinstance(x, Const):
+        return Const(hasattr(x.value, attribute))
+    cell = cell_of(ctx, x)
+    if isinstance(cell, ObjectCell):
+        return Const(_instance_has(ctx, x, cell, attribute))
+    if attribute == "flat" and isinstance(x, Array) and x.form is Form.JAX:
+        ctx.getattr(x, attribute)  # raises what is no AttributeError
+    if isinstance(cell, ListCell | DictCell) or isinstance(x, Tuple | Array | Ref):
+        return Const(all(hasattr(c, attribute) for c in class_of(ctx, x)))
+    return Const(hasattr(class_of(ctx, x)[0], attribute))
+
+
+def _instance_has(ctx: Context, x: Raw, cell: ObjectCell, name: str) -> bool:
+    """Whether reading an attribute of an instance gives one; a property is read, as Python does."""
+    own = cell.fields.get(name)
+    if own is None and cell.origin is not None:
+        own = cell.origin(name)
+    if isinstance(own, MaybeUndef):
+        ctx.getattr(abstract(x), name)
+    if own is not None and not isinstance(own, Undef):
+        return True
+    raw = next((vars(c)[name] for c in cell.cls.__mro__ if name in vars(c)), MISSING)
+    plain = raw is not MISSING and not isinstance(raw, types.MemberDescriptorType)
+    if isinstance(raw, property | functools.cached_property) or (
+        not plain and hasattr(cell.cls, "__getattr__")
+    ):
+        return ctx.attempt(lambda: ctx.getattr(abstract(x), name), AttributeError) is not None
+    return plain
+
+
+@meaning(getattr)
+def getattr_(ctx: Context, x: Raw, name: Raw, default: Raw = MISSING, /) -> Abstract:
+    """`getattr(x, name, default)`; the name must be known."""
+    attribute = ctx.known(name, "the name of an attribute")
+    if default is not MISSING:
+        present = hasattr_(ctx, x, Const(attribute))
+        assert isinstance(present, Const)
+        if not present.value:
+            return abstract(default)
+    return ctx.getattr(abstract(x), attribute)

@@ -1,0 +1,248 @@
+"""Lists, dicts, tuples, sets, strings and ranges: their items, and the door to their methods.
+
+In: an abstract container and an index or the name of an attribute. Out: the abstract item; or, for a method,
+the method bound to its receiver. Indices and keys must be known while compiling.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from ...diagnostics.codes_types import NoSuchOperation
+from ...hlo.types import INT64
+from ...values.lattice import (
+    Abstract,
+    Array,
+    Const,
+    DictCell,
+    DictView,
+    IteratorCell,
+    ListCell,
+    Meaning,
+    Method,
+    Range,
+    Ref,
+    SetCell,
+    Slice,
+    Tuple,
+)
+from ..context import Context, Raw
+from ..kernels.structures import (
+    MISSING,
+    abstract,
+    cell_of,
+    known_object,
+    lift,
+    new_list,
+    sequence_items,
+    type_name,
+)
+from ..numpy.indexing.flat import flat_attribute, flat_of
+from ..rules.promote import fits
+from . import dict_methods, list_methods, set_methods, strings
+from .computed_items import computed_item, is_place
+from .iterators import next_
+from .operators import binary
+
+Methods = dict[str, Callable[..., Abstract]]
+
+
+# ---------------------------------------------------------------- attributes
+
+
+def attribute_of_container(ctx: Context, value: Raw, name: str) -> Abstract | None:
+    """`value.name` for a container, a string, a range or a slice; None where it is none of these or has no
+    attribute of that name. A method comes bound to its receiver."""
+    match value:
+        case Tuple():
+            return _tuple_attribute(ctx, value, name)
+        case Range(start, stop, step) | Slice(start, stop, step):
+            parts = {"start": start, "stop": stop, "step": step}
+            return parts.get(name) or _known_method(ctx, value, name)
+        case Const(value=known) if isinstance(known, str | bytes | range | frozenset | tuple):
+            return strings.attribute(ctx, value, name)
+        case DictView():
+            return None
+        case Ref():
+            flat = flat_of(ctx, value)
+            if flat is not None and name != "__next__":
+                return flat_attribute(ctx, flat, name)
+            methods = _methods_of(ctx.state.get(value.cell))
+            return None if methods is None else _bound(methods, value, name)
+        case _:
+            return None
+
+
+def _methods_of(cell: object) -> Methods | None:
+    match cell:
+        case ListCell():
+            return list_methods.METHODS
+        case DictCell():
+            return dict_methods.METHODS
+        case SetCell():
+            return set_methods.METHODS
+        case IteratorCell():
+            return {"__next__": next_}
+        case _:
+            return None
+
+
+def _bound(methods: Methods, receiver: Abstract, name: str) -> Abstract | None:
+    method = methods.get(name)
+    return None if method is None else Method(Meaning(name, method), receiver)
+
+
+def _known_method(ctx: Context, value: Abstract, name: str) -> Abstract | None:
+    known = known_object(ctx, value)
+    if known is MISSING:
+        known = ctx.known(value, f"the receiver of {name}") if hasattr(range, name) else MISSING
+    return None if known is MISSING else strings.attribute(ctx, Const(known), name)
+
+
+def _tuple_attribute(ctx: Context, value: Tuple, name: str) -> Abstract | None:
+    names = getattr(value.cls, "_fields", ())
+    if name in names:
+        return value.items[names.index(name)]
+    methods = list_methods.TUPLE_METHODS | (list_methods.NAMED_METHODS if names else {})
+    return _bound(methods, value, name)
+
+
+# ---------------------------------------------------------------- items
+
+
+def container_getitem(ctx: Context, container: Raw, index: Raw) -> Abstract | None:
+    """`container[index]`; None where `container` is no container."""
+    container = abstract(container)
+    items = sequence_items(ctx, container)
+    cell = cell_of(ctx, container)
+    if items is not None:
+        kind = "list" if isinstance(cell, ListCell) else "tuple"
+        return _sequence_item(ctx, items, index, kind)
+    if isinstance(cell, DictCell):
+        return dict_methods.item(ctx, cell, index)
+    if isinstance(container, Range):
+        return _range_item(ctx, container, index)
+    if isinstance(container, Const) and isinstance(container.value, str | bytes | dict | range):
+        key = ctx.known(index, f"the index of a {type_name(ctx, container)}")
+        try:
+            return lift(ctx, container.value[key])
+        except (IndexError, KeyError, TypeError) as error:
+            ctx.raise_(error)
+    return None
+
+
+def _sequence_item(ctx: Context, items: tuple[Abstract, ...], index: Raw, kind: str) -> Abstract:
+    if isinstance(index, Array) and is_place(index) and ctx.is_computed(index):
+        found = computed_item(ctx, items, index, kind)
+        if found is not None:
+            return found
+    position = _position(ctx, index, kind)
+    if isinstance(position, slice):
+        part = items[position]
+        return new_list(ctx, part) if kind == "list" else Tuple(part)
+    try:
+        return items[position]
+    except IndexError:
+        ctx.raise_(IndexError(f"{kind} index out of range"))
+
+
+def _position(ctx: Context, index: Raw, kind: str) -> int | slice:
+    """An index or a slice of a sequence, known."""
+    if isinstance(index, Slice):
+        parts = [ctx.known(p, f"a slice of a {kind}") for p in (index.start, index.stop, index.step)]
+        return slice(*parts)
+    known = ctx.known(index, f"the index of a {kind}")
+    if isinstance(known, slice):
+        return known
+    try:
+        if not hasattr(type(known), "__index__") or not fits(operator.index(known), INT64):
+            operator.getitem([] if kind == "list" else (), known)
+        return operator.index(known)
+    except (IndexError, TypeError) as error:
+        ctx.raise_(error)
+
+
+def _range_item(ctx: Context, container: Range, index: Raw) -> Abstract:
+    """`range(…)[i]`; arithmetic where the index is known and not negative, or the range is known."""
+    known = known_object(ctx, container)
+    place = known_object(ctx, index)
+    if known is MISSING and isinstance(place, int) and place >= 0:
+        return binary(ctx, "+", container.start, binary(ctx, "*", container.step, Const(place)))
+    if known is MISSING:
+        known = ctx.known(container, "a range that is indexed")
+    if isinstance(index, Slice):
+        place = ctx.known(index, "a slice of a range")
+    elif place is MISSING:
+        if isinstance(index, Array) and index.lower is not None and index.lower >= 0:
+            return binary(ctx, "+", Const(known.start), binary(ctx, "*", Const(known.step), index))
+        place = ctx.known(index, "the index of a range")
+    try:
+        return lift(ctx, known[place])
+    except IndexError as error:
+        ctx.raise_(error)
+
+
+def container_setitem(ctx: Context, container: Raw, index: Raw, value: Raw) -> bool:
+    """`container[index] = value`; False where `container` is no list and no dict."""
+    if not isinstance(container, Ref):
+        return False
+    cell = ctx.settle(container)
+    match cell:
+        case ListCell(items=items):
+            position = _position(ctx, index, "list")
+            changed: Any = list(items)
+            new: Any = _listed(ctx, value) if isinstance(position, slice) else abstract(value)
+            _change(
+                ctx, lambda: operator.setitem(changed, position, new), "list assignment index out of range"
+            )
+            ctx.write(container.cell, replace(cell, items=tuple(changed)))
+            return True
+        case DictCell(entries=entries):
+            key = ctx.known(index, "the key of a dict")
+            ctx.write(container.cell, replace(cell, entries={**entries, key: abstract(value)}))
+            return True
+        case _:
+            return False
+
+
+def container_delitem(ctx: Context, container: Raw, index: Raw) -> bool:
+    """`del container[index]`; False where `container` is no list and no dict."""
+    if not isinstance(container, Ref):
+        return False
+    cell = ctx.settle(container)
+    match cell:
+        case ListCell(items=items):
+            position = _position(ctx, index, "list")
+            changed = list(items)
+            _change(ctx, lambda: operator.delitem(changed, position), "list assignment index out of range")
+            ctx.write(container.cell, replace(cell, items=tuple(changed)))
+            return True
+        case DictCell(entries=entries):
+            key = ctx.known(index, "the key of a dict")
+            if key not in entries:
+                ctx.raise_(KeyError(key))
+            rest = {k: v for k, v in entries.items() if k != key}
+            ctx.write(container.cell, replace(cell, entries=rest))
+            return True
+        case _:
+            return False
+
+
+def _listed(ctx: Context, value: Raw) -> list[Abstract]:
+    items = ctx.iterate(abstract(value))
+    if items is None:
+        name = type_name(ctx, value)
+        ctx.fail(NoSuchOperation(span=ctx.span, operation="assigning to a slice of a list", types=name))
+    return items
+
+
+def _change(ctx: Context, change: Callable[[], Any], text: str) -> None:
+    try:
+        change()
+    except IndexError:
+        ctx.raise_(IndexError(text))
+    except ValueError as error:
+        ctx.raise_(error)

@@ -1,0 +1,137 @@
+"""Builtins that make or walk iterables: `range`, `enumerate`, `zip`, `sorted`, `list`, `dict`, `next`, …
+
+In: abstract arguments. Out: abstract ranges and iterators that stay unexpanded, so that loops over them can
+be rolled, or containers of listed elements.
+"""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+
+from ...values.lattice import (
+    NONE,
+    Abstract,
+    Array,
+    Const,
+    Enumerate,
+    ListCell,
+    Mapped,
+    Reversed,
+    Slice,
+    Tuple,
+    Zip,
+)
+from ..context import Context, Raw
+from ..kernels.structures import MISSING, abstract, cell_of, new_dict, new_list, new_set, new_turn
+from ..registry import meaning
+from ..rules.classes import c_name, class_of
+from .builtins import listed
+from .dict_methods import entries_of
+from .iterators import is_iterator
+from .ordering import in_order
+from .scalars import special
+
+# ---------------------------------------------------------------- lazy ones
+
+
+@meaning(enumerate)
+def enumerate_(ctx: Context, iterable: Raw, start: Raw = 0) -> Abstract:
+    """`enumerate(iterable, start)`."""
+    return Enumerate(_iterable(ctx, iterable), abstract(start), new_turn(ctx))
+
+
+@meaning(zip)
+def zip_(ctx: Context, *iterables: Raw, strict: Raw = False) -> Abstract:
+    """`zip(*iterables, strict=…)`."""
+    inners = tuple([_iterable(ctx, i) for i in iterables])
+    return Zip(inners, bool(ctx.known(strict, "strict of zip()")), new_turn(ctx))
+
+
+@meaning(reversed)
+def reversed_(ctx: Context, sequence: Raw, /) -> Abstract:
+    """`reversed(sequence)`."""
+    method = special(ctx, sequence, "__reversed__")
+    if method is not None:
+        return ctx.call(method, [])
+    _check_reversible(ctx, sequence)
+    inner = _iterable(ctx, sequence)
+    content = cell_of(ctx, inner)
+    return Reversed(inner, len(content.items) if isinstance(content, ListCell) else None, new_turn(ctx))
+
+
+def _check_reversible(ctx: Context, sequence: Raw) -> None:
+    """Raises TypeError for what is certainly no sequence."""
+    (cls, *others) = class_of(ctx, sequence)
+    if others:
+        return
+    read = ctx.read(sequence) if issubclass(cls, np.ndarray | jax.Array) else None
+    if isinstance(read, Array) and not read.shape:
+        ctx.raise_(TypeError("len() of unsized object"))
+    is_sequence = hasattr(cls, "__len__") and hasattr(cls, "__getitem__")
+    if issubclass(cls, np.generic) or not (hasattr(cls, "__reversed__") or is_sequence):
+        ctx.raise_(TypeError(f"{c_name(cls)!r} object is not reversible"))
+
+
+@meaning(map)
+def map_(ctx: Context, function: Raw, *iterables: Raw) -> Abstract:
+    """`map(function, *iterables)`: calls when it is iterated over."""
+    return Mapped(abstract(function), tuple([_iterable(ctx, i) for i in iterables]), new_turn(ctx))
+
+
+def _iterable(ctx: Context, value: Raw) -> Abstract:
+    """An argument that is iterated over later; an iterator is shared with whoever has it."""
+    value = abstract(value)
+    if is_iterator(ctx, value):
+        iterator: Abstract = value
+        return iterator
+    method = special(ctx, value, "__iter__")
+    return ctx.call(method, []) if method is not None else value
+
+
+# ---------------------------------------------------------------- containers
+
+
+@meaning(list)
+def list_(ctx: Context, iterable: Raw = (), /) -> Abstract:
+    """`list(iterable)`."""
+    return new_list(ctx, listed(ctx, iterable, "list()"))
+
+
+@meaning(tuple)
+def tuple_(ctx: Context, iterable: Raw = (), /) -> Abstract:
+    """`tuple(iterable)`."""
+    return Tuple(tuple(listed(ctx, iterable, "tuple()")))
+
+
+@meaning(dict)
+def dict_(ctx: Context, source: Raw = (), /, **entries: Raw) -> Abstract:
+    """`dict(source, **entries)`."""
+    return new_dict(ctx, {**entries_of(ctx, source), **{k: abstract(v) for k, v in entries.items()}})
+
+
+@meaning(set)
+def set_(ctx: Context, iterable: Raw = (), /) -> Abstract:
+    """`set(iterable)`; elements must be known."""
+    return new_set(ctx, [ctx.known(i, "an element of a set") for i in listed(ctx, iterable, "set()")])
+
+
+@meaning(frozenset)
+def frozenset_(ctx: Context, iterable: Raw = (), /) -> Abstract:
+    """`frozenset(iterable)`; elements must be known."""
+    items = listed(ctx, iterable, "frozenset()")
+    return Const(frozenset(ctx.known(i, "an element of a set") for i in items))
+
+
+@meaning(slice)
+def slice_(ctx: Context, first: Raw, stop: Raw = MISSING, step: Raw = None, /) -> Abstract:
+    """`slice(stop)`, `slice(start, stop, step)`."""
+    if stop is MISSING:
+        return Slice(NONE, abstract(first), NONE)
+    return Slice(abstract(first), abstract(stop), abstract(step))
+
+
+@meaning(sorted)
+def sorted_(ctx: Context, iterable: Raw, /, *, key: Raw = None, reverse: Raw = False) -> Abstract:
+    """`sorted(iterable)`: the order must be known, except for a few numbers of one type."""
+    return new_list(ctx, in_order(ctx, listed(ctx, iterable, "sorted()"), key, reverse))

@@ -1,0 +1,147 @@
+"""Iterators: `iter`, `next`, `filter`, and what an iterator over something gives next.
+
+An iterator is a cell that knows what it goes over and how far it has come, so that it sees what a list, a dict or an
+ndarray has become meanwhile, and that whoever shares it finds what the others have left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+from ...diagnostics.codes_calls import NotServed
+from ...values.lattice import (
+    Abstract,
+    ArrayCell,
+    Const,
+    DictCell,
+    DictView,
+    Enumerate,
+    Filtered,
+    Flat,
+    IteratorCell,
+    ListCell,
+    Mapped,
+    Ref,
+    Reversed,
+    Tuple,
+    Zip,
+)
+from ..context import Context, Raw
+from ..kernels.structures import MISSING, abstract, cell_of, new_iterator, type_name, view_items
+from ..numpy.indexing.doors import array_getitem
+from ..numpy.indexing.stores import shape_of
+from ..registry import meaning
+from ..rules.classes import class_name
+from .builtins import listed
+from .scalars import special
+
+
+@meaning(iter)
+def iter_(ctx: Context, iterable: Raw, /) -> Abstract:
+    """`iter(iterable)` of known structure."""
+    iterable = abstract(iterable)
+    if is_iterator(ctx, iterable):
+        iterator: Abstract = iterable
+        return iterator
+    method = special(ctx, iterable, "__iter__")
+    if method is not None:
+        return ctx.call(method, [])
+    content = cell_of(ctx, iterable)
+    if isinstance(content, DictCell):
+        return _over(ctx, DictView("keys", cast(Ref, iterable).cell), tuple(content.entries))
+    if isinstance(iterable, DictView):
+        return _over(ctx, iterable, tuple(ctx.state.get(iterable.cell).entries))
+    if isinstance(content, ListCell) or (
+        isinstance(content, ArrayCell) and shape_of(ctx, cast(Ref, iterable))
+    ):
+        return _over(ctx, iterable)
+    return new_iterator(ctx, listed(ctx, iterable, "iter()"))
+
+
+def _over(ctx: Context, source: Abstract, keys: tuple[object, ...] = ()) -> Ref:
+    return Ref(ctx.state.new_cell(IteratorCell(source, 0, keys)))
+
+
+@meaning(filter)
+def filter_(ctx: Context, function: Raw, iterable: Raw, /) -> Abstract:
+    """`filter(function, iterable)`: which elements stay must be known when they are asked for."""
+    return _over(ctx, Filtered(abstract(function), iter_(ctx, iterable)))
+
+
+@meaning(next)
+def next_(ctx: Context, iterator: Raw, default: Raw = MISSING, /) -> Abstract:
+    """`next(iterator, default)`."""
+    method = special(ctx, iterator, "__next__")
+    if method is not None:
+        found = None if default is MISSING else ctx.attempt(lambda: ctx.call(method, []), StopIteration)
+        if found is not None:
+            return found
+        return ctx.call(method, []) if default is MISSING else abstract(default)
+    if isinstance(iterator, Enumerate | Zip | Reversed | Mapped):
+        kind = type_name(ctx, iterator)
+        why = f"of a {kind} it would take one element and leave the rest"
+        ctx.fail(NotServed(span=ctx.span, name="next()", why=why, instead="take it from iter(list(…))"))
+    if not is_iterator(ctx, iterator):
+        ctx.raise_(TypeError(f"{class_name(ctx, iterator)!r} object is not an iterator"))
+    first = taken(ctx, cast(Ref, iterator))
+    if first is not None:
+        return first
+    if default is not MISSING:
+        return abstract(default)
+    ctx.raise_(StopIteration())
+
+
+def is_iterator(ctx: Context, value: Raw) -> bool:
+    """True for what `iter` or `filter` has made."""
+    return isinstance(cell_of(ctx, value), IteratorCell)
+
+
+def taken(ctx: Context, iterator: Ref) -> Abstract | None:
+    """The next element of an iterator, which it gives no more; None at its end."""
+    cell = cast(IteratorCell, ctx.cell(iterator))
+    item = None if cell.source is None else _next_of(ctx, cell.source, cell)
+    if item is not None:
+        ctx.write(iterator.cell, replace(cell, index=cell.index + 1))
+    elif not isinstance(cell.source, Flat):  # which can be indexed still
+        ctx.write(iterator.cell, IteratorCell())
+    return item
+
+
+def _next_of(ctx: Context, source: Abstract, cell: IteratorCell) -> Abstract | None:
+    """The element of what an iterator goes over that comes next, as it is now."""
+    match source:
+        case Filtered(function, inner):
+            return _kept(ctx, function, cast(Ref, inner))
+        case Flat(array):
+            source = array
+        case DictView():
+            return _of_dict(ctx, source, cell)
+    content = cell_of(ctx, source)
+    if isinstance(content, ArrayCell):
+        at = cell.index
+        return array_getitem(ctx, source, Const(at)) if at < shape_of(ctx, cast(Ref, source))[0] else None
+    items = source.items if isinstance(source, Tuple) else cast(ListCell, content).items
+    return items[cell.index] if cell.index < len(items) else None
+
+
+def _kept(ctx: Context, function: Abstract, inner: Ref) -> Abstract | None:
+    """The next element for which the function of a filter holds."""
+    plain = isinstance(function, Const) and function.value is None
+    while (item := taken(ctx, inner)) is not None:
+        verdict = item if plain else ctx.call(function, [item])
+        if ctx.known(ctx.truth(verdict), "what filter() keeps"):
+            return item
+    return None
+
+
+def _of_dict(ctx: Context, view: DictView, cell: IteratorCell) -> Abstract | None:
+    """The next key, value or item of a dict; RuntimeError where it has got more or fewer."""
+    entries = cast(DictCell, ctx.cell(Ref(view.cell))).entries
+    if len(entries) != len(cell.keys):
+        ctx.raise_(RuntimeError("dictionary changed size during iteration"))
+    if cell.index == len(cell.keys):
+        return None
+    if cell.keys[cell.index] not in entries:
+        ctx.raise_(RuntimeError("dictionary keys changed during iteration"))
+    return view_items(ctx, view)[cell.index]

@@ -1,0 +1,428 @@
+"""The `math` module, on Python floats and integers that the program computes.
+
+In: a number (anything that `float()` takes). Out: a Python float, int or bool. Where all arguments are known
+the real function runs now, with its exceptions; what it raises at run time, `math_checks.py` says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ...hlo.ir import Value
+from ...hlo.op import HloOp
+from ...hlo.types import BOOL, FLOAT64, INT64
+from ...ops import (
+    Abs,
+    Acos,
+    Acosh,
+    Add,
+    And,
+    Asin,
+    Asinh,
+    Atan,
+    Atan2,
+    Atanh,
+    Cbrt,
+    Ceil,
+    Compare,
+    Cosh,
+    Cosine,
+    Divide,
+    Erf,
+    Erfc,
+    Exponential,
+    ExponentialMinusOne,
+    Floor,
+    IsFinite,
+    Lgamma,
+    Log,
+    LogPlusOne,
+    Maximum,
+    Multiply,
+    Negate,
+    NextAfter,
+    Not,
+    Or,
+    Power,
+    Remainder,
+    RoundNearestEven,
+    Sine,
+    Sinh,
+    Sqrt,
+    Subtract,
+    Tan,
+    Tanh,
+)
+from ...values.boundary import Form
+from ...values.lattice import Abstract, Array, Tuple
+from ..context import Case, Context, Raw
+from ..kernels import arithmetic as a
+from ..kernels import transcendental as t
+from ..kernels.arithmetic import Kernel, like, select
+from ..kernels.structures import MISSING, abstract, call_now, known_object
+from ..registry import meaning
+from ..rules.bounds import UNBOUNDED
+from ..rules.classes import class_of
+from ..rules.promote import value_of
+from .builtins import listed
+from .math_checks import check_call, check_logarithm
+from .number_checks import both, check_integral, check_overflow, check_product, either
+from .operators import binary
+from .scalars import special, to_python
+
+
+def number(ctx: Context, x: Raw) -> Value:
+    """An argument as a float64 scalar, as `float(x)` makes it."""
+    method = special(ctx, x, "__float__")
+    made = ctx.call(method, []) if method is not None else to_python(ctx, x, float)
+    return value_of(ctx, ctx.read(made), FLOAT64, Form.PYTHON)
+
+
+def integer(ctx: Context, x: Raw) -> Value:
+    """An argument as an int64 scalar; it must be an integer."""
+    operand = ctx.read(x)
+    if isinstance(operand, Array) and operand.dtype.kind not in "biu":
+        ctx.raise_(TypeError(f"'{operand.dtype}' object cannot be interpreted as an integer"))
+    return value_of(ctx, operand, INT64, Form.PYTHON)
+
+
+def _declare(
+    function: Callable[..., Any], kernel: Kernel, read: Callable[[Context, Raw], Value] = number
+) -> None:
+    """`function` means `kernel` on its arguments as scalars; a boolean kernel gives a bool."""
+
+    def call(ctx: Context, *args: Raw) -> Abstract:
+        known = [known_object(ctx, x) for x in args]
+        if not any(k is MISSING for k in known):
+            return call_now(ctx, function, *known)
+        values = [read(ctx, x) for x in args]
+        made = kernel(ctx, Form.PYTHON, *values)
+        check_call(ctx, function, values, made)
+        return ctx.python(made)
+
+    call.__name__ = function.__name__
+    call.__doc__ = f"`math.{function.__name__}`."
+    meaning(function)(call)
+
+
+def _op(kind: HloOp) -> Kernel:
+    return a.op(kind)
+
+
+# ---------------------------------------------------------------- real functions
+
+_OPERATIONS: dict[Callable[..., Any], HloOp] = {
+    math.sqrt: Sqrt(),
+    math.exp: Exponential(),
+    math.expm1: ExponentialMinusOne(),
+    math.log1p: LogPlusOne(),
+    math.sin: Sine(),
+    math.cos: Cosine(),
+    math.tan: Tan(),
+    math.asin: Asin(),
+    math.acos: Acos(),
+    math.atan: Atan(),
+    math.atan2: Atan2(),
+    math.sinh: Sinh(),
+    math.cosh: Cosh(),
+    math.tanh: Tanh(),
+    math.asinh: Asinh(),
+    math.acosh: Acosh(),
+    math.atanh: Atanh(),
+    math.erf: Erf(),
+    math.erfc: Erfc(),
+    math.lgamma: Lgamma(),
+    math.pow: Power(),
+    math.fmod: Remainder(),
+    math.fabs: Abs(),
+}
+for _function, _operation in _OPERATIONS.items():
+    _declare(_function, _op(_operation))
+
+_declare(math.log2, t.logarithm(2))
+_declare(math.log10, t.logarithm(10))
+_declare(math.degrees, t.scaled_by(180 / math.pi))
+_declare(math.radians, t.scaled_by(math.pi / 180))
+_declare(math.copysign, a.copysign)
+_declare(math.isnan, t.isnan)
+_declare(math.isinf, t.isinf)
+_declare(math.isfinite, t.isfinite)
+
+
+def _gamma(ctx: Context, form: Form, x: Value) -> Value:
+    """`exp(lgamma(x))` with the sign of the gamma function; whole numbers give whole numbers."""
+    size = ctx.op(Exponential(), ctx.op(Lgamma(), x))
+    floor = ctx.op(Floor(), x)
+    odd = ctx.op(Compare("NE"), ctx.op(Remainder(), floor, like(ctx, x, 2)), like(ctx, x, 0))
+    below = ctx.op(Compare("LT"), x, like(ctx, x, 0))
+    signed = select(ctx, ctx.op(And(), below, odd), ctx.op(Subtract(), like(ctx, x, 0), size), size)
+    whole = ctx.op(And(), ctx.op(Compare("EQ"), floor, x), ctx.op(Compare("LT"), x, like(ctx, x, 19)))
+    return select(ctx, whole, ctx.op(RoundNearestEven(), signed), signed)
+
+
+def _ieee_remainder(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+    """`x - n * y` with `n` the nearest integer to `x / y`, exactly: by remainders of sizes, which are exact."""
+    size, divisor = ctx.op(Abs(), x), ctx.op(Abs(), y)
+    rest = ctx.op(Remainder(), size, divisor)
+    beyond = ctx.op(Subtract(), divisor, rest)
+    half = ctx.op(Multiply(), ctx.op(Subtract(), size, rest), ctx.constant(0.5, FLOAT64))
+    twice = ctx.op(Multiply(), ctx.op(Remainder(), half, divisor), ctx.constant(2.0, FLOAT64))
+    found = select(
+        ctx,
+        ctx.op(Compare("LT"), rest, beyond),
+        rest,
+        select(
+            ctx,
+            ctx.op(Compare("GT"), rest, beyond),
+            ctx.op(Negate(), beyond),
+            ctx.op(Subtract(), rest, twice),
+        ),
+    )
+    return select(ctx, a.signbit(ctx, form, x), ctx.op(Negate(), found), found)
+
+
+_declare(math.gamma, _gamma)
+_declare(math.remainder, _ieee_remainder)
+for _name, _kernel in (("cbrt", _op(Cbrt())), ("exp2", t.exp2), ("nextafter", _op(NextAfter()))):
+    if hasattr(math, _name):
+        _declare(getattr(math, _name), _kernel)
+
+
+@meaning(math.log)
+def log(ctx: Context, x: Raw, base: Raw = None, /) -> Abstract:
+    """`math.log(x, base)`."""
+    known = [known_object(ctx, v) for v in (x, base)]
+    if MISSING not in known:
+        return call_now(ctx, math.log, *(known if base is not None else known[:1]))
+    argument = number(ctx, x)
+    value = ctx.op(Log(), argument)
+    if base is None:
+        check_logarithm(ctx, argument, None, None)
+        return ctx.python(value)
+    other = number(ctx, base)
+    divisor = ctx.op(Log(), other)
+    check_logarithm(ctx, argument, other, divisor)
+    return ctx.python(ctx.op(Divide(), value, divisor))
+
+
+@meaning(math.hypot)
+def hypot(ctx: Context, *coordinates: Raw) -> Abstract:
+    """`math.hypot(*coordinates)`."""
+    known = [known_object(ctx, c) for c in coordinates]
+    if not any(k is MISSING for k in known):
+        return call_now(ctx, math.hypot, *known)
+    values = [number(ctx, c) for c in coordinates]
+    length = ctx.op(Abs(), values[0])
+    for value in values[1:]:
+        length = t.hypot(ctx, Form.PYTHON, length, value)
+    return ctx.python(length)
+
+
+@meaning(math.dist)
+def dist(ctx: Context, p: Raw, q: Raw, /) -> Abstract:
+    """`math.dist(p, q)`."""
+    first, second = listed(ctx, p, "math.dist"), listed(ctx, q, "math.dist")
+    if len(first) != len(second):
+        ctx.raise_(ValueError("both points must have the same number of dimensions"))
+    return hypot(ctx, *[binary(ctx, "-", x, y) for x, y in zip(first, second, strict=True)])
+
+
+# ---------------------------------------------------------------- to integers
+
+
+def _rounding(function: Callable[..., Any], name: str, kernel: Kernel) -> None:
+    """`math.floor` and its like: an int."""
+
+    def call(ctx: Context, x: Raw, /) -> Abstract:
+        method = special(ctx, x, name)
+        if method is not None:
+            return ctx.call(method, [])
+        known = known_object(ctx, x)
+        if known is not MISSING:
+            return call_now(ctx, function, known)
+        _check_truncates(ctx, x, function)
+        operand = ctx.read(x)
+        if isinstance(operand, Array) and operand.dtype.kind in "biu":
+            return to_python(ctx, x, int)
+        rounded = kernel(ctx, Form.PYTHON, number(ctx, x))
+        assert isinstance(operand, Array)
+        check_integral(ctx, function, operand, rounded, f"math.{function.__name__}({{}})")
+        return ctx.python(ctx.convert(rounded, INT64))
+
+    call.__name__ = function.__name__
+    call.__doc__ = f"`math.{function.__name__}`: an int."
+    meaning(function)(call)
+
+
+def _check_truncates(ctx: Context, x: Raw, function: Callable[..., Any]) -> None:
+    """`math.trunc` needs the class's own method, which most NumPy scalars have not."""
+    for cls in class_of(ctx, x):
+        if function is math.trunc and not hasattr(cls, "__trunc__"):
+            ctx.raise_(TypeError(f"type {cls.__name__} doesn't define __trunc__ method"))
+
+
+_rounding(math.floor, "__floor__", _op(Floor()))
+_rounding(math.ceil, "__ceil__", _op(Ceil()))
+_rounding(math.trunc, "__trunc__", t.trunc)
+
+
+def _isqrt(ctx: Context, form: Form, n: Value) -> Value:
+    """The integer part of the square root: rounded, then corrected by one."""
+    root = ctx.convert(ctx.op(Floor(), ctx.op(Sqrt(), ctx.convert(n, FLOAT64))), INT64)
+    one = like(ctx, n, 1)
+    too_great = ctx.op(Compare("GT"), root, ctx.op(Divide(), n, ctx.op(Maximum(), root, one)))
+    root = select(ctx, too_great, ctx.op(Subtract(), root, one), root)
+    above = ctx.op(Add(), root, one)
+    return select(ctx, ctx.op(Compare("LE"), above, ctx.op(Divide(), n, above)), above, root)
+
+
+def _folded(kernel: Kernel, empty: int) -> Kernel:
+    """A kernel of two integers applied to any number of them."""
+
+    def kernel_of_all(ctx: Context, form: Form, *values: Value) -> Value:
+        result = ctx.constant(empty, INT64)
+        for value in values:
+            result = kernel(ctx, form, result, value)
+        return result
+
+    return kernel_of_all
+
+
+_declare(math.isqrt, _isqrt, integer)
+_declare(math.gcd, _folded(t.gcd, 0), integer)
+
+
+def _lcm(ctx: Context, x: Value, y: Value) -> Value:
+    """The least common multiple of two integers; PS810 where 64 bits do not hold it."""
+    divisor = t.gcd(ctx, Form.PYTHON, x, y)
+    divisor = select(ctx, a.zero_at(ctx, divisor), like(ctx, divisor, 1), divisor)
+    operands = [Array(v, Form.PYTHON) for v in (ctx.op(Divide(), x, divisor), y)]
+    made = ctx.op(Multiply(), *[o.value for o in operands])
+    check_product(ctx, "*", (operands[0], operands[1]), UNBOUNDED, made, None)
+    return ctx.op(Abs(), made)
+
+
+@meaning(math.lcm)
+def lcm(ctx: Context, *integers: Raw) -> Abstract:
+    """`math.lcm(*integers)`."""
+    known = [known_object(ctx, x) for x in integers]
+    if not any(k is MISSING for k in known):
+        return call_now(ctx, math.lcm, *known)
+    result = ctx.constant(1, INT64)
+    for each in integers:
+        result = _lcm(ctx, result, integer(ctx, each))
+    return ctx.python(result, 0)
+
+
+@meaning(math.factorial)
+def factorial(ctx: Context, n: Raw, /) -> Abstract:
+    """`math.factorial(n)`: from a table of the 21 factorials that 64 bits hold."""
+    known = known_object(ctx, n)
+    if known is not MISSING:
+        return call_now(ctx, math.factorial, known)
+    value = integer(ctx, n)
+    result = ctx.constant(1, INT64)
+    for i in range(2, 21):
+        here = ctx.op(Compare("GE"), value, like(ctx, value, i))
+        result = select(ctx, here, ctx.constant(math.factorial(i), INT64), result)
+    check_call(ctx, math.factorial, [value], result)
+    return ctx.python(result, 1)
+
+
+@meaning(math.comb)
+def comb(ctx: Context, n: Raw, k: Raw, /) -> Abstract:
+    """`math.comb`, of known integers."""
+    return call_now(ctx, math.comb, *[ctx.known(v, "the arguments of math.comb") for v in (n, k)])
+
+
+@meaning(math.perm)
+def perm(ctx: Context, n: Raw, k: Raw = None, /) -> Abstract:
+    """`math.perm`, of known integers."""
+    return call_now(ctx, math.perm, *[ctx.known(v, "the arguments of math.perm") for v in (n, k)])
+
+
+# ---------------------------------------------------------------- of sequences
+
+
+@meaning(math.prod)
+def prod(ctx: Context, iterable: Raw, /, *, start: Raw = 1) -> Abstract:
+    """`math.prod(iterable)`: one product after the other."""
+    total = abstract(start)
+    for item in listed(ctx, iterable, "math.prod"):
+        total = binary(ctx, "*", total, item)
+    return total
+
+
+@meaning(math.fsum)
+def fsum(ctx: Context, iterable: Raw, /) -> Abstract:
+    """`math.fsum(iterable)`: summed with what each addition loses (compensated), not exactly rounded."""
+    items = listed(ctx, iterable, "math.fsum")
+    known = [known_object(ctx, i) for i in items]
+    if not any(k is MISSING for k in known):
+        return call_now(ctx, math.fsum, known)
+    values = [number(ctx, item) for item in items]
+    total, lost = ctx.constant(0.0, FLOAT64), ctx.constant(0.0, FLOAT64)
+    for value in values:
+        new = ctx.op(Add(), total, value)
+        larger = ctx.op(Compare("GE"), ctx.op(Abs(), total), ctx.op(Abs(), value))
+        high, low = select(ctx, larger, total, value), select(ctx, larger, value, total)
+        lost = ctx.op(Add(), lost, ctx.op(Add(), ctx.op(Subtract(), high, new), low))
+        total = new
+    finite = both(ctx, *[ctx.op(IsFinite(), v) for v in values])
+    ends = [
+        either(ctx, *[ctx.op(Compare("EQ"), v, ctx.constant(end, FLOAT64)) for v in values])
+        for end in (math.inf, -math.inf)
+    ]
+    overflow = both(ctx, finite, ctx.op(Not(), ctx.op(IsFinite(), total)))
+    arguments = [Array(v, Form.PYTHON) for v in values]
+    cases = [
+        Case(overflow, OverflowError("intermediate overflow in fsum"), _exact_sum, arguments),
+        Case(None, ValueError("-inf + inf in fsum"), _exact_sum, arguments),
+    ]
+    ctx.check_first(either(ctx, overflow, both(ctx, *ends)), cases)
+    return ctx.python(select(ctx, finite, ctx.op(Add(), total, lost), total))
+
+
+def _exact_sum(*numbers: float) -> float:
+    return math.fsum(numbers)
+
+
+# ---------------------------------------------------------------- numbers taken apart
+
+
+@meaning(math.modf)
+def modf(ctx: Context, x: Raw, /) -> Abstract:
+    """`math.modf(x)`: the fractional and the integral part, as floats."""
+    known = known_object(ctx, x)
+    if known is not MISSING:
+        return call_now(ctx, math.modf, known)
+    return Tuple(tuple([ctx.python(v) for v in t.modf(ctx, Form.PYTHON, number(ctx, x))]))
+
+
+@meaning(math.ldexp)
+def ldexp(ctx: Context, x: Raw, i: Raw, /) -> Abstract:
+    """`math.ldexp(x, i)`."""
+    known = [known_object(ctx, v) for v in (x, i)]
+    if MISSING not in known:
+        return call_now(ctx, math.ldexp, *known)
+    given = number(ctx, x), integer(ctx, i)
+    made = t.ldexp(ctx, Form.PYTHON, *given)
+    check_overflow(ctx, math.ldexp, [Array(v, Form.PYTHON) for v in given], [given[0]], made)
+    return ctx.python(made)
+
+
+@meaning(math.isclose)
+def isclose(ctx: Context, a: Raw, b: Raw, /, *, rel_tol: Raw = 1e-09, abs_tol: Raw = 0.0) -> Abstract:
+    """`math.isclose(a, b)`."""
+    known = [known_object(ctx, v) for v in (a, b, rel_tol, abs_tol)]
+    if not any(k is MISSING for k in known):
+        return call_now(ctx, lambda p, q, r, s: math.isclose(p, q, rel_tol=r, abs_tol=s), *known)
+    x, y, relative, absolute = [number(ctx, v) for v in (a, b, rel_tol, abs_tol)]
+    distance = ctx.op(Abs(), ctx.op(Subtract(), x, y))
+    greater = ctx.op(Maximum(), ctx.op(Abs(), x), ctx.op(Abs(), y))
+    limit = ctx.op(Maximum(), ctx.op(Multiply(), relative, greater), absolute)
+    infinite = ctx.op(Compare("EQ"), greater, like(ctx, greater, math.inf))
+    near = select(ctx, infinite, ctx.constant(False, BOOL), ctx.op(Compare("LE"), distance, limit))
+    return ctx.python(ctx.op(Or(), ctx.op(Compare("EQ"), x, y), near))

@@ -1,0 +1,472 @@
+"""Functions of `operator`, `functools`, `itertools`, `copy`, `dataclasses` and `cmath`.
+
+In: abstract arguments. Out: what the function gives; iterators over structure are listed at once.
+"""
+
+from __future__ import annotations
+
+import cmath
+import copy
+import dataclasses
+import functools
+import itertools
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ...diagnostics.codes_calls import WrongArguments
+from ...hlo.ir import Value
+from ...hlo.types import COMPLEX128
+from ...ops import (
+    Abs,
+    Acos,
+    Asin,
+    Atan,
+    Atan2,
+    Complex,
+    Cosh,
+    Cosine,
+    Exponential,
+    Imag,
+    Log,
+    Multiply,
+    Real,
+    Sine,
+    Sinh,
+    Sqrt,
+    Tan,
+    Tanh,
+)
+from ...values.boundary import Form
+from ...values.lattice import (
+    FALSE,
+    TRUE,
+    Abstract,
+    Array,
+    ArrayCell,
+    Const,
+    DictCell,
+    ListCell,
+    ObjectCell,
+    Partial,
+    Ref,
+    SetCell,
+    Tuple,
+)
+from ..context import Context, Raw
+from ..kernels import transcendental as t
+from ..kernels.structures import (
+    MISSING,
+    abstract,
+    call_now,
+    cell_of,
+    known_object,
+    new_dict,
+    new_iterator,
+    new_list,
+)
+from ..registry import meaning
+from ..rules.promote import value_of
+from . import operators
+from .builtins import abs_, listed
+from .scalars import to_python
+
+# ---------------------------------------------------------------- operator
+
+_BINARY: dict[str, tuple[str, ...]] = {
+    "+": ("add", "concat"),
+    "-": ("sub",),
+    "*": ("mul",),
+    "/": ("truediv",),
+    "//": ("floordiv",),
+    "%": ("mod",),
+    "**": ("pow",),
+    "@": ("matmul",),
+    "<<": ("lshift",),
+    ">>": ("rshift",),
+    "&": ("and_",),
+    "|": ("or_",),
+    "^": ("xor",),
+}
+_INPLACE: dict[str, str] = {
+    "+": "iadd",
+    "-": "isub",
+    "*": "imul",
+    "/": "itruediv",
+    "//": "ifloordiv",
+    "%": "imod",
+    "**": "ipow",
+    "@": "imatmul",
+    "<<": "ilshift",
+    ">>": "irshift",
+    "&": "iand",
+    "|": "ior",
+    "^": "ixor",
+}
+_COMPARISONS: dict[str, str] = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+
+
+def _operator(door: Callable[..., Abstract], symbol: str) -> Callable[..., Abstract]:
+    def call(ctx: Context, a: Raw, b: Raw, /) -> Abstract:
+        return door(ctx, symbol, a, b)
+
+    return call
+
+
+for _symbol, _names in _BINARY.items():
+    for _name in _names:
+        meaning(getattr(operator, _name))(_operator(operators.binary, _symbol))
+for _symbol, _name in _INPLACE.items():
+    meaning(getattr(operator, _name))(_operator(operators.inplace, _symbol))
+for _symbol, _name in _COMPARISONS.items():
+    meaning(getattr(operator, _name))(_operator(operators.compare, _symbol))
+
+
+def _unary(symbol: str) -> Callable[..., Abstract]:
+    def call(ctx: Context, a: Raw, /) -> Abstract:
+        return operators.unary(ctx, symbol, a)
+
+    return call
+
+
+meaning(operator.neg)(_unary("-"))
+meaning(operator.pos)(_unary("+"))
+meaning(operator.invert)(_unary("~"))
+meaning(operator.abs)(abs_)
+
+
+@meaning(operator.truth)
+def truth(ctx: Context, x: Raw, /) -> Abstract:
+    """`operator.truth(x)`."""
+    return ctx.truth(abstract(x))
+
+
+@meaning(operator.not_)
+def not_(ctx: Context, x: Raw, /) -> Abstract:
+    """`operator.not_(x)`."""
+    value = ctx.truth(abstract(x))
+    return operators.compare(ctx, "==", value, FALSE)
+
+
+@meaning(operator.contains)
+def contains(ctx: Context, container: Raw, item: Raw, /) -> Abstract:
+    """`operator.contains(container, item)`."""
+    return operators.contains(ctx, item, container)
+
+
+@meaning(operator.is_)
+def is_(ctx: Context, a: Raw, b: Raw, /) -> Abstract:
+    """`operator.is_(a, b)`."""
+    return operators.is_(ctx, a, b)
+
+
+@meaning(operator.index)
+def index(ctx: Context, x: Raw, /) -> Abstract:
+    """`operator.index(x)`."""
+    known = known_object(ctx, x)
+    if known is not MISSING:
+        return call_now(ctx, operator.index, known)
+    operand = ctx.read(x)
+    if isinstance(operand, Array) and operand.dtype.kind not in "biu":
+        ctx.raise_(TypeError(f"'{operand.dtype}' object cannot be interpreted as an integer"))
+    return to_python(ctx, x, int)
+
+
+# ---------------------------------------------------------------- functools
+
+
+@meaning(functools.partial)
+def partial(ctx: Context, function: Raw, /, *args: Raw, **kwargs: Raw) -> Abstract:
+    """`functools.partial(function, …)`."""
+    named = tuple((name, abstract(v)) for name, v in kwargs.items())
+    return Partial(abstract(function), tuple(map(abstract, args)), named)
+
+
+@meaning(functools.reduce)
+def reduce(ctx: Context, function: Raw, iterable: Raw, initial: Raw = MISSING, /) -> Abstract:
+    """`functools.reduce(function, iterable, initial)` over known structure."""
+    items = listed(ctx, iterable, "functools.reduce")
+    if initial is not MISSING:
+        items = [abstract(initial), *items]
+    if not items:
+        ctx.raise_(TypeError("reduce() of empty iterable with no initial value"))
+    result = items[0]
+    for item in items[1:]:
+        result = ctx.call(abstract(function), [result, item])
+    return result
+
+
+# ---------------------------------------------------------------- itertools
+
+
+def _iterator(ctx: Context, rows: Iterable[Any]) -> Abstract:
+    """An iterator whose elements are values, or tuples of them."""
+    return new_iterator(ctx, [Tuple(tuple(r)) if isinstance(r, tuple) else r for r in rows])
+
+
+@meaning(itertools.product)
+def product(ctx: Context, *iterables: Raw, repeat: Raw = 1) -> Abstract:
+    """`itertools.product`."""
+    columns = [listed(ctx, i, "itertools.product") for i in iterables]
+    times = ctx.known(repeat, "repeat of itertools.product")
+    return _iterator(ctx, itertools.product(*columns, repeat=times))
+
+
+@meaning(itertools.chain)
+def chain(ctx: Context, *iterables: Raw) -> Abstract:
+    """`itertools.chain`."""
+    return _iterator(ctx, [item for i in iterables for item in listed(ctx, i, "itertools.chain")])
+
+
+@meaning(itertools.islice)
+def islice(ctx: Context, iterable: Raw, first: Raw, stop: Raw = MISSING, step: Raw = None, /) -> Abstract:
+    """`itertools.islice`."""
+    limits = (None, first, None) if stop is MISSING else (first, stop, step)
+    known = [ctx.known(v, "the limits of itertools.islice") for v in limits]
+    return _iterator(ctx, listed(ctx, iterable, "itertools.islice")[slice(*known)])
+
+
+def _arrangements(function: Callable[..., Iterable[Any]]) -> Callable[..., Abstract]:
+    def call(ctx: Context, iterable: Raw, r: Raw = None) -> Abstract:
+        items = listed(ctx, iterable, f"itertools.{function.__name__}")
+        length = ctx.known(r, f"the length of itertools.{function.__name__}")
+        return _iterator(ctx, function(items, len(items) if length is None else length))
+
+    return call
+
+
+meaning(itertools.permutations)(_arrangements(itertools.permutations))
+meaning(itertools.combinations)(_arrangements(itertools.combinations))
+meaning(itertools.combinations_with_replacement)(_arrangements(itertools.combinations_with_replacement))
+
+
+@meaning(itertools.pairwise)
+def pairwise(ctx: Context, iterable: Raw, /) -> Abstract:
+    """`itertools.pairwise`."""
+    return _iterator(ctx, itertools.pairwise(listed(ctx, iterable, "itertools.pairwise")))
+
+
+@meaning(itertools.accumulate)
+def accumulate(ctx: Context, iterable: Raw, func: Raw = None, *, initial: Raw = None) -> Abstract:
+    """`itertools.accumulate`."""
+    items = listed(ctx, iterable, "itertools.accumulate")
+    given = isinstance(initial, Abstract) and not (isinstance(initial, Const) and initial.value is None)
+    if given:
+        items = [initial, *items]
+    results = items[:1]
+    plain = func is None or (isinstance(func, Const) and func.value is None)
+    for item in items[1:]:
+        last = results[-1]
+        results.append(
+            operators.binary(ctx, "+", last, item) if plain else ctx.call(abstract(func), [last, item])
+        )
+    return new_iterator(ctx, results)
+
+
+@meaning(itertools.starmap)
+def starmap(ctx: Context, function: Raw, iterable: Raw, /) -> Abstract:
+    """`itertools.starmap`."""
+    rows = [listed(ctx, row, "itertools.starmap") for row in listed(ctx, iterable, "itertools.starmap")]
+    return new_iterator(ctx, [ctx.call(abstract(function), row) for row in rows])
+
+
+@meaning(itertools.zip_longest)
+def zip_longest(ctx: Context, *iterables: Raw, fillvalue: Raw = None) -> Abstract:
+    """`itertools.zip_longest`."""
+    columns = [listed(ctx, i, "itertools.zip_longest") for i in iterables]
+    return _iterator(ctx, itertools.zip_longest(*columns, fillvalue=abstract(fillvalue)))
+
+
+@meaning(itertools.repeat)
+def repeat(ctx: Context, object: Raw, times: Raw = MISSING) -> Abstract:
+    """`itertools.repeat(object, times)`; without end it is refused."""
+    if times is MISSING:
+        ctx.fail(WrongArguments(span=ctx.span, name="itertools.repeat", why="it never ends without `times`"))
+    return new_iterator(ctx, [abstract(object)] * ctx.known(times, "times of itertools.repeat"))
+
+
+@meaning(itertools.count, itertools.cycle)
+def endless(ctx: Context, *args: Raw) -> Abstract:
+    """`itertools.count` and `cycle`: refused."""
+    ctx.fail(WrongArguments(span=ctx.span, name="itertools.count or cycle", why="it never ends"))
+
+
+# ---------------------------------------------------------------- copy
+
+
+@meaning(copy.copy)
+def copy_(ctx: Context, x: Raw) -> Abstract:
+    """`copy.copy(x)`: a new container of the same elements; of an array, a new array."""
+    return _copied(ctx, abstract(x), lambda part: part)
+
+
+@meaning(copy.deepcopy)
+def deepcopy(ctx: Context, x: Raw, memo: Raw = None) -> Abstract:
+    """`copy.deepcopy(x)`: one new object for each one inside, however often it occurs."""
+    done: dict[int, Abstract] = {}
+
+    def whole(part: Abstract) -> Abstract:
+        if isinstance(part, Tuple):
+            return Tuple(tuple([whole(i) for i in part.items]), part.cls)
+        if not isinstance(part, Ref):
+            return part
+        if part.path:
+            return _copied(ctx, part, whole)
+        if part.cell not in done:
+            done[part.cell] = _copied(ctx, part, whole)
+        return done[part.cell]
+
+    return whole(abstract(x))
+
+
+def _copied(ctx: Context, x: Abstract, part: Callable[[Abstract], Abstract]) -> Abstract:
+    """A new object of the same contents, each passed through `part`."""
+    match cell_of(ctx, x):
+        case ArrayCell():
+            assert isinstance(x, Ref)
+            return ctx.ndarray(ctx.contents(x))
+        case ListCell(items=items):
+            return new_list(ctx, [part(i) for i in items])
+        case DictCell(entries=entries):
+            return new_dict(ctx, {k: part(v) for k, v in entries.items()})
+        case SetCell() as cell:
+            return Ref(ctx.state.new_cell(SetCell(cell.items)))
+        case ObjectCell() as cell:
+            if hasattr(cell.cls, "__copy__") or hasattr(cell.cls, "__deepcopy__") or cell.origin is not None:
+                name = cell.cls.__qualname__
+                ctx.fail(WrongArguments(span=ctx.span, name="copy", why=f"of an instance of {name}"))
+            fields = {k: part(v) for k, v in cell.fields.items()}
+            return Ref(ctx.state.new_cell(ObjectCell(cell.cls, fields)))
+        case _:
+            return x
+
+
+# ---------------------------------------------------------------- dataclasses
+
+
+def _dataclass(ctx: Context, x: Raw, name: str) -> tuple[type, list[dataclasses.Field[Any]]]:
+    cell = cell_of(ctx, x)
+    cls = cell.cls if isinstance(cell, ObjectCell) else None
+    if cls is None or not dataclasses.is_dataclass(cls):
+        ctx.raise_(TypeError(f"{name}() should be called on dataclass instances"))
+    return cls, list(dataclasses.fields(cls))
+
+
+@meaning(dataclasses.replace)
+def replace(ctx: Context, obj: Raw, /, **changes: Raw) -> Abstract:
+    """`dataclasses.replace(obj, **changes)`: constructs a new instance."""
+    cls, fields = _dataclass(ctx, obj, "replace")
+    values = {
+        f.name: abstract(changes[f.name]) if f.name in changes else ctx.getattr(abstract(obj), f.name)
+        for f in fields
+        if f.init
+    }
+    unknown = {k: abstract(v) for k, v in changes.items() if k not in values}
+    return ctx.call(Const(cls), [], {**values, **unknown})
+
+
+@meaning(dataclasses.fields)
+def fields_(ctx: Context, class_or_instance: Raw) -> Abstract:
+    """`dataclasses.fields(x)`: known."""
+    if isinstance(class_or_instance, Const):
+        return call_now(ctx, dataclasses.fields, class_or_instance.value)
+    return Const(tuple(_dataclass(ctx, class_or_instance, "fields")[1]))
+
+
+@meaning(dataclasses.is_dataclass)
+def is_dataclass(ctx: Context, obj: Raw, /) -> Abstract:
+    """`dataclasses.is_dataclass(x)`."""
+    if isinstance(obj, Const):
+        return Const(dataclasses.is_dataclass(obj.value))
+    cell = cell_of(ctx, obj)
+    return TRUE if isinstance(cell, ObjectCell) and dataclasses.is_dataclass(cell.cls) else FALSE
+
+
+def _taken_apart(ctx: Context, x: Abstract, build: Callable[[dict[str, Abstract]], Abstract]) -> Abstract:
+    """`asdict` and `astuple`: dataclasses become what `build` makes of their fields, arrays are copied."""
+
+    def go(part: Abstract) -> Abstract:
+        cell = cell_of(ctx, part)
+        if isinstance(cell, ObjectCell) and dataclasses.is_dataclass(cell.cls):
+            names = [f.name for f in dataclasses.fields(cell.cls)]
+            return build({n: go(ctx.getattr(part, n)) for n in names})
+        if isinstance(part, Tuple):
+            return Tuple(tuple([go(i) for i in part.items]), part.cls)
+        return _copied(ctx, part, go)
+
+    return go(x)
+
+
+@meaning(dataclasses.asdict)
+def asdict(ctx: Context, obj: Raw, /) -> Abstract:
+    """`dataclasses.asdict(obj)`."""
+    _dataclass(ctx, obj, "asdict")
+    return _taken_apart(ctx, abstract(obj), lambda entries: new_dict(ctx, entries))
+
+
+@meaning(dataclasses.astuple)
+def astuple(ctx: Context, obj: Raw, /) -> Abstract:
+    """`dataclasses.astuple(obj)`."""
+    _dataclass(ctx, obj, "astuple")
+    return _taken_apart(ctx, abstract(obj), lambda entries: Tuple(tuple(entries.values())))
+
+
+# ---------------------------------------------------------------- cmath
+
+
+def _complex(ctx: Context, x: Raw) -> Value:
+    return value_of(ctx, ctx.read(to_python(ctx, x, complex)), COMPLEX128, Form.PYTHON)
+
+
+_CMATH: dict[Callable[..., Any], Any] = {
+    cmath.sqrt: Sqrt(),
+    cmath.exp: Exponential(),
+    cmath.log: Log(),
+    cmath.sin: Sine(),
+    cmath.cos: Cosine(),
+    cmath.tan: Tan(),
+    cmath.sinh: Sinh(),
+    cmath.cosh: Cosh(),
+    cmath.tanh: Tanh(),
+    cmath.asin: Asin(),
+    cmath.acos: Acos(),
+    cmath.atan: Atan(),
+}
+
+
+def _complex_function(function: Callable[..., Any], kernel: Callable[[Context, Value], Value]) -> None:
+    def call(ctx: Context, x: Raw, /) -> Abstract:
+        known = known_object(ctx, x)
+        if known is not MISSING:
+            return call_now(ctx, function, known)
+        return ctx.python(kernel(ctx, _complex(ctx, x)))
+
+    meaning(function)(call)
+
+
+for _function, _kind in _CMATH.items():
+    _complex_function(_function, lambda ctx, x, kind=_kind: ctx.op(kind, x))  # type: ignore[misc]
+_complex_function(cmath.phase, lambda ctx, x: ctx.op(Atan2(), ctx.op(Imag(), x), ctx.op(Real(), x)))
+_complex_function(cmath.isnan, lambda ctx, x: t.isnan(ctx, Form.PYTHON, x))
+_complex_function(cmath.isinf, lambda ctx, x: t.isinf(ctx, Form.PYTHON, x))
+_complex_function(cmath.isfinite, lambda ctx, x: t.isfinite(ctx, Form.PYTHON, x))
+
+
+@meaning(cmath.polar)
+def polar(ctx: Context, x: Raw, /) -> Abstract:
+    """`cmath.polar(x)`: modulus and angle."""
+    value = _complex(ctx, x)
+    angle = ctx.op(Atan2(), ctx.op(Imag(), value), ctx.op(Real(), value))
+    return Tuple((ctx.python(ctx.op(Abs(), value)), ctx.python(angle)))
+
+
+@meaning(cmath.rect)
+def rect(ctx: Context, r: Raw, phi: Raw, /) -> Abstract:
+    """`cmath.rect(r, phi)`."""
+    size, angle = [
+        value_of(ctx, ctx.read(to_python(ctx, v, float)), np.dtype(np.float64), Form.PYTHON) for v in (r, phi)
+    ]
+    parts = [ctx.op(Multiply(), size, ctx.op(part, angle)) for part in (Cosine(), Sine())]
+    return ctx.python(ctx.op(Complex(), *parts))

@@ -1,0 +1,378 @@
+"""The operators of Python on abstract values: the doors that inference calls.
+
+In: an operator's symbol and abstract operands. Out: the abstract result that the plain run would give, in
+kind, element type and shape. Operators that a user's class defines are dispatched before.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ...diagnostics.codes_types import NoSuchOperation
+from ...hlo.ir import Value
+from ...hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating
+from ...ops import Negate, Not, Select
+from ...values.boundary import Form
+from ...values.lattice import Abstract, Array, ByPath, Const, Kind, Ref, Text, Unknown, is_number
+from ..context import Context, Raw
+from ..kernels.powers import check_power, special_power
+from ..kernels.structures import MISSING, abstract, call_now, known_object, sequence_items, type_name
+from ..numpy import ufuncs as u
+from ..numpy.elementwise import (
+    Elementwise,
+    apply_loop,
+    compute,
+    known_comparison,
+    staged_python_integer,
+    store_result,
+)
+from ..numpy.indexing.masks import Masked, beside, elementwise, refuse
+from ..numpy.indexing.stores import check_writable, store_through
+from ..rules.bounds import bounds
+from ..rules.by_path import KindByPath, for_each_kind
+from ..rules.classes import class_of
+from ..rules.promote import Loop, Operand, Rule, kinds_of, resolve, value_of
+from . import strings
+from . import structure_operators as structure
+from .number_checks import both, check_least
+from .number_checks import either as any_of
+from .python_numbers import PYTHON_OPERATORS, apply_python, negated, python_loop
+from .texts import tested
+
+FUNCTIONS: dict[str, Elementwise] = {
+    "+": u.ADD,
+    "-": u.SUBTRACT,
+    "*": u.MULTIPLY,
+    "/": u.DIVIDE,
+    "//": u.FLOOR_DIVIDE,
+    "%": u.REMAINDER,
+    "**": u.POWER,
+    "<<": u.LEFT_SHIFT,
+    ">>": u.RIGHT_SHIFT,
+    "&": u.BITWISE_AND,
+    "|": u.BITWISE_OR,
+    "^": u.BITWISE_XOR,
+    "==": u.EQUAL,
+    "!=": u.NOT_EQUAL,
+    "<": u.LESS,
+    "<=": u.LESS_EQUAL,
+    ">": u.GREATER,
+    ">=": u.GREATER_EQUAL,
+}
+"""What an operator computes on arrays."""
+
+_OF_COMPLEX = frozenset({"+", "-", "*", "/", "**", "==", "!="})
+"""The operators that Python's complex numbers have."""
+
+_UNARY: dict[str, tuple[Callable[[Any], Any], Elementwise]] = {
+    "-": (operator.neg, u.NEGATIVE),
+    "+": (operator.pos, u.POSITIVE),
+    "~": (operator.invert, u.INVERT),
+}
+
+
+# ---------------------------------------------------------------- doors
+
+
+def binary(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
+    """`left op right` for an arithmetic operator: `+ - * / // % ** @ << >> & | ^`."""
+    if type(left) is Array and type(right) is Array:
+        return _matmul(ctx, left, right) if op == "@" else numeric_binary(ctx, op, left, right)
+    overloaded = ctx.overloaded(op, left, right)
+    if overloaded is not None:
+        return overloaded
+    if isinstance(left, Masked) or isinstance(right, Masked):
+        if op == "@":
+            return _matmul(ctx, abstract(left), abstract(right))
+        return elementwise(
+            ctx, f"the operator {op}", PYTHON_OPERATORS[op], lambda x, y: binary(ctx, op, x, y), left, right
+        )
+    left, right = abstract(left), abstract(right)
+    made = strings.binary(ctx, PYTHON_OPERATORS[op], left, right)
+    if made is not None:
+        return made
+    if isinstance(left, Const) and isinstance(right, Const):
+        return call_now(ctx, PYTHON_OPERATORS[op], left.value, right.value)
+    if _numeric_pair(ctx, op, left, right):
+        return _matmul(ctx, left, right) if op == "@" else numeric_binary(ctx, op, left, right)
+    made = structure.binary(ctx, op, left, right)
+    return made if made is not None else no_such(ctx, op, left, right)
+
+
+def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
+    """`left op= right`: what the name on the left stands for afterwards.
+
+    An ndarray is changed in its memory, with NumPy's casting of kind same_kind; a list, set or dict is
+    extended; everything else is rebound to `left op right`. (An ndarray with a `jax.Array` too.)
+    """
+    left, right = abstract(left), abstract(right)
+    if isinstance(left, Masked) and isinstance(left.whole, Ref):
+        return _inplace_selected(ctx, op, left, right)
+    if not ctx.is_ndarray(left):
+        made = structure.inplace(ctx, op, left, right)
+        return made if made is not None else binary(ctx, op, left, right)
+    if isinstance(right, Array) and right.form is Form.JAX:
+        return binary(ctx, op, left, right)
+    assert isinstance(left, Ref)
+    if op == "@":
+        product = ctx.read(_matmul(ctx, left, right))
+        store_result(ctx, left, value_of(ctx, product, kinds_of(product)[0].dtype), "np.matmul")
+        return left
+    function = FUNCTIONS[op]
+    operands = [ctx.read(left), ctx.read(right)]
+    if op == "**":
+        check_power(ctx, operands)
+    loop = resolve(ctx, f"{op}=", operands, function.numpy_loop)
+    (value,) = compute(ctx, function, operands, loop)
+    store_result(ctx, left, value, f"{op}=")
+    return left
+
+
+def _inplace_selected(ctx: Context, op: str, left: Masked, right: Abstract) -> Abstract:
+    """`left op= right` of a selection of an ndarray: what is not selected stays as it is."""
+    assert isinstance(left.whole, Ref)
+    if op == "@" or (isinstance(right, Array) and right.rank and right.form is Form.JAX):
+        refuse(ctx, f"the operator {op}=", left)
+
+    def plain(ours: np.ndarray, theirs: np.ndarray) -> None:
+        FUNCTIONS[op].ufunc(ours, theirs, out=np.empty(ours.shape, ours.dtype), casting="same_kind")
+
+    check_writable(ctx, left.whole, "output array")
+    other = beside(ctx, f"the operator {op}=", plain, left, right, (left, right))
+    copy = ctx.ndarray(left.elements(ctx))
+    inplace(ctx, op, copy, other)
+    chosen = ctx.op(Select(), left.where(ctx), ctx.contents(copy), left.elements(ctx))
+    store_through(ctx, left.whole, chosen)
+    return left
+
+
+def unary(ctx: Context, op: str, x: Raw) -> Abstract:
+    """`-x`, `+x` or `~x`."""
+    x = abstract(x)
+    plain, function = _UNARY[op]
+    if isinstance(x, Const):
+        return call_now(ctx, plain, x.value)
+    if not is_number(x) and not ctx.is_ndarray(x):
+        if isinstance(x, Masked):
+            return elementwise(ctx, f"the operator {op}", plain, lambda y: unary(ctx, op, y), x)
+        known = known_object(ctx, x)
+        if known is not MISSING:
+            return call_now(ctx, plain, known)
+        ctx.fail(NoSuchOperation(span=ctx.span, operation=f"unary {op}", types=type_name(ctx, x)))
+    operand = ctx.number(x)
+
+    def rule(kinds: tuple[Kind, ...]) -> Loop | None:
+        (kind,) = kinds
+        if kind.form is Form.JAX:
+            return function.jax_loop(ctx, kinds)
+        if kind.form is not Form.PYTHON:
+            return function.numpy_loop(kinds)
+        dtype = INT64 if kind.dtype == BOOL else kind.dtype
+        return Loop((dtype,), (dtype,), Form.PYTHON) if op != "~" or dtype == INT64 else None
+
+    loop = resolve(ctx, f"unary {op}", [operand], rule)
+    if loop.form is Form.PYTHON and loop.outputs[0] == INT64:
+        value = value_of(ctx, operand, INT64, Form.PYTHON)
+        ends = bounds(ctx, operand)
+        match op:
+            case "-":
+                check_least(ctx, operand, ends[0], "-({})")
+                return ctx.python(ctx.op(Negate(), value), *negated(ends))
+            case "+":
+                return ctx.python(value, *ends)
+            case _:
+                return ctx.python(ctx.op(Not(), value))
+    return apply_loop(ctx, function, [operand], loop)
+
+
+def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
+    """`left op right` for `== != < <= > >=`."""
+    overloaded = ctx.overloaded(op, left, right)
+    if overloaded is not None:
+        return overloaded
+    if isinstance(left, Masked) or isinstance(right, Masked):
+        return elementwise(
+            ctx, f"the operator {op}", PYTHON_OPERATORS[op], lambda x, y: compare(ctx, op, x, y), left, right
+        )
+    left, right = abstract(left), abstract(right)
+    if op in ("==", "!=") and (isinstance(left, Text) or isinstance(right, Text)):
+        found = _of_text(ctx, PYTHON_OPERATORS[op], left, right)
+        if found is not None:
+            return found
+    left, right = strings.known(ctx, left), strings.known(ctx, right)
+    if isinstance(left, Const) and isinstance(right, Const):
+        return call_now(ctx, PYTHON_OPERATORS[op], left.value, right.value)
+    if _numeric_pair(ctx, op, left, right):
+        return numeric_binary(ctx, op, left, right)
+    made = structure.compare(ctx, op, left, right, lambda o, x, y: compare(ctx, o, x, y))
+    return made if made is not None else no_such(ctx, op, left, right)
+
+
+def contains(ctx: Context, item: Raw, container: Raw) -> Abstract:
+    """`item in container`."""
+    item, container = abstract(item), abstract(container)
+    if isinstance(container, Text) or isinstance(item, Text):
+        among = _of_text(ctx, lambda part, whole: operator.contains(whole, part), item, container)
+        if among is not None:
+            return among
+    item, container = strings.known(ctx, item), strings.known(ctx, container)
+    known_item, known_container = known_object(ctx, item), known_object(ctx, container)
+    if known_item is not MISSING and known_container is not MISSING:
+        return call_now(ctx, operator.contains, known_container, known_item)
+    if isinstance(container, Array) and container.form in (Form.PYTHON, Form.SCALAR):
+        number = class_of(ctx, container)[0](0)
+        return call_now(ctx, operator.contains, number, None)  # raises
+    if is_number(container) or ctx.is_ndarray(container):
+        found = compare(ctx, "==", container, item)
+        return ctx.truth(ctx.call(Const(jnp.any if _is_jax(container) else np.any), [found]))
+    return structure.contains(ctx, item, container, lambda x, y: compare(ctx, "==", x, y))
+
+
+def _of_text(
+    ctx: Context, test: Callable[[Any, Any], bool], left: Abstract, right: Abstract
+) -> Abstract | None:
+    """`test(left, right)` of a known object and a string that is one of several; None for other pairs."""
+    first, second = known_object(ctx, left), known_object(ctx, right)
+    if isinstance(first, _PLAIN):
+        return tested(ctx, right, lambda text: test(first, text))
+    if isinstance(second, _PLAIN):
+        return tested(ctx, left, lambda text: test(text, second))
+    return None
+
+
+_PLAIN = (str, int, float, tuple, type(None))
+
+
+def is_(ctx: Context, left: Raw, right: Raw) -> Abstract:
+    """`left is right`, where inference knows the objects apart."""
+    return structure.is_(ctx, abstract(left), abstract(right), lambda x, y: compare(ctx, "==", x, y))
+
+
+# ---------------------------------------------------------------- numbers and arrays
+
+
+def no_such(ctx: Context, op: str, left: Abstract, right: Abstract) -> Any:
+    """Fails: the operator is not defined for these types; of what was refused before there is nothing more to say."""
+    for operand in (left, right):
+        if isinstance(operand, Unknown):
+            ctx.fail(operand.reason)
+    types = f"{type_name(ctx, left)} and {type_name(ctx, right)}"
+    ctx.fail(NoSuchOperation(span=ctx.span, operation=f"the operator {op}", types=types))
+
+
+def _is_jax(x: Abstract) -> bool:
+    return isinstance(x, Array) and x.form is Form.JAX
+
+
+def _is_array(ctx: Context, x: Abstract) -> bool:
+    """True for what makes NumPy read a sequence on the other side as an array."""
+    if ctx.is_ndarray(x):
+        return True
+    if isinstance(x, Const):
+        return isinstance(x.value, np.generic)
+    return isinstance(x, Array) and x.form is Form.SCALAR
+
+
+def _numeric_pair(ctx: Context, op: str, left: Abstract, right: Abstract) -> bool:
+    """True if the operator is one of numbers and arrays: NumPy reads tuples and lists as arrays, JAX does not."""
+    if is_number(left) and is_number(right):
+        return True
+    sides = []
+    for x, other in ((left, right), (right, left)):
+        if is_number(x) or ctx.is_ndarray(x):
+            sides.append(True)
+        elif sequence_items(ctx, x) is not None:
+            repeats = op == "*" and not ctx.is_ndarray(other)
+            sides.append(_is_array(ctx, other) and not repeats)
+        else:
+            sides.append(False)
+    return all(sides)
+
+
+def numeric_binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract:
+    """An operator on numbers and arrays: by JAX's rules if one is a `jax.Array`, Python's if both are Python
+    numbers, else NumPy's."""
+    try:
+        return _of_numbers(ctx, op, left, right)
+    except KindByPath as error:
+        asked = error
+    return for_each_kind(ctx, asked, lambda: numeric_binary(ctx, op, left, right))
+
+
+def _of_numbers(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract:
+    function = FUNCTIONS[op]
+    read = ctx.read if op == "**" else ctx.number
+    operands = [read(left), read(right)]
+    special = special_power(ctx, operands) if op == "**" else None
+    if special is not None:
+        return special
+    wide = function.comparison and staged_python_integer(operands)
+
+    def rule(kinds: tuple[Kind, ...]) -> Loop | None:
+        if any(k.form is Form.JAX for k in kinds):
+            return function.jax_loop(ctx, kinds)
+        if all(k.form is Form.PYTHON for k in kinds) or (op in _OF_COMPLEX and _complex_first(kinds)):
+            return python_loop(op, kinds)
+        return function.numpy_loop(kinds, wide)
+
+    either = _python_or_numpy(ctx, op, function, operands, rule)
+    if either is not None:
+        return either
+    loop = resolve(ctx, f"the operator {op}", operands, rule)
+    if loop.form is Form.PYTHON:
+        return apply_python(ctx, op, function, operands, loop)
+    decided = known_comparison(ctx, function, operands) if loop.form is Form.NDARRAY else None
+    return decided if decided is not None else apply_loop(ctx, function, operands, loop)
+
+
+def _python_or_numpy(
+    ctx: Context, op: str, function: Elementwise, operands: list[Operand], rule: Rule
+) -> ByPath | None:
+    """An operation that gives the same number by Python's rules and NumPy's, where the path says whose it is.
+
+    None for all others: those of Python raise where NumPy's give an infinity, or a number that has wrapped around.
+    """
+    by_path = [o for o in operands if isinstance(o, ByPath)]
+    if not by_path or any(o.whole is not None for o in by_path):
+        return None
+    loops = [rule(row) for row in itertools.product(*map(kinds_of, operands))]
+    python, numpy = [next((x for x in loops if x and x.form is f), None) for f in (Form.PYTHON, Form.NDARRAY)]
+    if python is None or numpy is None or replace(python, form=Form.NDARRAY) != numpy:
+        return None
+    if any(x not in (python, numpy) for x in loops):
+        return None
+    if not (function.comparison or (op in ("+", "-", "*") and is_floating(numpy.outputs[0]))):
+        return None
+    (value,) = compute(ctx, function, operands, numpy)
+    is_python = both(ctx, *[_is_python(ctx, o) for o in by_path])
+    (dtype,) = numpy.outputs
+    return ByPath(
+        value, Form.SCALAR, kinds=(Kind(dtype, Form.PYTHON), Kind(dtype, Form.SCALAR)), tags=(is_python,)
+    )
+
+
+def _is_python(ctx: Context, number: ByPath) -> Value:
+    """Whether a number is one of Python's."""
+    last = number.kinds[-1].form is Form.PYTHON
+    others = [tag for tag, kind in zip(number.tags, number.kinds) if (kind.form is Form.PYTHON) != last]
+    one_of_them = any_of(ctx, ctx.constant(False, BOOL), *others)
+    return ctx.op(Not(), one_of_them) if last else one_of_them
+
+
+def _complex_first(kinds: tuple[Kind, ...]) -> bool:
+    """True for a Python complex number and then a `np.float64`, which is a float: Python's operator serves."""
+    left, right = kinds
+    complex_left = left.form is Form.PYTHON and is_complex(left.dtype)
+    return complex_left and right.form is Form.SCALAR and right.dtype == FLOAT64
+
+
+def _matmul(ctx: Context, left: Abstract, right: Abstract) -> Abstract:
+    function = jnp.matmul if _is_jax(left) or _is_jax(right) else np.matmul
+    return ctx.call(Const(function), [left, right])

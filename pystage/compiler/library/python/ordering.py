@@ -1,0 +1,119 @@
+"""Order: sorting structure whose comparisons are known, and a few staged numbers without knowing them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+from ...diagnostics.codes_constant import NotKnown
+from ...diagnostics.errors import StagingError
+from ...hlo.types import is_floating
+from ...ops import Compare
+from ...values.lattice import Abstract, Array, Const, is_number
+from ..context import Context, Raw
+from ..kernels.arithmetic import select
+from ..kernels.structures import abstract
+from ..rules.bounds import bounds_of
+from ..rules.promote import kinds_of, value_of
+from .number_checks import either, refuse
+from .operators import compare
+
+NETWORK_LIMIT = 16
+"""The greatest number of staged numbers that are sorted by exchanging neighbours."""
+
+
+def in_order(ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw) -> list[Abstract]:
+    """The items as `sorted` puts them. Which goes first must be known, except for a few numbers."""
+    backwards = bool(ctx.known(reverse, "the order of a sort"))
+    function = abstract(key)
+    plain = isinstance(function, Const) and function.value is None
+    keys = list(items) if plain else [ctx.call(function, [item]) for item in items]
+    if plain and 1 < len(items) <= NETWORK_LIMIT and all(map(_is_scalar, items)) and _is_computed(items):
+        return _exchanged(ctx, items, backwards)
+
+    def before(i: int, j: int) -> int:
+        for sign, (x, y) in ((-1, (i, j)), (1, (j, i))):
+            if ctx.known(ctx.truth(compare(ctx, "<", keys[x], keys[y])), "the order of a sort"):
+                return sign
+        return 0
+
+    order = sorted(range(len(items)), key=functools.cmp_to_key(before), reverse=backwards)
+    return [items[i] for i in order]
+
+
+def _is_scalar(item: Abstract) -> bool:
+    """True for one number."""
+    return is_number(item) and not (isinstance(item, Array) and item.rank)
+
+
+def _is_computed(items: Sequence[Abstract]) -> bool:
+    """True if the program computes one of the numbers."""
+    return any(isinstance(item, Array) for item in items)
+
+
+def _alike(items: Sequence[Abstract]) -> bool:
+    """True for staged scalars of one kind."""
+    first = items[0]
+    return isinstance(first, Array) and all(
+        type(i) is Array and i.type == first.type and i.form is first.form and not i.rank for i in items
+    )
+
+
+def _exchanged(ctx: Context, items: Sequence[Abstract], backwards: bool) -> list[Abstract]:
+    """Numbers sorted by exchanging neighbours, each exchange a selection (a sort that is stable)."""
+    result = list(items)
+    if len(items) > 3:
+        _refuse_nan(ctx, items)
+    for end in range(len(result) - 1, 0, -1):
+        for i in range(end):
+            first, second = result[i], result[i + 1]
+            swap = compare(ctx, "<", first, second) if backwards else compare(ctx, "<", second, first)
+            result[i] = choose(ctx, swap, second, first)
+            result[i + 1] = choose(ctx, swap, first, second)
+    return result
+
+
+def _refuse_nan(ctx: Context, items: Sequence[Abstract]) -> None:
+    """PS401 where a number is NaN: in which order Python compares, its version says; of three it does not matter."""
+    read = [ctx.number(item) for item in items]
+    reason = NotKnown(span=ctx.span, what="the order of numbers of which one is NaN")
+    if any(isinstance(x, Const) and x.value != x.value for x in read):
+        ctx.fail(reason)
+    floats = [x.value for x in read if isinstance(x, Array) and is_floating(x.dtype)]
+    if floats:
+        bad = either(ctx, *[ctx.op(Compare("NE"), value, value) for value in floats])
+        ctx.check(bad, StagingError(()), refuse, [lambda: reason])
+
+
+def choose(ctx: Context, condition: Abstract, on_true: Abstract, on_false: Abstract) -> Abstract:
+    """`on_true if condition else on_false`; scalars of one type without a branch."""
+    truth = ctx.truth(condition)
+    if isinstance(truth, Const):
+        return on_true if truth.value else on_false
+    first, second = _staged(ctx, on_true, on_false), _staged(ctx, on_false, on_true)
+    if isinstance(first, Array) and isinstance(second, Array) and _alike([first, second]):
+        assert isinstance(truth, Array)
+        return select_alike(ctx, truth, first, second)
+    return ctx.branch(truth, lambda: on_true, lambda: on_false)
+
+
+def _staged(ctx: Context, x: Abstract, other: Abstract) -> Abstract:
+    """A known number as a value of the program, where the other one is of the same kind."""
+    if not isinstance(x, Const) or type(other) is not Array or not is_number(x):
+        return x
+    (kind,) = kinds_of(x)
+    if (kind.dtype, kind.form) != (other.dtype, other.form) or other.rank:
+        return x
+    return Array(value_of(ctx, x, kind.dtype, kind.form), kind.form, False, *bounds_of(x))
+
+
+def select_alike(ctx: Context, condition: Array, on_true: Array, on_false: Array) -> Array:
+    """A selection between scalars of one kind, with the bounds of both."""
+    lows, highs = (on_true.lower, on_false.lower), (on_true.upper, on_false.upper)
+    return Array(
+        select(ctx, condition.value, on_true.value, on_false.value),
+        on_true.form,
+        on_true.weak and on_false.weak,
+        min([b for b in lows if b is not None]) if None not in lows else None,
+        max([b for b in highs if b is not None]) if None not in highs else None,
+    )

@@ -1,0 +1,282 @@
+"""Strings: methods of known objects, and strings that are put together from numbers of the run time.
+
+In: a constant and the name of an attribute. Out: the attribute, or the method, which runs now on arguments that
+must be known. A string that is made of what the program computes is a `Text`, put together after the run; what
+needs to know it asks for what it is made of.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import operator as _operator
+import types
+from collections.abc import Callable
+from typing import Any
+
+from ...values.lattice import (
+    Abstract,
+    Array,
+    ByPath,
+    Caught,
+    Const,
+    DictCell,
+    DictView,
+    Exc,
+    ListCell,
+    Meaning,
+    ObjectCell,
+    Ref,
+    SetCell,
+    Text,
+    Tuple,
+)
+from ...values.text import Verbatim, formatted, joined
+from ..context import Context, Raw
+from ..kernels.structures import MISSING, abstract, call_now, cell_of, known_object, lift, new_dict, new_list
+from ..registry import meaning
+from ..rules.by_path import of_one_kind
+from ..rules.classes import is_generated
+
+
+def attribute(ctx: Context, receiver: Const, name: str) -> Abstract | None:
+    """`receiver.name`; None where it has no such attribute."""
+    known = receiver.value
+    if not hasattr(known, name):
+        return None
+    found = getattr(known, name)
+    if name in getattr(type(known), "_fields", ()):  # a named tuple's own, whatever it is
+        return lift(ctx, found)
+    if callable(found) and not isinstance(found, type):
+        return Meaning(f"{type(known).__name__}.{name}", _method(found))
+    return lift(ctx, found)
+
+
+def _method(bound: Callable[..., Any]) -> Callable[..., Abstract]:
+    """A bound method of a known object as a meaning."""
+
+    def method(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+        if getattr(bound, "__name__", "") == "format" and isinstance(getattr(bound, "__self__", None), str):
+            return text(ctx, _formatter(bound, tuple(kwargs)), *args, *kwargs.values())
+        what = f"the arguments of {getattr(bound, '__qualname__', 'a method')}"
+        known = [known_argument(ctx, a, what) for a in args]
+        named = {k: known_argument(ctx, v, what) for k, v in kwargs.items()}
+        return call_now(ctx, functools.partial(bound, *known, **named))
+
+    return method
+
+
+def _formatter(bound: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., str]:
+    """`bound`, whose last arguments have these names."""
+
+    def make(*args: Any) -> str:
+        count = len(args) - len(names)
+        made: str = bound(*args[:count], **dict(zip(names, args[count:], strict=True)))
+        return made
+
+    return make
+
+
+def known_argument(ctx: Context, value: Raw, what: str) -> Any:
+    """An argument as a Python object; lists and iterators as lists of known elements."""
+    if isinstance(value, Abstract) and not isinstance(value, Const):
+        is_whole = ctx.is_ndarray(value) or isinstance(cell_of(ctx, value), DictCell)
+        items = None if is_whole else ctx.iterate(abstract(value))
+        if items is not None:
+            known = [ctx.known(i, what) for i in items]
+            return tuple(known) if hasattr(value, "items") else known
+    return ctx.known(value, what)
+
+
+# ---------------------------------------------------------------- strings of the run time
+
+
+def text(ctx: Context, function: Callable[..., str], *args: Raw) -> Abstract:
+    """`function(*args)`, a string: now if the arguments are known, else after the run."""
+    taken = [snapshot(ctx, a) for a in args]
+    known = [known_object(ctx, a) for a in taken]
+    if not any(k is MISSING for k in known):
+        return call_now(ctx, function, *known)
+    return Text(function, tuple(taken))
+
+
+def snapshot(ctx: Context, value: Raw) -> Abstract:
+    """What a string is made of, as it is now: contents that may change later are copied."""
+    value = abstract(value)
+    found = known_object(ctx, value)
+    if found is not MISSING:
+        return Const(found)
+    made = known_exception(ctx, value)
+    if made is not None:
+        return Const(made)
+    if isinstance(value, DictView):
+        return text(ctx, _view, Const(value.kind), Ref(value.cell))
+    if isinstance(value, Const | Text | Caught):
+        return value
+    if isinstance(value, Exc):
+        kwargs = tuple([(name, snapshot(ctx, a)) for name, a in value.kwargs])
+        return Exc(value.cls, tuple([snapshot(ctx, a) for a in value.args]), kwargs)
+    if isinstance(value, Tuple) and not makes_own_string(ctx, value):
+        return Tuple(tuple([snapshot(ctx, i) for i in value.items]), value.cls)
+    if isinstance(value, ByPath):
+        return of_one_kind(ctx, value, "a number in a string")
+    if isinstance(value, Array):
+        return value
+    cell = ctx.cell(value) if isinstance(value, Ref) else None
+    if makes_own_string(ctx, value):
+        return text(ctx, Verbatim, format_(ctx, value, "r", Const("")))
+    match cell:
+        case ListCell(items=items):
+            return new_list(ctx, [snapshot(ctx, i) for i in items])
+        case DictCell(entries=entries):
+            return new_dict(ctx, {k: snapshot(ctx, v) for k, v in entries.items()})
+        case SetCell(items=members):
+            return Const(set(members))
+    if ctx.is_ndarray(value):
+        return ctx.read(value)
+    return Const(ctx.known(value, "a part of a string"))
+
+
+def known_exception(ctx: Context, value: Abstract) -> BaseException | None:
+    """The exception that staged code has made of known arguments, unless its class has methods of its own for that."""
+    made = value.exception if isinstance(value, Caught) else value
+    if not isinstance(made, Exc) or made.kwargs or any(map(_in_python, _methods_of_instances(made.cls))):
+        return None
+    args = [known_object(ctx, a) for a in made.args]
+    return None if any(a is MISSING for a in args) else made.cls(*args)
+
+
+def _methods_of_instances(cls: type) -> list[object]:
+    """What makes an instance of an exception's class, and its strings."""
+    return [getattr(cls, name) for name in ("__new__", "__init__", "__str__", "__repr__", "__format__")]
+
+
+def _in_python(method: object) -> bool:
+    """True for a method that is written in Python."""
+    return isinstance(method, types.FunctionType)
+
+
+def _view(kind: str, entries: dict[Any, Any]) -> str:
+    """What a view of a dict is shown by."""
+    return Verbatim(getattr(entries, kind)())
+
+
+def format_(ctx: Context, value: Raw, conversion: str, spec: Raw) -> Abstract:
+    """`f"{value!conversion:spec}"`."""
+    cls = _class_of(ctx, value)
+    if cls is not None and not conversion and _method_of(cls, "__format__") is not None:
+        return ctx.call(ctx.getattr(abstract(value), "__format__"), [abstract(spec)])
+    own = _own(ctx, value, "__repr__" if conversion in ("r", "a") else "__str__")
+    if own is not None and cls is not None and not conversion and known_object(ctx, spec) != "":
+        ctx.raise_(TypeError(f"unsupported format string passed to {cls.__name__}.__format__"))
+    if own is not None and conversion == "a":
+        value = text(ctx, Verbatim, own)
+    elif own is not None:
+        value, conversion = own, ""
+    if isinstance(value, Text) and conversion in ("", "s") and known_object(ctx, spec) == "":
+        return value
+    return text(ctx, formatted, value, Const(conversion), spec)
+
+
+def makes_own_string(ctx: Context, value: Raw) -> bool:
+    """True for an instance whose class says what its string is."""
+    cls = _class_of(ctx, value)
+    return cls is not None and any(_method_of(cls, name) is not None for name in ("__str__", "__repr__"))
+
+
+def asks_objects(ctx: Context, value: Raw) -> bool:
+    """True if the string of a value has to do with the classes of instances, which it is or holds."""
+    if makes_own_string(ctx, value):
+        return True
+    cell = ctx.state.get(value.cell) if isinstance(value, Ref) else None
+    match cell:
+        case ListCell(items=items):
+            return any(asks_objects(ctx, i) for i in items)
+        case DictCell(entries=entries):
+            return any(asks_objects(ctx, v) for v in entries.values())
+    return isinstance(value, Tuple) and any(asks_objects(ctx, i) for i in value.items)
+
+
+def _class_of(ctx: Context, value: Raw) -> type | None:
+    """The class of an instance of a user's class."""
+    if isinstance(value, Tuple):
+        return value.cls
+    cell = ctx.state.get(value.cell) if isinstance(value, Ref) else None
+    return cell.cls if isinstance(cell, ObjectCell) else None
+
+
+def _method_of(cls: type, name: str) -> Any:
+    """The method `name` of a user's class, None where it has that of a built-in class, or of `namedtuple`."""
+    found = getattr(cls, name)
+    return found if isinstance(found, types.FunctionType) and found.__module__ != "collections" else None
+
+
+def _own(ctx: Context, value: Raw, name: str) -> Abstract | None:
+    """The string that a method of a user's class makes of an instance."""
+    cls = _class_of(ctx, value)
+    if cls is None:
+        return None
+    for each in dict.fromkeys((name, "__repr__")):
+        method = _method_of(cls, each)
+        if method is not None and dataclasses.is_dataclass(cls) and is_generated(method):
+            return _fields(ctx, abstract(value), cls)
+        if method is not None:
+            return ctx.call(ctx.getattr(abstract(value), each), [])
+    return None
+
+
+def _fields(ctx: Context, value: Abstract, cls: Any) -> Abstract:
+    """The string that `dataclasses` makes of an instance."""
+    owner = next(c for c in cls.__mro__ if "__repr__" in vars(c))
+    parts: list[Abstract] = [Const(f"{cls.__qualname__}(")]
+    for position, field in enumerate([f for f in dataclasses.fields(owner) if f.repr]):
+        parts.append(Const(f"{', ' if position else ''}{field.name}="))
+        parts.append(format_(ctx, ctx.getattr(value, field.name), "r", Const("")))
+    return join(ctx, [*parts, Const(")")])
+
+
+def join(ctx: Context, parts: list[Abstract]) -> Abstract:
+    """The parts of a string, one after the other."""
+    return text(ctx, joined, *parts)
+
+
+@meaning(str)
+def str_(ctx: Context, x: Raw = "", /) -> Abstract:
+    """`str(x)`."""
+    return format_(ctx, x, "s", Const(""))
+
+
+@meaning(repr)
+def repr_(ctx: Context, x: Raw, /) -> Abstract:
+    """`repr(x)`."""
+    return format_(ctx, x, "r", Const(""))
+
+
+@meaning(format)
+def format_builtin(ctx: Context, value: Raw, spec: Raw = "", /) -> Abstract:
+    """`format(value, spec)`."""
+    return format_(ctx, value, "", spec)
+
+
+def is_string(value: Abstract) -> bool:
+    """True for a string, known or not."""
+    return isinstance(value, Text) or (isinstance(value, Const) and isinstance(value.value, str))
+
+
+def known(ctx: Context, value: Abstract) -> Abstract:
+    """A string that must be known now; what is no string, as it is."""
+    return Const(ctx.known(value, "a string")) if isinstance(value, Text) else value
+
+
+def binary(
+    ctx: Context, operator: Callable[[Any, Any], Any], left: Abstract, right: Abstract
+) -> Abstract | None:
+    """`left + right` of strings, `left % right` of a string; None for anything else."""
+    if not is_string(left) and not is_string(right):
+        return None
+    both = is_string(left) and is_string(right)
+    if (operator is _operator.add and both) or (operator is _operator.mod and is_string(left)):
+        return text(ctx, operator, left, right)
+    if not isinstance(left, Text) and not isinstance(right, Text):
+        return None
+    return call_now(ctx, operator, *[ctx.known(x, "a string") for x in (left, right)])

@@ -1,0 +1,385 @@
+"""Operators on structure: tuples, lists, dicts, sets, strings, None, and identity.
+
+In: abstract operands of which at least one is no number. Out: the result, or None where the operator is not
+defined for these types. Comparing elements is left to the `equal` and `compare` that the caller passes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...diagnostics.codes_types import IdentityNotKnown, NoSuchOperation
+from ...hlo.types import BOOL
+from ...ops import And, Not, Or
+from ...values.boundary import Form
+from ...values.lattice import (
+    FALSE,
+    TRUE,
+    Abstract,
+    Array,
+    Caught,
+    Cell,
+    ClassOf,
+    Const,
+    DictCell,
+    Exc,
+    ListCell,
+    ObjectCell,
+    OneOf,
+    Optional,
+    Ref,
+    SetCell,
+    Tuple,
+    is_number,
+    same_constant,
+)
+from ..context import Context
+from ..kernels.structures import (
+    MISSING,
+    cell_of,
+    known_object,
+    new_dict,
+    new_list,
+    new_set,
+    sequence_items,
+    type_name,
+)
+from ..numpy.indexing.stores import shape_of
+from ..rules.by_path import KindByPath
+from ..rules.classes import c_name, class_of
+from ..rules.promote import value_of
+
+Equal = Callable[[Abstract, Abstract], Abstract]
+Compare = Callable[[str, Abstract, Abstract], Abstract]
+
+_SET_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "|": lambda x, y: x | y,
+    "&": lambda x, y: x & y,
+    "-": lambda x, y: x - y,
+    "^": lambda x, y: x ^ y,
+    "<": lambda x, y: x < y,
+    "<=": lambda x, y: x <= y,
+    ">": lambda x, y: x > y,
+    ">=": lambda x, y: x >= y,
+}
+
+
+# ---------------------------------------------------------------- arithmetic
+
+
+def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract | None:
+    """`left op right` of containers; None where Python has no such operator."""
+    if op == "%" and isinstance(left, Const) and isinstance(left.value, bytes):
+        return Const(left.value % ctx.known(right, "the values of string formatting"))
+    if op == "+":
+        return _concatenated(ctx, left, right)
+    if op == "*":
+        for sequence, count in ((left, right), (right, left)):
+            repeated = _repeated(ctx, sequence, count)
+            if repeated is not None:
+                return repeated
+    sets = [known_set(ctx, x) for x in (left, right)]
+    if None not in sets and op in _SET_OPERATORS:
+        return new_set(ctx, _SET_OPERATORS[op](*sets))
+    cells = [cell_of(ctx, x) for x in (left, right)]
+    if op == "|" and all(isinstance(c, DictCell) for c in cells):
+        return new_dict(ctx, {**cells[0].entries, **cells[1].entries})
+    return None
+
+
+def _concatenated(ctx: Context, left: Abstract, right: Abstract) -> Abstract | None:
+    first, second = sequence_items(ctx, left), sequence_items(ctx, right)
+    if first is None or second is None or is_list(ctx, left) != is_list(ctx, right):
+        return None
+    items = (*first, *second)
+    return new_list(ctx, items) if is_list(ctx, left) else Tuple(items)
+
+
+def _repeated(ctx: Context, sequence: Abstract, count: Abstract) -> Abstract | None:
+    items = sequence_items(ctx, sequence)
+    text = isinstance(sequence, Const) and isinstance(sequence.value, str | bytes)
+    if (items is None and not text) or isinstance(count, Ref | Tuple):
+        return None
+    number = ctx.known(count, "how often a sequence is repeated")
+    if isinstance(number, float | complex | str) or number is None:
+        return None
+    if items is None:
+        assert isinstance(sequence, Const)
+        return Const(sequence.value * int(number))
+    repeated = items * int(number)
+    return new_list(ctx, repeated) if is_list(ctx, sequence) else Tuple(repeated)
+
+
+def inplace(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract | None:
+    """`left op= right` where the left object itself changes; None where it is rebound."""
+    if not isinstance(left, Ref):
+        return None
+    new: Cell | None = None
+    match ctx.settle(left):
+        case ListCell() as cell if op == "+":
+            added = ctx.iterate(right)
+            new = None if added is None else replace(cell, items=(*cell.items, *added))
+        case ListCell() as cell if op == "*":
+            count = int(ctx.known(right, "how often a list is repeated"))
+            new = replace(cell, items=cell.items * count)
+        case DictCell() as cell if op == "|" and isinstance(cell_of(ctx, right), DictCell):
+            new = replace(cell, entries={**cell.entries, **cell_of(ctx, right).entries})
+        case SetCell() as cell if op in ("|", "&", "-", "^"):
+            other = known_set(ctx, right)
+            new = None if other is None else replace(cell, items=_SET_OPERATORS[op](cell.items, other))
+    if new is None:
+        return None
+    ctx.write(left.cell, new)
+    return left
+
+
+def is_list(ctx: Context, value: Abstract) -> bool:
+    """True for a list."""
+    if isinstance(value, Const):
+        return isinstance(value.value, list)
+    return isinstance(cell_of(ctx, value), ListCell)
+
+
+def known_set(ctx: Context, value: Abstract) -> frozenset[Any] | None:
+    """The elements of a set, or of a constant one."""
+    cell = cell_of(ctx, value)
+    if isinstance(cell, SetCell):
+        return cell.items
+    if isinstance(value, Const) and isinstance(value.value, set | frozenset):
+        return frozenset(value.value)
+    return None
+
+
+# ---------------------------------------------------------------- comparison
+
+
+def compare(ctx: Context, op: str, left: Abstract, right: Abstract, element: Compare) -> Abstract | None:
+    """`left op right`; `element` compares what is inside. None where Python has no such order."""
+    if op == "!=":
+        same = compare(ctx, "==", left, right, element)
+        return None if same is None else negation(ctx, same)
+    if op == "==":
+        return _equal(ctx, left, right, element)
+    sets = [known_set(ctx, x) for x in (left, right)]
+    if None not in sets:
+        return Const(_SET_OPERATORS[op](*sets))
+    first, second = sequence_items(ctx, left), sequence_items(ctx, right)
+    if first is None or second is None or is_list(ctx, left) != is_list(ctx, right):
+        return None
+    return _lexicographic(ctx, op, first, second, element)
+
+
+def _lexicographic(
+    ctx: Context, op: str, first: Sequence[Abstract], second: Sequence[Abstract], element: Compare
+) -> Abstract:
+    """Python's order of sequences: that of the first elements that are neither one object nor equal."""
+    if not first or not second:
+        return Const(_decides(op, len(first), len(second)))
+    same = TRUE if first[0] is second[0] else _truth(ctx, element("==", first[0], second[0]))
+    rest = functools.partial(_lexicographic, ctx, op, first[1:], second[1:], element)
+    return _chosen(ctx, same, rest, lambda: element(op, first[0], second[0]), (*first, *second))
+
+
+def _decides(op: str, first: int, second: int) -> bool:
+    return {"<": first < second, "<=": first <= second, ">": first > second, ">=": first >= second}[op]
+
+
+def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> Abstract | None:
+    if left is right:
+        return TRUE
+    _refuse_exceptions(ctx, left, right)
+    arrays = [x for x in (left, right) if ctx.is_ndarray(x)]
+    if arrays:  # an array and something that is no number: False for each element
+        shape = shape_of(ctx, arrays[0])  # type: ignore[arg-type]
+        return ctx.ndarray(ctx.broadcast(ctx.constant(False, BOOL), shape))
+    first, second = sequence_items(ctx, left), sequence_items(ctx, right)
+    if first is not None and second is not None:
+        if is_list(ctx, left) != is_list(ctx, right) or len(first) != len(second):
+            return FALSE
+        return _all_equal(ctx, first, second, element)
+    sets = [known_set(ctx, x) for x in (left, right)]
+    if None not in sets:
+        return Const(sets[0] == sets[1])
+    cells = [cell_of(ctx, x) for x in (left, right)]
+    match cells:
+        case [DictCell(entries=a), DictCell(entries=b)]:
+            if a.keys() != b.keys():
+                return FALSE
+            return _all_equal(ctx, list(a.values()), [b[k] for k in a], element)
+        case [ObjectCell(cls=a), ObjectCell(cls=b)] if a is b and is_dataclass(a):
+            names = [f.name for f in fields(a) if f.compare]
+            sides = [[ctx.getattr(x, n) for n in names] for x in (left, right)]
+            return _all_equal(ctx, sides[0], sides[1], element)
+        case [ObjectCell(), ObjectCell()]:
+            assert isinstance(left, Ref) and isinstance(right, Ref)
+            return _same_reference(ctx, left, right)
+    known = [known_object(ctx, x) for x in (left, right)]
+    if MISSING not in known:
+        return Const(bool(known[0] == known[1]))
+    return FALSE
+
+
+def _all_equal(
+    ctx: Context, first: Sequence[Abstract], second: Sequence[Abstract], element: Compare
+) -> Abstract:
+    if not first:
+        return TRUE
+    same = TRUE if first[0] is second[0] else _truth(ctx, element("==", first[0], second[0]))
+    rest = functools.partial(_all_equal, ctx, first[1:], second[1:], element)
+    return _chosen(ctx, same, rest, lambda: FALSE, (*first, *second))
+
+
+def contains(ctx: Context, item: Abstract, container: Abstract, equal: Equal) -> Abstract:
+    """`item in container` for structure; keys of dicts and elements of sets must be known."""
+    known = known_set(ctx, container)
+    cell = cell_of(ctx, container)
+    if isinstance(cell, DictCell):
+        known = frozenset(cell.entries)
+    if known is not None:
+        return Const(ctx.known(item, "what is looked up in a set or dict") in known)
+    if isinstance(container, Const) and isinstance(container.value, str | bytes | range):
+        return Const(ctx.known(item, "what is looked up in a string") in container.value)
+    items = ctx.iterate(container)
+    if items is None:
+        operation = "the operator in"
+        types = type_name(ctx, container)
+        ctx.fail(NoSuchOperation(span=ctx.span, operation=operation, types=types))
+    return _holds(ctx, item, items, equal)
+
+
+def _holds(ctx: Context, item: Abstract, items: Sequence[Abstract], equal: Equal) -> Abstract:
+    """Whether one of the items is the object `item` or equal to it: the first that is decides."""
+    if not items:
+        return FALSE
+    same = TRUE if items[0] is item else _truth(ctx, equal(items[0], item))
+    rest = functools.partial(_holds, ctx, item, items[1:], equal)
+    return _chosen(ctx, same, lambda: TRUE, rest, (item, *items))
+
+
+# ---------------------------------------------------------------- identity
+
+
+def is_(
+    ctx: Context, left: Abstract, right: Abstract, equal: Callable[[Abstract, Abstract], Abstract]
+) -> Abstract:
+    """`left is right`: of objects by the cells, of classes with one object for each value by the value.
+
+    Numbers and `jax.Array`s that the program computes are no objects; two of them are one object if they are
+    one value of inference, and are certainly two if their classes differ. PS210 for all others.
+    """
+    if left is right:
+        return TRUE
+    for value, other in ((left, right), (right, left)):
+        if isinstance(value, Optional) and isinstance(other, Const) and other.value is None:
+            return Array(value.missing, Form.PYTHON)
+        if isinstance(value, OneOf | Optional):
+            raise KindByPath(value.reason, value)
+    if isinstance(left, Const) and isinstance(right, Const):
+        return Const(left.value is right.value or same_constant(left.value, right.value))
+    if isinstance(left, Ref) and isinstance(right, Ref):
+        return _same_reference(ctx, left, right)
+    _refuse_exceptions(ctx, left, right)
+    classes = [class_of(ctx, x) if isinstance(x, Array | Const) else [] for x in (left, right)]
+    if not set(classes[0]) & set(classes[1]):
+        return FALSE
+    if len(classes[0]) == len(classes[1]) == 1 and _is_singleton(left, right, classes[0][0]):
+        return ctx.truth(equal(left, right))
+    ctx.fail(IdentityNotKnown(span=ctx.span, what=f"two objects of class {c_name(classes[0][0])}"))
+
+
+def _refuse_exceptions(ctx: Context, left: Abstract, right: Abstract) -> None:
+    """PS210 for exceptions, and for the class of one where that depends on the path."""
+    if isinstance(left, ClassOf) or isinstance(right, ClassOf):
+        ctx.fail(IdentityNotKnown(span=ctx.span, what="the class of an exception and another"))
+    if isinstance(left, Exc | Caught) and isinstance(right, Exc | Caught):
+        ctx.fail(IdentityNotKnown(span=ctx.span, what="two exceptions"))
+
+
+_SMALL_INTEGERS = range(-5, 257)
+"""The integers of which CPython has one object each."""
+
+
+def _is_singleton(left: Abstract, right: Abstract, cls: type) -> bool:
+    """True if equal values of this class, one of which may be known, are the same object in CPython."""
+    known = [x.value for x in (left, right) if isinstance(x, Const)]
+    return cls in (bool, np.bool_) or (cls is int and bool(known) and known[0] in _SMALL_INTEGERS)
+
+
+def _same_reference(ctx: Context, left: Ref, right: Ref) -> Abstract:
+    same = ctx.same_object(left, right)
+    if same is None:
+        ctx.fail(IdentityNotKnown(span=ctx.span, what="objects that depend on the path taken"))
+    ctx.told_apart()
+    return same
+
+
+# ---------------------------------------------------------------- booleans
+
+
+def _truth(ctx: Context, value: Abstract) -> Abstract:
+    """A comparison's result as a boolean."""
+    if isinstance(value, Const) and isinstance(value.value, bool | np.bool_):
+        return Const(bool(value.value))
+    return ctx.truth(value)
+
+
+def _chosen(
+    ctx: Context,
+    condition: Abstract,
+    then: Callable[[], Abstract],
+    orelse: Callable[[], Abstract],
+    compared: Sequence[Abstract],
+) -> Abstract:
+    """What `condition` chooses. Both are computed where they only compare numbers with numbers."""
+    if isinstance(condition, Const):
+        return then() if condition.value else orelse()
+    if not all(map(_is_ordered, compared)):
+        return ctx.branch(condition, then, orelse)
+    yes, no = then(), orelse()
+    if _is_python(yes) and _is_python(no):
+        if isinstance(yes, Const):
+            if isinstance(no, Const) and no.value is yes.value:
+                return yes
+            decides = condition if yes.value else negation(ctx, condition)
+            return both(ctx, decides, no, either=bool(yes.value))
+        return both(ctx, both(ctx, condition, yes), both(ctx, negation(ctx, condition), no), either=True)
+    return ctx.branch(condition, lambda: yes, lambda: no)
+
+
+def _is_python(truth: Abstract) -> bool:
+    """True for a boolean of Python's own."""
+    if isinstance(truth, Const):
+        return isinstance(truth.value, bool)
+    return type(truth) is Array and truth.form is Form.PYTHON
+
+
+def _is_ordered(x: Abstract) -> bool:
+    """True for a number that can be compared with any other."""
+    if isinstance(x, Const):
+        return is_number(x) and not isinstance(x.value, complex | np.complexfloating)
+    return isinstance(x, Array) and not x.rank and x.dtype.kind != "c"
+
+
+def both(ctx: Context, x: Abstract, y: Abstract, either: bool = False) -> Abstract:
+    """`x and y`, or `x or y`, of two booleans that are both evaluated."""
+    for known, other in ((x, y), (y, x)):
+        if isinstance(known, Const):
+            decides = bool(known.value) is either
+            return known if decides else other
+    values = [value_of(ctx, ctx.read(v), BOOL, Form.PYTHON) for v in (x, y)]
+    return ctx.python(ctx.op(Or() if either else And(), *values))
+
+
+def negation(ctx: Context, x: Abstract) -> Abstract:
+    """`not x` of a boolean, or of an array of booleans."""
+    if isinstance(x, Const):
+        return Const(not x.value)
+    operand = ctx.read(x)
+    assert isinstance(operand, Array)
+    value = ctx.op(Not(), operand.value)
+    return ctx.ndarray(value) if operand.form is Form.NDARRAY else Array(value, operand.form)

@@ -1,0 +1,100 @@
+"""Comparisons of strings that the path decides: `s = "a" if x > 1 else "b"`, and the text of what a handler has caught.
+
+In: a string that is one of several known ones, and a test. Out: a bool of the program. What a string is made of numbers of
+the run time for is not known.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...hlo.ir import Value
+from ...ops import And, Compare, Or
+from ...values.lattice import Abstract, Array, Caught, Const, Text
+from ...values.text import picked
+from ..context import Context
+from ..kernels.arithmetic import like
+from .caught import is_among
+
+_MOST = 64
+"""Of how many strings a test is made."""
+
+_Options = list[tuple[Value | None, Any]]
+"""Objects, each with the bool of the program that says that it is this one; None where it certainly is."""
+
+
+def tested(ctx: Context, value: Abstract, test: Callable[[Any], bool]) -> Abstract | None:
+    """`test` of a string that is one of several; None if it may be any string."""
+    options = _options(ctx, value) if isinstance(value, Text) else None
+    if options is None:
+        return None
+    found: Value | None = None
+    hits = [condition for condition, option in options if test(option)]
+    if len(hits) in (0, len(options)):
+        return Const(bool(hits))
+    for condition in hits:
+        assert condition is not None
+        found = condition if found is None else ctx.op(Or(), found, condition)
+    assert found is not None
+    return ctx.python(found)
+
+
+def _options(ctx: Context, value: Abstract) -> _Options | None:
+    """The objects that `value` may be; None where they are not known, or are too many."""
+    if isinstance(value, Const):
+        return [(None, value.value)]
+    if isinstance(value, Caught):
+        return _caught(ctx, value)
+    if not isinstance(value, Text):
+        return None
+    if value.function is picked:
+        which, *strings = value.args
+        return _picked(ctx, which, strings)
+    parts = [_options(ctx, arg) for arg in value.args]
+    known = [part for part in parts if part is not None]
+    if len(known) != len(parts):
+        return None
+    found: _Options = []
+    for choice in itertools.islice(itertools.product(*known), _MOST + 1):
+        condition: Value | None = None
+        for each, _ in choice:
+            condition = _both(ctx, condition, each)
+        try:
+            found.append((condition, value.function(*[option for _, option in choice])))
+        except Exception:
+            return None  # what it raises, it raises at run time
+    return found if len(found) <= _MOST else None
+
+
+def _picked(ctx: Context, which: Abstract, strings: Sequence[Abstract]) -> _Options | None:
+    found: _Options = []
+    for i, string in enumerate(strings):
+        options = _options(ctx, string)
+        if options is None or not isinstance(which, Array):
+            return None
+        here = ctx.op(Compare("EQ"), which.value, like(ctx, which.value, i))
+        found += [(_both(ctx, here, condition), option) for condition, option in options]
+    return found
+
+
+def _caught(ctx: Context, caught: Caught) -> _Options | None:
+    """The exceptions that have been made of known arguments, if all have."""
+    code = caught.values[0]
+    if len(caught.known) != len(caught.places) or not isinstance(code, Array):
+        return None
+    numbers: dict[tuple[type[BaseException], tuple[Any, ...]], list[int]] = {}
+    for number, cls, args in sorted(caught.known, key=lambda known: known[0]):
+        numbers.setdefault((cls, args), []).append(number)
+    if len(numbers) == 1:
+        return [(None, cls(*args)) for cls, args in numbers]
+    return [
+        (is_among(ctx, code.value, sorted(places)), cls(*args)) for (cls, args), places in numbers.items()
+    ]
+
+
+def _both(ctx: Context, a: Value | None, b: Value | None) -> Value | None:
+    if a is None or b is None:
+        return b if a is None else a
+    return ctx.op(And(), a, b)

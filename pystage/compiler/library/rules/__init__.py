@@ -1,0 +1,1 @@
+"""Whose rules a function follows, and what no rule covers."""

@@ -1,0 +1,143 @@
+"""The Python class of an abstract value: what `type` and `isinstance` look at."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from typing import Any, cast
+
+import jax
+import numpy as np
+
+from ...hlo.types import DType
+from ...values.boundary import Form
+from ...values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    ByPath,
+    Caught,
+    Closure,
+    Const,
+    DictCell,
+    DictView,
+    Enumerate,
+    Exc,
+    Flat,
+    IteratorCell,
+    ListCell,
+    Mapped,
+    Meaning,
+    Method,
+    OneOf,
+    Optional,
+    Partial,
+    Range,
+    Ref,
+    Reversed,
+    SetCell,
+    Slice,
+    Text,
+    Tuple,
+    Zip,
+)
+from ..context import Context, Raw
+from .by_path import KindByPath, of_one_kind
+from .promote import python_type
+
+_FIXED: dict[type, type] = {
+    Slice: slice,
+    Range: range,
+    Enumerate: enumerate,
+    Zip: zip,
+    Reversed: reversed,
+    Mapped: map,
+    Closure: types.FunctionType,
+    Method: types.MethodType,
+    Partial: functools.partial,
+    Meaning: types.BuiltinFunctionType,
+    ListCell: list,
+    DictCell: dict,
+    SetCell: set,
+    ArrayCell: np.ndarray,
+    IteratorCell: type(iter(())),
+    Text: str,
+}
+_VIEWS: dict[str, type] = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}.items())}
+
+
+def class_of(ctx: Context, value: Raw) -> list[type]:
+    """The class of a value; several where it is an exception that was caught."""
+    match value:
+        case Const(value=known):
+            return [type(known)]
+        case ByPath():
+            return class_of(ctx, of_one_kind(ctx, value, "the class of a number"))
+        case Array():
+            return [scalar_class(value.dtype, value.form)]
+        case Tuple(cls=cls) | Exc(cls=cls):
+            return [cls]
+        case Caught():
+            return sorted(value.classes, key=lambda c: c.__qualname__)
+        case DictView(kind=kind):
+            return [_VIEWS[kind]]
+        case Ref():
+            content = ctx.cell(value)
+            if isinstance(content, IteratorCell) and isinstance(content.source, Flat):
+                return [np.flatiter]
+            return [cast(type, _FIXED.get(type(content)) or content.cls)]
+        case Optional(reason=reason) | OneOf(reason=reason):
+            raise KindByPath(reason, value)
+        case Abstract():
+            return [_FIXED[type(value)]]
+        case _:
+            return [type(value)]
+
+
+def scalar_class(dtype: DType, form: Form) -> type:
+    """The class of a number or array of this kind."""
+    match form:
+        case Form.PYTHON:
+            return python_type(dtype)
+        case Form.SCALAR:
+            return cast(type, dtype.type)
+        case Form.NDARRAY:
+            return np.ndarray
+        case Form.JAX:
+            return jax_array_class()
+
+
+@functools.cache
+def jax_array_class() -> type:
+    """The class that `jax.Array`s have: `jax.Array` itself is an abstract one."""
+    with jax.ensure_compile_time_eval():
+        return type(jax.device_put(np.zeros(())))
+
+
+def c_name(cls: type) -> str:
+    """The name of a class in CPython's own messages: those of NumPy and JAX have their module before it."""
+    in_c = issubclass(cls, np.generic | np.ndarray | jax.Array)
+    return f"{cls.__module__}.{cls.__name__}" if in_c else cls.__name__
+
+
+def class_name(ctx: Context, value: Raw) -> str:
+    """The name of the class of a value in CPython's own messages."""
+    return c_name(class_of(ctx, value)[0])
+
+
+def not_iterable(ctx: Context, value: Raw) -> str | None:
+    """The name of the class of a value that is certainly no iterable; None for all others."""
+    if isinstance(value, Abstract) and not isinstance(value, Const | Array | Ref | Closure | Method):
+        return None
+    (cls, *others) = class_of(ctx, value)
+    jax_array = isinstance(value, Array) and value.form is Form.JAX
+    if others or jax_array or hasattr(cls, "__iter__") or hasattr(cls, "__getitem__"):
+        return None if not (isinstance(value, Array) and value.form is Form.SCALAR) else c_name(cls)
+    return c_name(cls)
+
+
+def is_generated(function: Any) -> bool:
+    """True for a method that `dataclasses` wrote."""
+    code = getattr(inspect.unwrap(function) if callable(function) else function, "__code__", None)
+    return code is not None and code.co_filename == "<string>"

@@ -1,0 +1,461 @@
+"""Whose rules a function follows: NumPy's or `jax.numpy`'s.
+
+Most functions exist in both libraries and differ in element types, in weak types and in the kind of object
+that they give back, and in nothing else. So they are written once, against `Rules`, and declared for both
+with `twins`.
+"""
+
+from __future__ import annotations
+
+import abc
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ...diagnostics.codes_types import (
+    ArgumentNotStaged,
+    DTypeNotStaged,
+    NoCast,
+    NoSuchOperation,
+    ShapeMismatch,
+)
+from ...hlo.ir import Value
+from ...hlo.types import FLOAT64, INT64, SHORT_NAMES, DType, is_complex, is_floating
+from ...values.boundary import Form
+from ...values.lattice import Abstract, Array, ArrayCell, ByPath, Const, Kind, Ref, Tuple
+from ...values.views import View, read_path
+from ..context import Context, Raw
+from ..numpy.indexing.masks import Masked, refuse
+from ..numpy.indexing.stores import dtype_of, store_out
+from ..registry import meaning
+from .jax import AxisProblem, canonical, index_dtype, is_list, is_none, jax_array, known_dtype
+from .promote import inexact, jax_common
+
+MISSING: Any = object()
+"""No value: what `plain` gives for what is not known now."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayArgument:
+    """An array argument: its value, JAX's weak type, and the kind of object that it was."""
+
+    value: Value
+    weak: bool = False
+    form: Form = Form.NDARRAY
+
+    @property
+    def dtype(self) -> DType:
+        """Element type."""
+        return self.value.type.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape; known integers."""
+        return self.value.type.static_shape
+
+    @property
+    def rank(self) -> int:
+        """Number of axes."""
+        return len(self.value.type.shape)
+
+    def of(self, value: Value) -> ArrayArgument:
+        """Another value with the weak type and form of this one."""
+        return ArrayArgument(value, self.weak, self.form)
+
+
+class Rules(abc.ABC):
+    """What differs between NumPy and `jax.numpy`."""
+
+    name: str
+    is_jax: bool
+
+    @abc.abstractmethod
+    def operand(self, ctx: Context, raw: Raw, function: str) -> ArrayArgument:
+        """An array argument as the library converts it (`np.asarray`, `jnp.asarray`)."""
+
+    @abc.abstractmethod
+    def result(self, ctx: Context, value: Value, weak: bool = False) -> Abstract:
+        """A result: NumPy gives a scalar where the rank is 0."""
+
+    @abc.abstractmethod
+    def array(self, ctx: Context, value: Value, weak: bool = False) -> Abstract:
+        """A result that is an array in NumPy also where its rank is 0."""
+
+    @abc.abstractmethod
+    def dtype(self, ctx: Context, raw: Raw, function: str) -> DType:
+        """A dtype argument; PS211 where XLA has no such element type."""
+
+    @abc.abstractmethod
+    def index_dtype(self, ctx: Context) -> DType:
+        """The type of indices and counts."""
+
+    @abc.abstractmethod
+    def default_float(self, ctx: Context) -> DType:
+        """The type of floats that nothing else decides."""
+
+    @abc.abstractmethod
+    def common_dtype(self, ctx: Context, operands: Sequence[ArrayArgument]) -> tuple[DType, bool]:
+        """The element type that arrays are brought to, and whether it is weak."""
+
+    def common(self, ctx: Context, operands: Sequence[ArrayArgument]) -> tuple[list[Value], bool]:
+        """The operands in their common element type, and whether it is weak."""
+        dtype, weak = self.common_dtype(ctx, operands)
+        return [ctx.convert(o.value, dtype) for o in operands], weak
+
+    @abc.abstractmethod
+    def inexact(self, ctx: Context, dtype: DType) -> DType:
+        """The floating-point type in which a mean of `dtype` is computed."""
+
+    @abc.abstractmethod
+    def mismatch(self, ctx: Context, text: str, error: type[Exception] = ValueError) -> NoReturn:
+        """A call that the library certainly refuses, for its shapes or arguments."""
+
+    def like(self, ctx: Context, operand: ArrayArgument, value: Value) -> Abstract:
+        """A result of the same elements as `operand`: a NumPy scalar stays one, a 0-d array too."""
+        if operand.form is Form.SCALAR:
+            return self.result(ctx, value, operand.weak)
+        return self.array(ctx, value, operand.weak)
+
+
+class NumpyRules(Rules):
+    """NumPy 2: 64-bit defaults, scalars, ndarrays that are cells."""
+
+    name = "np"
+    is_jax = False
+
+    def operand(self, ctx: Context, raw: Raw, function: str) -> ArrayArgument:
+        if isinstance(raw, Masked):
+            refuse(ctx, f"np.{function.removeprefix('np.')}", raw)
+        if isinstance(raw, ByPath) and len({k.dtype for k in raw.kinds}) == 1 and not raw.may_be_jax:
+            dtype = raw.kinds[0].dtype
+            return ArrayArgument(ctx.convert(raw.whole or raw.value, dtype), False, Form.SCALAR)
+        read = ctx.read(raw)
+        if isinstance(read, Const):
+            return ArrayArgument(numpy_constant(ctx, read.value, function), False, _form_of(read.value))
+        return ArrayArgument(read.value, False, read.form)
+
+    def result(self, ctx: Context, value: Value, weak: bool = False) -> Abstract:
+        return ctx.new(value)
+
+    def array(self, ctx: Context, value: Value, weak: bool = False) -> Abstract:
+        return ctx.ndarray(value)
+
+    def dtype(self, ctx: Context, raw: Raw, function: str) -> DType:
+        given = ctx.known(raw, f"the dtype of {function}")
+        try:
+            dtype: DType = np.dtype(given)
+        except TypeError as error:
+            ctx.raise_(error)
+        if dtype not in SHORT_NAMES:
+            ctx.fail(DTypeNotStaged(span=ctx.span, what=function, dtype=str(dtype)))
+        return dtype
+
+    def index_dtype(self, ctx: Context) -> DType:
+        return INT64
+
+    def default_float(self, ctx: Context) -> DType:
+        return FLOAT64
+
+    def inexact(self, ctx: Context, dtype: DType) -> DType:
+        return dtype if is_floating(dtype) or is_complex(dtype) else FLOAT64
+
+    def common_dtype(self, ctx: Context, operands: Sequence[ArrayArgument]) -> tuple[DType, bool]:
+        dtype: DType = np.result_type(*[o.dtype for o in operands])
+        return dtype, False
+
+    def mismatch(self, ctx: Context, text: str, error: type[Exception] = ValueError) -> NoReturn:
+        """The program raises NumPy's exception."""
+        ctx.raise_(error(text))
+
+
+class JaxRules(Rules):
+    """`jax.numpy` under the user's `jax_enable_x64`: weak types, immutable results."""
+
+    name = "jnp"
+    is_jax = True
+
+    def operand(self, ctx: Context, raw: Raw, function: str) -> ArrayArgument:
+        if isinstance(raw, Masked):
+            refuse(ctx, f"jnp.{function}", raw)
+        array = jax_array(ctx, raw, function)
+        return ArrayArgument(array.value, array.weak, Form.JAX)
+
+    def result(self, ctx: Context, value: Value, weak: bool = False) -> Abstract:
+        return ctx.jax(value, weak)
+
+    def array(self, ctx: Context, value: Value, weak: bool = False) -> Abstract:
+        return ctx.jax(value, weak)
+
+    def dtype(self, ctx: Context, raw: Raw, function: str) -> DType:
+        return known_dtype(ctx, raw, f"the dtype of {function}")
+
+    def index_dtype(self, ctx: Context) -> DType:
+        return index_dtype(ctx)
+
+    def default_float(self, ctx: Context) -> DType:
+        return canonical(FLOAT64, ctx.x64)
+
+    def inexact(self, ctx: Context, dtype: DType) -> DType:
+        return inexact(dtype)
+
+    def common_dtype(self, ctx: Context, operands: Sequence[ArrayArgument]) -> tuple[DType, bool]:
+        return jax_common(ctx, tuple([Kind(o.dtype, Form.JAX, o.weak) for o in operands]))
+
+    def mismatch(self, ctx: Context, text: str, error: type[Exception] = ValueError) -> NoReturn:
+        """Refused with PS206: JAX has exceptions and texts of its own."""
+        ctx.fail(ShapeMismatch(span=ctx.span, text=text))
+
+
+NUMPY = NumpyRules()
+JAX = JaxRules()
+
+
+_OPERANDS = frozenset({"repeats", "v", "sorter"})
+"""Parameters beside the first for which methods of `jax.Array`s take arrays and no lists."""
+
+
+def delegated(ctx: Context, owner: Raw, *others: Raw) -> bool:
+    """Whether a function of NumPy that uses a method or the operators of `owner` goes by JAX's rules.
+
+    So it is where that is a `jax.Array`. But a method of it raises TypeError where one of the `others`, which it takes
+    for arrays, is a list: then NumPy's function does without the method, and converts `owner` to an ndarray.
+    """
+    is_jax = isinstance(owner, Array) and owner.form is Form.JAX
+    return is_jax and not any(is_list(ctx, other) for other in others)
+
+
+_FORGOTTEN = {"sum": "initial"}
+"""An argument that a method of `jax.Array`s has and does nothing with; the function of `jax.numpy` serves it."""
+
+
+def refuse_forgotten(ctx: Context, method: str, given: Mapping[str, Raw]) -> None:
+    """PS203 where a method of a `jax.Array` is given the argument that it forgets."""
+    argument = _FORGOTTEN.get(method, "")
+    if not is_none(given.get(argument)):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"jax.Array.{method}", argument=argument))
+
+
+def as_ndarray(ctx: Context, raw: Raw) -> Raw:
+    """`np.asarray` of a `jax.Array`, which may not be stored to; whatever else there is as it is."""
+    if not isinstance(raw, Array) or raw.form is not Form.JAX or raw.key_impl is not None:
+        return raw
+    return Ref(ctx.state.new_cell(ArrayCell(raw.value, writable=False)))
+
+
+def rules_of(ctx: Context, *values: Raw) -> Rules:
+    """JAX's rules if one of the values is a `jax.Array`, else NumPy's."""
+    return JAX if any(isinstance(v, Array) and v.form is Form.JAX for v in values) else NUMPY
+
+
+def _form_of(value: object) -> Form:
+    return Form.SCALAR if isinstance(value, np.generic) else Form.PYTHON
+
+
+def numpy_constant(ctx: Context, value: object, function: str) -> Value:
+    """A known number (or a tuple of numbers) as `np.asarray` makes an array of it."""
+    array = np.asarray(value)
+    if array.dtype not in SHORT_NAMES:
+        kind = f"the type {type(value).__name__}"
+        ctx.fail(NoSuchOperation(span=ctx.span, operation=function, types=kind))
+    return ctx.constant(array, array.dtype)
+
+
+# ---------------------------------------------------------------- what is known now
+
+
+def plain(ctx: Context, raw: Raw) -> Any:
+    """The Python object that `raw` is where all of it is known now, else `MISSING`; lists are not."""
+    match raw:
+        case Const(value=value):
+            return value
+        case Tuple(items=items, cls=cls):
+            parts = [plain(ctx, item) for item in items]
+            if cls is not tuple or any(p is MISSING for p in parts):
+                return MISSING
+            return tuple(parts)
+        case Abstract():
+            return MISSING
+        case _:
+            return raw
+
+
+def lifted(ctx: Context, value: Any) -> Abstract:
+    """What a real function gave, as an abstract value: arrays are constants of the program.
+
+    An array that stands in a tuple twice stays one array.
+    """
+    match value:
+        case np.ndarray():
+            return ctx.ndarray(ctx.constant(value, value.dtype))
+        case tuple():
+            made: dict[int, Abstract] = {}
+            return Tuple(tuple([made.setdefault(id(v), lifted(ctx, v)) for v in value]))
+        case _:
+            return Const(value)
+
+
+def integer_bounds(raw: Raw) -> tuple[int | None, int | None]:
+    """The least and the greatest value that an integer may have, where known."""
+    if isinstance(raw, Const):
+        return int(raw.value), int(raw.value)
+    if isinstance(raw, Array):
+        lower = 0 if raw.lower is None and raw.dtype.kind == "u" else raw.lower
+        return lower, raw.upper
+    return None, None
+
+
+# ---------------------------------------------------------------- views
+
+
+def with_views(ctx: Context, rules: Rules, raw: Raw, views: Sequence[View], function: str) -> Abstract:
+    """`raw` seen through `views`: a view of an ndarray is a reference to its memory, other values are new."""
+    if not rules.is_jax and ctx.is_ndarray(raw):
+        assert isinstance(raw, Ref)
+        return Ref(raw.cell, (*raw.path, *views))
+    operand = rules.operand(ctx, raw, function)
+    return rules.like(ctx, operand, read_path(ctx.b, operand.value, tuple(views)))
+
+
+# ---------------------------------------------------------------- declaring
+
+Body = Callable[..., Abstract]
+StoreResult = Callable[[Context, Raw, Abstract, str], Abstract]
+
+
+def under(
+    rules: Rules,
+    function: Body,
+    real: Any,
+    delegates: bool = False,
+    fold: bool = False,
+    accumulates: bool = False,
+) -> Body:
+    """`function(ctx, rules, …)` as the meaning `(ctx, …)` of the function `real`.
+
+    Of the parameters it serves those that the real function has. `delegates`: NumPy's function uses a method or
+    the operators of its first argument, see `delegated`; otherwise it converts all of them by `np.asarray`. `fold`:
+    the real function is called where all arguments are known numbers. `accumulates`: NumPy computes in the element
+    type of `out`.
+    """
+    name = getattr(real, "__name__", "?")
+    signature = _restricted(function, real)
+    names = list(signature.parameters)[1:]
+    positional = any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values())
+
+    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+        if fold:
+            known = [plain(ctx, a) for a in (*args, *kwargs.values())]
+            if known and not any(k is MISSING for k in known):
+                return _folded(ctx, real, known[: len(args)], dict(zip(kwargs, known[len(args) :])))
+        chosen = rules
+        if delegates:
+            given = {**dict(zip(names, args)), **kwargs}
+            others = [given[each] for each in _OPERANDS & given.keys()]
+            if delegated(ctx, given.get(names[0]), *others):
+                chosen = JAX
+                refuse_forgotten(ctx, name, given)
+        elif not rules.is_jax:
+            args = tuple([as_ndarray(ctx, arg) for arg in args])
+            kwargs = {key: as_ndarray(ctx, arg) for key, arg in kwargs.items()}
+        try:
+            if positional:
+                return function(ctx, chosen, *args, **kwargs)
+            arguments = signature.bind(ctx, *args, **kwargs).arguments
+            arguments.pop("ctx")
+            out = arguments.pop("out", None)
+            if accumulates and not is_none(out) and is_none(arguments.get("dtype")):
+                arguments["dtype"] = _type_of_out(ctx, out, args[0], name)
+            result = function(ctx, chosen, **arguments)
+        except AxisProblem as problem:
+            raise_axis(ctx, problem, chosen.is_jax)
+        return result if is_none(out) else _into(ctx, chosen, out, result, name)
+
+    call.__name__ = name
+    call.__doc__ = function.__doc__
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    return call
+
+
+def raise_axis(ctx: Context, problem: AxisProblem, is_jax: bool) -> NoReturn:
+    """What the library does about an axis that is not there: NumPy raises, JAX's calls are refused."""
+    if is_jax:
+        ctx.fail(problem.in_jax(ctx.span))
+    ctx.raise_(problem.in_numpy())
+
+
+def _restricted(function: Body, real: Any) -> inspect.Signature:
+    """The signature of a meaning: what both the declaration and the real function have, as the latter says."""
+    whole = inspect.signature(function)
+    ctx, _, *ours = whole.parameters.values()
+    try:
+        theirs = inspect.signature(real).parameters
+    except (TypeError, ValueError):
+        return whole.replace(parameters=[ctx, *ours])
+    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in theirs.values()):
+        return whole.replace(parameters=[ctx, *ours])
+    if any(p.default is p.empty and p.name not in theirs for p in ours):  # other names, as `start_or_stop`
+        return whole.replace(parameters=[ctx, *ours])
+    given = {p.name: p for p in ours}
+    kept = [given[name].replace(kind=p.kind) for name, p in theirs.items() if name in given]
+    return whole.replace(parameters=[ctx.replace(kind=ctx.POSITIONAL_ONLY), *kept])
+
+
+def _folded(ctx: Context, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Abstract:
+    """A real function on known arguments; what it raises, the program raises."""
+    try:
+        with np.errstate(all="ignore"):
+            return lifted(ctx, function(*args, **kwargs))
+    except (TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError) as error:
+        ctx.raise_(error)
+
+
+def _into(ctx: Context, rules: Rules, out: Raw, result: Abstract, name: str) -> Abstract:
+    """A result stored into the `out` argument, which is what the call gives back."""
+    if rules.is_jax or not ctx.is_ndarray(out):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.{name}", argument="out"))
+    read = NUMPY.operand(ctx, result, name)
+    store_out(ctx, out, read.value, name)
+    return out  # type: ignore[no-any-return]
+
+
+_OF_FLOATS = ("mean", "nanmean", "var", "std", "nanvar", "nanstd")
+"""Functions that compute integers in float64, whatever `out` is."""
+
+
+def _type_of_out(ctx: Context, out: Raw, a: Raw, name: str) -> Abstract | None:
+    """The `dtype` argument that an `out` argument stands for; None where it says nothing."""
+    if not isinstance(out, Ref) or not ctx.is_ndarray(out):
+        return None
+    source, target = NUMPY.operand(ctx, a, name).dtype, dtype_of(ctx, out)
+    if name in _OF_FLOATS and (source.kind in "biu" or target.kind in "biu"):
+        return None
+    if not np.can_cast(source, target, "same_kind"):
+        ctx.fail(NoCast(span=ctx.span, operation=f"np.{name}", source=str(source), target=str(target)))
+    return Const(target)
+
+
+def twins(
+    numpy_function: Any,
+    jax_function: Any,
+    *,
+    delegates: bool = True,
+    fold: bool = False,
+    accumulates: bool = False,
+) -> Callable[[Body], Body]:
+    """Declares `(ctx, rules, …)` as the meaning of a NumPy function and of its twin in `jax.numpy`.
+
+    Either may be None. See `under` for `delegates`, `fold` and `accumulates`.
+    """
+
+    def declare(function: Body) -> Body:
+        if numpy_function is not None:
+            made = under(NUMPY, function, numpy_function, delegates, fold, accumulates)
+            meaning(numpy_function)(made)
+        if jax_function is not None:
+            meaning(jax_function)(under(JAX, function, jax_function))
+        return function
+
+    return declare
