@@ -59,7 +59,7 @@ def snapshot(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
         try:
             staged = pystage.compile(function, fallback="error").staged(*args, **kwargs)
         except Exception as error:
-            return f"{type(error).__name__}: {error}\n"
+            return f"{type(error).__name__}: {error}\n".replace(f"{TESTS.parent}/", "")
     return text_of(staged).replace(f"{TESTS.parent}/", "")
 
 

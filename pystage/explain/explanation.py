@@ -11,7 +11,7 @@ from typing import Any
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.frontend import substituted
-from ..compiler.infer.trail import Trail, watching
+from ..compiler.infer.telling.trail import Trail, watching
 from ..compiler.pipeline import Infer, Staged
 from ..runtime.dispatch import Dispatcher
 from ..runtime.lowering import Canonical

@@ -15,7 +15,7 @@ from pystage.compiler.library.rules.libraries.foreign import TABLE, advice_for
 
 import pystage
 from pystage.compiler.diagnostics.diagnostic import Diagnostic
-from pystage.compiler.infer import foreign
+from pystage.compiler.infer.telling import foreign
 
 from .goldens import load
 

@@ -19,8 +19,8 @@ import pystage
 from explain import programs
 from pystage.compiler.diagnostics.codes_calls import UnknownCallable
 from pystage.compiler.diagnostics.diagnostic import DiagnosticError
-from pystage.compiler.infer.engine import Engine
-from pystage.compiler.infer.trail import Trail
+from pystage.compiler.infer.core.engine import Engine
+from pystage.compiler.infer.telling.trail import Trail
 from pystage.compiler.stage import ir as stage
 
 EACH = 10

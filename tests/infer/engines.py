@@ -10,7 +10,7 @@ import pytest
 import pystage
 from pystage.compiler.hlo.walk import functions
 from pystage.compiler.infer import entry
-from pystage.compiler.infer.engine import Engine
+from pystage.compiler.infer.core.engine import Engine
 from pystage.runtime.lowering import Lowered
 
 

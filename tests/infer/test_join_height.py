@@ -9,8 +9,8 @@ import pytest
 
 from pystage.compiler.hlo.ir import Region, Value
 from pystage.compiler.hlo.types import ArrayType
-from pystage.compiler.infer.join import Join
-from pystage.compiler.infer.same import same_pattern
+from pystage.compiler.infer.core.join import Join
+from pystage.compiler.infer.core.same import same_pattern
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.lattice import Abstract, Array, Const, Kind, Tuple
 from pystage.compiler.values.state import MISSING, State

@@ -56,22 +56,18 @@ from ..values.lattice import (
     VariableCell,
 )
 from ..values.state import Layout
-from . import (  # noqa: F401  (they declare meanings)
-    equinox_modules,
-    flax_modules,
-    jaxtransforms,
-    linen_modules,
-    meanings,
-    transforms,
-)
-from . import instructions as _instructions  # noqa: F401  (fills the engine's table)
-from .effort import Exhausted
-from .engine import Engine
+from .bridges import equinox_modules, linen_modules, nnx_modules  # noqa: F401  (they declare meanings)
+from .calls import meanings  # noqa: F401  (declares what they mean)
+from .calls.hoist import Hoist
+from .calls.parameters import arrange
+from .core import instructions as _instructions  # noqa: F401  (fills the engine's table)
+from .core.effort import Exhausted
+from .core.engine import Engine
+from .core.frame import Restart
+from .exceptions.raising import attempt
 from .exits import Exit
-from .frame import Restart
-from .hoist import Hoist
-from .parameters import arrange
-from .raising import attempt
+from .transforms import jax as jaxtransforms  # noqa: F401  (declares meanings)
+from .transforms import public  # noqa: F401  (declares meanings)
 
 RESTART_LIMIT = 32
 

@@ -66,13 +66,13 @@ from ..values.remade import Remake
 from ..values.state import ERROR, NOT_YET, OUTPUT
 from ..values.text import caused
 from ..values.views import View, Window
-from .describe import describe
-from .merged import MERGEABLE, RIVAL, possible, sources_of
-from .objects import assigned, has_default
-from .patterns import WHICH, Chosen
+from .aliases.merged import MERGEABLE, RIVAL, possible, sources_of
+from .core.patterns import WHICH, Chosen
+from .objects.objects import assigned, has_default
+from .telling.describe import describe
 
 if TYPE_CHECKING:
-    from .engine import Engine
+    from .core.engine import Engine
 
 _PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
 

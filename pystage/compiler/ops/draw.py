@@ -2,7 +2,7 @@
 
 A generator's state lives on the host, in an object of the user's. So its draws are performed there, before the
 program runs, in the order in which the program would, and the program takes the results as inputs. Inference
-puts a `Draw` where the program draws; `infer/hoist.py` takes it out of the finished program, which so never holds
+puts a `Draw` where the program draws; `infer/calls/hoist.py` takes it out of the finished program, which so never holds
 one.
 """
 

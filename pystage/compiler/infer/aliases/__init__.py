@@ -1,0 +1,1 @@
+"""Cells that may be one of several objects."""

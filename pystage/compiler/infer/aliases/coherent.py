@@ -1,0 +1,327 @@
+"""Merged cells and the objects that they may be, kept equal: a change through any name shows through every other.
+
+A merged cell holds a copy of what the object that it stands for held when it was last looked at; `which` says at run
+time which of its sources that object is. A store through it changes, besides the copy, each source under the
+condition that it is that one; a read after a source has changed takes the source's contents where it is that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from ...hlo.ir import Value
+from ...ops import And, Compare, Not, Or, Select
+from ...values.boundary import Form
+from ...values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Cell,
+    Const,
+    DictCell,
+    ListCell,
+    ObjectCell,
+    Ref,
+    Source,
+    through,
+)
+from ...values.memory import is_row_major
+from ...values.views import may_be_one, read_path
+from ..core.patterns import WHICH, which_value
+from ..exceptions.raising import write
+from .merged import RIVAL, Mergeable, current, distinct, is_stale, possible, sources_of
+
+if TYPE_CHECKING:
+    from ..core.engine import Engine
+
+Truth = bool | Value
+"""Whether something holds: known now, or a bool of the program."""
+
+
+def both(engine: Engine, a: Truth, b: Truth) -> Truth:
+    """`a and b`."""
+    if isinstance(a, bool):
+        return b if a else False
+    if isinstance(b, bool):
+        return a if b else False
+    return engine.b.op(And(), a, b)
+
+
+def either(engine: Engine, a: Truth, b: Truth) -> Truth:
+    """`a or b`."""
+    if isinstance(a, bool):
+        return True if a else b
+    if isinstance(b, bool):
+        return True if b else a
+    return engine.b.op(Or(), a, b)
+
+
+def abstract_truth(truth: Truth) -> Abstract:
+    """As a Python bool of the program that is compiled."""
+    return Const(truth) if isinstance(truth, bool) else Array(truth, Form.PYTHON)
+
+
+def is_source(engine: Engine, cell: Mergeable, position: int) -> Truth:
+    """Whether a merged cell is its own object (position 0), or the source at that position, counted from 1."""
+    if isinstance(cell.which, int):
+        return cell.which == position
+    return engine.b.op(Compare("EQ"), cell.which, which_value(engine.b, position))
+
+
+# ---------------------------------------------------------------- reading
+
+
+def refreshed(engine: Engine, number: int) -> Cell:
+    """What a cell holds; a merged one takes over what has changed in its sources."""
+    cell = engine.contents_at(number)
+    if not any(is_stale(engine.state, s) for s in sources_of(cell)):
+        return cell
+    for source in sources_of(cell):
+        if source.known is not RIVAL and sources_of(engine.state.slots.get(source.cell)):
+            refreshed(engine, source.cell)
+    merged = cast(Mergeable, cell)
+    for position, source in enumerate(merged.sources, 1):
+        if is_stale(engine.state, source) and source.cell in engine.state.slots:
+            _take_over(engine, number, source.ref, is_source(engine, merged, position))
+    engine.state.set(number, sealed(engine, cast(Mergeable, engine.contents_at(number))))
+    return engine.contents_at(number)
+
+
+def _take_over(engine: Engine, number: int, source: Ref, condition: Truth) -> None:
+    """The merged cell holds what `source` holds, if `condition`."""
+    new = cast(Mergeable, refreshed(engine, source.cell))
+    if source.path and isinstance(new, ArrayCell):
+        new = replace(new, value=read_path(engine.b, new.value, source.path))
+    old = cast(Mergeable, engine.contents_at(number))
+    under(engine, condition, lambda: _set_contents(engine, number, old, new), (old, new, number))
+
+
+def sealed(engine: Engine, cell: Mergeable) -> Mergeable:
+    """The contents of a merged cell that agrees with what its sources hold now."""
+    return replace(cell, sources=tuple([current(engine.state, s) for s in cell.sources]))
+
+
+def leave(engine: Engine) -> None:
+    """Before a fork is closed: merged cells take over what changed in objects that were made in it."""
+    state = engine.state
+    for number in list(state.merged):
+        sources = sources_of(state.slots.get(number))
+        if any(state.is_new(s.cell) and is_stale(state, s) for s in sources):
+            refreshed(engine, number)
+
+
+def refresh_all(engine: Engine, cells: Iterable[int]) -> None:
+    """Merged cells among `cells` take over what has changed in their sources."""
+    for number in cells:
+        if sources_of(engine.state.slots.get(number)):
+            refreshed(engine, number)
+
+
+# ---------------------------------------------------------------- storing
+
+
+def others(engine: Engine, number: int) -> list[tuple[Ref, Truth]]:
+    """What else a cell may be another name of, each with the condition under which it is."""
+    found: list[tuple[Ref, Truth]] = []
+    cell = engine.state.slots.get(number)
+    for position, source in enumerate(sources_of(cell), 1):
+        if source.known is RIVAL or source.cell not in engine.state.slots:
+            continue
+        condition = is_source(engine, cast(Mergeable, cell), position)
+        if condition is False:
+            continue
+        found.append((source.ref, condition))
+        for ref, truth in others(engine, source.cell):
+            found.append((through(ref, source.ref.path), both(engine, condition, truth)))
+    return [(ref, truth) for ref, truth in found if truth is not False]
+
+
+def spread(engine: Engine, number: int, store: Callable[[Ref, Value | None], None]) -> None:
+    """After a store to the array of a merged cell: the same store to everything else that may be the same array.
+
+    `store` gets each with the condition under which it is, None if it certainly is.
+    """
+    fresh = settled_names(engine, number)
+    for other, condition in others(engine, number):
+        store(other, None if isinstance(condition, bool) else condition)
+    seal_names(engine, fresh)
+
+
+def write_all(engine: Engine, number: int, new: Cell) -> None:
+    """The object of a cell, which is no array, holds `new`, under every name that it has."""
+    old = engine.state.slots.get(number)
+    write(engine, number, new)
+    if not sources_of(new):
+        return
+    fresh = settled_names(engine, number)
+    for ref, condition in others(engine, number):
+        other = ref.cell
+        target = cast(Mergeable, engine.contents_at(other))
+        changed = _changed(cast(Mergeable, old), cast(Mergeable, new), target)
+        under(engine, condition, lambda c=other, n=changed: write(engine, c, n), (target, changed, other))  # type: ignore[misc]
+    seal_names(engine, fresh)
+
+
+def settled_names(engine: Engine, number: int) -> list[int]:
+    """The merged cells that stay as they are while the object of `number` changes: itself, and what it is not."""
+    slots = engine.state.slots
+    found = [number]
+    reached = {ref.cell for ref, _ in others(engine, number)}
+    for each in engine.state.merged:
+        sources = sources_of(slots.get(each))
+        if each != number and any(s.cell in reached for s in sources):
+            apart = distinct(engine.state, slots.get, each, number)
+            if apart and not any(is_stale(engine.state, s) for s in sources):
+                found.append(each)
+    return found
+
+
+def seal_names(engine: Engine, numbers: Iterable[int]) -> None:
+    """Merged cells that agree with their sources."""
+    for number in numbers:
+        engine.state.set(number, sealed(engine, cast(Mergeable, engine.contents_at(number))))
+
+
+def under(
+    engine: Engine, condition: Truth, change: Callable[[], None], between: tuple[Mergeable, Mergeable, int]
+) -> None:
+    """Changes a cell if `condition` holds; `between`: its contents before and after, and its number."""
+    if isinstance(condition, bool):
+        if condition:
+            change()
+        return
+    old, new, number = between
+    if isinstance(old, ArrayCell) and isinstance(new, ArrayCell) and old.value.type == new.value.type:
+        value = engine.b.op(Select(), condition, new.value, old.value)
+        engine.state.set(number, replace(old, value=value))
+        return
+    engine.change_if(condition, change)
+
+
+def _set_contents(engine: Engine, number: int, old: Mergeable, new: Mergeable) -> None:
+    engine.state.set(number, cast(Cell, replace(new, sources=old.sources, which=old.which)))
+
+
+def _changed(old: Mergeable, new: Mergeable, target: Mergeable) -> Mergeable:
+    """The contents `target` of another name of the object, after the change from `old` to `new`."""
+    match old, new, target:
+        case ListCell(), ListCell(), ListCell() if len(old.items) == len(target.items):
+            items = [
+                t if n is o else n
+                for o, n, t in zip((*old.items, *[None] * len(new.items)), new.items, _padded(target, new))
+            ]
+            return replace(target, items=tuple(cast("list[Abstract]", items)))
+        case DictCell(), DictCell(), DictCell():
+            entries = {
+                k: target.entries[k] if k in target.entries and old.entries.get(k) is v else v
+                for k, v in new.entries.items()
+            }
+            return replace(target, entries=entries)
+        case ObjectCell(), ObjectCell(), ObjectCell():
+            fields = {k: v for k, v in new.fields.items() if old.fields.get(k) is not v}
+            return replace(target, fields={**target.fields, **fields})
+    return replace(new, sources=target.sources, which=target.which)
+
+
+def _padded(target: ListCell, new: ListCell) -> tuple[Abstract | None, ...]:
+    return (*target.items, *[None] * max(len(new.items) - len(target.items), 0))
+
+
+# ---------------------------------------------------------------- identity
+
+
+def identities(engine: Engine, ref: Ref) -> list[tuple[Ref, Truth]]:
+    """The objects that a reference may be, each with the condition under which it is that one.
+
+    A view is an object of its own: what it is a view of does not tell which one.
+    """
+    cell = engine.state.slots.get(ref.cell)
+    sources = sources_of(cell)
+    if not sources or ref.path:
+        return [(ref, True)]
+    merged = cast(Mergeable, cell)
+    found = [(ref, is_source(engine, merged, 0))]
+    for position, source in enumerate(sources, 1):
+        condition = is_source(engine, merged, position)
+        if source.known is RIVAL or source.cell not in engine.state.slots:
+            found.append((ref, condition))
+            continue
+        found += [(r, both(engine, condition, truth)) for r, truth in identities(engine, source.ref)]
+    return [(r, truth) for r, truth in found if truth is not False]
+
+
+def is_rearranged(engine: Engine, source: Source) -> bool:
+    """True for a view that lies in memory as no array of its own does."""
+    held = engine.state.slots.get(source.cell)
+    return isinstance(held, ArrayCell) and not is_row_major(held.value.type, source.ref.path)
+
+
+def memory_of(engine: Engine, ref: Ref) -> list[tuple[Ref, Truth]]:
+    """The memory that an array may be: by the cell that owns it and the path to it, each with its condition."""
+    cell = engine.state.slots.get(ref.cell)
+    if not sources_of(cell):
+        return [(ref, True)]
+    merged = cast(Mergeable, cell)
+    found = [(ref, is_source(engine, merged, 0))]
+    for position, source in enumerate(merged.sources, 1):
+        condition = is_source(engine, merged, position)
+        if source.known is RIVAL or source.cell not in engine.state.slots:
+            found.append((ref, condition))
+            continue
+        inner = memory_of(engine, through(source.ref, ref.path))
+        found += [(r, both(engine, condition, truth)) for r, truth in inner]
+    return [(r, truth) for r, truth in found if truth is not False]
+
+
+def alias(engine: Engine, ref: Ref, condition: Value) -> Ref:
+    """The array `ref` itself if `condition` holds, else a copy."""
+    contents = engine.contents(ref)
+    cell = cast(ArrayCell, engine.contents_at(ref.cell))
+    sources = [Source(ref, cell), *[Source(through(s.ref, ref.path), s.known) for s in cell.sources]]
+    which = engine.convert(condition, WHICH.dtype)
+    number = engine.state.new_cell(ArrayCell(contents, True, tuple(sources), which))
+    engine.state.merged[number] = None
+    return Ref(number)
+
+
+def same_object(engine: Engine, a: Ref, b: Ref) -> Truth | None:
+    """Whether two references are one object; None where that is not known."""
+    if a.cell == b.cell and not (a.path or b.path):
+        return True
+    find = engine.state.slots.get
+    if distinct(engine.state, find, a.cell, b.cell):
+        return False
+    for one, other in ((a, b), (b, a)):
+        rivals = {s.cell for s in sources_of(find(one.cell)) if s.known is RIVAL}
+        if rivals & {other.cell, *possible(find, other.cell)}:
+            return None
+    result: Truth = False
+    theirs = identities(engine, b)
+    for mine, here in identities(engine, a):
+        for other, there in theirs:
+            equal = _is_one(engine, mine, other)
+            when = both(engine, here, there)
+            if equal is None and when is not False:
+                return None
+            if equal:
+                result = either(engine, result, when)
+    return result
+
+
+def _is_one(engine: Engine, a: Ref, b: Ref) -> bool | None:
+    """Whether two references, neither of which is a merged object, are one object; None where that is not known.
+
+    Equal views of one array may be one object or two.
+    """
+    if a is b or not (a.path or b.path):
+        return a.cell == b.cell
+    if not (a.path and b.path) or distinct(engine.state, engine.state.slots.get, a.cell, b.cell):
+        return False
+    return None if may_be_one(a.path, b.path) else False
+
+
+def negated(engine: Engine, truth: Truth) -> Truth:
+    """`not truth`."""
+    return not truth if isinstance(truth, bool) else engine.b.op(Not(), truth)

@@ -1,0 +1,71 @@
+"""What the two sides of a join have, side by side: whether one thing can stand for both, and parts of either."""
+
+from __future__ import annotations
+
+from ...diagnostics.diagnostic import DiagnosticError
+from ...hlo.ir import Value
+from ...hlo.types import INT32, ArrayType
+from ...values.lattice import (
+    Abstract,
+    ArrayCell,
+    DictCell,
+    ErrorCell,
+    ListCell,
+    ObjectCell,
+    PayloadKey,
+    Ref,
+    Undef,
+    Unknown,
+    is_number,
+)
+from ...values.state import Content
+from ...values.views import path_type
+from ..core.numbers import number_type
+from ..core.patterns import Hole
+from ..core.structure import structure_head, structure_parts
+
+
+def made_alike(a: Abstract, b: Abstract) -> bool:
+    """True if two strings are made by the same functions of numbers of the same kind."""
+    if is_number(a) and is_number(b):
+        return number_type(a) == number_type(b)
+    parts_a, parts_b = structure_parts(a), structure_parts(b)
+    if parts_a is None or parts_b is None:
+        return type(a) is type(b)
+    same = type(a) is type(b) and structure_head(a) == structure_head(b) and len(parts_a) == len(parts_b)
+    return same and all(map(made_alike, parts_a, parts_b))
+
+
+def are_unlike(a: Ref, of_a: Content, b: Ref, of_b: Content) -> bool:
+    """True for two references to objects, with their contents, of which no cell can stand for both."""
+    match of_a, of_b:
+        case ArrayCell(), ArrayCell():
+            return path_type(of_a.value.type, a.path) != path_type(of_b.value.type, b.path)
+        case ListCell(), ListCell():
+            return a.cell != b.cell and len(of_a.items) != len(of_b.items)
+        case DictCell(), DictCell():
+            return a.cell != b.cell and list(of_a.entries) != list(of_b.entries)
+        case ObjectCell(), ObjectCell():
+            return of_a.cls is not of_b.cls
+    return False
+
+
+def own_field(cell: ObjectCell, name: str) -> Abstract:
+    """An attribute of an object on one side, read now if it was not before; what cannot be staged is `Unknown`."""
+    found = cell.fields.get(name)
+    if found is None and cell.origin is not None:
+        try:
+            found = cell.origin(name)
+        except DiagnosticError as error:
+            return Unknown(error.diagnostic)
+    return Undef() if found is None else found
+
+
+def joined_error(a: ErrorCell, b: ErrorCell) -> ErrorCell:
+    """The pattern of two error cells that know of the same versions."""
+    same = a.code is b.code or (isinstance(a.code, int) and a.code == b.code)
+    payload: dict[PayloadKey, Value] = {}
+    for key in sorted(a.payload.keys() | b.payload.keys(), key=str):
+        value = a.payload.get(key)
+        payload[key] = value if value is not None and value is b.payload.get(key) else Hole(key[0])
+    return ErrorCell(a.code if same else Hole(ArrayType(INT32)), payload, a.versions)

@@ -1,0 +1,1 @@
+"""Modules of neural-network libraries: Linen and NNX of Flax, Equinox."""

@@ -1,0 +1,267 @@
+"""Modules of Flax Linen in staged source: `init` and `apply` bind them to a scope, and their methods are staged.
+
+A module is an object like any other, of the program's class or of the library's. Bound to a scope (`linen_scopes.py`)
+it finds its variables by its path. Flax wraps every method: around the method stands what names submodules, runs
+`setup` once and knows which module is at work. Flax does so in the memory of a thread and by weak references; here it is
+done on cells, so that branches, loops and derivatives see it as all else. A method of a layer of the library goes to JAX
+(`linen_layers.py`) where that can take it, and is staged from its source where it holds parts of the program.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from ...diagnostics.codes_calls import NotServed
+from ...library.context import Context, Raw
+from ...library.registry import late_meanings, meaning
+from ...library.rules.refusing import refused
+from ...values.boundary import Owned, Path
+from ...values.lattice import FALSE, NONE, TRUE, Abstract, Const, DictCell, ListCell, Method, Ref, Tuple
+from ..core.engine import Engine
+from .linen_binding import (
+    Working,
+    at_work,
+    clone,
+    copied,
+    copy,
+    flag_of,
+    flax_errors,
+    getattr_,
+    parent_of,
+    post_init,
+    release_names,
+    reset,
+    scope_of,
+    set_flag,
+    setattr_,
+    try_setup,
+)
+from .linen_layers import call_of_layer
+from .linen_scopes import declare_scopes, entries_of, fields_of, filter_of, flax_core, new_dict
+
+_LIFTED = (
+    "scan", "vmap", "jit", "remat", "while_loop", "cond", "switch", "custom_vjp", "jvp", "vjp", "grad",
+    "value_and_grad", "remat_scan", "map_variables", "add_metadata_axis", "share_scope", "intercept_methods",
+)  # fmt: skip
+"""Functions of Linen that take the scopes of modules apart and put them together again."""
+
+
+@late_meanings("flax.linen")
+def declare_linen(linen: types.ModuleType) -> None:
+    """Declares the meanings of Linen's modules."""
+    module: Any = linen.Module
+    declare_scopes(flax_core())
+    meanings: dict[str, Callable[..., Abstract]] = {
+        "apply": _apply,
+        "init": _init,
+        "init_with_output": _init_with_output,
+        "clone": clone,
+        "copy": copy,
+        "__post_init__": post_init,
+        "__setattr__": setattr_,
+        "__getattr__": getattr_,
+        "_call_wrapped_method": _call_wrapped,
+    }
+    for name, function in meanings.items():
+        meaning(getattr(module, name))(function)
+    parent = vars(linen.Dense)["parent"]
+    meaning(type(parent).__get__)(
+        lambda ctx, self, obj, cls=NONE: parent_of(cast(Engine, ctx), cast(Ref, obj))
+    )
+    for name in ("bind", "unbind", "lazy_init", "tabulate", "module_paths"):
+        instead = "use `init` and `apply`, or call it outside of the staged function"
+        meaning(getattr(module, name))(
+            refused(f"flax.linen.Module.{name}", "it gives a bound module", instead)
+        )
+    for name in _LIFTED:
+        why, instead = (
+            "it takes the variables of modules apart",
+            "write a loop, or use `pystage.vmap` or `grad`",
+        )
+        meaning(getattr(linen, name))(refused(f"flax.linen.{name}", why, instead))
+
+
+# ---------------------------------------------------------------- init and apply
+
+
+def _apply(
+    ctx: Context,
+    self: Abstract,
+    variables: Abstract,
+    *args: Abstract,
+    rngs: Raw = NONE,
+    method: Raw = NONE,
+    mutable: Raw = FALSE,
+    capture_intermediates: Raw = FALSE,
+    **kwargs: Abstract,
+) -> Abstract:
+    """`module.apply(variables, *args)`: the result, with the mutable variables after it where some are."""
+    engine, core = cast(Engine, ctx), flax_core()
+    which = filter_of(ctx, mutable)
+    if not (isinstance(capture_intermediates, Const) and capture_intermediates.value is False):
+        which = core.scope.union_filters(which, "intermediates")
+    scope = _bind(engine, variables, rngs, which, {})
+    result = _run(engine, self, scope, method, capture_intermediates, args, kwargs)
+    return result if which is False else Tuple((result, _mutated(engine, scope)))
+
+
+def _init_with_output(
+    ctx: Context,
+    self: Abstract,
+    rngs: Abstract,
+    *args: Abstract,
+    method: Raw = NONE,
+    mutable: Raw = NONE,
+    capture_intermediates: Raw = FALSE,
+    **kwargs: Abstract,
+) -> Abstract:
+    """`module.init_with_output(rngs, *args)`: the result, and the variables that it makes."""
+    engine, core = cast(Engine, ctx), flax_core()
+    which = filter_of(ctx, mutable)
+    if which is None:
+        which = core.DenyList("intermediates")
+    scope = _bind(engine, new_dict(ctx), rngs, which, {"initializing": TRUE})
+    result = _run(engine, self, scope, method, capture_intermediates, args, kwargs)
+    return Tuple((result, _mutated(engine, scope)))
+
+
+def _init(ctx: Context, self: Abstract, rngs: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
+    """`module.init(rngs, *args)`: the variables."""
+    return cast(Tuple, _init_with_output(ctx, self, rngs, *args, **kwargs)).items[1]
+
+
+def _bind(engine: Engine, variables: Abstract, rngs: Raw, mutable: Any, flags: Mapping[str, Abstract]) -> Ref:
+    """A new outermost scope; collections that may change are copied."""
+    if not isinstance(variables, Ref) or not isinstance(engine.cell(variables), DictCell):
+        variables = engine.call(Const(flax_core().unfreeze), [variables])
+    if not isinstance(variables, Ref) or not isinstance(engine.cell(variables), DictCell):
+        engine.raise_(TypeError("the variables of a module must be a dict"))
+    if not isinstance(rngs, Const) and not _is_dict(engine, rngs):
+        rngs = new_dict(engine, {"params": rngs})
+    collections = {
+        name: _copied(engine, part) if flax_core().scope.in_filter(mutable, name) else part
+        for name, part in entries_of(engine, variables).items()
+    }
+    params = collections.get("params")
+    if params is not None and _is_dict(engine, params) and "params" in entries_of(engine, params):
+        engine.raise_(
+            ValueError("Expect the `variables` to be a dict of collections, without `params` twice")
+        )
+    named = {"rngs": rngs, "mutable": Const(mutable), "flags": new_dict(engine, flags)}
+    scope = engine.call(Const(flax_core().Scope), [new_dict(engine, collections)], named)
+    return cast(Ref, scope)
+
+
+def _is_dict(engine: Engine, value: Raw) -> bool:
+    return isinstance(value, Ref) and isinstance(engine.cell(value), DictCell)
+
+
+def _copied(engine: Engine, value: Abstract) -> Abstract:
+    """A dict of dicts, copied all the way down."""
+    if not _is_dict(engine, value):
+        return value
+    return new_dict(engine, {k: _copied(engine, v) for k, v in entries_of(engine, value).items()})
+
+
+def _mutated(engine: Engine, scope: Ref) -> Abstract:
+    """The mutable variables of a scope after a run."""
+    mutable = engine.known(fields_of(engine, scope)["mutable"], "which collections are mutable")
+    found = entries_of(engine, fields_of(engine, scope)["_variables"])
+    return new_dict(engine, {k: v for k, v in found.items() if flax_core().scope.in_filter(mutable, k)})
+
+
+def _run(
+    engine: Engine,
+    module: Abstract,
+    scope: Ref,
+    method: Raw,
+    capture: Raw,
+    args: Sequence[Abstract],
+    kwargs: Mapping[str, Abstract],
+) -> Abstract:
+    """Calls a method of a copy of the module that is bound to the scope."""
+    _require_no_interceptors(engine)
+    bound = copied(engine, cast(Ref, module), {"parent": scope}, [])
+    chosen = engine.known(method, "the method of a module") if isinstance(method, Const) else None
+    if chosen is None and isinstance(method, Const):
+        chosen = "__call__"
+    if isinstance(chosen, str):
+        function, given = engine.getattr(bound, chosen), list(args)
+    else:
+        function = method.function if isinstance(method, Method) else cast(Abstract, method)
+        given = [bound, *args]
+    top, _ = at_work(engine)
+    if isinstance(capture, Const) and capture.value is True:
+        capture = TRUE
+    with Working(engine, top, cast(Abstract, capture)):
+        return engine.call(function, given, kwargs)
+
+
+def _require_no_interceptors(engine: Engine) -> None:
+    """PS606 where functions of the program stand around all methods (`nn.intercept_methods`)."""
+    stack = sys.modules["flax.linen.module"]._global_interceptor_stack
+    path = Path(Owned(stack, "the interceptors of flax.linen")).attribute("_storage")
+    if entries := cast(ListCell, engine.cell(cast(Ref, engine.externals.value(path, stack._storage)))).items:
+        name, why = "flax.linen.intercept_methods", f"{len(entries)} functions stand around every method"
+        instead = "call the staged function outside of it"
+        engine.fail(NotServed(span=engine.b.span, name=name, why=why, instead=instead))
+
+
+def _call_wrapped(ctx: Context, self: Abstract, fun: Abstract, args: Abstract, kwargs: Abstract) -> Abstract:
+    """`Module._call_wrapped_method`: a method of a module, with all that Flax does around it."""
+    engine, ref = cast(Engine, ctx), cast(Ref, self)
+    function = engine.known(fun, "a method of a module")
+    name = getattr(function, "__name__", "unnamed_function")
+    compact, given, named = hasattr(function, "compact"), cast(Tuple, args).items, entries_of(ctx, kwargs)
+    bound = not isinstance(scope_of(engine, ref), Const)
+    errors = flax_errors()
+    if name == "setup" and not bound:
+        engine.raise_(errors.CallSetupUnboundModuleError())
+    result: Abstract | None = None
+    if name != "setup":
+        result = call_of_layer(engine, ref, name, given, named) if bound else None
+        if result is None:
+            try_setup(engine, ref)
+    if result is None:
+        if compact and not bound:
+            engine.raise_(errors.CallCompactUnboundModuleError())
+        result = _run_method(engine, ref, fun, name, compact, given, named)
+    _captured(engine, ref, name, result)
+    return result
+
+
+def _run_method(
+    engine: Engine,
+    ref: Ref,
+    fun: Abstract,
+    name: str,
+    compact: bool,
+    args: Sequence[Abstract],
+    kwargs: Mapping[str, Abstract],
+) -> Abstract:
+    flag = "in_setup" if name == "setup" else "in_compact_method" if compact else ""
+    again = bool(flag) and flag_of(engine, ref, flag)
+    if flag:
+        set_flag(engine, ref, flag, TRUE)
+    with Working(engine, ref, at_work(engine)[1]):
+        result = engine.call(fun, [ref, *args], kwargs)
+    if compact:
+        release_names(engine, ref)
+    if flag and not again:
+        reset(engine, ref)
+    return result
+
+
+def _captured(engine: Engine, ref: Ref, name: str, result: Abstract) -> None:
+    """Keeps the result of a method where `capture_intermediates` says so."""
+    capture = at_work(engine)[1]
+    if isinstance(capture, Const) and isinstance(capture.value, bool):
+        wanted = capture.value and name == "__call__"
+    else:
+        told = engine.truth(engine.call(capture, [ref, Const(name)]))
+        wanted = engine.known(told, "whether the result of a method is captured")
+    if wanted:
+        engine.call(engine.getattr(ref, "sow"), [Const("intermediates"), Const(name), result])

@@ -1,0 +1,263 @@
+"""Modules of Flax NNX: they are objects, and are staged as such; a variable is an object that holds an array.
+
+`nnx.grad` is `jax.grad` by the arrays in the variables that it chooses. What takes modules apart, and puts them together,
+runs on shells of them (`nnx_shells.py`). `nnx.jit` of a function is the function.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Callable, Iterator, Sequence
+from typing import cast
+
+from ...diagnostics.codes_calls import NotServed
+from ...library.context import Context, Raw
+from ...library.jax.lax.control import as_arrays
+from ...library.registry import late_meanings, meaning
+from ...library.rules.refusing import refused
+from ...values.boundary import Form
+from ...values.lattice import (
+    FALSE,
+    NONE,
+    Abstract,
+    Array,
+    Const,
+    DictCell,
+    ListCell,
+    Meaning,
+    ObjectCell,
+    Ref,
+    Tuple,
+)
+from ..calls.meanings import object_setattr
+from ..core.engine import Engine
+from ..objects import objects
+from ..objects.attributes import getitem
+from ..transforms.jax import grad, value_and_grad
+from .nnx_shells import on_shells
+
+_ON_SHELLS = (
+    "split", "merge", "state", "update", "pop", "graphdef", "as_pure", "filter_state", "split_state", "merge_state",
+    "to_pure_dict", "to_flat_state", "from_flat_state", "replace_by_pure_dict",
+)  # fmt: skip
+"""Functions of NNX that take modules apart, or put them together, and compute nothing."""
+_NOT_SERVED = {
+    "clone": "use `nnx.merge(*nnx.split(module))`, or clone outside of the staged function",
+    "vmap": "use `pystage.vmap` of a function that calls the module",
+    "scan": "write a loop",
+    "remat": "use `pystage.checkpoint`",
+    "custom_vjp": "use `pystage.custom_vjp`",
+}
+"""Functions of NNX that are refused, and what does the same."""
+
+
+@late_meanings("flax.nnx")
+def declare_nnx(nnx: types.ModuleType) -> None:
+    """Declares what functions of NNX mean, and which are refused."""
+    for name, instead in _NOT_SERVED.items():
+        why = "it takes modules apart by their places in memory"
+        meaning(getattr(nnx, name))(refused(f"flax.nnx.{name}", why, instead))
+    for name in _ON_SHELLS:
+        meaning(getattr(nnx, name))(on_shells(getattr(nnx, name), f"flax.nnx.{name}"))
+    meaning(nnx.grad)(functools.partial(_gradients, with_value=False))
+    meaning(nnx.value_and_grad)(functools.partial(_gradients, with_value=True))
+    meaning(nnx.jit)(_jit)
+    meaning(type(nnx.jit(len)).__call__)(_call_jitted)
+    variable = nnx.Variable
+    why, instead = "making one notes in which trace of JAX's it is made", "make it outside, and pass it in"
+    for cls, name in ((nnx.Pytree, "a module or an optimiser"), (variable, "a variable")):
+        meaning(type(cls).__call__)(refused(f"{name} of flax.nnx", why, instead))
+    meaning(variable.get_value)(get_value)
+    meaning(variable.set_value)(set_value)
+    meaning(variable.__getitem__)(lambda ctx, target, key: get_value(ctx, target, index=key))
+    meaning(variable.__setitem__)(lambda ctx, target, key, value: set_value(ctx, target, value, index=key))
+    meaning(variable.__setattr__)(object_setattr)
+
+
+def _jit(ctx: Context, fun: Abstract, *, static_argnums: Raw = None, static_argnames: Raw = None) -> Abstract:
+    """`nnx.jit(fun)`: the function itself, a part of the program, with arrays for numbers."""
+    if any(ctx.known(given, "which arguments are static") for given in (static_argnums, static_argnames)):
+        why, instead = "it has static arguments", "call the function itself: it is a part of the program"
+        ctx.fail(NotServed(span=ctx.span, name="flax.nnx.jit", why=why, instead=instead))
+
+    def arrays(value: Abstract) -> Abstract:
+        return as_arrays(ctx, value, "nnx.jit") if isinstance(value, Array | Const) else value
+
+    def call(inner: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        given = [arrays(a) for a in args]
+        return arrays(inner.call(fun, given, {k: arrays(v) for k, v in kwargs.items()}))
+
+    return Meaning("nnx.jit", call)
+
+
+def _call_jitted(ctx: Context, self: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
+    """A call of a function that was decorated with `nnx.jit`."""
+    static = ctx.getattr(self, "static_argnums")
+    return ctx.call(_jit(ctx, ctx.getattr(self, "fun"), static_argnums=static), args, kwargs)
+
+
+def _gradients(
+    ctx: Context,
+    f: Abstract,
+    *,
+    argnums: Raw = 0,
+    has_aux: Raw = FALSE,
+    with_value: bool,
+    **options: Abstract,
+) -> Abstract:
+    """`nnx.grad` and `nnx.value_and_grad`: by the variables of modules that a filter chooses, `nnx.Param` if none does."""
+    if options:
+        name = f"{next(iter(options))} of flax.nnx.grad"
+        why, instead = "pystage has no such option", "leave it out"
+        ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
+    listed = ctx.iterate(argnums) if _is_sequence(ctx, argnums) else None
+    chosen = [_chosen(ctx, each) for each in (listed if listed is not None else [argnums])]
+    transform = value_and_grad if with_value else grad
+
+    def call(inner: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        engine = cast(Engine, inner)
+        parts = [_Part(engine, args[position], which) for position, which in chosen]
+        count = len(parts)
+
+        def moved(within: Context, *given: Abstract, **named: Abstract) -> Abstract:
+            own = list(given[count:])
+            for (position, _), part, values in zip(chosen, parts, given):
+                own[position] = part.holding(engine, values, own[position])
+            return within.call(f, own, named)
+
+        derivative = transform(inner, Meaning("nnx.grad", moved), Const(tuple(range(count))), has_aux)
+        found = inner.call(derivative, [*[part.values for part in parts], *args], kwargs)
+        return _in_slopes(
+            found, with_value, has_aux, lambda slopes: _slopes(engine, parts, slopes, listed is None)
+        )
+
+    return Meaning("nnx.grad", call)
+
+
+def _slopes(engine: Engine, parts: Sequence[_Part], slopes: Abstract, single: bool) -> Abstract:
+    made = [part.like(engine, each) for part, each in zip(parts, cast(Tuple, slopes).items, strict=True)]
+    return made[0] if single else Tuple(tuple(made))
+
+
+def _in_slopes(
+    found: Abstract, with_value: bool, has_aux: Raw, change: Callable[[Abstract], Abstract]
+) -> Abstract:
+    """The result of a derivative with its slopes changed."""
+    aux = isinstance(has_aux, Const) and bool(has_aux.value)
+    if not with_value and not aux:
+        return change(found)
+    first, second = cast(Tuple, found).items
+    return Tuple((first, change(second))) if with_value else Tuple((change(first), second))
+
+
+def _is_sequence(ctx: Context, value: Raw) -> bool:
+    """True for a tuple or a list, of numbers or of `DiffState`s."""
+    if isinstance(value, Ref):
+        return isinstance(ctx.state.get(value.cell), ListCell)
+    return isinstance(value, Tuple) or (isinstance(value, Const) and isinstance(value.value, tuple))
+
+
+def _chosen(ctx: Context, argnum: Raw) -> tuple[int, Abstract]:
+    """Which argument, and the filter for its variables: of a number or a `DiffState`."""
+    cell = ctx.state.get(argnum.cell) if isinstance(argnum, Ref) else None
+    if isinstance(cell, ObjectCell):
+        position = ctx.known(ctx.getattr(argnum, "argnum"), "argnums of nnx.grad")
+        return position, ctx.getattr(argnum, "filter")
+    return ctx.known(argnum, "argnums of nnx.grad"), Const(sys.modules["flax.nnx"].Param)
+
+
+class _Part:
+    """What is differentiated by of an argument: the variables of a module, else the argument itself."""
+
+    def __init__(self, engine: Engine, argument: Abstract, which: Abstract) -> None:
+        nnx = sys.modules["flax.nnx"]
+        cell = engine.cell(argument) if isinstance(argument, Ref) else None
+        self._state: Abstract | None = None
+        self._variables: list[Ref] = []
+        self.values = argument
+        if isinstance(cell, ObjectCell) and issubclass(cell.cls, nnx.Pytree | nnx.Variable):
+            self._state = engine.call(Const(nnx.state), [argument, which])
+            self._variables = list(_variables(engine, self._state))
+            self.values = Tuple(tuple([engine.getattr(v, "_raw_value") for v in self._variables]))
+
+    def holding(self, engine: Engine, values: Abstract, argument: Abstract) -> Abstract:
+        """The argument with other values."""
+        if self._state is None:
+            return values
+        for variable, value in zip(self._variables, cast(Tuple, values).items, strict=True):
+            objects.set_field(engine, variable, "_raw_value", value)
+        return argument
+
+    def like(self, engine: Engine, slopes: Abstract) -> Abstract:
+        """The state of a module that holds slopes, in variables of their own."""
+        if self._state is None:
+            return slopes
+        found = {v.cell: slope for v, slope in zip(self._variables, cast(Tuple, slopes).items, strict=True)}
+        return _copied(engine, self._state, found)
+
+
+def _variables(engine: Engine, state: Abstract) -> Iterator[Ref]:
+    """The variables in a state, in order."""
+    cell = engine.cell(cast(Ref, state))
+    if isinstance(cell, DictCell):
+        for part in cell.entries.values():
+            yield from _variables(engine, part)
+    elif isinstance(cell, ObjectCell) and issubclass(cell.cls, sys.modules["flax.nnx"].State):
+        yield from _variables(engine, engine.getattr(state, "_mapping"))
+    else:
+        yield cast(Ref, state)
+
+
+def _copied(engine: Engine, part: Abstract, slopes: dict[int, Abstract]) -> Abstract:
+    """A state made anew, with slopes in place of the values of its variables."""
+    ref = cast(Ref, part)
+    cell = objects.completed(engine.cell(ref))
+    if isinstance(cell, DictCell):
+        entries = {key: _copied(engine, x, slopes) for key, x in cell.entries.items()}
+        return Ref(engine.state.new_cell(DictCell(entries)))
+    assert isinstance(cell, ObjectCell)
+    if ref.cell in slopes:
+        changed = {"_raw_value": slopes[ref.cell]}
+    else:
+        changed = {"_mapping": _copied(engine, cell.fields["_mapping"], slopes)}
+    return Ref(engine.state.new_cell(ObjectCell(cell.cls, {**cell.fields, **changed})))
+
+
+def get_value(ctx: Context, target: Abstract, *, index: Raw = None) -> Abstract:
+    """What a variable holds, or a part of it."""
+    engine = cast(Engine, ctx)
+    raw = _raw_value(engine, target, "on_get_value")
+    if index is None or _is_whole(index):
+        return raw
+    return getitem(engine, raw, cast(Abstract, index))
+
+
+def set_value(ctx: Context, target: Abstract, value: Abstract, *, index: Raw = None) -> Abstract:
+    """Stores into a variable: a new array, as all of JAX's are."""
+    engine = cast(Engine, ctx)
+    raw = _raw_value(engine, target, "on_set_value")
+    if index is not None and not (_is_whole(index) and _are_alike(raw, value)):
+        part = getitem(engine, engine.getattr(raw, "at"), cast(Abstract, index))
+        value = engine.call(engine.getattr(part, "set"), [value])
+    objects.set_field(engine, cast(Ref, target), "_raw_value", value)
+    return NONE
+
+
+def _raw_value(engine: Engine, target: Abstract, hook: str) -> Abstract:
+    """The array of a variable; PS606 for one with hooks, and for one that is a reference of JAX's."""
+    metadata = engine.known(engine.getattr(target, "_var_metadata"), "the metadata of a variable")
+    if hook in metadata or metadata.get("hijax") or metadata.get("ref"):
+        why, instead = "it has a hook, or is a reference", "use a plain variable"
+        name = "a variable of flax.nnx"
+        engine.fail(NotServed(span=engine.b.span, name=name, why=why, instead=instead))
+    return engine.getattr(target, "_raw_value")
+
+
+def _is_whole(index: Raw) -> bool:
+    return isinstance(index, Const) and index.value is ...
+
+
+def _are_alike(old: Abstract, new: Abstract) -> bool:
+    return isinstance(old, Array) and isinstance(new, Array) and new.form is Form.JAX and old.type == new.type

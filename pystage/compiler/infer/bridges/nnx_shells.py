@@ -1,0 +1,219 @@
+"""Functions of Flax NNX that take modules apart and put them together: they run now, on shells.
+
+In: modules, states, variables, and filters as abstract values. A shell is an object of the same class, with the same
+attributes, and an empty array stands for each of the program's: Flax's own function moves them about and never looks at
+them. One object of the program is one shell, so that what the function gives is known by its identity: objects of the
+program come back as themselves, new ones are new cells, and what the function stored into is stored into the program's
+objects. No code of the program runs: filters that are functions of the program are refused, and so are classes that define
+how attributes are set.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import jax
+import numpy as np
+
+from ...diagnostics.codes_calls import NotServed
+from ...library.context import Context
+from ...library.rules.packages import package_of
+from ...values.lattice import Abstract, Array, Const, DictCell, ListCell, ObjectCell, Ref, Tuple
+from ..calls.invoke import is_opaque
+from ..core.engine import Engine
+from ..objects import objects
+
+_HOOKS = ("__setattr__", "__getattribute__", "__getattr__", "__delattr__", "__hash__", "__eq__", "__new__")
+
+
+def on_shells(function: Callable[..., Any], name: str) -> Callable[..., Abstract]:
+    """The meaning of a function of NNX that only moves arrays about."""
+
+    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        return Shells(cast(Engine, ctx), name).call(function, args, kwargs)
+
+    return call
+
+
+class Shells:
+    """The shells of one call: `name` is what is called, for messages."""
+
+    def __init__(self, engine: Engine, name: str) -> None:
+        self._engine = engine
+        self._name = name
+        self._made: dict[int, Any] = {}  # by cell
+        self._leaves: dict[
+            int, tuple[Any, Abstract]
+        ] = {}  # by id of what stands for an array: itself, the array
+        self._refs: dict[
+            int, tuple[Ref, Any, Any]
+        ] = {}  # by id of the shell: the object, the shell, what it held
+
+    def call(
+        self, function: Callable[..., Any], args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
+    ) -> Abstract:
+        """The result of the call, after which the program's objects hold what their shells hold."""
+        given = [self.shell(a) for a in args]
+        named = {key: self.shell(a) for key, a in kwargs.items()}
+        try:
+            with jax.ensure_compile_time_eval():
+                found = function(*given, **named)
+        except ValueError as error:
+            self._engine.raise_(error)
+        except Exception as error:  # whatever the library's own code raises for what it does not expect
+            self._refuse(f"it cannot while compiling ({type(error).__name__}: {error})")
+        result = self.lifted(found)
+        self._write_back()
+        return result
+
+    def shell(self, value: Abstract) -> Any:
+        """The Python object that `value` stands for, with empty arrays for those of the program."""
+        if isinstance(value, Const):
+            if callable(value.value) and not isinstance(value.value, type) and not is_opaque(value.value):
+                self._refuse(f"it would run `{getattr(value.value, '__name__', 'a function')}`")
+            return value.value
+        if isinstance(value, Tuple):
+            items = [self.shell(x) for x in value.items]
+            return tuple(items) if value.cls is tuple else tuple.__new__(value.cls, items)
+        if isinstance(value, Array):
+            return self._leaf(value)
+        if not isinstance(value, Ref):
+            return self._refuse("it would run a function of the program")
+        if self._engine.is_ndarray(value):
+            return self._leaf(value)
+        if value.cell not in self._made:
+            self._fill(value)
+        return self._made[value.cell]
+
+    def _leaf(self, value: Abstract) -> Any:
+        made = np.empty(0)
+        self._leaves[id(made)] = made, value
+        return made
+
+    def _fill(self, ref: Ref) -> None:
+        cell = self._engine.cell(ref)
+        made: Any
+        if isinstance(cell, ListCell):
+            made = self._made[ref.cell] = []
+            made += [self.shell(x) for x in cell.items]
+        elif isinstance(cell, DictCell):
+            made = self._made[ref.cell] = {}
+            made.update({key: self.shell(x) for key, x in cell.entries.items()})
+        elif isinstance(cell, ObjectCell):
+            self._require_plain(cell.cls)
+            fields = cast(ObjectCell, objects.completed(cell)).fields
+            made = self._made[ref.cell] = object.__new__(cell.cls)
+            kinds = fields.get("_pytree__nodes")
+            nodes = None if kinds is None else self.shell(kinds)
+            for name, own in fields.items():
+                known = nodes is not None and not nodes.get(name, True)
+                object.__setattr__(made, name, self._known(own, name) if known else self.shell(own))
+        else:
+            self._refuse("it is given what is no module")
+        self._refs[id(made)] = ref, made, _held(made)
+
+    def _known(self, value: Abstract, name: str) -> Any:
+        """An attribute that is no data, and so a part of the structure."""
+        what = f"`{name}`, which is no array to NNX,"
+        if isinstance(value, Array):
+            return self._engine.known(value, what)
+        made = self.shell(value)
+        held = [self._leaves.get(id(leaf)) for leaf in jax.tree.leaves(made)]
+        if any(held):
+            self._refuse(f"{what} holds arrays")
+        return made
+
+    def _require_plain(self, cls: type) -> None:
+        own = [
+            base
+            for base in cls.__mro__
+            if package_of(base) not in ("flax", "builtins", "typing", "abc", "jax")
+        ]
+        if not any(package_of(base) == "flax" for base in cls.__mro__) and not dataclasses.is_dataclass(cls):
+            self._refuse(f"it would look into an object of `{cls.__qualname__}`, which is no module")
+        hooks = [
+            f"{base.__name__}.{n}"
+            for base in own
+            if package_of(base) != "collections"
+            for n in _HOOKS
+            if n in vars(base)
+        ]
+        if hooks and not dataclasses.is_dataclass(cls):
+            self._refuse(f"it would run `{hooks[0]}`")
+
+    def lifted(self, thing: Any) -> Abstract:
+        """The abstract value of what the function has made of shells."""
+        if id(thing) in self._leaves:
+            return self._leaves[id(thing)][1]
+        if id(thing) in self._refs:
+            return self._refs[id(thing)][0]
+        if isinstance(thing, tuple):
+            return Tuple(tuple([self.lifted(x) for x in thing]), type(thing))
+        if isinstance(thing, jax.Array | np.ndarray):
+            self._refuse("it computes with arrays")
+        if not isinstance(thing, list | dict | _node_classes()):
+            return Const(thing)
+        ref = Ref(self._engine.state.cell_number())
+        self._refs[id(thing)] = ref, thing, None
+        self._engine.state.set(ref.cell, self._content(thing))
+        return ref
+
+    def _content(self, thing: Any) -> Any:
+        if isinstance(thing, list):
+            return ListCell(tuple([self.lifted(x) for x in thing]))
+        if isinstance(thing, dict):
+            return DictCell({key: self.lifted(x) for key, x in thing.items()})
+        return ObjectCell(type(thing), {name: self.lifted(x) for name, x in _held(thing).items()})
+
+    def _write_back(self) -> None:
+        """Stores what the function has stored into shells."""
+        for ref, made, before in list(self._refs.values()):
+            if before is None:
+                continue
+            after = _held(made)
+            if isinstance(made, list | dict):
+                if not _is_same(before, after):
+                    self._engine.settle(ref)
+                    self._engine.write(ref.cell, self._content(made))
+                continue
+            for name, value in after.items():
+                if name not in before or before[name] is not value:
+                    objects.set_field(self._engine, ref, name, self.lifted(value))
+            for name in before.keys() - after.keys():
+                objects.delete_field(self._engine, ref, name)
+
+    def _refuse(self, why: str) -> Any:
+        instead = "go through the module's own attributes, or call it outside of the staged function"
+        self._engine.fail(NotServed(span=self._engine.b.span, name=self._name, why=why, instead=instead))
+
+
+def _node_classes() -> Any:
+    """Classes of NNX whose instances hold arrays."""
+    nnx = sys.modules["flax.nnx"]
+    return nnx.Pytree | nnx.Variable | nnx.State
+
+
+def _held(made: Any) -> dict[Any, Any]:
+    """What a list, a dict or an object holds."""
+    if isinstance(made, list):
+        return dict(enumerate(made))
+    if isinstance(made, dict):
+        return dict(made)
+    slots = [name for cls in type(made).__mro__ for name in getattr(cls, "__slots__", ())]
+    found = {name: object.__getattribute__(made, name) for name in slots if _has(made, name)}
+    return {**found, **getattr(made, "__dict__", {})}
+
+
+def _has(made: Any, name: str) -> bool:
+    try:
+        object.__getattribute__(made, name)
+    except AttributeError:
+        return False
+    return name not in ("__weakref__", "__dict__")
+
+
+def _is_same(before: Mapping[Any, Any], after: Mapping[Any, Any]) -> bool:
+    return list(before) == list(after) and all(after[key] is x for key, x in before.items())

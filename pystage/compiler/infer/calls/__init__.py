@@ -1,0 +1,1 @@
+"""Calls: binding, invocation, and functions that are inferred once for each kind of arguments."""

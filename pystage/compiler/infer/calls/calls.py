@@ -1,0 +1,531 @@
+"""Calls of user functions: arguments bound as Python binds them, bodies inferred once, calls replayed.
+
+A callee is inferred on a fork of the state in which every program value that its arguments reach is a
+parameter. What it did (its result, the cells it changed or made) is remembered under a canonical form of
+the function and of the heap that its arguments and captures reach; a later call with the same form becomes
+one more `Call` of the same HLO function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+import jax
+
+from ....autocasting import product_type
+from ...diagnostics.codes_calls import EndlessRecursion, NotServed
+from ...diagnostics.diagnostic import DiagnosticError
+from ...diagnostics.span import Span
+from ...hlo.ir import Function as HloFunction
+from ...hlo.ir import Region, Value
+from ...hlo.walk import callees, functions
+from ...ops import Call
+from ...ops.draw import Draw
+from ...stage import ir as stage
+from ...values.lattice import NONE, Abstract, Cell, ErrorCell, OutputCell, Ref, Slot, Undef, VariableCell
+from ...values.state import ERROR, OUTPUT, Content, Layout
+from ...values.traverse import cells_of, rebuild, values_of
+from ..aliases.merged import note_stale, seal, sources_of
+from ..core.assigned import calls_of_itself
+from ..core.frame import Frame, PythonRaise
+from ..exceptions.raising import attempt, chain_of, error_of, expose, is_observable, merge_error
+from .canonical import Canonical
+from .printing import output_of, refuse_under_jax
+
+if TYPE_CHECKING:
+    from ..core.engine import Engine
+
+RECURSION_LIMIT = 1000
+UNDECIDED_RECURSION = 8
+"""So often a function calls itself under conditions that only the run time knows before arguments that decide them are
+demanded, and eight times as often before it is taken to be endless."""
+"""How deep staged calls nest."""
+
+
+@dataclass(slots=True)
+class Callee:
+    """A function to call: stage IR, its module, and what it closes over.
+
+    `bound` are the values of its parameters; `cells` the heap cells of its free variables.
+    """
+
+    function: stage.Function
+    namespace: dict[str, Any]
+    module: str
+    cells: dict[str, int]
+    identity: object
+
+
+@dataclass(slots=True, eq=False)
+class Activation:
+    """A body to infer as a function of its own: what runs it, for the values that it is given by name."""
+
+    name: str
+    span: Span | None
+    run: Callable[[Mapping[str, Abstract]], Abstract]
+
+
+@dataclass(slots=True, eq=False)
+class Replay:
+    """What a callee did, in terms of its own parameters: enough to do it again at another call.
+
+    `reached`, `outer` and `made` are the contents of the canonical cells (by position), of outer cells (by
+    number) and of the cells it made; `depends` the outer cells it may have read, with what they held.
+    `error` is the error cell that it leaves, None if it did not touch it; its codes are the numbers from
+    `sites[0]` up to `sites[1]`, for a call at depth `sites[2]`. `raises`: it certainly ends by that exception.
+    `output` is the output cell that it leaves, None if it printed nothing. `observed`: of canonical cells that it
+    changes, whether somebody sees them after a raise. `pure`: nothing in it must run but for its results.
+    `laid_out`: canonical arrays whose memory is taken to lie in row-major order.
+    """
+
+    function: HloFunction
+    free: tuple[Value, ...]
+    result: Abstract
+    reached: dict[int, Cell]
+    outer: dict[Slot, Content]
+    made: dict[int, Cell]
+    parameters: dict[int, int]
+    depends: tuple[tuple[int, Content], ...]
+    error: ErrorCell | None
+    output: OutputCell | None
+    sites: tuple[int, int, int]
+    raises: PythonRaise | None
+    observed: dict[int, bool]
+    pure: bool
+    laid_out: dict[int, Layout]
+    tells_kinds: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Known:
+    """What is known of a function called with arguments of one canonical form."""
+
+    replays: list[Replay] = field(default_factory=list)
+    in_progress: bool = False
+
+
+def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract]) -> Abstract:
+    """Calls a user function with its parameters bound, through the table of what was inferred before."""
+    if engine.frame is None:  # the program itself: nothing calls it again
+        result = run_body(engine, callee, bound)
+        # What is wrong with the result of the whole program is told at its `return`.
+        engine.b.span = callee.function.body[-1].span
+        return result
+    canonical = Canonical(engine)
+    for value in bound.values():
+        canonical.describe(value)
+    for cell in callee.cells.values():
+        canonical.describe(Ref(cell))
+    if engine.modules is not None:
+        canonical.describe(Ref(engine.modules))
+    for variable in engine.written_globals():
+        canonical.describe(cast(Abstract, engine.state.slots[variable]))
+    canonical.describe_code(error_of(engine).code)
+    canonical.describe_code(output_of(engine).token)
+    key = (
+        callee.identity,
+        engine.x64,
+        engine.handling > 0,
+        jax.config.jax_default_matmul_precision,
+        product_type(),
+        *canonical.tokens,
+    )
+    known = engine.callees[key]
+    for replay in known.replays:
+        if _serves(engine, replay, canonical):
+            return _apply(engine, replay, canonical, first=False)
+    limit = _recursion_limit(engine, callee)
+    if engine.depth >= limit or known.in_progress:
+        function = callee.function
+        calls = calls_of_itself(function)
+        raise DiagnosticError(
+            EndlessRecursion(span=engine.b.span, name=function.name, limit=limit, calls=calls)
+        )
+    known.in_progress = True
+    try:
+        activation = Activation(
+            callee.function.name, callee.function.span, lambda bound: run_body(engine, callee, bound)
+        )
+        replay, memoise = _infer_callee(engine, activation, bound, canonical)
+    finally:
+        known.in_progress = False
+    if memoise:
+        known.replays.append(replay)
+    return _apply(engine, replay, canonical, first=True)
+
+
+def _recursion_limit(engine: Engine, callee: Callee) -> int:
+    """How many calls may be open; the arguments that decide how deep a recursion goes are demanded."""
+    count, undecided = 0, []
+    frame = engine.frame
+    while frame is not None:
+        if frame.function is callee.function and frame.undecided:
+            count += 1
+            undecided += frame.undecided
+        frame = frame.caller
+    if count < UNDECIDED_RECURSION:
+        return RECURSION_LIMIT
+    for condition in undecided:
+        if engine.can_be_known(condition):
+            engine.known(condition, "how deep this recursion goes")
+    engine.origins.ask_for_demands()
+    return engine.depth if count >= 8 * UNDECIDED_RECURSION else RECURSION_LIMIT
+
+
+def call_transformed(
+    engine: Engine,
+    function: Abstract,
+    args: Sequence[Abstract],
+    kwargs: Mapping[str, Abstract],
+    transform: Callable[[Replay, Sequence[Value]], Sequence[Value]],
+    may_draw: bool = False,
+) -> Abstract:
+    """Calls any callable value as an HLO function of its own, which `transform` puts into the program.
+
+    `transform` gets what the callee did and the values of its function's parameters at this call, and gives
+    values for the results of that function.
+    """
+    replay, canonical = transformed(engine, function, args, kwargs, may_draw)
+    return apply_transformed(engine, replay, canonical, transform)
+
+
+def transformed(
+    engine: Engine,
+    function: Abstract,
+    args: Sequence[Abstract],
+    kwargs: Mapping[str, Abstract],
+    may_draw: bool = False,
+) -> tuple[Replay, Canonical]:
+    """What a call of any callable value does, as an HLO function of its own, and what it is given; nothing is done yet.
+
+    The function must not draw (PS606), as the transformed program may run it again, or not at all; `may_draw`: it
+    may, and `require_drawn_once` holds of what is made of it.
+    """
+    activation = Activation("transformed", engine.b.span, lambda bound: _call_bound(engine, bound, len(args)))
+    bound = {"": function, **{str(i): a for i, a in enumerate(args)}, **kwargs}
+    canonical = Canonical(engine)
+    for value in bound.values():
+        canonical.describe(value)
+    if engine.modules is not None:
+        canonical.describe(Ref(engine.modules))
+    for variable in engine.written_globals():
+        canonical.describe(cast(Abstract, engine.state.slots[variable]))
+    canonical.describe_code(error_of(engine).code)
+    canonical.describe_code(output_of(engine).token)
+    replay, _ = _infer_callee(engine, activation, bound, canonical)
+    if not may_draw:
+        require_drawn_once(replay.function, ())
+    return replay, canonical
+
+
+def require_drawn_once(old: HloFunction, made: Sequence[HloFunction]) -> None:
+    """PS606 unless what was made of a function draws what it does, no more often and no less."""
+    first = next((o for f in functions(old) for o in f.body.walk() if isinstance(o.kind, Draw)), None)
+    if first is not None and sum(_draws(f.body) for f in made) != _draws(old.body):
+        assert isinstance(first.kind, Draw)
+        name, why = first.kind.action.name, "the function that draws is transformed here"
+        instead = "draw outside of the function and pass the numbers in"
+        raise DiagnosticError(NotServed(span=first.span, name=name, why=why, instead=instead))
+
+
+def _draws(region: Region) -> int:
+    """How many draws a region holds, those of functions once for each call."""
+    found = 0
+    for op in region.walk():
+        found += isinstance(op.kind, Draw)
+        found += sum(_draws(f.body) for f in callees(op))
+    return found
+
+
+def apply_transformed(
+    engine: Engine,
+    replay: Replay,
+    canonical: Canonical,
+    transform: Callable[[Replay, Sequence[Value]], Sequence[Value]],
+) -> Abstract:
+    """Does what `transformed` has found, with what `transform` puts into the program."""
+    return _apply(engine, replay, canonical, first=True, put=lambda actual: transform(replay, actual))
+
+
+def put_transformed(
+    engine: Engine, replay: Replay, made: HloFunction, operands: Sequence[Value]
+) -> Sequence[Value]:
+    """Puts what a callee's function was made into in its place: it must run each time if that must, and draws once."""
+    require_drawn_once(replay.function, (made,))
+    if not replay.pure:
+        engine.effectful.add(made)
+    return engine.b.apply(Call(made), operands, pure=replay.pure).results
+
+
+def _call_bound(engine: Engine, bound: Mapping[str, Abstract], count: int) -> Abstract:
+    function, *values = bound.values()
+    return engine.call(function, values[:count], dict(zip(list(bound)[1 + count :], values[count:])))
+
+
+def _serves(engine: Engine, replay: Replay, canonical: Canonical) -> bool:
+    """True if what a callee did in another call is what it does in this one."""
+    slots = engine.state.slots
+    if not all(slots.get(c) is content for c, content in replay.depends):
+        return False
+    if not replay.observed:
+        return True
+    positions = list(canonical.cells)
+    return all(is_observable(engine, positions[p]) == seen for p, seen in replay.observed.items())
+
+
+def _infer_callee(
+    engine: Engine, activation: Activation, bound: Mapping[str, Abstract], canonical: Canonical
+) -> tuple[Replay, bool]:
+    body = Region()
+    params = {value: body.add_param(value.type) for value in canonical.values}
+    for value, inner in params.items():
+        engine.origins.operands[inner] = value
+    state = engine.state
+    captured = engine.externals.captured
+    held = [state.slots[c] for c in captured if c not in canonical.cells and c in state.slots]
+    # What callers stored into what they captured is part of the world, too.
+    world = dict.fromkeys([*captured, *state.reachable(held)])
+    depends = [(c, state.slots[c]) for c in world if c not in canonical.cells and c in state.slots]
+    known_before = len(captured)
+    errors, told = (engine.mark_errors(), engine.errors.repeated), engine.kinds_told
+    span = engine.b.span
+    found: list[Abstract] = []
+    first_site, first_cell = engine.sites.next, state.next_cell
+    raised = error_of(engine).code
+
+    def param(value: Value) -> Value:
+        return params.get(value, value)
+
+    with (
+        state.fork() as changes,
+        engine.b.isolated(body),
+        engine.intervals.knowing({}),
+        engine.inside_callee(body) as scope,
+    ):
+        token = output_of(engine).token
+        state.set(OUTPUT, printed := OutputCell(param(token) if isinstance(token, Value) else token))
+        state.set(ERROR, before := ErrorCell(param(raised) if isinstance(raised, Value) else raised))
+        _enter(engine, canonical, param)
+        entry = {cell: state.slots.get(cell) for cell in canonical.cells}
+        arguments = {name: rebuild(v, param) for name, v in bound.items()}
+        raises = attempt(engine, lambda: found.append(activation.run(arguments)))
+        note_stale(state, state.merged)
+    error = cast(ErrorCell, changes[ERROR])
+    if raises is not None and raises.before is not before.code and raises.before != before.code:
+        raises.exception = None  # or what was raised before it
+    result = found[0] if found else raises.exception if raises and raises.exception else NONE
+    engine.b.span = span
+    reached = {
+        n: cast(Cell, changes[c])
+        for c, n in canonical.cells.items()
+        if c in changes and changes[c] is not entry[c]
+    }
+    outer = _outer(engine, changes, canonical, world.keys())
+    kept: list[Content] = [result, *reached.values(), *outer.values(), *[v.content for v in error.versions]]
+    output = cast(OutputCell, changes[OUTPUT])
+    made = _made(changes, kept, {*canonical.cells, *outer}) if state.next_cell > first_cell else {}
+    free = _close(body)
+    function = HloFunction(
+        engine.fresh_name(activation.name), body, activation.span, catches=body in engine.catching
+    )
+    depends += [(c, state.slots[c]) for c in captured[known_before:] if c in state.slots]
+    parameters = dict(canonical.cells)
+    replay = Replay(
+        function,
+        free,
+        result,
+        reached,
+        outer,
+        made,
+        parameters,
+        tuple(depends),
+        error if error is not before else None,
+        output if output is not printed else None,
+        (first_site, engine.sites.next, len(chain_of(engine)) + 1),
+        raises,
+        {n: scope.observed[c] for c, n in canonical.cells.items() if c in scope.observed},
+        not engine.has_effects(body),
+        {n: state.laid_out[c] for c, n in canonical.cells.items() if c in state.laid_out},
+    )
+    if not replay.pure:
+        engine.effectful.add(function)
+    replay.tells_kinds = engine.kinds_told != told
+    _note_results(replay)
+    clean = (engine.mark_errors(), engine.errors.repeated) == errors
+    return replay, clean and not scope.crossed
+
+
+def _enter(engine: Engine, canonical: Canonical, param: Callable[[Value], Value]) -> None:
+    """Puts the parameters of a callee's function into what its arguments reach, and into variables of modules."""
+    state = engine.state
+    note_stale(state, canonical.cells)
+    for cell in canonical.cells:
+        if cell in state.slots:
+            state.set(cell, rebuild(cast(Cell, state.slots[cell]), param))
+    for variable in engine.written_globals():
+        state.set(variable, rebuild(cast(Abstract, state.slots[variable]), param))
+    seal(state, canonical.cells)
+
+
+def _outer(
+    engine: Engine, changes: Mapping[Slot, Content], canonical: Canonical, world: Set[Slot]
+) -> dict[Slot, Content]:
+    """What the callee changed of the `world` that its arguments do not reach, globals included."""
+    found: dict[Slot, Content] = {}
+    initial = engine.externals.initial
+    for slot, content in changes.items():
+        if type(slot) is tuple:
+            if slot[0] < 0:
+                found[slot] = content
+        elif slot not in canonical.cells and (slot in world or slot in initial):
+            found[slot] = content
+    return found
+
+
+def _made(changes: Mapping[Slot, Content], roots: Sequence[Content], outside: Set[Slot]) -> dict[int, Cell]:
+    """The cells that the callee made and that can still be reached; those `outside` were there before."""
+    found: dict[int, Cell] = {}
+    pending = list(roots)
+    for content in pending:
+        for cell in (*cells_of(content), *[s.cell for s in getattr(content, "sources", ())]):
+            if cell in outside or cell in found or cell not in changes:
+                continue
+            found[cell] = cast(Cell, changes[cell])
+            pending.append(changes[cell])
+    return found
+
+
+def _close(body: Region) -> tuple[Value, ...]:
+    """Turns the outer values that `body` uses into parameters; returns them."""
+    ops = list(body.walk())
+    defined = {*body.params, *[v for op in ops for v in op.results]}
+    defined.update([v for op in ops for region in op.regions for v in region.params])
+    free: dict[Value, Value] = {}
+    for op in ops:
+        if not defined.issuperset(op.operands):
+            op.operands = tuple([_lift(v, defined, free, body) for v in op.operands])
+        for region in op.regions:
+            region.results = tuple([_lift(v, defined, free, body) for v in region.results])
+    return tuple(free)
+
+
+def _lift(value: Value, defined: set[Value], free: dict[Value, Value], body: Region) -> Value:
+    if value in defined:
+        return value
+    if value not in free:
+        free[value] = body.add_param(value.type)
+    return free[value]
+
+
+def _note_results(replay: Replay) -> None:
+    """Makes every value of the callee that what it leaves behind mentions a result of its function."""
+    body = replay.function.body
+    contents: list[Content] = [
+        replay.result,
+        *replay.reached.values(),
+        *replay.outer.values(),
+        *replay.made.values(),
+    ]
+    contents += [cell for cell in (replay.error, replay.output) if cell is not None]
+    own = {v for op in body.ops for v in op.results}
+    results = dict.fromkeys([v for c in contents for v in values_of(c) if v in own])
+    body.results = tuple(results)
+
+
+def _apply(
+    engine: Engine,
+    replay: Replay,
+    canonical: Canonical,
+    first: bool,
+    put: Callable[[list[Value]], Sequence[Value]] | None = None,
+) -> Abstract:
+    """Does what a callee did, on the values and cells of this call; `first`: of the call it was inferred for.
+
+    `put` puts the function into the program, where that is not a plain call. It may replace values among those
+    given for the parameters.
+    """
+    state = engine.state
+    if replay.tells_kinds:
+        engine.tell_kind()
+    body = replay.function.body
+    actual = [*canonical.values, *replay.free]
+    results: Sequence[Value] = ()
+    if put is not None:
+        results = put(actual)
+    elif body.results or not replay.pure:
+        results = engine.b.apply(Call(replay.function), actual, pure=replay.pure).results
+    mapping: dict[Value, Value] = dict(zip(body.params, actual, strict=True))
+    mapping.update(zip(body.results, results))
+    cells = dict(zip(replay.parameters, canonical.cells, strict=True))
+    for cell in replay.made:
+        cells[cell] = state.cell_number()
+
+    def value(v: Value) -> Value:
+        return mapping.get(v, v)
+
+    def cell_of(c: int) -> int:
+        return cells.get(c, c)
+
+    if replay.reached or replay.outer or replay.made:
+        _change(
+            engine, replay, list(canonical.cells), cells, lambda content: rebuild(content, value, cell_of)
+        )
+    for position, when in replay.laid_out.items():
+        state.rely_on_layout([list(canonical.cells)[position]], when)
+    if replay.output is not None:
+        refuse_under_jax(engine, engine.b.span)
+        state.set(OUTPUT, rebuild(replay.output, value))
+    before = error_of(engine).code
+    if replay.error is not None:
+        shift = 0 if first else engine.sites.repeat(*replay.sites, chain_of(engine, inside=True))
+        merge_error(engine, rebuild(replay.error, value, cell_of), shift)
+    result = rebuild(replay.result, value, cell_of)
+    if replay.raises is not None:
+        raise PythonRaise(result if replay.raises.exception is not None else None, state.depth, before)
+    return result
+
+
+def _change(
+    engine: Engine,
+    replay: Replay,
+    positions: Sequence[int],
+    cells: Mapping[int, int],
+    here: Callable[[Content], Content],
+) -> None:
+    """Changes the state as a callee did: `here` says what something in it is in this call, `cells` which its cells are."""
+    state = engine.state
+    for position, content in replay.reached.items():
+        state.set(positions[position], here(content))
+    for slot, outer in replay.outer.items():
+        state.set(slot, here(outer))
+    for cell, content in replay.made.items():
+        state.set(cells[cell], here(content))
+    state.merged.update({cells[c]: None for c, content in replay.made.items() if sources_of(content)})
+    seal(state, [*[cells[c] for c in replay.made], *[positions[p] for p in replay.reached]])
+    written: list[Slot] = [*[positions[p] for p in replay.reached], *replay.outer]
+    for slot in written:
+        if is_observable(engine, slot):
+            expose(engine, slot, state.slots[slot])
+
+
+def run_body(engine: Engine, callee: Callee, arguments: Mapping[str, Abstract]) -> Abstract:
+    """Runs a function's body in a new frame and returns its result."""
+    function = callee.function
+    frame = Frame(
+        engine.state.new_frame(),
+        function,
+        callee.namespace,
+        callee.module,
+        dict(callee.cells),
+        engine.b.span,
+        engine.frame,
+        arguments=arguments,
+    )
+    for name in function.cells:
+        frame.cells[name] = engine.state.new_cell(VariableCell(arguments.get(name, Undef())))
+    for name, value in arguments.items():
+        if name not in function.cells:
+            engine.state.set((frame.id, name), value)
+    return engine.run_frame(frame)

@@ -1,0 +1,373 @@
+"""What a call does, by the kind of thing that is called."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import jax
+import numpy as np
+
+from ...diagnostics.codes_calls import UnknownCallable, WrongArguments
+from ...diagnostics.codes_jax import NotForJax
+from ...diagnostics.codes_types import NoSuchOperation
+from ...diagnostics.diagnostic import DiagnosticError, Note
+from ...frontend import FrontendError, stage_function
+from ...library.jax.jit import under_jit
+from ...library.jax.made import is_made_by_jax, made_by_jax
+from ...library.jax.tail import is_jax_callable, jax_call, takes_as_pytrees
+from ...library.registry import accepts, meaning_of, signature_of
+from ...library.rules.classes import class_name, is_generated
+from ...library.rules.jax import AxisProblem
+from ...library.rules.libraries import raise_axis
+from ...library.rules.packages import package_of
+from ...values.boundary import CellVariable, Owned, Path
+from ...values.lattice import (
+    Abstract,
+    Closure,
+    Const,
+    Exc,
+    Meaning,
+    Method,
+    ObjectCell,
+    OneOf,
+    Optional,
+    Partial,
+    Ref,
+    Tuple,
+    Undef,
+    Unknown,
+    VariableCell,
+)
+from ..exceptions import made as made_exceptions
+from ..objects import dataclass_methods, namedtuples, objects
+from ..telling.foreign import callable_name, is_foreign, unknown_call, whole_refusal
+from .binding import bind
+from .calls import Callee, call_function
+
+if TYPE_CHECKING:
+    from ..core.engine import Engine
+
+_BY_PATH = frozenset([Optional, OneOf])
+"""What may be one thing or another, of which a library's function must know which."""
+
+Args = Sequence[Abstract]
+Kwargs = Mapping[str, Abstract]
+
+
+def call(engine: Engine, function: Abstract, args: Args, kwargs: Kwargs) -> Abstract:
+    """`function(*args, **kwargs)`."""
+    match function:
+        case Meaning(name, meaning):
+            return call_meaning(engine, name, meaning, args, kwargs)
+        case Const(value) if not isinstance(value, enum.Enum):
+            return _call_constant(engine, value, args, kwargs)
+        case Closure():
+            return _call_closure(engine, function, args, kwargs)
+        case Method(inner, receiver):
+            return call(engine, inner, [receiver, *args], kwargs)
+        case Partial(inner, first, named):
+            return call(engine, inner, [*first, *args], {**dict(named), **kwargs})
+        case Unknown(reason):
+            raise DiagnosticError(reason)
+    method = objects.special_method(engine, function, "__call__")
+    if method is not None:
+        return call(engine, method, args, kwargs)
+    engine.raise_(TypeError(f"{class_name(engine, function)!r} object is not callable"))
+
+
+def call_meaning(
+    engine: Engine, name: str, meaning: Callable[..., Abstract], args: Args, kwargs: Kwargs
+) -> Abstract:
+    """Calls a library function; an argument that it does not name is refused."""
+    given = (*args, *kwargs.values())
+    classes = {*map(type, given)}
+    if Unknown in classes:
+        raise DiagnosticError(next(a.reason for a in given if isinstance(a, Unknown)))
+    if not classes.isdisjoint(_BY_PATH) and name != "bool":
+        args = [engine.certain(a) if type(a) in _BY_PATH else a for a in args]
+        kwargs = {name: engine.certain(a) if type(a) in _BY_PATH else a for name, a in kwargs.items()}
+    if not accepts(meaning, len(args), kwargs):
+        try:
+            bound = signature_of(meaning).bind(*args, **kwargs)
+        except TypeError as error:
+            raise DiagnosticError(WrongArguments(span=engine.b.span, name=name, why=str(error))) from None
+        args, kwargs = bound.args, bound.kwargs
+    of_jax = name.startswith("jax")
+    engine.under_jax += of_jax
+    try:
+        return meaning(engine, *args, **kwargs)
+    except AxisProblem as problem:
+        raise_axis(engine, problem, of_jax)
+    except np.exceptions.DTypePromotionError:
+        types = "element types that NumPy brings to no common one"
+        raise DiagnosticError(NoSuchOperation(span=engine.b.span, operation=name, types=types)) from None
+    finally:
+        engine.under_jax -= of_jax
+
+
+def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Abstract:
+    if id(value) in engine.own_functions:
+        return _call_own(engine, value, args, kwargs)
+    meaning = meaning_of(value)
+    if meaning is not None:
+        return call_meaning(engine, callable_name(value), meaning, args, kwargs)
+    staged = getattr(value, "__pystage_function__", None)
+    if staged is not None:
+        path = Path(Owned(value, callable_name(value))).attribute("__pystage_function__")
+        return call(engine, engine.externals.value(path, staged), args, kwargs)
+    if isinstance(value, type | types.FunctionType | types.MethodType):
+        refusal = whole_refusal(value, engine.b.span, engine.frame)
+        if refusal is not None:
+            raise DiagnosticError(refusal)
+    if isinstance(value, type):
+        if objects.is_library_class(value) and not issubclass(value, BaseException):
+            return _library_class(engine, value, args, kwargs)
+        if issubclass(value, tuple) and hasattr(value, "_fields"):
+            return namedtuples.construct(engine, value, args, kwargs)
+        made = objects.construct(engine, value, args, kwargs)
+        return made_exceptions.made(engine, made) if isinstance(made, Exc) else made
+    if isinstance(value, functools.partial):
+        read, path = engine.externals.value, Path(Owned(value, "partial"))
+        inner = read(path.attribute("func"), value.func)
+        first = [read(path.attribute("args").item(i), a) for i, a in enumerate(value.args)]
+        named = {k: read(path.attribute("keywords").item(k), a) for k, a in value.keywords.items()}
+        return call(engine, inner, [*first, *args], {**named, **kwargs})
+    of_jax = is_jax_callable(value)
+    if of_jax and not _from_source(engine, value, args, kwargs):
+        try:
+            return jax_call(engine, value, list(args), dict(kwargs))
+        except DiagnosticError as error:
+            if not isinstance(error.diagnostic, NotForJax) or not _has_source(value):
+                raise
+    if is_made_by_jax(value):
+        return call(engine, _transformed_by_jax(engine, value), args, kwargs)
+    if isinstance(value, types.FunctionType):
+        if not (of_jax or is_generated(value) or is_library_function(value)):
+            engine.keep.append(value)
+            engine.own_functions.add(id(value))
+        return _call_python(engine, value, args, kwargs)
+    if isinstance(value, types.MethodType):
+        return call(
+            engine, engine.externals.value(Path(Owned(value, callable_name(value))), value), args, kwargs
+        )
+    under = under_jit(value)
+    if under is not None:
+        return call(engine, under, args, kwargs)
+    wrapped = getattr(value, "__wrapped__", None)
+    if isinstance(wrapped, types.FunctionType) and isinstance(value, functools._lru_cache_wrapper):
+        return _call_python(engine, wrapped, args, kwargs)
+    if callable(value):
+        raise DiagnosticError(unknown_call(value, engine.b.span, engine.frame))
+    engine.raise_(TypeError(f"{type(value).__name__!r} object is not callable"))
+
+
+def _from_source(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> bool:
+    """True for a function of a package built on JAX that is given what JAX cannot take: functions, objects that are made.
+
+    And for what finds attributes: it may give a method, which refers to its object.
+    """
+    if not _has_source(value):
+        return False
+    if value.__name__ in ("__getattribute__", "__getattr__"):
+        return True
+    made = any(isinstance(a, Ref) and a.cell in engine.constructing for a in args)
+    return made or not takes_as_pytrees(engine, args, kwargs)
+
+
+def _has_source(value: Any) -> bool:
+    """True for a function of a package built on JAX, which is staged like the program's own where JAX cannot take it."""
+    return isinstance(value, types.FunctionType) and package_of(value) not in ("jax", "jaxlib")
+
+
+def _transformed_by_jax(engine: Engine, value: types.FunctionType) -> Abstract:
+    """What `jax.grad(f)` and the like, made outside of staged source, mean inside of it."""
+    made = made_by_jax(value)
+    if made is None:
+        why = "JAX has made it of a function of the program, which staged source cannot see through"
+        raise DiagnosticError(UnknownCallable(span=engine.b.span, name=callable_name(value), why=why))
+    transformation, function, options = made
+    inner = engine.externals.value(Path(Owned(function, callable_name(function))), function)
+    return call(engine, Const(transformation), [inner], {n: Const(v) for n, v in options.items()})
+
+
+def _library_class(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Abstract:
+    if is_jax_callable(value):
+        return jax_call(engine, value, list(args), dict(kwargs))
+    if all(isinstance(a, Const) for a in (*args, *kwargs.values())):
+        constants = [cast(Const, a).value for a in args]
+        named = {k: cast(Const, v).value for k, v in kwargs.items()}
+        try:
+            return engine.constant_object(value(*constants, **named))
+        except Exception as error:
+            engine.raise_(error)
+    raise DiagnosticError(unknown_call(value, engine.b.span, engine.frame))
+
+
+def _call_python(engine: Engine, function: types.FunctionType, args: Args, kwargs: Kwargs) -> Abstract:
+    if is_generated(function):
+        for written in (dataclass_methods.call_written, namedtuples.call_written):
+            made = written(engine, function, args, kwargs)
+            if made is not None:
+                return made
+    if is_library_function(function):
+        why = "it is not among the functions that pystage stages"
+        raise DiagnosticError(unknown_call(function, engine.b.span, engine.frame, why))
+    return _call_own(engine, function, args, kwargs)
+
+
+def _call_own(engine: Engine, function: types.FunctionType, args: Args, kwargs: Kwargs) -> Abstract:
+    callee, defaults = _python_callee(engine, function)
+    bound = bind(callee.function.params, function.__qualname__, args, kwargs, defaults, engine)
+    mark = engine.mark_errors()
+    result = call_function(engine, callee, bound)
+    if engine.mark_errors() > mark and is_foreign(callee.function.span, engine.frame):
+        return Unknown(engine.errors.found[mark])  # what a library makes of it is no further error
+    return result
+
+
+def _python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee, dict[str, Abstract]]:
+    found = engine.python_callees.get(id(function))
+    if found is None:  # kept alive by the callee's own keep
+        found = engine.python_callees[id(function)] = python_callee(engine, function)
+    return found
+
+
+_SOURCE_CODES = ("PS101", "PS102", "PS103", "PS104")
+"""Codes of functions whose source cannot be had: the place that matters is the call."""
+
+
+def is_library_function(function: Any) -> bool:
+    """True for functions of NumPy, SciPy and Python's own library, whose source is not user code."""
+    top = (getattr(function, "__module__", None) or "").partition(".")[0]
+    return top in ("numpy", "scipy", "jax", "jaxlib")
+
+
+def python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee, dict[str, Abstract]]:
+    """A real Python function as a callee, and its defaults as values of the world."""
+    try:
+        staged = stage_function(function)
+    except FrontendError as error:
+        *others, last = error.diagnostics
+        for diagnostic in others:
+            engine.errors.add(diagnostic)
+        if engine.frame is not None and last.code in _SOURCE_CODES:
+            known = unknown_call(function, engine.b.span, engine.frame)
+            if known.has_advice:
+                raise DiagnosticError(known) from None
+            note = Note(f"{function.__qualname__} is defined here", last.span)
+            last = replace(last, span=engine.b.span, notes=(*last.notes, note))
+        raise DiagnosticError(last) from None
+    if engine.trail is not None:
+        engine.trail.define(staged, function)
+    engine.keep.append(function)
+    path = Path(Owned(function, function.__qualname__))
+    engine.externals.note_function(function, path)
+    cells: dict[str, int] = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        cells[name] = engine.closure_cell(name, cell)
+    defaults: dict[str, Abstract] = {}
+    params = staged.params
+    ordered = [*params.positional_only, *params.positional]
+    values = function.__defaults__ or ()
+    for i, value in enumerate(values):
+        default = engine.externals.value(path.attribute("__defaults__").item(i), value)
+        defaults[ordered[len(ordered) - len(values) + i]] = default
+    for name, value in (function.__kwdefaults__ or {}).items():
+        defaults[name] = engine.externals.value(path.attribute("__kwdefaults__").item(name), value)
+    identity = (staged, id(function.__globals__))
+    return Callee(staged, function.__globals__, function.__module__ or "", cells, identity), defaults
+
+
+def _defaults(closure: Closure) -> dict[str, Abstract]:
+    """The defaults of a closure's parameters, by name."""
+    params = closure.function.params
+    ordered = [*params.positional_only, *params.positional]
+    found = dict(zip(ordered[len(ordered) - len(closure.defaults) :], closure.defaults))
+    return {**found, **dict(closure.kw_defaults)}
+
+
+def _call_closure(engine: Engine, closure: Closure, args: Args, kwargs: Kwargs) -> Abstract:
+    params = closure.function.params
+    bound = bind(params, closure.function.qualname, args, kwargs, _defaults(closure), engine)
+    callee = Callee(
+        closure.function, closure.namespace, closure.module, dict(closure.cells), closure.function
+    )
+    return call_function(engine, callee, bound)
+
+
+def callable_text(function: Abstract) -> str:
+    """How a message names a callable value."""
+    match function:
+        case Const(value):
+            return callable_name(value).rpartition(".")[2]
+        case Closure():
+            return function.function.name
+        case Method(inner):
+            return callable_text(inner)
+    return "the function"
+
+
+def by_position(engine: Engine, function: Abstract, args: Args, kwargs: Kwargs) -> list[Abstract] | None:
+    """All arguments of a call of a function of the program by position, defaults included; None if there is no such call."""
+    match function:
+        case Const(value) if isinstance(value, types.FunctionType):
+            callee, defaults = _python_callee(engine, value)
+            params, name = callee.function.params, value.__qualname__
+        case Closure():
+            params, defaults, name = function.function.params, _defaults(function), function.function.qualname
+        case Method(inner, receiver):
+            found = by_position(engine, inner, [receiver, *args], kwargs)
+            return None if found is None else found[1:]
+        case _:
+            return None if kwargs else list(args)
+    bound = bind(params, name, args, kwargs, defaults, engine)
+    if params.keyword_only or (params.double_star is not None and kwargs.keys() - bound.keys()):
+        return None
+    rest = bound.get(params.star) if params.star is not None else None
+    extra = rest.items if isinstance(rest, Tuple) else ()
+    return [*[bound[name] for name in (*params.positional_only, *params.positional)], *extra]
+
+
+def closure_variable(engine: Engine, name: str, cell: Any) -> VariableCell:
+    """What a real closure cell holds, as a value of the world."""
+    try:
+        contents = cell.cell_contents
+    except ValueError:
+        return VariableCell(Undef())
+    return VariableCell(engine.externals.value(Path(CellVariable(cell, name)), contents))
+
+
+_OPAQUE_PACKAGES = (
+    "jax", "jaxlib", "numpy", "functools", "operator", "itertools", "contextlib", "ml_dtypes",
+    "warnings", "_thread", "threading", "logging", "re", "random", "time", "scipy", "optax", "abc", "typing",
+)  # fmt: skip
+
+
+def is_opaque(obj: Any) -> bool:
+    """True for an object that staged code handles as a constant: it is known to the library, or callable
+    from a library, or a value of a library's own class."""
+    if meaning_of(obj) is not None or hasattr(obj, "__pystage_function__") or is_jax_callable(obj):
+        return True
+    if isinstance(obj, functools.partial):
+        return False
+    return (type(obj).__module__ or "").partition(".")[0] in _OPAQUE_PACKAGES and not isinstance(
+        obj, np.ndarray | np.generic | jax.Array | tuple
+    )
+
+
+def has_call(engine: Engine, value: Abstract) -> bool:
+    """`callable(value)`."""
+    match value:
+        case Const(v):
+            return callable(v)
+        case Closure() | Method() | Partial() | Meaning():
+            return True
+        case Ref():
+            cell = engine.state.get(value.cell)
+            return isinstance(cell, ObjectCell) and objects.found(objects.lookup_class(cell.cls, "__call__"))
+    return False

@@ -1,0 +1,1 @@
+"""The engine: instructions, joins of paths, loops to their fixpoints."""

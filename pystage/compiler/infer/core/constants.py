@@ -1,0 +1,355 @@
+"""Values that must be known while compiling: evaluated from the program, or demanded of the arguments.
+
+`known` is asked for a shape, an axis, an index into a list. A value whose operations lead back to
+constants alone is evaluated now. One that leads back to numbers among the arguments or in the world demands
+these: the call is specialised on them. One that leads back to a loop's counter asks for that loop to be
+unrolled. Everything else is PS401.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ...diagnostics.codes_constant import NotKnown, TooManyToUnroll
+from ...diagnostics.diagnostic import DiagnosticError, Note
+from ...diagnostics.span import Span
+from ...hlo.interpret import run_op
+from ...hlo.ir import Function, Op, Region, Value
+from ...ops import Call, Constant, If
+from ...stage import ir as stage
+from ...values.boundary import Form, Path
+from ...values.demand import NeedsConstant
+from ...values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Const,
+    DictCell,
+    ListCell,
+    Ref,
+    SetCell,
+    Slice,
+    Text,
+    Tuple,
+    Unknown,
+)
+from ...values.state import State
+from .frame import Restart
+
+UNROLL_LIMIT = 4096
+"""The most trips that a loop is unrolled to."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLoop:
+    """The loop of the source that a rolled loop is.
+
+    `trips` is its trip count where that is known, else `runs` is the number of the program that it is; of a `while`
+    there is neither. `peeled`: its first trip stands before the rolled loop.
+    """
+
+    instruction: stage.Instr
+    trips: int | None
+    runs: Abstract | None
+    peeled: bool
+
+    @property
+    def exact(self) -> int | None:
+        """How often the rolled loop runs unless it raises, where that is known."""
+        ends_early = not isinstance(self.instruction, stage.For) or self.instruction.until is not None
+        return None if ends_early or self.trips is None else self.trips - self.peeled
+
+    @property
+    def length(self) -> Abstract | None:
+        """How often the loop runs unless it raises, where only the program knows."""
+        ends_early = not isinstance(self.instruction, stage.For) or self.instruction.until is not None
+        return None if ends_early or self.trips is not None else self.runs
+
+
+@dataclass(slots=True)
+class Origins:
+    """Where the parameters of regions come from, noted while inferring.
+
+    `names` says what the caller calls a parameter of the program. `places` maps one that is a Python or NumPy
+    scalar to its argument leaf, or to its path in the world, `world` the latter to their values; `operands` a
+    parameter of a callee to the value it was called with; `loops` the body of a rolled loop to its place in the source.
+    `crossings` counts how often an evaluation went from a callee to its caller. `ask` gives the values of
+    arguments, `given` holds those that were asked for, `demands` says why. `evaluated` remembers what is known of values
+    with what is given, and `at_once` of functions whether they are computed while compiling.
+    """
+
+    names: dict[Value, Path] = field(default_factory=dict)
+    places: dict[Value, int | Path] = field(default_factory=dict)
+    world: dict[Value, Any] = field(default_factory=dict)
+    operands: dict[Value, Value] = field(default_factory=dict)
+    loops: dict[Region, SourceLoop] = field(default_factory=dict)
+    crossings: int = 0
+    ask: Callable[[int], Any] | None = None
+    given: dict[Value, np.ndarray] = field(default_factory=dict)
+    demands: dict[Value, NeedsConstant] = field(default_factory=dict)
+    evaluated: dict[Value, Evaluated] = field(default_factory=dict)
+    at_once: dict[Function, bool] = field(default_factory=dict)
+
+    def demand(self, parameter: Value, span: Span | None, reason: str) -> None:
+        """Asks for the value of a parameter in `places`; `NeedsConstant` where it cannot be had at once."""
+        place = self.places[parameter]
+        need = NeedsConstant(place, span, reason)
+        if isinstance(place, Path):
+            value = self.world[parameter]
+        else:
+            value = self.ask(place) if self.ask is not None else None
+        if value is None:
+            raise need
+        self.demands.setdefault(parameter, need)
+        self.given[parameter] = np.asarray(value)
+        self.evaluated.clear()
+
+    def ask_for_demands(self) -> None:
+        """`NeedsConstant` where values were asked for: inference begins again with them."""
+        if self.demands:
+            first, *more = self.demands.values()
+            raise NeedsConstant(first.place, first.span, first.reason, tuple(more))
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What the operations of a value lead to: its elements, or the `blockers` that keep it from being known.
+
+    `crossed`: they lead from a callee to its caller.
+    """
+
+    array: np.ndarray | None
+    blockers: tuple[Value, ...] = ()
+    crossed: bool = False
+
+
+MOST_BLOCKERS = 32
+
+
+def evaluate(origins: Origins, value: Value) -> tuple[np.ndarray | None, list[Value]]:
+    """The value, if its operations lead to constants alone; else None and the parameters they lead to."""
+    known = origins.evaluated
+    stack = [value]
+    while stack:
+        top = stack[-1]
+        if top in known:
+            stack.pop()
+            continue
+        missing = [v for v in _leads_to(origins, top) if v not in known]
+        if missing:
+            stack.extend(missing)
+        else:
+            known[top] = _evaluated(origins, top)
+    found = known[value]
+    origins.crossings += found.crossed
+    return found.array, list(found.blockers)
+
+
+def _leads_to(origins: Origins, value: Value) -> list[Value]:
+    """The values that must be evaluated before this one."""
+    owner = value.owner
+    if isinstance(owner, Region):
+        source = None if value in origins.given else origins.operands.get(value)
+        return [] if source is None else [source]
+    if isinstance(owner.kind, If) and owner.operands[0] in origins.evaluated:
+        chosen = _arm_result(value, origins.evaluated[owner.operands[0]].array)
+        return list(owner.operands) if chosen is None else [chosen]
+    return list(owner.operands)
+
+
+def _evaluated(origins: Origins, value: Value) -> Evaluated:
+    """A value of which all that it leads to is evaluated."""
+    owner, known = value.owner, origins.evaluated
+    if value in origins.given:
+        return Evaluated(origins.given[value], crossed=True)
+    parts = [known[v] for v in reversed(_leads_to(origins, value))]
+    if isinstance(owner, Region):
+        return Evaluated(parts[0].array, parts[0].blockers, True) if parts else Evaluated(None, (value,))
+    blockers = dict.fromkeys([b for part in parts for b in part.blockers])
+    crossed = any(part.crossed for part in parts)
+    if isinstance(owner.kind, If):
+        array = parts[0].array if _arm_result(value, known[owner.operands[0]].array) is not None else None
+    else:
+        array = _apply(origins, owner, value.index, blockers)
+    return Evaluated(array, tuple(blockers)[:MOST_BLOCKERS], crossed)
+
+
+def _arm_result(result: Value, predicate: np.ndarray | None) -> Value | None:
+    """What the arm that runs gives for a result of an `If`, where the predicate is known."""
+    assert isinstance(result.owner, Op)
+    then, orelse = result.owner.regions
+    return None if predicate is None else (then if predicate else orelse).results[result.index]
+
+
+def _apply(origins: Origins, op: Op, index: int, blockers: dict[Value, None]) -> np.ndarray | None:
+    """The result of an operation whose operands are evaluated; what keeps it from being known goes to `blockers`."""
+    operands = [origins.evaluated[v].array for v in op.operands]
+    if not _at_once(origins, op):
+        blockers[op.results[index]] = None
+        return None
+    if any(x is None for x in operands):
+        return None
+    if isinstance(op.kind, Constant):
+        return np.asarray(op.kind.data)
+    if op.results[index].type.size > 1 << 16:
+        blockers[op.results[index]] = None
+        return None
+    return np.asarray(run_op(op, operands)[index])  # type: ignore[arg-type]
+
+
+def _at_once(origins: Origins, op: Op) -> bool:
+    """Whether an operation is computed while compiling: none that may loop, or that has effects."""
+    if isinstance(op.kind, Call):
+        function = op.kind.function
+        if function not in origins.at_once:
+            origins.at_once[function] = all(map(functools.partial(_at_once, origins), function.body.ops))
+        return origins.at_once[function]
+    return not op.regions and op.kind.pure
+
+
+def python_value(array: np.ndarray, form: Form) -> Any:
+    """An evaluated value as the Python object of its form."""
+    if form is Form.PYTHON:
+        return array.item()
+    if form is Form.SCALAR:
+        return array[()]
+    return array
+
+
+def known(state: State, origins: Origins, value: Any, what: str, span: Span | None) -> Any:
+    """See `Context.known`."""
+
+    def go(x: Any) -> Any:
+        return x.value if type(x) is Const else known(state, origins, x, what, span)
+
+    match value:
+        case Const(v):
+            return v
+        case Array():
+            return _known_array(origins, value, what, span)
+        case Tuple(items, cls):
+            parts = [go(i) for i in items]
+            return tuple(parts) if cls is tuple else cls(*parts)
+        case Slice(start, stop, step):
+            return slice(go(start), go(stop), go(step))
+        case Text(function, args):
+            return function(*[go(a) for a in args])
+        case Ref(cell, path):
+            match state.get(cell):
+                case ListCell(items):
+                    return [go(i) for i in items]
+                case DictCell(entries):
+                    return {k: go(v) for k, v in entries.items()}
+                case SetCell(members):
+                    return set(members)
+                case ArrayCell(inner) if not path:
+                    return _known_array(origins, Array(inner, Form.NDARRAY), what, span)
+            raise DiagnosticError(NotKnown(span=span, what=what))
+        case Unknown(reason):
+            raise DiagnosticError(reason)
+        case Abstract():
+            raise DiagnosticError(NotKnown(span=span, what=what))
+        case _:
+            return value
+
+
+def _known_array(origins: Origins, value: Array, what: str, span: Span | None) -> Any:
+    array, blockers = evaluate(origins, value.value)
+    if array is not None:
+        return python_value(array, value.form)
+    if blockers and all(b in origins.places for b in blockers):
+        for blocker in blockers:
+            origins.demand(blocker, span, what)
+        return _known_array(origins, value, what, span)
+    loop = _blocking_loop(origins, blockers)
+    if loop is not None:
+        unroll(loop, Note(f"{what} must be known in every trip", span))
+    raise DiagnosticError(NotKnown(span=span, what=what, notes=_reasons(origins, value.value, blockers)))
+
+
+def _reasons(origins: Origins, value: Value, blockers: list[Value]) -> tuple[Note, ...]:
+    """Where a value that is not known comes from: the expression that gives it, and what that depends on."""
+    crossed = value
+    while isinstance(crossed.owner, Region) and crossed in origins.operands:
+        crossed = origins.operands[crossed]
+    notes: dict[Span | None, Note] = {}
+    for each in (crossed, *blockers):
+        if isinstance(each.owner, Op):
+            text = "the value comes from this" if each is crossed else "it depends on this"
+            text = f"{text}, which is computed at run time"
+            notes.setdefault(each.owner.span, Note(text, each.owner.span, text))
+        elif each in origins.names:
+            notes.setdefault(None, Note(f"it depends on the values of `{origins.names[each]}`"))
+    return tuple(notes.values())
+
+
+def unroll(loop: SourceLoop, why: Note | None = None) -> NoReturn:
+    """Begins again with `loop` written out, for the reason `why`; PS402 where it has too many trips."""
+    if loop.trips is not None and loop.trips > UNROLL_LIMIT:
+        span = loop.instruction.span
+        raise DiagnosticError(TooManyToUnroll(span=span, trips=loop.trips, limit=UNROLL_LIMIT))
+    raise Restart(loop.instruction, why)
+
+
+def unrollable(origins: Origins, loop: SourceLoop) -> SourceLoop | None:
+    """The loop to write out first so that `loop` can be: itself, or one around it that decides its trip count."""
+    if loop.trips is not None or isinstance(loop.instruction, stage.While):
+        return loop
+    if not isinstance(loop.runs, Array):
+        return None
+    array, blockers = evaluate(origins, loop.runs.value)
+    if array is not None or all(b in origins.places for b in blockers):
+        return loop
+    return _blocking_loop(origins, blockers)
+
+
+def _blocking_loop(origins: Origins, blockers: list[Value]) -> SourceLoop | None:
+    """The loop to write out first for values to be known that depend on these; None where that does not serve."""
+    found: list[SourceLoop] = []
+    for blocker in blockers:
+        if blocker in origins.places:
+            continue
+        source = _loop_of(origins, blocker)
+        first = None if source is None else unrollable(origins, source)
+        if first is None:
+            return None
+        found.append(first)
+    return found[0] if found else None
+
+
+def _loop_of(origins: Origins, value: Value) -> SourceLoop | None:
+    """The loop whose trips, or whose results, a value belongs to."""
+    regions = [value.owner] if isinstance(value.owner, Region) else value.owner.regions
+    return next((origins.loops[region] for region in regions if region in origins.loops), None)
+
+
+def demandable(origins: Origins, value: Array) -> bool:
+    """True if `value` is known now, or once numbers of the call or of the world are demanded."""
+    array, blockers = evaluate(origins, value.value)
+    return array is not None or all(b in origins.places for b in blockers)
+
+
+def unroll_around(origins: Origins, value: Array) -> None:
+    """Begins again with the loop around written out that decides `value`, if there is one."""
+    loop = _blocking_loop(origins, evaluate(origins, value.value)[1])
+    if loop is not None and (loop.trips or 0) <= UNROLL_LIMIT:
+        unroll(loop)
+
+
+def is_computed(origins: Origins, value: Array) -> bool:
+    """See `Context.is_computed`."""
+    array, blockers = evaluate(origins, value.value)
+    return array is None and not all(b in origins.places and b.type.dtype.kind in "iub" for b in blockers)
+
+
+def decided(origins: Origins, value: Array, what: str, span: Span | None) -> Abstract:
+    """`value`, as a constant where nothing but numbers of the world decides it: these are demanded."""
+    array, blockers = evaluate(origins, value.value)
+    if array is None and not (blockers and all(b in origins.world for b in blockers)):
+        return value
+    return Const(_known_array(origins, value, what, span))

@@ -1,0 +1,304 @@
+"""What the instructions of control flow do: branches, loops, exceptions, context managers."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import cast
+
+from ...diagnostics.codes_constant import TooManyToUnroll
+from ...diagnostics.codes_control import HandlerAtRunTime, NoCommonType, NotIterable
+from ...diagnostics.diagnostic import DiagnosticError
+from ...hlo.ir import Region
+from ...library.python import operators
+from ...stage import ir as stage
+from ...values.boundary import Form
+from ...values.intervals import TRIPS
+from ...values.lattice import FALSE, Abstract, Array, Caught, Const, Exc, ObjectCell, Ref, Undef, Unknown
+from ..exceptions import made as made_exceptions
+from ..exceptions.raising import attempt, raise_from, raise_now
+from ..iteration.appending import growing_lists, infer_appending
+from ..iteration.iterators import (
+    Rolled,
+    Step,
+    at_end,
+    iterator_of,
+    iterators_in,
+    object_items,
+    rolled,
+    steps,
+    take_all,
+)
+from ..telling.blame import Parting
+from ..telling.describe import describe
+from .branches import infer_if
+from .constants import UNROLL_LIMIT
+from .engine import Engine
+from .loop import Loop
+from .loops import infer_loop
+
+# ---------------------------------------------------------------- control flow
+
+
+def if_(e: Engine, i: stage.If) -> None:
+    frame = e.current
+    condition = e.truth(e.held(i.cond))
+    if isinstance(condition, Const):
+        e.run_block(i.then if condition.value else i.orelse)
+        return
+    predicate = e.predicate(condition)
+    parting = Parting(frame.function, i, i.then, i.orelse)
+    frame.undecided.append(condition)
+    try:
+        infer_if(e, predicate, frame.id, lambda: e.run_block(i.then), lambda: e.run_block(i.orelse), parting)
+    finally:
+        frame.undecided.pop()
+
+
+def while_(e: Engine, i: stage.While) -> None:
+    frame = e.current
+
+    def test() -> Abstract:
+        e.run_block(i.test)
+        return e.held(i.cond)
+
+    def body() -> None:
+        e.body_passes[i] = e.body_passes.get(i, 0) + 1
+        with e.effort.again(i, False, e.body_passes[i]):
+            e.run_block(i.body)
+
+    if i not in e.unrolled:
+        infer_loop(e, Loop(test, body, frame.id, instruction=i, trips=None))
+        return
+    for times in range(1, UNROLL_LIMIT + 1):
+        undecided = _undecided(e, test)
+        if undecided is not None and not e.can_be_known(undecided):  # from here on only the run time knows
+            e.unroll_around(undecided)
+            infer_loop(e, Loop(test, body, frame.id))
+            return
+        if not e.known(e.truth(test()), "whether this loop goes on"):
+            return
+        with e.effort.again(i, True, times):
+            e.run_block(i.body)
+    raise DiagnosticError(_too_many(e, i, UNROLL_LIMIT + 1))
+
+
+def _too_many(e: Engine, i: stage.Instr, trips: int) -> TooManyToUnroll:
+    why = e.unrolled.get(i)
+    notes = () if why is None else (why,)
+    return TooManyToUnroll(span=i.span, notes=notes, trips=trips, limit=UNROLL_LIMIT)
+
+
+def _undecided(e: Engine, test: Callable[[], Abstract]) -> Abstract | None:
+    """The condition of a loop if it is not known now; nothing that finding out does stays."""
+    mark = e.mark_errors()
+    found: list[Abstract] = []
+    with e.state.fork(), e.b.region(Region()), e.under_condition():
+        attempt(e, lambda: found.append(e.truth(test())))
+    e.forget_errors(mark)
+    return found[0] if found and not isinstance(found[0], Const) else None
+
+
+def for_(e: Engine, i: stage.For) -> None:
+    iterable = e.get(i.iterable)
+    if isinstance(iterable, Ref) and isinstance(e.state.get(iterable.cell), ObjectCell):
+        iterable = iterator_of(e, iterable)
+    parts = None if i in e.unrolled else rolled(e, iterable)
+    if parts is None:
+        _unrolled_for(e, i, iterable)
+    else:
+        take_all(e, iterable)
+        shared = [(cell, e.state.get(cell)) for cell in iterators_in(e, iterable)]
+        for cell, _ in shared:
+            e.state.set(cell, _left_open(i))
+        _rolled_for(e, i, parts)
+        for cell, content in shared if i.until is None else ():
+            e.state.set(cell, at_end(e, content))
+
+
+def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
+    frame = e.current
+    length = e.decided(parts.length, "the number of trips of this loop")
+    trips = length.value if isinstance(length, Const) else None
+    if trips == 0:
+        return
+    growing = growing_lists(e, frame, i, trips)
+    counter = (frame.id, f".index{id(i)}")
+    outer = e.state.slots.get(counter)
+    e.state.set(counter, Const(0))
+
+    def test() -> Abstract:
+        position = cast(Abstract, e.state.get(counter))
+        more = operators.compare(e, "<", position, length)
+        if i.until is None:
+            return more
+        flag = cast(Abstract, e.state.get((frame.id, i.until)))
+        if isinstance(flag, Const):
+            return FALSE if flag.value else more
+        if isinstance(more, Const):
+            return e.negate(flag) if more.value else FALSE
+        return operators.binary(e, "&", more, e.negate(flag))
+
+    def trip(position: Abstract) -> None:
+        e.put(i.target, parts.element(position))
+        e.run_block(i.body)
+        e.state.set(counter, operators.binary(e, "+", position, Const(1)))
+
+    def body() -> None:
+        e.body_passes[i] = e.body_passes.get(i, 0) + 1
+        position = cast(Abstract, e.state.get(counter))
+        if isinstance(position, Array):
+            last = TRIPS if trips is None else trips - 1
+            position = Array(position.value, Form.PYTHON, lower=0, upper=last)
+        for each in growing:
+            each.begin_trip()
+        with e.effort.again(i, False, e.body_passes[i]):
+            trip(position)
+        for each in growing:
+            each.end_trip(position)
+
+    if growing:
+        trip(Const(0))
+    loop = Loop(test, body, frame.id, i, trips, certain=bool(trips), peeled=bool(growing), runs=length)
+    infer_appending(e, growing, lambda: infer_loop(e, loop))
+    e.state.set(counter, cast(Abstract, outer) if outer is not None else Undef())
+
+
+def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
+    frame = e.current
+
+    times = 0
+
+    def trip(item: Step) -> None:
+        nonlocal times
+        times += 1
+        with e.effort.again(i, True, times):
+            e.b.span = i.span
+            e.put(i.target, item())
+            e.run_block(i.body)
+
+    def broken() -> Abstract:
+        return FALSE if i.until is None else cast(Abstract, e.state.get((frame.id, i.until)))
+
+    items = _items(e, i, iterable)
+    shared = iterators_in(e, iterable)
+    ends_early = False
+    while True:
+        flag = broken()
+        if isinstance(flag, Const) and flag.value:
+            break
+        if not isinstance(flag, Const) and items.by_steps:
+            raise DiagnosticError(NotIterable(span=i.span, what=f"{items.what}: a `break` depends on values"))
+        e.b.span = i.span
+        item = next(items.rest, None)
+        if item is None:
+            break
+        if isinstance(flag, Const):
+            trip(item)
+        else:
+            ends_early = True
+            going = e.predicate(e.negate(flag))
+            parting = Parting(frame.function, i, i.body, None)
+            infer_if(e, going, frame.id, functools.partial(trip, item), lambda: None, parting)
+    if ends_early:
+        for cell in shared:  # what is left of them depends on the trip at which it ended
+            e.state.set(cell, _left_open(i))
+
+
+def _left_open(i: stage.For) -> Unknown:
+    first, second = [f"an iterator that has given {n} elements" for n in ("some", "more")]
+    return Unknown(NoCommonType(span=i.span, what="what this loop goes over", first=first, second=second))
+
+
+@dataclass(frozen=True, slots=True)
+class _Items:
+    """What an unrolled loop goes over. `by_steps`: the program itself finds each element, when it is wanted."""
+
+    rest: Iterator[Step]
+    what: str
+    by_steps: bool = False
+
+
+def _items(e: Engine, i: stage.For, iterable: Abstract) -> _Items:
+    what = describe(iterable, e.state)
+    cell = e.state.get(iterable.cell) if isinstance(iterable, Ref) else None
+    if isinstance(cell, ObjectCell):
+        items = (functools.partial(_given, item) for item in object_items(e, iterable))
+        return _Items(items, what, by_steps=True)
+    found = steps(e, iterable)
+    if found is None:
+        return _Items(_counted_items(e, i, iterable), what)
+    return _Items(found, what)
+
+
+def _counted_items(e: Engine, i: stage.For, iterable: Abstract) -> Iterator[Step]:
+    """What a loop goes over whose number of trips is demanded."""
+    parts = rolled(e, iterable)
+    if parts is None:
+        raise DiagnosticError(NotIterable(span=i.span, what=describe(iterable, e.state)))
+    trips = e.known(parts.length, "the number of trips of this loop")
+    if trips > UNROLL_LIMIT:
+        raise DiagnosticError(_too_many(e, i, trips))
+    element = parts.element
+    return iter([functools.partial(element, Const(k)) for k in range(trips)])
+
+
+def _given(item: Abstract) -> Abstract:
+    return item
+
+
+def return_(e: Engine, i: stage.Return) -> None:
+    frame = e.current
+    e.state.set((frame.id, "%return"), e.peek(i.value))
+
+
+# ---------------------------------------------------------------- exceptions
+
+
+def exception_of(e: Engine, value: Abstract) -> Abstract:
+    """The exception that `raise value` raises."""
+    if isinstance(value, Const) and isinstance(value.value, type) and issubclass(value.value, BaseException):
+        return made_exceptions.made(e, Exc(value.value, ()))
+    if isinstance(value, Exc | Caught) or (
+        isinstance(value, Const) and isinstance(value.value, BaseException)
+    ):
+        return value
+    cell = e.cell(value) if isinstance(value, Ref) else None
+    if isinstance(cell, ObjectCell) and issubclass(cell.cls, BaseException):
+        what = "`raise self` in a method of an exception"
+        raise DiagnosticError(HandlerAtRunTime(span=e.b.span, what=what))
+    e.raise_(TypeError("exceptions must derive from BaseException"))
+
+
+def raise_(e: Engine, i: stage.Raise) -> None:
+    if i.exc is None:
+        handled = e.current.handled
+        if not handled and e.handling:
+            what = "`raise` without an exception in a function that a handler calls"
+            raise DiagnosticError(HandlerAtRunTime(span=i.span, what=what))
+        if not handled:
+            e.raise_(RuntimeError("No active exception to reraise"))
+        raise raise_now(e, handled[-1])
+    exception = exception_of(e, e.get(i.exc))
+    _check_handled(e, exception)
+    if i.cause is not None:
+        cause = e.get(i.cause)
+        if not (isinstance(cause, Const) and cause.value is None):
+            cause = exception_of(e, cause)
+        if isinstance(exception, Caught):
+            raise raise_from(e, exception, cause)
+        if isinstance(exception, Exc):
+            exception = replace(exception, cause=cause)
+    raise raise_now(e, exception)
+
+
+def _check_handled(e: Engine, exception: Abstract) -> None:
+    """PS308 where a handler raises what another one has caught, which would get a new context."""
+    handled = e.current.handled
+    if not handled or not isinstance(exception, Caught):
+        return
+    now = handled[-1]
+    if isinstance(now, Caught) and now.values[0] is not exception.values[0]:
+        what = "`raise` of an exception in the handler of another"
+        raise DiagnosticError(HandlerAtRunTime(span=e.b.span, what=what))

@@ -1,0 +1,117 @@
+"""How much inference has done for a program, and for which loops it did it over and over.
+
+The measure counts instructions that were run, operations that were built, values that were joined and intervals that were
+found out, also in passes that were thrown away, so that it is the same on every machine. Past a limit inference ends
+(`Exhausted`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ...diagnostics.codes_constant import ProgramTooLarge
+from ...diagnostics.diagnostic import Note
+from ...diagnostics.span import Span
+from ...hlo.builder import Builder
+from ...stage import ir as stage
+from ...values.growth import Multiplied, too_large
+
+PER_SECOND = 10_000
+"""How many steps inference may take for each second that XLA may take."""
+
+
+class Exhausted(Exception):
+    """Inference has done more than it may."""
+
+
+@dataclass(slots=True)
+class _Done:
+    times: int = 0
+    steps: int = 0
+    open: int = 0
+
+
+class Again:
+    """The time of one trip or pass. It is no frame on Python's stack, which nested calls fill."""
+
+    __slots__ = ("_before", "_done", "_effort")
+
+    def __init__(self, effort: Effort, done: _Done) -> None:
+        self._effort = effort
+        self._done = done
+        self._before = effort.steps
+
+    def __enter__(self) -> None:
+        self._done.open += 1
+
+    def __exit__(self, *exception: object) -> None:
+        self._done.open -= 1
+        if not self._done.open:  # of a function that calls itself, the outermost trip holds the others
+            self._done.steps += self._effort.steps - self._before
+
+
+class Effort:
+    """What one program has cost so far. `limit` is that of the configuration; None where nothing limits it.
+
+    `before` are the steps of inferences of the same program that began again.
+    """
+
+    __slots__ = ("_before", "_builder", "_done", "_limit", "_most", "_run")
+
+    def __init__(self, builder: Builder, limit: float | None, before: int = 0) -> None:
+        self._builder = builder
+        self._before = before
+        self._limit = limit
+        self._most = float("inf") if limit is None else limit * PER_SECOND - before
+        self._run = 0
+        self._done: dict[tuple[stage.Instr, bool], _Done] = {}
+
+    @property
+    def steps(self) -> int:
+        """Instructions run, operations built, values joined and intervals found out, in inferences that began again too."""
+        return self._before + self._run + self._builder.made
+
+    def run(self, steps: int = 1) -> None:
+        """Counts steps that are to be done. Raises `Exhausted` past the limit."""
+        self._run += steps
+        if self._run + self._builder.made > self._most:
+            raise Exhausted
+
+    @contextmanager
+    def at_most(self, steps: int) -> Iterator[None]:
+        """In the `with` block `Exhausted` is raised after so many further steps already."""
+        most = self._most
+        self._most = min(most, self._run + self._builder.made + steps)
+        try:
+            yield
+        finally:
+            self._most = most
+
+    def again(self, loop: stage.Instr, written: bool, times: int) -> Again:
+        """For a `with` block: the `times`th trip of a loop that is written out, or pass over the body of a rolled one."""
+        done = self._done.setdefault((loop, written), _Done())
+        done.times = max(done.times, times)
+        return Again(self, done)
+
+    def loops(self) -> list[tuple[stage.Instr, bool, int]]:
+        """The loops that were run: whether each was written out, and how often its body was inferred."""
+        return [(loop, written, done.times) for (loop, written), done in self._done.items()]
+
+    def multiplied(self, reasons: Mapping[stage.Instr, Note | None]) -> tuple[Multiplied, ...]:
+        """The loops of which something was done more than once."""
+        steps = max(self._run + self._builder.made, 1)
+        return tuple(
+            [
+                Multiplied(loop.span, written, done.times, done.steps / steps, reasons.get(loop))
+                for (loop, written), done in self._done.items()
+                if done.times > 1
+            ]
+        )
+
+    def diagnostic(self, where: Span | None, reasons: Mapping[stage.Instr, Note | None]) -> ProgramTooLarge:
+        """Why inference ended, which stood at `where`."""
+        assert self._limit is not None
+        size = f"over {self._limit * PER_SECOND:,.0f} steps to find out its types"
+        return too_large(size, self._limit, self.multiplied(reasons), where, 0.0)

@@ -1,0 +1,82 @@
+"""The frame of a function being inferred, the callees that are open, and the Python exceptions that its program raises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...diagnostics.diagnostic import Note
+from ...diagnostics.span import Span
+from ...hlo.ir import Region, Value
+from ...stage import ir as stage
+from ...values.boundary import Handled
+from ...values.lattice import Abstract, Slot
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """One activation of a staged function: `id` numbers its variables in the state.
+
+    `cells` are the heap cells of the variables that it shares with the functions around and inside it;
+    `call` is where it was called. `handled` is what its handlers are handling, innermost last, `depths` those of the states
+    in which they began, and `noted` what got a note, with the first place after it. `undecided` are the conditions of the
+    branches being inferred, which only the run time knows; `arguments` what the function was called with.
+    """
+
+    id: int
+    function: stage.Function
+    namespace: dict[str, Any]
+    module: str
+    cells: dict[str, int] = field(default_factory=dict)
+    call: Span | None = None
+    caller: Frame | None = None
+    handled: list[Abstract] = field(default_factory=list)
+    depths: list[int] = field(default_factory=list)
+    noted: list[tuple[int, Handled]] = field(default_factory=list)
+    undecided: list[Abstract] = field(default_factory=list)
+    arguments: Mapping[str, Abstract] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Scope:
+    """A callee being inferred; `open` are all those that are.
+
+    `crossed`: it used what it knows of this very call, so no other may share it. `observed`: of the cells that
+    it changes, whether somebody sees them after a raise.
+    """
+
+    body: Region
+    open: list[Scope]
+    crossed: bool = False
+    observed: dict[Slot, bool] = field(default_factory=dict)
+
+    def __enter__(self) -> Scope:
+        self.open.append(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.open.pop()
+
+
+class PythonRaise(Exception):
+    """The staged program certainly raises at the instruction at hand: what follows does not run.
+
+    The error cell says so already, in the fork of the state of this `depth`; before the raise its code was
+    `before`. `exception` is what it raises; None where that depends on the path taken.
+    """
+
+    def __init__(self, exception: Abstract | None, depth: int, before: int | Value) -> None:
+        super().__init__(exception)
+        self.exception = exception
+        self.depth = depth
+        self.before = before
+
+
+class Restart(Exception):
+    """Inference must begin again, with one more loop written out trip by trip; `why` says what it is needed for."""
+
+    def __init__(self, loop: stage.Instr, why: Note | None = None) -> None:
+        super().__init__(loop)
+        self.loop = loop
+        self.why = why

@@ -1,0 +1,427 @@
+"""What each stage instruction does: one small function for each kind."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any, cast
+
+from ...diagnostics.codes_calls import InternalError
+from ...diagnostics.codes_control import NotAssigned, NotIterable
+from ...diagnostics.diagnostic import DiagnosticError
+from ...library.python import operators, strings
+from ...library.rules.classes import class_name
+from ...stage import ir as stage
+from ...values.lattice import (
+    NONE,
+    Abstract,
+    Closure,
+    Const,
+    DictCell,
+    ListCell,
+    MaybeUndef,
+    OneOf,
+    Optional,
+    Ref,
+    SetCell,
+    Slice,
+    Tuple,
+    Undef,
+    VariableCell,
+)
+from ..calls.invoke import call
+from ..exceptions import handling, raising
+from ..iteration.iterators import check_iterable, elements
+from ..objects import attributes, objects
+from ..telling.describe import describe
+from . import control_flow
+from .engine import Engine
+from .frame import Frame
+
+# ---------------------------------------------------------------- variables
+
+
+def _constant(e: Engine, i: stage.Constant) -> None:
+    if i.meaning is None:
+        i.meaning = _literal(i.value)
+    e.put(i.dst, i.meaning)
+
+
+def _literal(value: object) -> Abstract:
+    return Tuple(tuple([_literal(v) for v in value])) if type(value) is tuple else Const(value)
+
+
+def _copy(e: Engine, i: stage.Copy) -> None:
+    e.put(i.dst, e.held(i.src))
+
+
+def _load(e: Engine, i: stage.Load) -> None:
+    frame: Any = e.frame
+    scope = i.scope
+    value: Any
+    if scope is _LOCAL:
+        value = e.state.slots.get((frame.id, i.name))
+    elif scope is _GLOBAL:
+        value = _global(e, frame, i.name)
+    else:
+        value = cast(VariableCell, e.state.get(frame.cells[i.name])).value
+    if type(value) in _SPECIAL:
+        value = _special(e, i, value)
+    e.put(i.dst, value)
+
+
+_LOCAL, _GLOBAL = stage.Scope.LOCAL, stage.Scope.GLOBAL
+_SPECIAL = frozenset([type(None), Undef, MaybeUndef, Optional, OneOf])
+"""What a variable may hold that is not simply its value."""
+
+
+def _special(e: Engine, i: stage.Load, value: Abstract | None) -> Abstract:
+    """The value of a variable that may not have one, or may be None."""
+    if value is None or isinstance(value, Undef):
+        if i.scope is _GLOBAL:
+            e.raise_(NameError(f"name {i.name!r} is not defined"))
+        if i.name.startswith(".") and e.errors.found:  # of the compiler, and lost to what was refused before
+            raise DiagnosticError(e.errors.found[-1])
+        raise DiagnosticError(NotAssigned(span=i.span, name=i.name))
+    if isinstance(value, MaybeUndef):
+        value = value.value if i.certain else objects.assigned(e, value, i.name, f"the variable {i.name!r}")
+    return e.narrowed(value)
+
+
+def _global(e: Engine, frame: Frame, name: str) -> Abstract | None:
+    number = e.namespace_number(frame.namespace)
+    if number is not None and (number, name) in e.state.slots:
+        return cast(Abstract, e.state.get((number, name)))
+    return e.externals.global_variable(frame.namespace, name)
+
+
+def _assign(e: Engine, name: str, scope: stage.Scope, value: Abstract) -> None:
+    frame = e.current
+    match scope:
+        case stage.Scope.LOCAL:
+            if e.guards:
+                raising.write(e, (frame.id, name), value)
+            else:
+                e.state.set((frame.id, name), value)
+        case stage.Scope.CELL:
+            e.write(frame.cells[name], VariableCell(value))
+        case stage.Scope.GLOBAL:
+            e.assign_global(frame.namespace, name, value)
+
+
+def _store(e: Engine, i: stage.Store) -> None:
+    value = e.peek(i.src)
+    if e.trail is not None:
+        e.trail.bind(e, i, value)
+    _assign(e, i.name, i.scope, value)
+
+
+def _delete(e: Engine, i: stage.Delete) -> None:
+    _load(e, stage.Load(i.span, "%deleted", i.name, i.scope))
+    _assign(e, i.name, i.scope, Undef(i.span))
+
+
+# ---------------------------------------------------------------- attributes, items, operators
+
+
+def _get_attr(e: Engine, i: stage.GetAttr) -> None:
+    obj = e.get(i.obj)
+    found = e.library_attributes.get((id(obj.value), i.attr)) if type(obj) is Const else None
+    e.put(i.dst, attributes.getattr_(e, obj, i.attr) if found is None else found)
+
+
+def _set_attr(e: Engine, i: stage.SetAttr) -> None:
+    attributes.setattr_(e, e.get(i.obj), i.attr, e.held(i.src))
+
+
+def _del_attr(e: Engine, i: stage.DelAttr) -> None:
+    attributes.delattr_(e, e.get(i.obj), i.attr)
+
+
+def _get_item(e: Engine, i: stage.GetItem) -> None:
+    e.put(i.dst, attributes.getitem(e, e.get(i.obj), e.get(i.index)))
+
+
+def _set_item(e: Engine, i: stage.SetItem) -> None:
+    attributes.setitem(e, e.get(i.obj), e.get(i.index), e.held(i.src))
+
+
+def _del_item(e: Engine, i: stage.DelItem) -> None:
+    attributes.delitem(e, e.get(i.obj), e.get(i.index))
+
+
+def _unary(e: Engine, i: stage.Unary) -> None:
+    value = e.held(i.operand) if i.op in ("not", "bool") else e.get(i.operand)
+    match i.op:
+        case "not":
+            e.put(i.dst, e.negate(value))
+        case "bool":
+            e.put(i.dst, e.truth(value))
+        case _:
+            e.put(i.dst, attributes.unary(e, i.op, value))
+
+
+def _binary(e: Engine, i: stage.Binary) -> None:
+    e.put(i.dst, operators.binary(e, i.op, e.get(i.left), e.get(i.right)))
+
+
+def _inplace(e: Engine, i: stage.Inplace) -> None:
+    e.put(i.dst, attributes.inplace(e, i.op, e.get(i.left), e.get(i.right)))
+
+
+def _compare(e: Engine, i: stage.Compare) -> None:
+    if i.op in ("is", "is not"):
+        left, right = e.held(i.left), e.held(i.right)
+    else:
+        left, right = e.get(i.left), e.get(i.right)
+    match i.op:
+        case "is" | "is not":
+            result = operators.is_(e, left, right)
+            e.put(i.dst, e.negate(result) if i.op == "is not" else result)
+        case "in" | "not in":
+            result = attributes.contains(e, left, right)
+            e.put(i.dst, e.negate(result) if i.op == "not in" else result)
+        case _:
+            e.put(i.dst, e.compare(i.op, left, right))
+
+
+# ---------------------------------------------------------------- structure
+
+
+def _spliced(e: Engine, items: tuple[stage.Item, ...]) -> list[Abstract]:
+    out: list[Abstract] = []
+    for item in items:
+        value = e.get(item.value) if item.star else e.held(item.value)
+        if item.star:
+            check_iterable(e, value, "Value after * must be an iterable, not {}")
+        out.extend(listed(e, value) if item.star else [value])
+    return out
+
+
+def listed(e: Engine, value: Abstract) -> list[Abstract]:
+    """The elements of an iterable that must have a known structure."""
+    found = elements(e, value)
+    if found is None:
+        whole = attributes.length(e, value)
+        e.known(whole, "the number of elements")
+        raise DiagnosticError(NotIterable(span=e.b.span, what=describe(value, e.state)))
+    return found
+
+
+def _build(e: Engine, i: stage.Build) -> None:
+    items = _spliced(e, i.items)
+    match i.kind:
+        case stage.Sequence.TUPLE:
+            e.put(i.dst, Tuple(tuple(items)))
+        case stage.Sequence.LIST:
+            e.put(i.dst, e.new_list(items))
+        case stage.Sequence.SET:
+            members = frozenset([e.known(item, "an element of a set") for item in items])
+            e.put(i.dst, Ref(e.state.new_cell(SetCell(members))))
+
+
+def _build_dict(e: Engine, i: stage.BuildDict) -> None:
+    entries: dict[Any, Abstract] = {}
+    for key, value in i.entries:
+        if key is not None:
+            entries[e.known(e.get(key), "a dict key")] = e.held(value)
+            continue
+        mapping = e.get(value)
+        cell = e.cell(mapping) if isinstance(mapping, Ref) else None
+        if not isinstance(cell, DictCell):
+            e.raise_(TypeError(f"{class_name(e, mapping)!r} object is not a mapping"))
+        entries.update(cell.entries)
+    e.put(i.dst, e.new_dict(entries))
+
+
+def _build_slice(e: Engine, i: stage.BuildSlice) -> None:
+    parts = [NONE if t is None else e.get(t) for t in (i.start, i.stop, i.step)]
+    e.put(i.dst, Slice(*parts))
+
+
+def _append(e: Engine, i: stage.Append) -> None:
+    target = cast(Ref, e.get(i.target))
+    match e.state.get(target.cell):
+        case ListCell(items):
+            e.write(target.cell, ListCell((*items, e.held(i.value))))
+        case SetCell(members):
+            e.write(target.cell, SetCell(members | {e.known(e.get(i.value), "an element of a set")}))
+        case DictCell(entries):
+            key = e.known(e.get(cast(str, i.key)), "a dict key")
+            e.write(target.cell, DictCell({**entries, key: e.held(i.value)}))
+
+
+def _format(e: Engine, i: stage.Format) -> None:
+    spec = Const("") if i.spec is None else e.get(i.spec)
+    e.put(i.dst, strings.format_(e, e.get(i.value), i.conversion, spec))
+
+
+def _join(e: Engine, i: stage.Join) -> None:
+    e.put(i.dst, strings.join(e, [e.get(p) for p in i.parts]))
+
+
+def _unpack(e: Engine, i: stage.Unpack) -> None:
+    value = e.get(i.src)
+    check_iterable(e, value, "cannot unpack non-iterable {} object")
+    items = listed(e, value)
+    count = len(i.dsts)
+    if i.star is None:
+        if len(items) < count:
+            e.raise_(ValueError(f"not enough values to unpack (expected {count}, got {len(items)})"))
+        if len(items) > count:
+            e.raise_(ValueError(f"too many values to unpack (expected {count})"))
+        for dst, item in zip(i.dsts, items):
+            e.put(dst, item)
+        return
+    if len(items) < count - 1:
+        e.raise_(ValueError(f"not enough values to unpack (expected at least {count - 1}, got {len(items)})"))
+    after = count - i.star - 1
+    for dst, item in zip(i.dsts[: i.star], items):
+        e.put(dst, item)
+    e.put(i.dsts[i.star], e.new_list(items[i.star : len(items) - after]))
+    for dst, item in zip(i.dsts[i.star + 1 :], items[len(items) - after :]):
+        e.put(dst, item)
+
+
+def _make_function(e: Engine, i: stage.MakeFunction) -> None:
+    frame = e.current
+    cells = tuple([(name, frame.cells[name]) for name in sorted(i.function.free)])
+    e.put(
+        i.dst,
+        Closure(
+            i.function,
+            frame.namespace,
+            frame.module,
+            tuple([e.held(d) for d in i.defaults]),
+            tuple([(n, e.held(d)) for n, d in i.kw_defaults]),
+            cells,
+        ),
+    )
+
+
+def _import(e: Engine, i: stage.Import) -> None:
+    package = e.current.namespace.get("__package__") or ""
+    name = "." * i.level + i.module
+    try:
+        module = importlib.import_module(name, package) if i.level else importlib.import_module(name)
+    except ImportError as error:
+        e.raise_(error)
+    if i.attr:
+        e.put(i.dst, e.module_attribute(module, i.attr))
+    else:  # `import a.b` binds the package `a`
+        e.put(i.dst, Const(sys.modules[i.module.partition(".")[0]]))
+
+
+def _match_test(e: Engine, i: stage.MatchTest) -> None:
+    subject = e.get(i.subject)
+    match i.test:
+        case stage.Test.CLASS:
+            result = e.call(Const(isinstance), [subject, e.get(i.args[0])])
+        case stage.Test.SEQUENCE:
+            cell = e.state.get(subject.cell) if isinstance(subject, Ref) else None
+            items = elements(e, subject) if isinstance(subject, Tuple) or isinstance(cell, ListCell) else None
+            fits = items is not None and (len(items) >= i.count if i.at_least else len(items) == i.count)
+            result = Const(fits)
+        case stage.Test.MAPPING:
+            cell = e.cell(subject) if isinstance(subject, Ref) else None
+            keys = [e.known(e.get(k), "a key of a pattern") for k in i.args]
+            result = Const(isinstance(cell, DictCell) and all(k in cell.entries for k in keys))
+    e.put(i.dst, result)
+
+
+def _match_args(e: Engine, i: stage.MatchArgs) -> None:
+    cls = e.known(e.get(i.cls), "the class of a pattern")
+    if (
+        cls in (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
+        and i.position == 0
+    ):
+        e.put(i.dst, e.get(i.subject))
+        return
+    names = getattr(cls, "__match_args__", ())
+    if i.position >= len(names):
+        e.raise_(
+            TypeError(
+                f"{cls.__name__}() accepts {len(names)} positional sub-patterns ({i.position + 1} given)"
+            )
+        )
+    e.put(i.dst, e.getattr(e.get(i.subject), names[i.position]))
+
+
+# ---------------------------------------------------------------- calls
+
+
+def _called(function: Abstract) -> str:
+    """How CPython names a function of a module before what is wrong with its arguments."""
+    called = function.value if isinstance(function, Const) else None
+    name = getattr(called, "__qualname__", None)
+    return "" if name is None else f"{called.__module__}.{name}() "
+
+
+def _call(e: Engine, i: stage.Call) -> None:
+    function = e.get(i.func)
+    args: list[Abstract] = []
+    kwargs: dict[str, Abstract] = {}
+    for arg in i.args:
+        value = e.held(arg.value)
+        match arg.kind:
+            case stage.ArgKind.POSITIONAL:
+                args.append(value)
+            case stage.ArgKind.STAR:
+                args.extend(listed(e, e.certain(value)))
+            case stage.ArgKind.KEYWORD:
+                kwargs[arg.name] = value
+            case stage.ArgKind.DOUBLE_STAR:
+                cell = e.cell(value) if isinstance(value := e.certain(value), Ref) else None
+                if not isinstance(cell, DictCell):
+                    e.raise_(
+                        TypeError(
+                            f"{_called(function)}argument after ** must be a mapping, not {class_name(e, value)}"
+                        )
+                    )
+                kwargs.update(cell.entries)
+    e.put(i.dst, call(e, function, args, kwargs))
+    e.b.span = i.span
+
+
+def _not_after_jumps(e: Engine, i: stage.Instr) -> None:
+    raise DiagnosticError(InternalError(span=i.span, text=f"{type(i).__name__} is left after jumps.py"))
+
+
+Engine.handlers = {
+    stage.Constant: _constant,
+    stage.Copy: _copy,
+    stage.Load: _load,
+    stage.Store: _store,
+    stage.Delete: _delete,
+    stage.GetAttr: _get_attr,
+    stage.SetAttr: _set_attr,
+    stage.DelAttr: _del_attr,
+    stage.GetItem: _get_item,
+    stage.SetItem: _set_item,
+    stage.DelItem: _del_item,
+    stage.Call: _call,
+    stage.Unary: _unary,
+    stage.Binary: _binary,
+    stage.Inplace: _inplace,
+    stage.Compare: _compare,
+    stage.Build: _build,
+    stage.BuildDict: _build_dict,
+    stage.BuildSlice: _build_slice,
+    stage.Append: _append,
+    stage.Format: _format,
+    stage.Join: _join,
+    stage.Unpack: _unpack,
+    stage.MakeFunction: _make_function,
+    stage.Import: _import,
+    stage.MatchTest: _match_test,
+    stage.MatchArgs: _match_args,
+    stage.If: control_flow.if_,
+    stage.While: control_flow.while_,
+    stage.For: control_flow.for_,
+    stage.Return: control_flow.return_,
+    stage.Raise: control_flow.raise_,
+    stage.Try: handling.try_,
+    stage.With: handling.with_,
+    stage.Break: _not_after_jumps,
+    stage.Continue: _not_after_jumps,
+}

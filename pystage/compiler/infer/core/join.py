@@ -1,0 +1,655 @@
+"""Joining two states: what is known where two paths of control meet.
+
+`Join` compares the two contents that each slot has and gives a *pattern*: what they have in common, with
+a `Hole` in place of every program value in which they differ. `fill` then computes, on either side, the
+values for the holes, and `rebuild` puts the results of an `If`, or the carried values of a `While`, into
+them. Cells that the two sides created separately, and that are the same object afterwards, are merged.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import cast
+
+from ...diagnostics.codes_control import NeverSettles, NoCommonType
+from ...diagnostics.diagnostic import Diagnostic, Note
+from ...diagnostics.span import Span
+from ...hlo.ir import Value
+from ...hlo.types import BOOL, INT32, INT64, ArrayType
+from ...library.python.strings import is_string
+from ...values.boundary import Form
+from ...values.by_path import alternatives
+from ...values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    ByPath,
+    Closure,
+    Const,
+    DictCell,
+    DictView,
+    ErrorCell,
+    IteratorCell,
+    ListCell,
+    MaybeUndef,
+    ObjectCell,
+    OneOf,
+    Optional,
+    OutputCell,
+    Picked,
+    Ref,
+    SetCell,
+    Slot,
+    Source,
+    Text,
+    Tuple,
+    Undef,
+    Unknown,
+    VariableCell,
+    is_number,
+    may_be_none,
+    same_constant,
+    through,
+)
+from ...values.memory import is_row_major
+from ...values.state import MISSING, Content, State
+from ...values.text import picked
+from ...values.traverse import cells_of, rebuild
+from ...values.views import View
+from ..aliases.candidates import OWN, Candidates, Tree, both_sources, fork, number_of, seen_through
+from ..aliases.merged import MERGEABLE, RIVAL, UNSEALED, Mergeable, distinct, possible, sources_of
+from ..aliases.sides import are_unlike, joined_error, made_alike, own_field
+from ..telling.blame import Parting, attribute_of, holder_of, name_of
+from ..telling.describe import describe, describe_type
+from .numbers import common_type, joined_bounds, kinds_of, number_type
+from .patterns import WHICH, Hole, hole_for, is_alike, join_which, joined_path, positions_of
+from .structure import structure_head, structure_parts, with_parts
+
+Place = tuple[int, tuple[View, ...]]
+"""An array by the cell that owns it and the path to it; of anything else the path is empty."""
+
+MOST_PARTS = 4
+"""Of how many things one may be that the path decides."""
+
+Lookup = Callable[[Slot], Content]
+"""The contents of a slot at the end of one side; MISSING if it does not exist there."""
+
+
+class Join:
+    """The join of two sides, `a` and `b`; with `loop`, of the entry of a loop and the end of its body.
+
+    `entries` maps every slot that the joined state changes to its pattern and its two contents.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        a: Lookup,
+        b: Lookup,
+        span: Span | None,
+        loop: bool = False,
+        parting: Parting | None = None,
+        shared: Iterable[int] = (),
+        carriers: Mapping[int, tuple[int, int] | None] = {},
+        optional: bool = True,
+    ) -> None:
+        self.state = state
+        self.a = a
+        self.b = b
+        self.span = span
+        self.loop = loop
+        self.entries: dict[Slot, tuple[Content, Content, Content]] = {}
+        self.conflicts: list[Unknown] = []
+        self.grows = False
+        self.widened = False  # a number is of another kind after a trip than before it
+        self.owned: set[int] = set()  # cells that stand for a loop-carried object
+        self.merged: dict[tuple[Place, Place], int] = {}
+        self._optional = optional  # whether something may stay None on one side only
+        self._adopted: set[int] = set()  # cells that only one side has
+        self._parting = parting
+        self._slot: Slot | None = None  # what is being joined
+        self._part = ""  # the attribute of it, in words
+        self._carriers = (
+            carriers  # of cells at the end of a loop's body: the pair that is carried as that object
+        )
+        self._shared = set(shared)  # cells made on one side that stay cells of their own
+        for cell in self._shared:
+            self.alone(Ref(cell), b if a(cell) is MISSING else a)
+
+    def slot(self, slot: Slot) -> None:
+        """Joins the contents of one slot."""
+        self.state.step()
+        a, b = self.a(slot), self.b(slot)
+        self._slot, self._part = slot, ""
+        if isinstance(slot, tuple):
+            a = Undef() if a is MISSING else a
+            b = Undef() if b is MISSING else b
+            self.entries[slot] = (self.join(cast(Abstract, a), cast(Abstract, b)), a, b)
+        elif slot not in self.entries:
+            self.cell(slot, a, b)
+
+    # -- values
+
+    def join(self, a: Abstract, b: Abstract) -> Abstract:
+        """The least abstract value that covers both."""
+        if a is b:
+            return a
+        if isinstance(a, Unknown):
+            return a
+        if isinstance(b, Unknown):
+            return b
+        if isinstance(a, Const) and isinstance(b, Const) and same_constant(a.value, b.value):
+            return a
+        if isinstance(a, Undef | MaybeUndef) or isinstance(b, Undef | MaybeUndef):
+            return self._maybe(a, b)
+        if self._optional and (may_be_none(a) or may_be_none(b)):
+            return self._none_or(a, b)
+        if isinstance(a, OneOf) or isinstance(b, OneOf):
+            return self.conflict(a, b)
+        if is_number(a) and is_number(b):
+            return self._number(a, b)
+        if isinstance(a, Ref) and isinstance(b, Ref):
+            return self._ref(a, b)
+        if isinstance(a, DictView) and isinstance(b, DictView) and a.kind == b.kind:
+            return DictView(a.kind, self._cells(a.cell, b.cell))
+        if isinstance(a, Closure) and isinstance(b, Closure) and a.cells != b.cells:
+            return self.conflict(a, b)  # they share variables with other functions
+        if is_string(a) and is_string(b):
+            return self._string(a, b)
+        if type(a) is type(b) and not isinstance(a, Const | Array | Ref):
+            return self._structure(a, b)
+        return self.conflict(a, b)
+
+    def _string(self, a: Abstract, b: Abstract) -> Abstract:
+        """One string made of what either path gives, or one of two, which the host picks."""
+        if isinstance(a, Text) and isinstance(b, Text) and made_alike(a, b):
+            return self._structure(a, b)
+        if self.loop:
+            return self.conflict(a, b)
+        which = Array(Hole(ArrayType(INT32)), Form.PYTHON)
+        return Picked(picked, (which, self.alone(a, self.a), self.alone(b, self.b)), (a, b))
+
+    def conflict(self, a: Abstract, b: Abstract) -> OneOf | Unknown:
+        """No common meaning: one or the other, as the path says; in a loop an error where the value is used."""
+        found = self._one_of(a, b) if not self.loop or isinstance(a, OneOf) else None
+        if found is not None:
+            return found
+        return self._conflict_text(describe(a, self.state, self.a), describe(b, self.state, self.b))
+
+    def _one_of(self, a: Abstract, b: Abstract) -> OneOf | None:
+        """The alternatives of both sides, those that have a common meaning joined; None where they are too many.
+
+        So that the alternatives of what a loop carries are as many after any number of trips.
+        """
+        ours, theirs = alternatives(a), alternatives(b)
+        if not all(map(_may_part, [*ours, *theirs])):
+            return None
+        positions = positions_of(ours, theirs, self._is_alike)
+        count = max(len(ours), max(positions) + 1)
+        if count > MOST_PARTS or (self.loop and positions != positions_of(ours, theirs, is_alike)):
+            return None
+        self.state.by_path = True
+        texts = [describe(x, self.state, lookup) for x, lookup in ((a, self.a), (b, self.b))]
+        reason = self._parted(NoCommonType, *texts)
+        joined: list[Abstract] = []
+        for position in range(count):
+            if position not in positions:
+                joined.append(self.alone(ours[position], self.a))
+            elif position >= len(ours):
+                joined.append(self.alone(theirs[positions.index(position)], self.b))
+            else:
+                joined.append(self.join(ours[position], theirs[positions.index(position)]))
+        if any(isinstance(each, Unknown | OneOf) for each in joined):
+            return None
+        sides = (a, tuple(range(len(ours)))), (b, tuple(positions))
+        *firsts, found = joined
+        for first in reversed(firsts):
+            found = OneOf(first, found, Hole(ArrayType(BOOL)), reason, sides)
+        return cast(OneOf, found)
+
+    def _is_alike(self, a: Abstract, b: Abstract) -> bool:
+        """True for alternatives, one of each side, that have a common meaning."""
+        if isinstance(a, Ref) and isinstance(b, Ref):
+            kinds = self.a(a.cell), self.b(b.cell)
+            same = a.cell == b.cell and joined_path(a.path, b.path) is not None
+            return same or (type(kinds[0]) is type(kinds[1]) and not are_unlike(a, kinds[0], b, kinds[1]))
+        if is_number(a) and is_number(b) and is_alike(a, b):
+            return number_type(a) == number_type(b) or common_type(a, b) is not None
+        return is_alike(a, b)
+
+    def _maybe(self, a: Abstract, b: Abstract) -> Abstract:
+        if isinstance(a, Undef) and isinstance(b, Undef):
+            return a
+        if isinstance(a, Undef) or isinstance(b, Undef):
+            value, lookup = (b, self.b) if isinstance(a, Undef) else (a, self.a)
+            inner = value.value if isinstance(value, MaybeUndef) else value
+            return MaybeUndef(self.alone(inner, lookup), self.span, missing=self._missing())
+        inner_a = a.value if isinstance(a, MaybeUndef) else a
+        inner_b = b.value if isinstance(b, MaybeUndef) else b
+        return MaybeUndef(self.join(inner_a, inner_b), self.span, missing=self._missing())
+
+    def _missing(self) -> Value | None:
+        """Whether a variable may not be assigned; after a loop, that is not told."""
+        return None if self.loop else Hole(ArrayType(BOOL))
+
+    def _none_or(self, a: Abstract, b: Abstract) -> Abstract:
+        """None on one path, or on some of those that lead to one side."""
+        sides = [None if isinstance(x, Const) and x.value is None else x for x in (a, b)]
+        values = [x.value if isinstance(x, Optional) else x for x in sides]
+        found = [(v, lookup) for v, lookup in zip(values, (self.a, self.b)) if v is not None]
+        self.state.by_path = True
+        value = self.alone(*found[0]) if len(found) == 1 else self.join(found[0][0], found[1][0])
+        if isinstance(value, Unknown):
+            return value
+        known = isinstance(a, Optional) and isinstance(b, Optional) and a.missing is b.missing
+        missing = a.missing if known and isinstance(a, Optional) else Hole(ArrayType(BOOL))
+        texts = [describe(x, self.state, lookup) for x, lookup in ((a, self.a), (b, self.b))]
+        return Optional(value, missing, self._parted(NoCommonType, *texts))
+
+    def alone(self, value: Abstract, lookup: Lookup) -> Abstract:
+        """The pattern of a value that only the side of `lookup` has: every program value is a hole."""
+        for cell in self._reach(value, lookup, alone=True):
+            if cell in self.state.slots or cell in self.entries:
+                continue
+            content = lookup(cell)
+            a, b = (content, MISSING) if lookup is self.a else (MISSING, content)
+            self.entries[cell] = (rebuild(content, hole_for), a, b)
+            self._adopted.add(cell)
+        return rebuild(value, hole_for)
+
+    def _reach(self, value: Content, lookup: Lookup, alone: bool = False) -> list[int]:
+        """The cells that a value reaches, and those that they may stand for.
+
+        `alone`: not through those that both sides have, which are joined themselves.
+        """
+        found = dict.fromkeys(cells_of(value))
+        pending = list(found)
+        for cell in pending:
+            content = lookup(cell)
+            if content is MISSING or (alone and cell in self.state.slots):
+                continue
+            for inner in (*cells_of(content), *[s.cell for s in sources_of(content)]):
+                if inner not in found and lookup(inner) is not MISSING:
+                    found[inner] = None
+                    pending.append(inner)
+        return pending
+
+    def _number(self, a: Abstract, b: Abstract) -> Abstract:
+        (dtype_a, form_a, shape_a), (dtype_b, form_b, shape_b) = number_type(a), number_type(b)
+        if shape_a != shape_b:
+            return self.conflict(a, b)
+        key_a = a.key_impl if isinstance(a, Array) else None
+        if key_a != (b.key_impl if isinstance(b, Array) else None):
+            return self.conflict(a, b)
+        if isinstance(a, ByPath) or isinstance(b, ByPath) or (dtype_a, form_a) != (dtype_b, form_b):
+            return self._alternatives(a, b)
+        weak = isinstance(a, Array) and a.weak and isinstance(b, Array) and b.weak
+        lower, upper = joined_bounds(a, b, self.loop)
+        if isinstance(a, Array) and isinstance(b, Array) and a.value is b.value:
+            return Array(a.value, form_a, weak, lower, upper, key_a)
+        return Array(Hole(ArrayType(dtype_a, shape_a)), form_a, weak, lower, upper, key_a)
+
+    def _alternatives(self, a: Abstract, b: Abstract) -> Abstract:
+        """One number that is of one kind on some paths and of another on others."""
+        kinds_a, kinds_b = kinds_of(a), kinds_of(b)
+        kinds = tuple(dict.fromkeys(kinds_a + kinds_b))
+        forms = {kind.form for kind in kinds}
+        found = common_type(a, b)
+        if number_type(a)[2] or found is None or not forms <= {Form.PYTHON, Form.SCALAR, Form.JAX}:
+            return self.conflict(a, b)
+        self.widened |= self.loop and len(kinds_b) == 1
+        self.state.by_path = True
+        dtype, whole = found
+        return ByPath(
+            Hole(ArrayType(dtype)),
+            Form.PYTHON if forms == {Form.PYTHON} else Form.SCALAR,
+            kinds=kinds,
+            tags=tuple([Hole(ArrayType(BOOL)) for _ in kinds[1:]]),
+            whole=Hole(ArrayType(INT64)) if whole else None,
+        )
+
+    def _structure(self, a: Abstract, b: Abstract) -> Abstract:
+        """Two values of one class of structure, joined part by part."""
+        parts_a, parts_b = structure_parts(a), structure_parts(b)
+        if parts_a is None or parts_b is None or len(parts_a) != len(parts_b):
+            return self.conflict(a, b)
+        if structure_head(a) != structure_head(b):
+            return self.conflict(a, b)
+        joined = [self.join(x, y) for x, y in zip(parts_a, parts_b)]
+        for part in joined:
+            if isinstance(part, Unknown):
+                return part
+        return with_parts(a, joined)
+
+    def _ref(self, a: Ref, b: Ref) -> Abstract:
+        if a.cell == b.cell and a.path == b.path:
+            return a
+        kind_a, kind_b = self.a(a.cell), self.b(b.cell)
+        if type(kind_a) is not type(kind_b):
+            return self.conflict(a, b)
+        if not self.loop and are_unlike(a, kind_a, b, kind_b):
+            return self.conflict(a, b)
+        joined = joined_path(a.path, b.path)
+        if joined is not None and a.cell == b.cell:
+            return Ref(a.cell, joined)
+        if joined is None and self.loop and self._is_rearranged(b, self.b):
+            return self._conflict_text(*self._places(a, b))
+        merged = self._merge(a, b)
+        pattern = self.entries.get(merged)
+        if pattern is not None and isinstance(pattern[0], Unknown):
+            return pattern[0]
+        return Ref(merged)
+
+    def _places(self, a: Ref, b: Ref) -> list[str]:
+        """Two references in words, with what tells them apart."""
+        texts = [describe(r, self.state, lookup) for r, lookup in ((a, self.a), (b, self.b))]
+        if texts[0] == texts[1]:
+            texts = [f"{t} that is {'a view' if r.path else 'no view'}" for t, r in zip(texts, (a, b))]
+            if texts[0] == texts[1]:
+                texts[1] += " of another place"
+        return texts
+
+    # -- cells
+
+    def from_one_side(self, content: Content, lookup: Lookup, inside: set[Value]) -> Content:
+        """The pattern of what only the side of `lookup` leaves: holes for the values that are `inside` it."""
+
+        def hole(value: Value) -> Value:
+            return Hole(value.type) if value in inside else value
+
+        for cell in self._reach(content, lookup):
+            if cell in self.state.slots or cell in self.entries:
+                continue
+            made = lookup(cell)
+            a, b = (made, MISSING) if lookup is self.a else (MISSING, made)
+            self.entries[cell] = (rebuild(made, hole), a, b)
+        return rebuild(content, hole)
+
+    def _cells(self, a: int, b: int) -> int:
+        """The cell that stands for `a` on one side and `b` on the other."""
+        if a == b:
+            if a not in self.entries and self.a(a) is not self.b(b):
+                self.cell(a, self.a(a), self.b(b))
+            return a
+        return self._merge(Ref(a), Ref(b))
+
+    def _merge(self, a: Ref, b: Ref) -> int:
+        """The cell that stands for `a` on one side and `b` on the other, which are two objects."""
+        places = (a.cell, a.path), (b.cell, b.path)
+        found = self.merged.get(places)
+        if found is not None:
+            return found
+        merged = a.cell if a.cell in self.owned and not a.path else self.state.cell_number()
+        self.merged[places] = merged
+        sides = (self.a(a.cell), self.b(b.cell))
+        if all(isinstance(side, MERGEABLE) for side in sides):
+            if merged not in self.owned:
+                self.state.merged[merged] = None
+                if not self.loop:
+                    self.state.pairs[merged] = (self.merged, a.cell, b.cell)
+            seen = [seen_through(side, ref.path) for side, ref in zip(sides, (a, b))]
+            self.cell(merged, *self._identified((a, b), merged, seen))
+        else:  # a variable or an iterator that is another one depending on the path
+            first, second = (type(side).__name__.removesuffix("Cell").lower() for side in sides)
+            conflict = self._conflict_text(f"one {first}", f"another {second}")
+            self.entries[merged] = (conflict, *sides)
+        return merged
+
+    def _identified(
+        self, refs: tuple[Ref, Ref], merged: int, contents: list[Mergeable]
+    ) -> tuple[Mergeable, Mergeable]:
+        """The two contents, with the objects that the merged cell may be, and which of them it is."""
+        candidates = Candidates()
+        trees: list[Tree] = []
+        for ref, content, lookup in zip(refs, contents, (self.a, self.b)):
+            which: int | Value = content.which
+            lasts = ref.cell in self.state.slots or ref.cell in self._shared
+            sources = content.sources
+            if self._carrier(ref.cell, lookup) not in (None, merged):
+                sources, which = (Source(ref, UNSEALED),), 1
+            elif lasts and ref.cell != merged:
+                sources, which = (Source(ref, UNSEALED), *content.sources), 1
+            elif not content.sources:
+                which = 0
+            options = [self._origin(s, lookup, candidates, merged) for s in sources]
+            trees.append(fork(which, [OWN, *options]))
+        first, second = [
+            replace(
+                content,
+                sources=candidates.sources(tree, other),
+                which=number_of(tree, lambda leaf: leaf.position, WHICH),
+            )
+            for content, tree, other in zip(contents, trees, reversed(trees))
+        ]
+        return first, second
+
+    def _carrier(self, cell: int, lookup: Lookup) -> int | None:
+        """The carried object that is, in the next trip, what `cell` is at the end of this one."""
+        if lookup is self.a or cell not in self._carriers:
+            return None
+        pair = self._carriers[cell]
+        return cell if pair is None else self._cells(*pair)
+
+    def _origin(self, source: Source, lookup: Lookup, candidates: Candidates, merged: int) -> Tree:
+        """Which of the candidates of `merged`, to which it is added, an object is that a side may stand for."""
+        self.state.step()
+        cell, path, known = source.cell, source.ref.path, source.known
+        lasts = cell in self.state.slots or cell in self._shared
+        if known is not RIVAL:
+            carrier = self._carrier(cell, lookup)
+            content = lookup(cell)
+            ends = not lasts if cell not in self.owned else lookup is self.b
+            if carrier is not None and carrier != merged:
+                return candidates.leaf(through(Ref(carrier), path), UNSEALED)
+            if ends:  # what it stands for; made on this side, it is an object of its own
+                inner = [Source(through(s.ref, path), s.known) for s in sources_of(content)]
+                options = [self._origin(s, lookup, candidates, merged) for s in inner]
+                return fork(cast(Mergeable, content).which, [OWN, *options]) if inner else OWN
+        if not lasts and cell not in self.owned:
+            return OWN
+        return candidates.leaf(source.ref, known)
+
+    def shared(self) -> set[int]:
+        """Cells made on one side that several cells of the joined state stand for: they must stay cells.
+
+        The join is to be done again with these known (`shared`).
+        """
+        found: set[int] = set()
+        for side, lookup in enumerate((self.a, self.b)):
+            names: dict[int, set[int]] = {
+                cell: {cell} for cell in self._adopted if lookup(cell) is not MISSING
+            }
+            for places, merged in self.merged.items():
+                for cell in possible(lookup, places[side][0]):
+                    if cell not in self.state.slots and lookup(cell) is not MISSING:
+                        names.setdefault(cell, set()).add(merged)
+                if self._is_rearranged(Ref(*places[side]), lookup):
+                    found.add(places[side][0])
+            found |= {cell for cell, group in names.items() if len(group) > 1}
+        return found - self._shared
+
+    def _is_rearranged(self, ref: Ref, lookup: Lookup) -> bool:
+        """True for a view of what was made on one side, if it lies in memory as no array of its own does."""
+        made = lookup(ref.cell)
+        if not ref.path or ref.cell in self.state.slots or not isinstance(made, ArrayCell):
+            return False
+        return not is_row_major(made.value.type, ref.path)
+
+    def uncarried(self) -> dict[int, tuple[int, int] | None]:
+        """Cells of the end of the body that several carried objects may be, with the pair of one that certainly is.
+
+        None instead of a pair: the cell is carried itself. The join is to be done again with these (`carriers`).
+        """
+        found: dict[int, tuple[int, int] | None] = {}
+        pair_of = {merged: (a, b) for ((a, _), (b, _)), merged in self.merged.items()}
+        for cell, group in self._by_end().items():
+            if cell in self._carriers or self._is_outer(cell) or not self._together(group, self.b):
+                continue
+            views = {merged for (_, (_, path)), merged in self.merged.items() if path}
+            exact = [merged for merged, end in group.items() if end == cell and merged not in views]
+            if exact:
+                found[cell] = pair_of.get(exact[0])
+        return found
+
+    def note_together(self) -> None:
+        """Notes which carried objects may be one, at the end of the body or on entry.
+
+        Where nothing tells whether they are, a store into one is uncertain: they are rivals.
+        """
+        by_entry: dict[int, dict[int, int]] = {}
+        for ((a, _), _), merged in self.merged.items():
+            if a not in self.owned:
+                for cell in possible(self.a, a):
+                    by_entry.setdefault(cell, {})[merged] = a
+        for group in by_entry.values():
+            self.state.together |= self._together(group, self.a)
+        for cell, group in self._by_end().items():
+            pairs = self._together(group, self.b)
+            self.state.together |= pairs
+            if not self._is_outer(cell) and cell not in self._carriers:
+                for pair in pairs:
+                    self._note_rivals(*pair)
+
+    def _by_end(self) -> dict[int, dict[int, int]]:
+        """By the cells that carried objects may be at the end of the body: these, and the cell that each has then."""
+        found: dict[int, dict[int, int]] = {cell: {cell: cell} for cell in self._adopted}
+        for (_, (b, _)), merged in self.merged.items():
+            for cell in possible(self.b, b):
+                found.setdefault(cell, {})[merged] = b
+        return found
+
+    def _is_outer(self, cell: int) -> bool:
+        """True for an object that was there before the loop: `which` tells whether a carried object is that one."""
+        return cell in self.state.slots and cell not in self.owned
+
+    def _together(self, group: dict[int, int], find: Lookup) -> set[frozenset[int]]:
+        """The pairs of a group that are not certainly two objects."""
+        pairs = itertools.combinations(group, 2) if len(group) > 1 else ()
+        return {
+            frozenset(pair)
+            for pair in pairs
+            if not distinct(self.state, find, group[pair[0]], group[pair[1]])
+        }
+
+    def _note_rivals(self, first: int, second: int) -> None:
+        for cell, other in ((first, second), (second, first)):
+            pattern, *sides = self.entries[cell]
+            known = [s.cell for s in sources_of(pattern) if s.known is RIVAL]
+            if isinstance(pattern, MERGEABLE) and other not in known:
+                pattern = replace(pattern, sources=(*pattern.sources, Source(Ref(other), RIVAL)))
+                self.entries[cell] = (pattern, sides[0], sides[1])
+
+    def cell(self, cell: int, a: Content, b: Content) -> None:
+        """Joins the contents of a cell; the entry is there while its parts are joined (cycles)."""
+        self.entries[cell] = (a if a is not MISSING else b, a, b)
+        self.entries[cell] = (self._contents(a, b), a, b)
+
+    def _contents(self, a: Content, b: Content) -> Content:
+        if a is b:
+            return a
+        for side in (a, b):
+            if isinstance(side, Unknown):  # what has no common contents on a side has none on both
+                self.conflicts.append(side)
+                return side
+        if a is MISSING or b is MISSING:
+            return rebuild(b if a is MISSING else a, hole_for)
+        if isinstance(a, Unknown) or isinstance(b, Unknown):
+            return a if isinstance(a, Unknown) else b
+        match a, b:
+            case ArrayCell(), ArrayCell():
+                if a.value.type != b.value.type:
+                    return self._conflict_text(*[describe_type(x.value.type, Form.NDARRAY) for x in (a, b)])
+                value = a.value if a.value is b.value else Hole(a.value.type)
+                sources = both_sources(a, b)
+                writable = a.writable if a.writable is b.writable else Hole(ArrayType(BOOL))
+                return ArrayCell(value, writable, sources, join_which(a.which, b.which))
+            case ListCell(), ListCell():
+                if len(a.items) != len(b.items):
+                    return self._growth(*[f"a list of length {len(x.items)}" for x in (a, b)])
+                items = tuple([self.join(x, y) for x, y in zip(a.items, b.items)])
+                return replace(a, items=items, sources=both_sources(a, b), which=join_which(a.which, b.which))
+            case DictCell(), DictCell():
+                if list(a.entries) != list(b.entries) and a.entries.keys() == b.entries.keys():
+                    texts = [f"a dict with the keys in the order {list(x.entries)}" for x in (a, b)]
+                    return self._conflict_text(*texts)
+                if list(a.entries) != list(b.entries):
+                    return self._growth(*[f"a dict with the keys {list(x.entries)}" for x in (a, b)])
+                entries = {k: self.join(v, b.entries[k]) for k, v in a.entries.items()}
+                return replace(
+                    a, entries=entries, sources=both_sources(a, b), which=join_which(a.which, b.which)
+                )
+            case ObjectCell(), ObjectCell():
+                if a.cls is not b.cls:
+                    return self._conflict_text(f"an instance of {a.cls.__name__}", f"one of {b.cls.__name__}")
+                fields = self._fields(a, b)
+                return ObjectCell(
+                    a.cls,
+                    fields,
+                    a.origin if a.origin is b.origin else None,
+                    both_sources(a, b),
+                    join_which(a.which, b.which),
+                )
+            case SetCell(), SetCell():
+                if a.items != b.items:
+                    texts = [f"a set with the elements {sorted(x.items, key=repr)}" for x in (a, b)]
+                    return self._conflict_text(*texts)
+                return replace(a, sources=both_sources(a, b), which=join_which(a.which, b.which))
+            case VariableCell(), VariableCell():
+                return VariableCell(self.join(a.value, b.value))
+            case ErrorCell(), ErrorCell():
+                return joined_error(a, b)
+            case OutputCell(), OutputCell():
+                return OutputCell(Hole(ArrayType(INT32)))
+            case IteratorCell(), IteratorCell():
+                if a.source is None or b.source is None or a.index != b.index or a.keys != b.keys:
+                    texts = ["at its end" if x.source is None else f"at element {x.index}" for x in (a, b)]
+                    return self._conflict_text(*[f"an iterator {text}" for text in texts])
+                source = self.join(a.source, b.source)
+                return source if isinstance(source, Unknown) else IteratorCell(source, a.index, a.keys)
+            case _:
+                kinds = [type(x).__name__.removesuffix("Cell").lower() for x in (a, b)]
+                return self._conflict_text(*[f"one {kind}" for kind in kinds])
+
+    def _fields(self, a: ObjectCell, b: ObjectCell) -> dict[str, Abstract]:
+        joined: dict[str, Abstract] = {}
+        names = [*a.fields, *b.fields]
+        if a.origin is not b.origin:  # two objects: what either has not read yet is read now
+            names += [name for side in (a, b) if side.origin is not None for name in side.origin.names]
+        for name in dict.fromkeys(names):
+            outer, self._part = self._part, f"the attribute {name!r} of {a.cls.__name__}"
+            joined[name] = self.join(own_field(a, name), own_field(b, name))
+            self._part = outer
+        return joined
+
+    def _growth(self, first: str, second: str) -> Unknown:
+        """A container that has another length or other keys on one side."""
+        self.grows = self.loop
+        return self._conflict_text(first, second)
+
+    def _conflict_text(self, first: str, second: str) -> Unknown:
+        found = Unknown(self._parted(NeverSettles if self.loop else NoCommonType, first, second))
+        self.conflicts.append(found)
+        return found
+
+    def _parted(self, kind: type[NoCommonType | NeverSettles], first: str, second: str) -> Diagnostic:
+        """What is at hand is `first` on one side and `second` on the other."""
+        what = self._part or name_of(self.state, self._slot)
+        slot, parting = None if self._part else self._slot, self._parting
+        holder = None
+        if isinstance(slot, int):
+            holder = holder_of(self.state, slot) or attribute_of(self.state, slot)
+
+        def blame() -> tuple[Note, ...]:
+            name = None if holder is None else holder[1]
+            return () if parting is None else parting.notes(slot, name, (first, second))
+
+        return kind(span=self.span, what=what, first=first, second=second, blame=blame)
+
+
+def _may_part(x: Abstract) -> bool:
+    """True for what may be one thing beside another."""
+    if isinstance(x, Tuple):
+        return all(map(_may_part, x.items))
+    return isinstance(x, Const | Array | Ref)

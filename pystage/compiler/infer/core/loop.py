@@ -1,0 +1,57 @@
+"""What is known of a loop while it is inferred."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...hlo.ir import Region
+from ...stage import ir as stage
+from ...values.lattice import Abstract, ErrorCell, Slot
+from ...values.state import Changes, Content
+
+
+@dataclass(slots=True)
+class Loop:
+    """A loop as the fixpoint sees it: `test` gives the condition, `body` runs one trip.
+
+    `frame` is the frame whose variables it changes. `instruction` and `trips` are those of a counted
+    loop of the source, which could be unrolled; `certain`: it runs at least once; `peeled`: its first trip
+    stands before it. `runs` is a number of the program that says how often it runs, where that is not known.
+    `guessed`: the first pass takes for carried what the source says that the body assigns.
+    """
+
+    test: Callable[[], Abstract]
+    body: Callable[[], None]
+    frame: int
+    instruction: stage.Instr | None = None
+    trips: int | None = None
+    certain: bool = False
+    peeled: bool = False
+    runs: Abstract | None = None
+    guessed: bool = True
+
+
+@dataclass(slots=True)
+class Pass:
+    """What one pass over the body left: the regions, the changes, the conditions."""
+
+    cond: Region
+    body: Region
+    changes: Changes
+    condition: Abstract
+    pure_test: bool
+    first: bool
+    test_error: ErrorCell
+
+
+@dataclass(slots=True, eq=False)
+class Active:
+    """A loop whose body is being inferred: what it was guessed to carry, and what that was on entry.
+
+    `round` counts how often its passes began; an inner loop begins them again at most `WIDEN_LIMIT` times.
+    """
+
+    round: int
+    guess: dict[Slot, Content]
+    entry: dict[Slot, Content]

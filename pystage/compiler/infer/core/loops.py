@@ -1,0 +1,531 @@
+"""Loops: unrolled over structure, rolled into one `While` over everything else.
+
+The carried slots of a `While` are found by fixpoint: the body is inferred on the entry state; what it
+changes is carried, with a type that covers the entry and the end; and again, until nothing changes.
+What a pass built is thrown away unless it was the last.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from ...diagnostics.codes_calls import InternalError
+from ...diagnostics.codes_control import NeverSettles
+from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
+from ...hlo.ir import Region, Value
+from ...hlo.types import BOOL, ArrayType
+from ...ops import Constant, Convert
+from ...stage import ir as stage
+from ...values.boundary import Form
+from ...values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Const,
+    ErrorCell,
+    MaybeUndef,
+    Ref,
+    Slot,
+    Undef,
+    Unknown,
+    same_constant,
+)
+from ...values.state import ERROR, MISSING, OUTPUT, Changes, Content, State
+from ...values.traverse import rebuild
+from ...values.views import View
+from ..aliases.candidates import seen_through
+from ..aliases.coherent import leave
+from ..aliases.merged import MERGEABLE, note_stale, seal
+from ..exceptions.raising import attempt, error_of
+from ..telling.blame import Parting, growth_note
+from .after_loops import finish
+from .assigned import assigned, only_within_trips
+from .branches import infer_if, lookup, settle_versions
+from .constants import UNROLL_LIMIT, SourceLoop, unroll, unrollable
+from .counters import counter_bounds, with_bounds
+from .frame import PythonRaise
+from .join import Join
+from .loop import Active, Loop, Pass
+from .patterns import Hole, fill, hole_for, holes_of
+from .same import same_pattern, same_patterns
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+WIDEN_LIMIT = 2
+"""How often an inner loop begins the passes of one around it again."""
+
+PASS_LIMIT = 12
+"""Passes after which a loop that still changes its types is given up."""
+
+
+class _Widen(Exception):
+    """An inner loop found that a variable which `loop` carries has another type: its passes begin again."""
+
+    def __init__(self, loop: Active) -> None:
+        super().__init__(loop)
+        self.loop = loop
+
+
+def infer_loop(engine: Engine, loop: Loop) -> None:
+    """Infers the loop and makes the state what it is after it."""
+    mark = engine.mark_errors()
+    try:
+        return _infer_rolled(engine, loop)
+    except (_Raises, _Prints) as found:
+        raises = isinstance(found, _Raises)
+    # Behind the `except`, or what the program raises would have this as its context.
+    refused = engine.errors.found[mark:]
+    if raises and refused:  # it follows from what was refused, perhaps only of a guess that was too wide
+        if not loop.guessed:
+            raise DiagnosticError(refused[-1])
+        engine.forget_errors(mark)
+        return infer_loop(engine, replace(loop, guessed=False))
+    engine.forget_errors(mark)
+    if raises:
+        return _raise_at_once(engine, loop)
+    return _infer_rolled(engine, _tested_once(engine, loop))
+
+
+def _infer_rolled(engine: Engine, loop: Loop) -> None:
+    widened: dict[Slot, Content] = {}
+    note_stale(engine.state, engine.state.merged)
+    for round in itertools.count():
+        patterns = {**_guess(engine, loop), **widened}
+        entry = {slot: engine.state.slots[slot] for slot in patterns}
+        active = Active(round, patterns, entry)
+        mark = engine.mark_errors()
+        engine.active_loops.append(active)
+        try:
+            _settle(engine, loop, dict(patterns))
+            return
+        except _Widen as found:
+            if found.loop is not active:
+                raise
+            engine.forget_errors(mark)
+            widened = active.guess
+        finally:
+            engine.active_loops.pop()
+
+
+def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
+    """Passes over the body until what is carried does not change any more; then the `While`."""
+    before = engine.state.slots
+    guessed = set(patterns)
+    owned: dict[int, tuple[int, Content]] = {}  # a carried object's cell -> the entry's cell and contents
+    counters = counter_bounds(engine, loop.instruction, loop.frame)
+    told, widened, parted = engine.kinds_told, False, False
+    for _ in range(PASS_LIMIT):
+        mark = engine.mark_errors()
+        result = _one_pass(engine, loop, patterns)
+        if result is None:  # the condition is false on entry: the loop does not run, but the test does
+            engine.truth(loop.test())
+            return
+        together = len(engine.state.together)
+        certain = loop.certain or (result.first and isinstance(result.condition, Const))
+        optional = (loop.peeled or not certain) and not _is_counted(loop)
+        join = _join(engine, loop, patterns, owned, result.changes, before, guessed, optional)
+        told_apart = len(engine.state.together) == together  # as the pass took it
+        widened |= join.widened
+        parted |= bool(join.conflicts) and not join.grows
+        if widened and loop.instruction is not None:
+            engine.widened.add(loop.instruction)
+        settled = {slot: entry[0] for slot, entry in join.entries.items()}
+        for counter, ends in counters.items():
+            if counter in settled:
+                settled[counter] = with_bounds(settled[counter], ends)
+        constant = {s for s in guessed if _stays(before.get(s), result.changes.get(s))}
+        if constant:  # guessed to change, and does not
+            engine.forget_errors(mark)
+            guessed -= constant
+            patterns = {s: p for s, p in patterns.items() if s not in constant}
+            continue
+        if engine.mark_errors() == mark and told_apart:
+            fresh = _assigned_only(patterns, settled, join)
+            if fresh and same_patterns({**patterns, **fresh}, settled):
+                patterns = {**patterns, **fresh}
+                _carry(result, fresh)
+        if told_apart and same_patterns(patterns, settled):
+            differs = widened and engine.kinds_told != told
+            if not loop.peeled and (differs or (parted and engine.mark_errors() > mark)):
+                engine.forget_errors(mark)
+                _peel(engine, loop)  # the first trip does something else than the others
+                return
+            finish(engine, loop, patterns, owned, result, join, before)
+            return
+        _widen_outer(engine, settled, result.changes)
+        if certain and not loop.certain:
+            loop = replace(loop, certain=True)
+        if join.conflicts and (join.grows or loop.peeled):
+            _unroll_growing(engine, loop, join.conflicts[0].reason)
+        if join.conflicts and loop.certain and not loop.peeled and not join.grows:
+            engine.forget_errors(mark)
+            _peel(engine, loop)
+            return
+        engine.forget_errors(mark)
+        patterns, guessed = {**patterns, **settled}, set()
+    raise DiagnosticError(
+        NeverSettles(
+            span=engine.b.span,
+            what="one of its variables",
+            first="of one type",
+            second="of another, however often its types are adapted,",
+        )
+    )
+
+
+class _Raises(Exception):
+    """The test or the body of a loop certainly raises: it runs once, if it runs."""
+
+
+class _Prints(Exception):
+    """The test of a loop prints: it must stand in the program once for each time that it runs."""
+
+
+def _tested(engine: Engine, loop: Loop) -> Abstract:
+    """The truth of the test; `_Raises` if it certainly raises, `_Prints` if it prints."""
+    found: list[Abstract] = []
+    printed = engine.state.slots[OUTPUT]
+    raised = attempt(engine, lambda: found.append(engine.truth(loop.test())))
+    if engine.state.slots[OUTPUT] is not printed:
+        raise _Prints
+    if raised is not None:
+        raise _Raises
+    return found[0]
+
+
+def _tested_once(engine: Engine, loop: Loop) -> Loop:
+    """The same loop with its test before it and at the end of each trip: a variable holds what it gave."""
+    slot = (loop.frame, f".goes_on{id(loop)}")
+
+    def test() -> None:
+        engine.state.set(slot, engine.truth(loop.test()))
+
+    def body() -> None:
+        loop.body()
+        test()
+
+    test()
+    return Loop(lambda: cast(Abstract, engine.state.get(slot)), body, loop.frame)
+
+
+def _raise_at_once(engine: Engine, loop: Loop) -> None:
+    """A loop whose body certainly raises is a branch."""
+
+    def trip() -> None:
+        loop.body()
+        raise DiagnosticError(
+            InternalError(span=engine.b.span, text="a trip that raises does not raise at first")
+        )
+
+    condition = engine.truth(loop.test())
+    if not isinstance(condition, Const):
+        infer_if(engine, engine.predicate(condition), loop.frame, trip, lambda: None)
+    elif condition.value:
+        trip()
+
+
+def _widen_outer(engine: Engine, settled: dict[Slot, Content], changes: Changes) -> None:
+    """Tells the loops around this one of a variable whose type they guessed otherwise.
+
+    So one pass of each is thrown away, where each would find it by a pass of its own for every pass of the
+    loops around it.
+    """
+    for outer in engine.active_loops[:-1]:
+        if outer.round >= WIDEN_LIMIT:
+            continue
+        found = False
+        for slot, guess in outer.guess.items():
+            end = changes.get(slot)
+            if not isinstance(guess, Array) or not isinstance(end, Array) or slot not in settled:
+                continue
+            join = Join(engine.state, lambda s: MISSING, lambda s: MISSING, engine.b.span, loop=True)
+            wide = join.join(cast(Abstract, outer.entry[slot]), end)
+            if isinstance(wide, Array) and not same_pattern(guess, wide):
+                outer.guess[slot] = wide
+                found = True
+        if found:
+            raise _Widen(outer)
+
+
+def _guess(engine: Engine, loop: Loop) -> dict[Slot, Content]:
+    """The variables and arrays that the source of the body assigns, as carried values to begin with.
+
+    It saves the pass that would find them; numbers that turn out not to change are taken back.
+    """
+    if loop.instruction is None or not loop.guessed or not _certainly_entered(engine, loop):
+        return {}
+    slots = engine.state.slots
+    guess: dict[Slot, Content] = {}
+    names, stored = assigned(loop.instruction)
+    for name in names:
+        slot = (loop.frame, name)
+        content = slots.get(slot)
+        if isinstance(content, Const) and type(content.value) in (int, float):
+            type_ = ArrayType(np.dtype(np.int64 if isinstance(content.value, int) else np.float64))
+            lower = content.value if isinstance(content.value, int) else None
+            guess[slot] = Array(Hole(type_), Form.PYTHON, lower=lower)
+        elif isinstance(content, Array):
+            guess[slot] = replace(rebuild(content, hole_for), lower=None, upper=None)
+    for name in stored:
+        content = slots.get((loop.frame, name))
+        if isinstance(content, Ref):
+            cell = slots.get(content.cell)
+            if isinstance(cell, ArrayCell) and not cell.sources:
+                guess[content.cell] = replace(cell, value=Hole(cell.value.type))
+    for counter, ends in counter_bounds(engine, loop.instruction, loop.frame).items():
+        guess[counter] = with_bounds(guess[counter], ends)
+    return guess
+
+
+def _certainly_entered(engine: Engine, loop: Loop) -> bool:
+    """True if the test is not false at once: a loop that never runs leaves everything known."""
+    mark = engine.mark_errors()
+    with engine.state.fork(), engine.b.region(Region()), engine.under_condition():
+        condition = _tested(engine, loop)
+        known_false = isinstance(condition, Const) and not condition.value
+        loop.certain = loop.certain or (isinstance(condition, Const) and bool(condition.value))
+    engine.forget_errors(mark)
+    return not known_false
+
+
+def _is_counted(loop: Loop) -> bool:
+    """True if the loop could be written out trip by trip, as it is known now."""
+    if loop.instruction is None:
+        return False
+    if isinstance(loop.instruction, stage.While):
+        return loop.certain
+    return loop.trips is not None and loop.trips <= UNROLL_LIMIT
+
+
+def _source_of(loop: Loop) -> SourceLoop | None:
+    """The loop of the source that this is, if it is one."""
+    if loop.instruction is None:
+        return None
+    return SourceLoop(loop.instruction, loop.trips, loop.runs, loop.peeled)
+
+
+def _unroll_growing(engine: Engine, loop: Loop, reason: Diagnostic) -> None:
+    """Begins again where the loop can be written out trip by trip, or one around it that decides its trip count.
+
+    `reason`: what is another thing after a trip.
+    """
+    source = _source_of(loop)
+    if source is None or (not isinstance(loop.instruction, stage.For) and not _is_counted(loop)):
+        return
+    first = unrollable(engine.origins, source)
+    if first is not None and (first.trips or 0) <= UNROLL_LIMIT:
+        unroll(first, growth_note(reason))
+
+
+def _stays(entry: Content | None, end: Content | None) -> bool:
+    """True if a variable that the body assigns is the same constant before and after."""
+    return isinstance(entry, Const) and isinstance(end, Const) and same_constant(entry.value, end.value)
+
+
+def _peel(engine: Engine, loop: Loop) -> None:
+    """Runs the first trip before the loop; the rest of it then begins with settled types."""
+    condition = engine.truth(loop.test())
+    if isinstance(condition, Const):
+        if not condition.value:
+            return
+        loop.body()
+        infer_loop(engine, replace(loop, certain=False, peeled=True))
+        return
+
+    def rest() -> None:
+        loop.body()
+        infer_loop(engine, replace(loop, certain=False, peeled=True))
+
+    infer_if(engine, cast(Array, condition).value, loop.frame, rest, lambda: None)
+
+
+def _one_pass(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> Pass | None:
+    """Infers test and body once, from the patterns; None if the test is false at once."""
+    state, b = engine.state, engine.b
+    versions = error_of(engine).versions
+    cond, body = Region(), Region()
+    with state.fork() as tested, b.region(cond), engine.under_condition():
+        _enter(engine, patterns, cond)
+        entered = {slot: state.slots[slot] for slot in patterns}
+        condition = _tested(engine, loop)
+        if isinstance(condition, Const) and not condition.value and not patterns:
+            return None
+        first = not patterns
+        value = (
+            b.op(Constant(np.asarray(bool(condition.value))))
+            if isinstance(condition, Const)
+            else cast(Array, condition).value
+        )
+        cond.results = (value if value.type.dtype == BOOL else b.op(Convert(BOOL), value),)
+        test_error = error_of(engine)
+    pure_test = not any(
+        entered.get(slot) is not content and _visible(slot, loop, state) for slot, content in tested.items()
+    )
+    source = _source_of(loop)
+    if source is not None:
+        engine.origins.loops[body] = source
+    with state.fork() as changes, b.region(body), engine.under_condition():
+        _enter(engine, patterns, body)
+        if _in_trip(engine, loop) is not None:
+            raise _Raises
+        settle_versions(engine, len(versions))
+        leave(engine)
+        note_stale(state, state.merged)
+    return Pass(cond, body, changes, condition, pure_test, first, test_error)
+
+
+def _in_trip(engine: Engine, loop: Loop) -> PythonRaise | None:
+    """Infers test and body of one trip, where the test holds; gives the exception by which it certainly ends."""
+    going = engine.truth(loop.test())
+    if isinstance(going, Const):
+        return attempt(engine, loop.body)
+    with engine.intervals.under(engine.predicate(going), True):
+        return attempt(engine, loop.body)
+
+
+def _of_one_trip(engine: Engine, slot: tuple[int, str], loop: Loop, entry: Content) -> bool:
+    """True for a variable that lives within a trip: it is not assigned before, nor read after."""
+    if loop.instruction is None or not (entry is MISSING or isinstance(entry, Undef)):
+        return False
+    return only_within_trips(slot[1], loop.instruction, engine.current.function)
+
+
+def _visible(slot: Slot, loop: Loop, state: State) -> bool:
+    """True for what the loop's own program can see: its variables, and cells that exist before the loop.
+
+    The error cell is carried apart (`_carry_error`): a trip begins only while nothing has been raised.
+    """
+    if isinstance(slot, int):
+        return slot in state.slots and slot != ERROR
+    return (slot[0] == loop.frame or slot[0] < 0) and not slot[1].startswith("%")
+
+
+def _enter(engine: Engine, patterns: dict[Slot, Content], region: Region) -> None:
+    """Puts the patterns into the state, with the region's parameters in their holes."""
+    for slot, pattern in patterns.items():
+        engine.state.set(slot, rebuild(pattern, lambda v: _param(region, v)))
+    seal(engine.state, patterns)
+    engine.state.set(ERROR, ErrorCell(versions=error_of(engine).versions))
+
+
+def _param(region: Region, value: Value) -> Value:
+    return region.add_param(value.type) if isinstance(value, Hole) else value
+
+
+def _join(
+    engine: Engine,
+    loop: Loop,
+    patterns: dict[Slot, Content],
+    owned: dict[int, tuple[int, Content]],
+    changes: Changes,
+    before: dict[Slot, Content],
+    guessed: set[Slot],
+    optional: bool,
+) -> Join:
+    def head(slot: Slot) -> Content:
+        found = patterns.get(slot)
+        if slot in guessed and isinstance(before.get(slot), Const):
+            return before[slot]  # what a known number becomes depends on the first trip
+        return found if found is not None else before.get(slot, cast(Content, MISSING))
+
+    i, parting = loop.instruction, None
+    if isinstance(i, stage.For | stage.While):
+        parting = Parting(engine.current.function, i, None, i.body, loop.peeled)
+    end = lookup(changes, before)
+    carriers: dict[int, tuple[int, int] | None] = {}
+    while True:
+        join = Join(
+            engine.state,
+            head,
+            end,
+            engine.b.span if i is None else i.span,
+            loop=True,
+            parting=parting,
+            carriers=carriers,
+            optional=optional,
+        )
+        join.owned = set(owned)
+        for slot in list(patterns) + [s for s in changes if s not in patterns]:
+            if isinstance(slot, int):
+                if slot in before and slot != ERROR:
+                    join.slot(slot)
+            elif isinstance(changes.get(slot), Undef) and isinstance(before.get(slot, Undef()), Undef):
+                continue  # assigned and deleted again, as the counters of inner loops are
+            elif _visible(slot, loop, engine.state) and not _of_one_trip(engine, slot, loop, head(slot)):
+                join.slot(slot)
+        found = join.uncarried()
+        if not found:
+            break
+        carriers |= found
+    for ((a, path), _), merged in join.merged.items():
+        if merged not in owned:
+            inner = owned[a][1] if a in owned else MISSING
+            begins = _entry(before.get(a, inner), path, join.entries[merged][1])
+            if begins is not MISSING:
+                begins = rebuild(begins, _on_entry(engine, patterns, before))
+            owned[merged] = (a, begins)
+            engine.state.apart[merged] = loop
+    join.note_together()
+    return join
+
+
+def _entry(content: Content, path: tuple[View, ...], joined: Content) -> Content:
+    """What a carried object holds when the loop begins, and which of the possible objects it is."""
+    if isinstance(content, MERGEABLE) and isinstance(joined, MERGEABLE):
+        return replace(seen_through(content, path), sources=joined.sources, which=joined.which)
+    return content
+
+
+def _on_entry(
+    engine: Engine, patterns: dict[Slot, Content], before: dict[Slot, Content]
+) -> Callable[[Value], Value]:
+    """The map from the holes of the patterns to what they are when the loop begins."""
+    found: dict[Value, Value] = {}
+
+    def value(v: Value) -> Value:
+        if isinstance(v, Hole) and not found:
+            for slot, pattern in patterns.items():
+                if slot in before:
+                    filled: list[Value] = []
+                    fill(engine.b, pattern, before[slot], filled)
+                    found.update(zip(holes_of(pattern), filled, strict=True))
+        return found.get(v, v)
+
+    return value
+
+
+def _assigned_only(
+    patterns: dict[Slot, Content], settled: dict[Slot, Content], join: Join
+) -> dict[Slot, Content]:
+    """Variables that do not exist before the loop, and that every trip assigns before it reads them.
+
+    The pass at hand serves: nothing in it could see what the trip before left in them. Empty if there is a
+    slot of another kind that the pass did not know.
+    """
+    fresh: dict[Slot, Content] = {}
+    for slot, pattern in settled.items():
+        if slot in patterns:
+            continue
+        _, entry, end = join.entries[slot]
+        if isinstance(slot, tuple):
+            alone = isinstance(entry, Undef) and not isinstance(end, Undef | MaybeUndef | Unknown)
+        else:
+            alone = entry is MISSING
+        if not alone:
+            return {}
+        fresh[slot] = pattern
+    return fresh
+
+
+def _carry(result: Pass, fresh: dict[Slot, Content]) -> None:
+    """Adds carried values to a finished pass, which does not read them."""
+    for pattern in fresh.values():
+        for hole in holes_of(pattern):
+            result.cond.add_param(hole.type)
+            result.body.add_param(hole.type)

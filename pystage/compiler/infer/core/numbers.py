@@ -1,0 +1,135 @@
+"""Numbers as a join sees them: element type, form, what one type holds of another, bounds of integers."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from ...hlo.builder import Builder
+from ...hlo.ir import Value
+from ...hlo.types import INT64, DType
+from ...library.rules import promote
+from ...ops import Constant, Convert, Not, Or
+from ...values.boundary import Form
+from ...values.lattice import Abstract, Array, ByPath, Const, Kind
+
+_PRECISION = {2: 11, 4: 24, 8: 53}
+"""The bits of the significand of a floating-point number, by its bytes."""
+
+
+def python_dtype(value: object) -> DType:
+    """The element type in which the program holds a Python or NumPy number."""
+    if isinstance(value, np.generic):
+        return value.dtype
+    if isinstance(value, bool):
+        return np.dtype(np.bool_)
+    if isinstance(value, int):
+        return np.dtype(np.int64)
+    return np.dtype(np.float64 if isinstance(value, float) else np.complex128)
+
+
+def number_type(x: Abstract) -> tuple[DType, Form, tuple[int, ...]]:
+    """Element type, form and shape of a number."""
+    if isinstance(x, Const):
+        return python_dtype(x.value), Form.SCALAR if isinstance(x.value, np.generic) else Form.PYTHON, ()
+    assert isinstance(x, Array)
+    return x.dtype, x.form, x.shape
+
+
+def kinds_of(x: Abstract) -> tuple[Kind, ...]:
+    """The kinds that a number may be of; mostly one."""
+    assert isinstance(x, Array | Const)
+    return promote.kinds_of(x)
+
+
+def common_type(a: Abstract, b: Abstract) -> tuple[DType, bool] | None:
+    """An element type for a number that is `a` or `b`; and whether it may not hold an integer that they are exactly.
+
+    None if there is no such type.
+    """
+    types = [number_type(x)[0] for x in (a, b)]
+    for dtype in types:
+        if all(map(holds_all, (a, b), types, (dtype, dtype))):
+            return dtype, False
+    try:
+        dtype = np.result_type(*types)
+    except TypeError:
+        return None
+    inexact = [x for x, own in zip((a, b), types) if _has_whole(x) or not holds_all(x, own, dtype)]
+    if any(kind.dtype == np.uint64 for x in inexact for kind in kinds_of(x)):
+        return None
+    return dtype, bool(inexact)
+
+
+def _has_whole(x: Abstract) -> bool:
+    return isinstance(x, ByPath) and x.whole is not None
+
+
+def holds_all(x: Abstract, source: DType, target: DType) -> bool:
+    """True if the number `x`, of element type `source`, loses nothing in `target`."""
+    if source == target:
+        return not _has_whole(x)
+    if target.kind == "b" or (source.kind == "c" and target.kind != "c"):
+        return False
+    if source.kind not in "biu" and target.kind in "iu":
+        return False  # -0.0 is no integer
+    if isinstance(x, Const):
+        with np.errstate(all="ignore"):
+            try:
+                return bool(target.type(x.value) == x.value) or x.value != x.value
+            except (OverflowError, TypeError):
+                return False
+    if source.kind in "iu" and target.kind in "fc":
+        low, high = bounds(x)
+        most = 2 ** _PRECISION[target.itemsize // (2 if target.kind == "c" else 1)]
+        if low is not None and high is not None and -most <= low <= high <= most:
+            return True
+        return bool(2 ** (8 * source.itemsize) <= most)
+    return bool(np.can_cast(source, target, "safe"))
+
+
+def bounds(x: Abstract) -> tuple[int | None, int | None]:
+    """What is known of the least and the greatest value of an integer."""
+    if isinstance(x, Const):
+        return (x.value, x.value) if isinstance(x.value, int) else (None, None)
+    return (x.lower, x.upper) if isinstance(x, Array) else (None, None)
+
+
+def joined_bounds(a: Abstract, b: Abstract, loop: bool) -> tuple[int | None, int | None]:
+    """What is known of an integer that is `a` or `b`; in a loop, a bound that moves is given up, but for 0 below."""
+    low_a, high_a = bounds(a)
+    low_b, high_b = bounds(b)
+    if low_a is None or low_b is None or (loop and low_b < low_a and low_b < 0):
+        low = None
+    else:
+        low = min(low_a, low_b, 0) if loop and low_b < low_a else min(low_a, low_b)
+    if high_a is None or high_b is None or (loop and high_b > high_a):
+        high = None
+    else:
+        high = max(high_a, high_b)
+    return low, high
+
+
+# ---------------------------------------------------------------- numbers of several kinds
+
+
+def tag_of(b: Builder, x: Abstract, kind: Kind) -> Value:
+    """Whether a number is of a kind."""
+    if not isinstance(x, ByPath) or kind not in x.kinds:
+        return b.op(Constant(np.asarray(kind in kinds_of(x))))
+    position = x.kinds.index(kind)
+    if position < len(x.tags):
+        return x.tags[position]
+    return b.op(Not(), functools.reduce(lambda p, q: b.op(Or(), p, q), x.tags))
+
+
+def whole_of(b: Builder, x: Abstract) -> Value:
+    """A number as an int64, if it is an integer; otherwise any."""
+    if isinstance(x, ByPath) and x.whole is not None:
+        return x.whole
+    if isinstance(x, Const):
+        whole = int(x.value) if isinstance(x.value, int | np.integer | np.bool_) else 0
+        return b.op(Constant(np.asarray(whole, INT64)))
+    assert isinstance(x, Array)
+    return x.value if x.dtype == INT64 else b.op(Convert(INT64), x.value)

@@ -1,0 +1,390 @@
+"""Patterns: contents with holes in place of program values, and filling the holes from either side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+import numpy as np
+
+from ...hlo.builder import Builder
+from ...hlo.ir import Region, Value
+from ...hlo.types import ArrayType
+from ...ops import And, Compare, Constant, Convert, Not, Select
+from ...values.by_path import alternatives
+from ...values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    ByPath,
+    Const,
+    DictCell,
+    ErrorCell,
+    IteratorCell,
+    ListCell,
+    MaybeUndef,
+    ObjectCell,
+    OneOf,
+    Optional,
+    OutputCell,
+    Picked,
+    Ref,
+    Tuple,
+    Undef,
+    Unknown,
+    VariableCell,
+    is_number,
+    same_constant,
+)
+from ...values.state import MISSING, Content
+from ...values.traverse import values_of
+from ...values.views import View, Window, path_type, read_path
+from .numbers import tag_of, whole_of
+
+_NOWHERE = Region()
+
+
+class Hole(Value):
+    """A place in a pattern that each side fills with a value of its own."""
+
+    __slots__ = ()
+
+    def __init__(self, type: ArrayType) -> None:
+        super().__init__(type, _NOWHERE, 0)
+
+
+def hole_for(value: Value) -> Value:
+    return Hole(value.type)
+
+
+def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> None:
+    """Appends to `into` the values that `content` gives for the holes of `pattern`, in order.
+
+    Values are converted to the hole's type; where `content` has nothing (a variable that is not assigned
+    on this side), zeros stand in, which no certain read ever sees.
+    """
+    if pattern is content or isinstance(pattern, Unknown):
+        return
+    if isinstance(pattern, MaybeUndef):
+        _fill_maybe(b, pattern, content, into)
+        return
+    if content is MISSING or isinstance(content, Undef | Unknown):
+        for value in values_of(pattern):
+            if isinstance(value, Hole):
+                into.append(zeros(b, value.type))
+        return
+    if isinstance(content, MaybeUndef):
+        content = content.value
+    if isinstance(pattern, Optional):
+        _fill_optional(b, pattern, content, into)
+        return
+    if isinstance(pattern, OneOf):
+        _fill_one_of(b, pattern, cast(Abstract, content), into)
+        return
+    match pattern:
+        case Array(value=value):
+            if isinstance(value, Hole):
+                into.append(materialise(b, cast(Abstract, content), value.type))
+            if type(pattern) is ByPath:
+                _fill_by_path(b, pattern, cast(Abstract, content), into)
+        case Ref(path=path):
+            assert isinstance(content, Ref)
+            for view, same in zip(path, content.path):
+                _fill_view(view, same, into, b)
+        case ArrayCell(value=value):
+            assert isinstance(content, ArrayCell)
+            if isinstance(value, Hole):
+                into.append(_computed(b, content.value))
+            if isinstance(pattern.writable, Hole):
+                held = content.writable
+                into.append(b.op(Constant(np.asarray(held))) if isinstance(held, bool) else held)
+            _fill_sources(pattern, content, into, b)
+        case ListCell(items=items):
+            assert isinstance(content, ListCell)
+            for item, other in zip(items, content.items, strict=True):
+                fill(b, item, other, into)
+        case IteratorCell(source=source) if source is not None:
+            assert isinstance(content, IteratorCell)
+            fill(b, source, content.source or Undef(), into)
+        case DictCell(entries=entries):
+            assert isinstance(content, DictCell)
+            for key, item in entries.items():
+                fill(b, item, content.entries[key], into)
+        case ObjectCell(fields=fields):
+            assert isinstance(content, ObjectCell)
+            for name, item in fields.items():
+                own = content.fields.get(name) or (content.origin(name) if content.origin else None)
+                fill(b, item, own or Undef(), into)
+        case ErrorCell():
+            _fill_error(b, pattern, cast(ErrorCell, content), into)
+        case OutputCell(token=token):
+            assert isinstance(content, OutputCell)
+            if isinstance(token, Hole):
+                into.append(which_value(b, content.token))
+        case VariableCell(value=item):
+            assert isinstance(content, VariableCell)
+            fill(b, item, content.value, into)
+        case Picked(args=(_, *options), sources=sources):
+            side = next(i for i, s in enumerate(sources) if _is_same(s, cast(Abstract, content)))
+            into.append(which_value(b, side))
+            for position, option in enumerate(options):
+                fill(b, option, content if position == side else Undef(), into)
+        case Abstract():
+            _fill_parts(b, pattern, cast(Abstract, content), into)
+    if isinstance(getattr(pattern, "which", None), Hole):
+        into.append(which_value(b, cast("int | Value", getattr(content, "which"))))  # noqa: B009 (any cell)
+
+
+def _fill_parts(b: Builder, pattern: Abstract, content: Abstract, into: list[Value]) -> None:
+    """The parts of a structure that has no cells of its own, in the order of its fields."""
+    if type(pattern) is not type(content):
+        return
+    for name in getattr(pattern, "__dataclass_fields__", ()):
+        part, other = getattr(pattern, name), getattr(content, name)
+        pairs = zip(part, other) if isinstance(part, tuple) else ((part, other),)
+        for x, y in pairs:
+            if isinstance(x, tuple) and len(x) == 2:  # a name and a part
+                x, y = x[1], y[1]
+            if isinstance(x, Hole):
+                into.append(y)
+            elif isinstance(x, Abstract):
+                fill(b, x, y, into)
+
+
+def _is_same(a: Abstract, b: Abstract) -> bool:
+    return a is b or (isinstance(a, Const) and isinstance(b, Const) and same_constant(a.value, b.value))
+
+
+def _fill_error(b: Builder, pattern: ErrorCell, content: ErrorCell, into: list[Value]) -> None:
+    """The code and the payload; a value that no place has given yet is zeros, which nobody reads."""
+    if isinstance(pattern.code, Hole):
+        into.append(which_value(b, content.code))
+    for key, value in pattern.payload.items():
+        if isinstance(value, Hole):
+            found = content.payload.get(key)
+            into.append(zeros(b, value.type) if found is None else found)
+
+
+def _fill_maybe(b: Builder, pattern: MaybeUndef, content: Content, into: list[Value]) -> None:
+    """The value, zeros where it is not assigned, and whether it may not be."""
+    missing: bool | Value = content is MISSING or isinstance(content, Undef | Unknown)
+    held, runs = content, None
+    if isinstance(content, MaybeUndef):
+        held, runs = content.value, content.runs
+        missing = True if content.missing is None else content.missing
+    fill(b, pattern.value, held, into)
+    if pattern.runs is not None:
+        fill(b, pattern.runs, runs or Undef(), into)
+    if isinstance(pattern.missing, Hole):
+        into.append(b.op(Constant(np.asarray(missing))) if isinstance(missing, bool) else missing)
+
+
+def _fill_optional(b: Builder, pattern: Optional, content: Content, into: list[Value]) -> None:
+    """The value, zeros where it is None, and whether it is None."""
+    missing: bool | Value = False
+    held = content
+    if isinstance(content, Optional):
+        held, missing = content.value, content.missing
+    elif isinstance(content, Const) and content.value is None:
+        held, missing = Undef(), True
+    fill(b, pattern.value, held, into)
+    if isinstance(pattern.missing, Hole):
+        into.append(b.op(Constant(np.asarray(missing))) if isinstance(missing, bool) else missing)
+
+
+def _fill_by_path(b: Builder, pattern: ByPath, content: Abstract, into: list[Value]) -> None:
+    """Of which kind a number is, and the integer that it is."""
+    for kind, tag in zip(pattern.kinds, pattern.tags):
+        if isinstance(tag, Hole):
+            into.append(tag_of(b, content, kind))
+    if isinstance(pattern.whole, Hole):
+        into.append(whole_of(b, content))
+
+
+def _fill_one_of(b: Builder, pattern: OneOf, content: Abstract, into: list[Value]) -> None:
+    """The value of this side, zeros for that of the other, and which of the two it is."""
+    options, own = alternatives(pattern), alternatives(content)
+    positions = next((places for side, places in pattern.sides if _is_same(side, content)), None)
+    if positions is None:
+        positions = tuple(positions_of(options, own, is_alike))
+    parts: list[Abstract] = [Undef()] * len(options)
+    tags: list[Value] = [b.op(Constant(np.asarray(False)))] * len(options)
+    for position, part, tag in zip(positions, own, _tags(b, content)):
+        parts[position], tags[position] = part, tag
+    for option, part in zip(options, parts):
+        fill(b, option, part, into)
+    into += reversed(tags[:-1])
+
+
+def _tags(b: Builder, content: Abstract) -> list[Value]:
+    """For each of the alternatives of a value, whether it is that one."""
+    found: list[Value] = []
+    left = b.op(Constant(np.asarray(True)))  # none of those before
+    while isinstance(content, OneOf):
+        found.append(b.op(And(), left, content.tag))
+        left = b.op(And(), left, b.op(Not(), content.tag))
+        content = content.second
+    return [*found, left]
+
+
+def is_alike(a: Abstract, b: Abstract) -> bool:
+    """True for alternatives of one kind, as far as can be told without the heap."""
+    if is_number(a) and is_number(b):
+        if isinstance(a, Const) and isinstance(b, Const):
+            return True
+        x, y = [
+            (v.shape, v.key_impl, v.shape and (v.dtype, v.form, v.weak))
+            if isinstance(v, Array)
+            else ((), None, ())
+            for v in (a, b)
+        ]
+        return x == y
+    if isinstance(a, Tuple) and isinstance(b, Tuple):
+        return a.cls is b.cls and len(a.items) == len(b.items) and all(map(is_alike, a.items, b.items))
+    if isinstance(a, Const) and isinstance(b, Const):
+        return same_constant(a.value, b.value)
+    return isinstance(a, Ref) and isinstance(b, Ref)
+
+
+def positions_of(
+    options: Sequence[Abstract], own: Sequence[Abstract], alike: Callable[[Abstract, Abstract], bool]
+) -> list[int]:
+    """For each of `own`, which of `options` it is, each at most once; those that are none follow after the last."""
+    found: list[int] = []
+    last = len(options)
+    for each in own:
+        here = (i for i, option in enumerate(options) if i not in found and alike(option, each))
+        position = next(here, last)
+        last += position == last
+        found.append(position)
+    return found
+
+
+def _fill_sources(pattern: ArrayCell, content: ArrayCell, into: list[Value], b: Builder) -> None:
+    """Where the views among the sources begin; a side without such a source gives zeros."""
+    paths = {outline(s.ref): s.ref.path for s in content.sources}
+    for source in pattern.sources:
+        own = paths.get(outline(source.ref))
+        for position, view in enumerate(source.ref.path):
+            if own is not None:
+                _fill_view(view, own[position], into, b)
+            elif isinstance(view, Window):
+                into += [zeros(b, START) for start in view.starts if isinstance(start, Hole)]
+
+
+def outline(ref: Ref) -> tuple[int, tuple[View, ...]]:
+    """What two references have in common that differ at most in where boxes begin."""
+    steps = [Window((), v.sizes) if isinstance(v, Window) else v for v in ref.path]
+    return ref.cell, tuple(steps)
+
+
+def _computed(b: Builder, value: Value) -> Value:
+    return value.compute(b) if isinstance(value, Deferred) else value
+
+
+def _fill_view(pattern: View, content: View, into: list[Value], b: Builder) -> None:
+    if not isinstance(pattern, Window):
+        return
+    assert isinstance(content, Window)
+    for start, other in zip(pattern.starts, content.starts):
+        if isinstance(start, Hole):
+            into.append(number(b, other, START))
+
+
+def zeros(b: Builder, type: ArrayType) -> Value:
+    """An array of zeros."""
+    return b.op(Constant(np.zeros(type.static_shape, type.dtype)))
+
+
+def materialise(b: Builder, x: Abstract, type: ArrayType) -> Value:
+    """A number as a program value of `type`."""
+    if isinstance(x, Const):
+        return b.op(Constant(np.asarray(x.value).astype(type.dtype)))
+    assert isinstance(x, Array)
+    return x.value if x.dtype == type.dtype else b.op(Convert(type.dtype), x.value)
+
+
+def holes_of(content: Content) -> list[Hole]:
+    """The holes of a pattern, in the order in which `fill` fills them."""
+    return [v for v in values_of(content) if isinstance(v, Hole)]
+
+
+class Deferred(Value):
+    """A value that `fill` computes where it is wanted."""
+
+    __slots__ = ()
+
+    def compute(self, b: Builder) -> Value:
+        """The value, as operations."""
+        raise NotImplementedError
+
+
+class Chosen(Deferred):
+    """`options[which]`: numbers of the program, or known."""
+
+    __slots__ = ("options", "which")
+
+    def __init__(self, type: ArrayType, which: Value, options: tuple[int | Value, ...]) -> None:
+        super().__init__(type, _NOWHERE, 0)
+        self.which = which
+        self.options = options
+
+    def compute(self, b: Builder) -> Value:
+        result = number(b, self.options[0], self.type)
+        for position, option in enumerate(self.options[1:], 1):
+            here = b.op(Compare("EQ"), self.which, which_value(b, position))
+            result = b.op(Select(), here, number(b, option, self.type), result)
+        return result
+
+
+class Seen(Deferred):
+    """The array at the end of a path."""
+
+    __slots__ = ("base", "path")
+
+    def __init__(self, base: Value, path: tuple[View, ...]) -> None:
+        super().__init__(path_type(base.type, path), _NOWHERE, 0)
+        self.base = base
+        self.path = path
+
+    def compute(self, b: Builder) -> Value:
+        return read_path(b, self.base, self.path)
+
+
+def number(b: Builder, value: int | Value, type: ArrayType) -> Value:
+    """An integer as a value of the program, of this type."""
+    if isinstance(value, int):
+        return b.op(Constant(np.asarray(value, type.dtype)))
+    if isinstance(value, Deferred):
+        return value.compute(b)
+    return value if value.type.dtype == type.dtype else b.op(Convert(type.dtype), value)
+
+
+WHICH = ArrayType(np.dtype(np.int32))
+START = ArrayType(np.dtype(np.int64))
+
+
+def which_value(b: Builder, which: int | Value) -> Value:
+    """Which of several objects an array is, as a value of the program."""
+    return number(b, which, WHICH)
+
+
+def join_which(a: int | Value, b: int | Value) -> int | Value:
+    return a if a is b or (isinstance(a, int) and a == b) else Hole(WHICH)
+
+
+def joined_path(a: tuple[View, ...], b: tuple[View, ...]) -> tuple[View, ...] | None:
+    """The pattern of two paths that differ at most in where boxes begin; None for others."""
+    joined = [_joined_view(v, w) for v, w in zip(a, b)]
+    if len(a) != len(b) or any(v is None for v in joined):
+        return None
+    return tuple(cast("list[View]", joined))
+
+
+def _joined_view(a: View, b: View) -> View | None:
+    if a == b:
+        return a
+    if isinstance(a, Window) and isinstance(b, Window) and a.sizes == b.sizes:
+        starts = [x if x == y else Hole(START) for x, y in zip(a.starts, b.starts)]
+        return Window(tuple(starts), a.sizes)
+    return None

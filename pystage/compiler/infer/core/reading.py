@@ -1,0 +1,77 @@
+"""A value read as a number or an array: the contents of ndarrays, and sequences as `np.asarray` reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...diagnostics.codes_types import NotNumeric
+from ...diagnostics.diagnostic import DiagnosticError
+from ...library.context import Raw
+from ...library.numpy.indexing.masks import Masked, refuse
+from ...library.rules.by_path import of_one_kind
+from ...ops import Constant
+from ...values.boundary import Form
+from ...values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    ByPath,
+    Const,
+    Flat,
+    IteratorCell,
+    ListCell,
+    OneOf,
+    Optional,
+    Range,
+    Ref,
+    Tuple,
+    Unknown,
+)
+from ...values.views import read_path
+from ..iteration.stacking import stack
+from ..telling.describe import describe
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+
+def read(engine: Engine, value: Raw) -> Array | Const:
+    """As `Context.read` says."""
+    if type(value) is ByPath:
+        return of_one_kind(engine, value)
+    if not isinstance(value, Abstract):
+        return read(engine, engine.constant_object(value))
+    if isinstance(value, Const):
+        return _read_constant(engine, value)
+    if isinstance(value, Ref):
+        cell = engine.cell(value)
+        if isinstance(cell, ArrayCell):
+            return Array(read_path(engine.b, cell.value, value.path), Form.NDARRAY)
+        if isinstance(cell, ListCell):
+            return stack(engine, list(cell.items))
+        if isinstance(cell, IteratorCell) and isinstance(cell.source, Flat):
+            return read(engine, cell.source.array)
+    if isinstance(value, Tuple):
+        return stack(engine, list(value.items))
+    if isinstance(value, Range):
+        listed = engine.iterate(value)
+        if listed is not None:
+            return stack(engine, listed)
+    if isinstance(value, Unknown):
+        raise DiagnosticError(value.reason)
+    if isinstance(value, Masked):
+        refuse(engine, "this", value)
+    if isinstance(value, Optional | OneOf):
+        return read(engine, engine.certain(value))
+    raise DiagnosticError(NotNumeric(span=engine.b.span, what="this", kind=describe(value, engine.state)))
+
+
+def _read_constant(engine: Engine, value: Const) -> Array | Const:
+    v = value.value
+    if isinstance(v, bool | int | float | complex | np.generic):
+        return value
+    if isinstance(v, np.ndarray):
+        return Array(engine.b.op(Constant(v)), Form.NDARRAY)
+    raise DiagnosticError(NotNumeric(span=engine.b.span, what="this", kind=describe(value, engine.state)))

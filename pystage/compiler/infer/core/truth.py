@@ -1,0 +1,121 @@
+"""The truth of a value, as `bool()`, `not`, `if` and `while` ask for it."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ...diagnostics.codes_calls import InternalError
+from ...diagnostics.diagnostic import DiagnosticError
+from ...hlo.types import BOOL
+from ...library.context import Raw
+from ...ops import Compare, Constant, Reshape
+from ...values.boundary import Form
+from ...values.lattice import (
+    FALSE,
+    Abstract,
+    Array,
+    ArrayCell,
+    Caught,
+    Const,
+    DictCell,
+    DictView,
+    Exc,
+    ListCell,
+    MaybeUndef,
+    ObjectCell,
+    OneOf,
+    Optional,
+    Range,
+    Ref,
+    SetCell,
+    Text,
+    Tuple,
+    Undef,
+    Unknown,
+)
+from ..objects import attributes, objects
+from .branches import infer_choice
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+
+def truth(engine: Engine, value: Raw) -> Abstract:
+    """`bool(value)`: known, or a bool of the program."""
+    if not isinstance(value, Abstract):
+        return Const(bool(value))
+    match value:
+        case Const(v) if isinstance(v, enum.Enum):
+            return _instance_truth(engine, value, v)
+        case Const(v):
+            return Const(bool(v))
+        case Array():
+            return _array_truth(engine, value)
+        case Tuple(items):
+            return _instance_truth(engine, value, items)
+        case Exc() | Caught():
+            return _instance_truth(engine, value, True)
+        case Ref():
+            return _cell_truth(engine, value)
+        case DictView():
+            return Const(bool(cast(DictCell, engine.state.get(value.cell)).entries))
+        case Range():
+            return truth(engine, attributes.length(engine, value))
+        case Text():
+            return Const(bool(engine.known(value, "the truth of a string")))
+        case Unknown(reason):
+            raise DiagnosticError(reason)
+        case Optional(inner, missing):
+            known = engine.narrowed(value)
+            if known is not value:
+                return truth(engine, known)
+            return infer_choice(engine, missing, lambda: FALSE, lambda: truth(engine, inner))
+        case OneOf(first, second, tag):
+            return infer_choice(engine, tag, lambda: truth(engine, first), lambda: truth(engine, second))
+        case Undef() | MaybeUndef():
+            raise DiagnosticError(InternalError(span=engine.b.span, text="the truth of what has no value"))
+        case _:
+            return Const(True)
+
+
+def _array_truth(engine: Engine, value: Array) -> Abstract:
+    size = value.type.size
+    if size != 1:
+        noun = "an array with more than one element" if size > 1 else "an empty array"
+        engine.raise_(
+            ValueError(f"The truth value of {noun} is ambiguous. Use a.any() or a.all()")
+            if value.form is not Form.JAX or size > 1
+            else ValueError("The truth value of an empty array is ambiguous.")
+        )
+    scalar = value.value if not value.shape else engine.b.op(Reshape(()), value.value)
+    if scalar.type.dtype != BOOL:
+        zero = engine.b.op(Constant(np.zeros((), scalar.type.dtype)))
+        scalar = engine.b.op(Compare("NE"), scalar, zero)
+    return engine.decided(Array(scalar, Form.PYTHON), "what decides here")
+
+
+def _cell_truth(engine: Engine, value: Ref) -> Abstract:
+    match engine.cell(value):
+        case ArrayCell():
+            return _array_truth(engine, cast(Array, engine.read(value)))
+        case ListCell(items):
+            return Const(bool(items))
+        case DictCell(entries):
+            return Const(bool(entries))
+        case SetCell(members):
+            return Const(bool(members))
+        case ObjectCell():
+            return _instance_truth(engine, value, True)
+    return Const(True)
+
+
+def _instance_truth(engine: Engine, value: Abstract, otherwise: Any) -> Abstract:
+    """The truth of what may be an instance of a user class: as its methods say, else that of `otherwise`."""
+    for name in ("__bool__", "__len__"):
+        method = objects.special_method(engine, value, name)
+        if method is not None:
+            return truth(engine, engine.call(method, []))
+    return Const(bool(otherwise))

@@ -1,0 +1,1 @@
+"""Exceptions of the run time: raised, caught, made again."""

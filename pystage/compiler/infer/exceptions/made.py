@@ -1,0 +1,122 @@
+"""Exceptions whose class has an `__init__` written in Python: what attributes it gives them, and what else it does.
+
+The host makes an exception when it leaves the program, by calling its class. So inference runs the `__init__` on an object
+that stands for it: to find the attributes that a handler asks for, to raise what it raises, and to refuse what changes
+or prints anything else, which would not happen where the program itself catches the exception. Each question runs it
+again, so attributes that are objects, which it would make anew, are refused too.
+"""
+
+from __future__ import annotations
+
+import types
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ...diagnostics.codes_control import HandlerAtRunTime
+from ...diagnostics.diagnostic import DiagnosticError
+from ...hlo.ir import Region
+from ...values.lattice import TRUE, Abstract, Exc, ObjectCell, Ref, Tuple
+from ...values.state import ERROR
+from ...values.traverse import cells_of
+from ..core.frame import PythonRaise
+from ..objects import objects
+from .raising import error_of
+
+if TYPE_CHECKING:
+    from ..core.engine import Engine
+
+
+def made(engine: Engine, exception: Exc) -> Exc:
+    """The exception, as it is made; raises what its `__init__` raises, and PS308 if that changes something else."""
+    if not is_initialised(exception):
+        return exception
+    with engine.state.fork() as changes, engine.b.region(Region()), engine.under_condition():
+        before = error_of(engine).code
+        ref = _instance(engine, exception)
+        ended = _ends(engine, exception, ref)
+        raised = ended is PythonRaise or error_of(engine).code is not before
+    slots = engine.state.slots
+    lasting = [s for s in changes if s in slots and s not in (ref.cell, ERROR)]
+    if any(isinstance(slot, int) or slot[0] < 0 for slot in lasting):
+        what = f"an `__init__` that changes or prints something else (of `{exception.cls.__name__}`)"
+        raise DiagnosticError(HandlerAtRunTime(span=engine.b.span, what=what))
+    if raised:
+        _initialise(engine, exception, _instance(engine, exception))
+    return exception
+
+
+def attribute(engine: Engine, exception: Exc, name: str) -> Abstract | None:
+    """An attribute that making the exception gives it, or its class; None if it is not known.
+
+    An object that the exception has is made only once, so it is refused; what the class gives sees an object that must
+    not change.
+    """
+    if _world_changed(engine):
+        return None
+    ref, whole = _object(engine, exception)
+    if not whole:
+        return None
+    cell = engine.state.get(ref.cell)
+    assert isinstance(cell, ObjectCell)
+    found = cell.fields.get(name)
+    if found is not None:
+        return None if cells_of(found) else found
+    if not of_class(exception.cls, name) or any(cells_of(v) for v in cell.fields.values()):
+        return None
+    engine.state.set(ref.cell, replace(cell, fields={**cell.fields, objects.FROZEN: TRUE}))
+    return objects.instance_getattr(engine, ref, cell, name)
+
+
+def of_class(cls: type[BaseException], name: str) -> bool:
+    """True if a class written in Python gives the attribute: a method, a property, a constant."""
+    raw = objects.lookup_class(cls, name)
+    return objects.found(raw) and (
+        is_function(raw) or isinstance(raw, property) or not hasattr(raw, "__get__")
+    )
+
+
+def is_function(raw: object) -> bool:
+    """True for what a class defines as a method of whatever kind."""
+    return isinstance(raw, types.FunctionType | classmethod | staticmethod)
+
+
+def _world_changed(engine: Engine) -> bool:
+    """True if the program has changed what it captured: its `__init__` may have read what was there before."""
+    initial, slots = engine.externals.initial, engine.state.slots
+    changed = any(slots.get(cell) is not initial[cell][1] for cell in engine.externals.captured)
+    return changed or bool(engine.written_globals())
+
+
+def is_initialised(exception: Exc) -> bool:
+    """True if the exception's class has an `__init__` written in Python."""
+    return isinstance(objects.lookup_class(exception.cls, "__init__"), types.FunctionType)
+
+
+def _object(engine: Engine, exception: Exc) -> tuple[Ref, bool]:
+    """An object with the attributes that the exception has; False where not all of them can be inferred."""
+    ref = _instance(engine, exception)
+    return ref, not is_initialised(exception) or _ends(engine, exception, ref) is None
+
+
+def _ends(engine: Engine, exception: Exc, ref: Ref) -> type[Exception] | None:
+    """How the `__init__` ends on an object: by an exception, or by something that is not staged; None by itself."""
+    frame, span, mark = engine.frame, engine.b.span, engine.mark_errors()
+    ended: type[Exception] | None = None
+    try:
+        _initialise(engine, exception, ref)
+    except (PythonRaise, DiagnosticError) as error:
+        ended = type(error)
+    if engine.mark_errors() != mark:
+        ended = DiagnosticError
+    engine.frame, engine.b.span = frame, span
+    engine.forget_errors(mark)
+    return ended
+
+
+def _instance(engine: Engine, exception: Exc) -> Ref:
+    """What `__new__` gives: `args`, which `BaseException.__init__` sets again."""
+    return Ref(engine.state.new_cell(ObjectCell(exception.cls, {"args": Tuple(exception.args)})))
+
+
+def _initialise(engine: Engine, exception: Exc, ref: Ref) -> None:
+    objects.initialise(engine, exception.cls, ref, exception.args, dict(exception.kwargs))

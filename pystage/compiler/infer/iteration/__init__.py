@@ -1,0 +1,1 @@
+"""Iterators, and lists that a loop appends to."""

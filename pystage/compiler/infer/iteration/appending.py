@@ -1,0 +1,346 @@
+"""Lists that a counted loop only appends to: their new elements are rows of arrays that the loop carries.
+
+In: a `for` over a known number of trips whose body does nothing with a list but append to it, the same number of
+elements in every trip. Out: the loop stays one `While`; each number in the appended elements has an array with one
+row for each trip, and after the loop the list holds the rows. The first trip stands before the loop: in it, numbers
+may be of other types than in the others. An array that is made of the whole list is the array
+of rows itself (`stacking.py`). Where a trip appends something else than numbers, tuples of them and arrays of its
+own, `Restart` writes the loop out.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ...diagnostics.span import Span
+from ...hlo.ir import Value
+from ...hlo.types import INT64, ArrayType
+from ...library.python.operators import binary
+from ...ops import Broadcast, Constant, DynamicUpdateSlice, Reshape
+from ...stage import ir as stage
+from ...values.boundary import Form
+from ...values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    ByPath,
+    Const,
+    ListCell,
+    MaybeUndef,
+    Ref,
+    Slot,
+    Tuple,
+    same_constant,
+)
+from ...values.rows import row
+from ...values.state import Content
+from ...values.traverse import cells_of
+from ..aliases.merged import sources_of
+from ..core.assigned import walk
+from ..core.frame import Frame, Restart
+from ..core.patterns import materialise
+from ..exceptions.raising import is_observable
+
+if TYPE_CHECKING:
+    from ..core.engine import Engine
+
+WRITTEN_OUT = 64
+"""A loop of fewer trips is written out: its elements may be of any kind, and each of another."""
+
+NUMBERS = 16
+"""More numbers than these are not carried for each trip."""
+
+_EMPTY = ListCell(())
+
+
+def growing_lists(engine: Engine, frame: Frame, loop: stage.For, trips: int | None) -> list[Growing]:
+    """The lists that `loop` only appends to and that nobody else sees; none where a trip may be the last."""
+    if trips is None or trips < WRITTEN_OUT or loop.until is not None or engine.guards:
+        return []
+    found: list[Growing] = []
+    for name in _only_appended(loop):
+        slot = (frame.id, name)
+        holder = engine.state.slots.get(slot)
+        if isinstance(holder, Ref) and _is_private(engine, holder.cell, slot):
+            found.append(Growing(engine, frame, loop, trips, holder.cell))
+    return found
+
+
+def infer_appending(engine: Engine, lists: list[Growing], infer: Callable[[], None]) -> None:
+    """Infers a loop, with the arrays of rows for what it appends to `lists`."""
+    for each in lists:
+        each.begin()
+    while True:
+        mark = engine.mark_errors()
+        try:
+            infer()
+            break
+        except NewRows as found:
+            if found.growing not in lists:
+                raise
+            engine.forget_errors(mark)
+            found.growing.declare()
+    for each in lists:
+        each.end()
+
+
+def _is_private(engine: Engine, cell: int, holder: Slot) -> bool:
+    """True for a list that only the variable `holder` refers to."""
+    content = engine.state.slots.get(cell)
+    if not isinstance(content, ListCell) or sources_of(content) or cell in engine.externals.initial:
+        return False
+    others = [s for s, c in engine.state.slots.items() if s != holder and _refers(s, c, cell)]
+    return not others and not is_observable(engine, cell)
+
+
+def _refers(slot: Slot, content: Any, cell: int) -> bool:
+    if isinstance(slot, tuple) and slot[1].startswith("%"):
+        return False
+    return cell in cells_of(content) or any(s.ref.cell == cell for s in sources_of(content))
+
+
+@functools.lru_cache(maxsize=4096)
+def _only_appended(loop: stage.For) -> tuple[str, ...]:
+    """Local variables, and lists of comprehensions, with which the body of `loop` does nothing but append."""
+    variables: dict[str, list[str]] = {}  # the temporaries that a variable is loaded into
+    methods: dict[str, str] = {}  # `append` of these temporaries
+    made: set[str] = set()
+    called: dict[str, int] = {}
+    built: dict[str, None] = {}
+    changed: set[str] = set()
+    for i in walk(loop.body):
+        match i:
+            case stage.Load(dst=dst, name=name, scope=stage.Scope.LOCAL):
+                variables.setdefault(name, []).append(dst)
+            case stage.GetAttr(dst=dst, obj=obj, attr="append"):
+                methods[obj] = dst
+            case stage.Call(func=func, args=(stage.Arg(kind=stage.ArgKind.POSITIONAL),)):
+                called[func] = called.get(func, 0) + 1
+            case stage.Append(target=target):
+                built[target] = None
+            case stage.Build(dst=dst):
+                made.add(dst)
+            case stage.Store(name=name) | stage.Delete(name=name):
+                changed.add(name)
+    uses = _uses(loop.body)
+
+    def appends(temp: str) -> bool:
+        method = methods.get(temp, "")
+        return uses.get(temp) == 1 and uses.get(method) == 1 and called.get(method) == 1
+
+    names = [n for n, temps in variables.items() if n not in changed and all(map(appends, temps))]
+    return (*names, *[target for target in built if target not in made and uses[target] == 1])
+
+
+def _uses(block: stage.Block) -> dict[str, int]:
+    """How often each temporary is read."""
+    found: dict[str, int] = {}
+    for i in walk(block):
+        for field_ in fields(i):
+            if field_.name not in ("dst", "dsts"):
+                for temp in _temps(getattr(i, field_.name)):
+                    found[temp] = found.get(temp, 0) + 1
+    return found
+
+
+def _temps(operand: object) -> Iterator[str]:
+    """The temporaries among the operands of an instruction; those of inner blocks are not."""
+    if isinstance(operand, str) and operand.startswith("%"):
+        yield operand
+    elif isinstance(operand, tuple):
+        for part in operand:
+            yield from _temps(part)
+    elif is_dataclass(operand) and not isinstance(operand, Span):
+        for part in fields(operand):
+            yield from _temps(getattr(operand, part.name))
+
+
+class NewRows(Exception):
+    """A trip appends numbers for which no array of rows is there yet: the loop is inferred again with it."""
+
+    def __init__(self, growing: Growing) -> None:
+        super().__init__(growing)
+        self.growing = growing
+
+
+@dataclass(slots=True, eq=False)
+class Growing:
+    """A list while a loop appends to it; `items` is what the last trip that was inferred appended."""
+
+    engine: Engine
+    frame: Frame
+    loop: stage.For
+    trips: int
+    cell: int
+    before: tuple[Abstract, ...] = ()
+    items: tuple[Abstract, ...] | None = None
+    slots: list[tuple[int, str]] = field(default_factory=list)
+    """The variables that hold the arrays of rows, one for each number in `items`."""
+    _kept: dict[int, str] = field(default_factory=dict)
+    """By position in `items`, the variable that holds the same array as the list."""
+    _loop_began: int = 0
+    _trip_began: int = 0
+    _at_begin: dict[Slot, Content] = field(default_factory=dict)
+
+    def begin(self) -> None:
+        """After the first trip: the others begin with an empty list."""
+        state = self.engine.state
+        self._loop_began = state.cell_number()
+        self.before = cast(ListCell, self.engine.contents_at(self.cell)).items
+        state.set(self.cell, _EMPTY)
+
+    def begin_trip(self) -> None:
+        """Before a trip: the cells that it makes have greater numbers."""
+        self._trip_began = self.engine.state.cell_number()
+        self._at_begin = dict(self.engine.state.slots)
+
+    def end_trip(self, position: Abstract) -> None:
+        """After a trip: what it appended becomes rows at `position`, and the list is empty again."""
+        state = self.engine.state
+        content = state.get(self.cell)
+        if not isinstance(content, ListCell) or sources_of(content):
+            raise Restart(self.loop)
+        state.set(self.cell, _EMPTY)
+        arrays = [item.cell for item in content.items if isinstance(item, Ref)]
+        self._kept = {}
+        items = tuple([self._row_of(item, i) for i, item in enumerate(content.items)])
+        numbers = _numbers(Tuple(items))
+        differs = self.items is not None and not _similar(Tuple(items), Tuple(self.items))
+        if differs or len(set(arrays)) < len(arrays) or len(numbers) > NUMBERS:
+            raise Restart(self.loop)
+        self.items = items
+        self.slots = [self._slot(j, n) for j, n in enumerate(self._all_numbers())]
+        at = materialise(self.engine.b, binary(self.engine, "-", position, Const(1)), ArrayType(INT64))
+        if any(s not in state.slots for s in self.slots):
+            raise NewRows(self)
+        for slot, number in zip(self.slots, numbers, strict=True):
+            state.set(slot, Array(self._stored(slot, number.value, at), Form.JAX))
+
+    def declare(self) -> None:
+        """Before the loop: the arrays of rows that a trip was found to need."""
+        b, state = self.engine.b, self.engine.state
+        for slot, item in zip(self.slots, self._all_numbers(), strict=True):
+            if slot not in state.slots:
+                zero = b.op(Constant(np.zeros((), item.dtype)))
+                rows = b.op(Broadcast((self.trips - 1, *item.shape), ()), zero)
+                state.set(slot, Array(rows, Form.JAX))
+
+    def _all_numbers(self) -> list[Array]:
+        return _numbers(Tuple(self.items or ()))
+
+    def end(self) -> None:
+        """After the loop: the list holds the elements of all trips."""
+        state = self.engine.state
+        mark = f".rows{self.cell}."
+        held = [s for s in state.slots if isinstance(s, tuple) and s[1].startswith(mark)]
+        if self.loop in self.engine.widened:  # the second trip may append numbers of another type
+            raise Restart(self.loop)
+        assert self.items is not None
+        arrays = [cast(Array, state.get(slot)).value for slot in self.slots]
+        appended: list[Abstract] = []
+        for trip in range(self.trips - 1):
+            rows = iter([row(self.engine.b, array, trip) for array in arrays])
+            appended += [self._element(item, rows) for item in self.items]
+        for i, name in self._kept.items():
+            appended[i - len(self.items)] = self._last(name)
+        for slot in held:
+            state.forget(slot)
+        state.set(self.cell, ListCell((*self.before, *appended)))
+
+    def _slot(self, position: int, number: Array) -> tuple[int, str]:
+        """The variable for the rows of a number: another one for each type that it may have."""
+        kind = f"{number.form.name}.{number.weak}.{number.key_impl}.{number.type}"
+        return self.frame.id, f".rows{self.cell}.{position}.{kind}"
+
+    def _stored(self, slot: tuple[int, str], value: Value, at: Value) -> Value:
+        """The array of rows with one more row."""
+        b = self.engine.b
+        shape = value.type.static_shape
+        rows = cast(Array, self.engine.state.get(slot)).value
+        zero = b.op(Constant(np.asarray(0, INT64)))
+        new = b.op(Reshape((1, *shape)), value)
+        return b.op(DynamicUpdateSlice(), rows, new, at, *[zero] * len(shape))
+
+    def _last(self, name: str) -> Abstract:
+        """What a variable holds after the loop: the array that the last trip appended."""
+        held = self.engine.state.get((self.frame.id, name))
+        held = held.value if isinstance(held, MaybeUndef) else held
+        if not isinstance(held, Ref) or held.path:
+            raise Restart(self.loop)
+        return held
+
+    def _row_of(self, item: Abstract, position: int = -1) -> Abstract:
+        """What a trip appended, with numbers as values of the program: what differs from trip to trip."""
+        match item:
+            case Const(value) if type(value) in (bool, int, float, complex):
+                try:
+                    return Array(self.engine.b.op(Constant(np.asarray(value))), Form.PYTHON)
+                except OverflowError:
+                    raise Restart(self.loop) from None
+            case ByPath():
+                raise Restart(self.loop)
+            case Const() | Array():
+                return item
+            case Tuple(items, cls):
+                return Tuple(tuple([self._row_of(part) for part in items]), cls)
+            case Ref(cell, ()) if cell > self._trip_began:
+                content = self.engine.state.get(cell)
+                own = isinstance(content, ArrayCell) and content.writable is True and not sources_of(content)
+                if own and self._stays_as_it_is(cell, position):
+                    return Array(content.value, Form.NDARRAY)
+        raise Restart(self.loop)
+
+    def _stays_as_it_is(self, cell: int, position: int) -> bool:
+        """True for an array that no later trip stores into: nobody else has it, or one variable, and no trip stores
+        into an array that it got from the trip before."""
+        state, frame = self.engine.state, self.frame.id
+        holders = [s for s, c in state.slots.items() if _refers(s, c, cell)]
+        if not holders:
+            return True
+        (holder, *others) = holders
+        if others or position < 0 or not isinstance(holder, tuple) or holder[0] != frame:
+            return False
+        held = state.get(holder)
+        if not isinstance(held, Ref) or held.path or any(map(self._is_stored_into, self._at_begin)):
+            return False
+        self._kept[position] = holder[1]
+        return True
+
+    def _is_stored_into(self, slot: Slot) -> bool:
+        """True for an array of an earlier trip, or one that may be, into which this trip stores."""
+        before = self._at_begin[slot]
+        if not isinstance(before, ArrayCell) or self.engine.state.slots.get(slot) is before:
+            return False
+        return not isinstance(slot, int) or slot > self._loop_began or bool(sources_of(before))
+
+    def _element(self, item: Abstract, rows: Iterator[Value]) -> Abstract:
+        """What a trip appended, of the next of its rows."""
+        match item:
+            case Tuple(items, cls):
+                return Tuple(tuple([self._element(part, rows) for part in items]), cls)
+            case Array(form=Form.NDARRAY):
+                return Ref(self.engine.state.new_cell(ArrayCell(next(rows))))
+            case Array():
+                return replace(item, value=next(rows))
+        return item
+
+
+def _numbers(item: Abstract) -> list[Array]:
+    """The numbers of what a trip appended, in order."""
+    if isinstance(item, Tuple):
+        return [n for part in item.items for n in _numbers(part)]
+    return [item] if isinstance(item, Array) else []
+
+
+def _similar(a: Abstract, b: Abstract) -> bool:
+    """True if two trips append the same structure, whatever the numbers and their types."""
+    if isinstance(a, Tuple) and isinstance(b, Tuple):
+        return a.cls is b.cls and len(a.items) == len(b.items) and all(map(_similar, a.items, b.items))
+    if isinstance(a, Const) and isinstance(b, Const):
+        return same_constant(a.value, b.value)
+    return type(a) is type(b)

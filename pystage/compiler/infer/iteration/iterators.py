@@ -1,0 +1,500 @@
+"""Iteration: what the elements of an iterable are, and whether a loop over it can be rolled.
+
+`elements` lists an iterable whose structure is known now. `rolled` gives the length and the element at a
+staged position of one that a single `While` can go over: a range, an array's first axis, and `zip`,
+`enumerate` and `reversed` of these.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from ...diagnostics.codes_calls import NotServed
+from ...diagnostics.codes_constant import TooManyToUnroll
+from ...diagnostics.codes_control import NotIterable
+from ...diagnostics.diagnostic import DiagnosticError
+from ...library.kernels.structures import view_items
+from ...library.numpy.indexing.doors import array_getitem
+from ...library.numpy.indexing.flat import flat_of
+from ...library.numpy.indexing.masks import Masked
+from ...library.numpy.indexing.stores import shape_of
+from ...library.python import operators
+from ...library.python.iterators import is_iterator, taken
+from ...library.python.ranges import range_element, range_length
+from ...library.rules.classes import not_iterable
+from ...values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Const,
+    DictCell,
+    DictView,
+    Enumerate,
+    Filtered,
+    Flat,
+    IteratorCell,
+    ListCell,
+    Mapped,
+    ObjectCell,
+    Range,
+    Ref,
+    Reversed,
+    SetCell,
+    Tuple,
+    Unknown,
+    Zip,
+)
+from ..core.constants import UNROLL_LIMIT
+from ..objects import objects
+from ..telling.describe import describe
+
+if TYPE_CHECKING:
+    from ..core.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Rolled:
+    """An iterable that a rolled loop goes over: its length (known or staged), and the element at a position."""
+
+    length: Abstract
+    element: Callable[[Abstract], Abstract]
+
+
+LAZY = (Enumerate, Zip, Reversed, Mapped)
+"""Iterators that give their elements once."""
+
+
+def check_iterable(engine: Engine, value: Abstract, text: str = "{!r} object is not iterable") -> None:
+    """Raises TypeError of this text for what is certainly no iterable."""
+    name = not_iterable(engine, value)
+    if name is not None:
+        engine.raise_(TypeError(text.format(name)))
+
+
+def elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
+    """The elements, where the structure is known now; None for what is not (an unknown range)."""
+    check_iterable(engine, value)
+    found = _elements(engine, value)
+    if found is not None:
+        _take(engine, value)
+    return found
+
+
+def _take(engine: Engine, value: Abstract) -> None:
+    """Notes that a lazy iterator has been gone over; PS606 where it had been before, or on some path."""
+    if not isinstance(value, LAZY) or value.turn is None:
+        return
+    turn = cast(Ref, value.turn)
+    cell = engine.state.get(turn.cell)
+    if not isinstance(cell, IteratorCell) or cell.source is None:
+        what = describe(value, engine.state)
+        why = "the first loop has taken its elements, all or some of them"
+        instead = "make a list of it first, and go over that"
+        name = f"going over {what} a second time"
+        raise DiagnosticError(NotServed(span=engine.b.span, name=name, why=why, instead=instead))
+    engine.write(turn.cell, IteratorCell())
+
+
+def take_all(engine: Engine, value: Abstract) -> None:
+    """`_take` of a lazy iterator and of those that it goes over."""
+    _take(engine, value)
+    match value:
+        case Enumerate(inner) | Reversed(inner):
+            take_all(engine, inner)
+        case Zip(inners) | Mapped(_, inners):
+            for each in inners:
+                take_all(engine, each)
+
+
+def iterators_in(engine: Engine, value: Abstract) -> list[int]:
+    """The iterators that going over `value` takes elements of."""
+    match value:
+        case Enumerate(inner) | Reversed(inner):
+            return iterators_in(engine, inner)
+        case Zip(inners) | Mapped(_, inners):
+            return [cell for inner in inners for cell in iterators_in(engine, inner)]
+        case Ref() if isinstance(cell := engine.state.get(value.cell), IteratorCell):
+            source = cell.source
+            return [value.cell, *(iterators_in(engine, source.inner) if isinstance(source, Filtered) else ())]
+    return []
+
+
+def at_end(engine: Engine, content: IteratorCell) -> IteratorCell:
+    """An iterator that has given all that it had."""
+    if isinstance(content.source, Flat):
+        return replace(content, index=shape_of(engine, content.source.array)[0])
+    return IteratorCell()
+
+
+def _elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
+    match value:
+        case Tuple(items):
+            return list(items)
+        case Const(v):
+            return _constant_elements(engine, value, v)
+        case Range():
+            return _range_elements(engine, value)
+        case Ref():
+            return _cell_elements(engine, value)
+        case DictView():
+            return view_items(engine, value)
+        case Enumerate(inner, start):
+            parts = elements(engine, inner)
+            if parts is None:
+                return None
+            return [
+                Tuple((operators.binary(engine, "+", start, Const(i)) if i else start, part))
+                for i, part in enumerate(parts)
+            ]
+        case Zip():
+            return _zip_elements(engine, value)
+        case Reversed(inner, count):
+            parts = elements(engine, inner)
+            if parts is None or count is None:
+                return None if parts is None else parts[::-1]
+            return parts[:count][::-1] if len(parts) >= count else []
+        case Mapped(function, inners):
+            if any(is_iterator(engine, inner) for inner in inners):
+                return [_mapped(engine, function, row) for row in _zip_steps(engine, inners, strict=False)]
+            lists = [elements(engine, i) for i in inners]
+            if any(part is None for part in lists):
+                return None
+            return [engine.call(function, list(args)) for args in zip(*cast("list[list[Abstract]]", lists))]
+        case Array():
+            return _array_elements(engine, value)
+        case _:
+            return None
+
+
+def _constant_elements(engine: Engine, value: Abstract, v: Any) -> list[Abstract]:
+    if isinstance(v, (str | bytes | range | frozenset | tuple, type)):
+        _check_count(engine, len(v) if hasattr(v, "__len__") else 0)
+        return [engine.constant_object(x) for x in v]  # type: ignore[union-attr]
+    raise DiagnosticError(NotIterable(span=engine.b.span, what=describe(value, engine.state)))
+
+
+def _check_count(engine: Engine, count: int) -> None:
+    if count > UNROLL_LIMIT:
+        raise DiagnosticError(TooManyToUnroll(span=engine.b.span, trips=count, limit=UNROLL_LIMIT))
+
+
+def known_range(value: Range) -> range | None:
+    """The Python range, if all parts are known."""
+    parts = (value.start, value.stop, value.step)
+    if all(isinstance(p, Const) for p in parts):
+        return range(*[int(cast(Const, p).value) for p in parts])
+    return None
+
+
+def _range_elements(engine: Engine, value: Range) -> list[Abstract] | None:
+    whole = known_range(value)
+    if whole is None:
+        return None
+    _check_count(engine, len(whole))
+    return [Const(i) for i in whole]
+
+
+def _cell_elements(engine: Engine, value: Ref) -> list[Abstract] | None:
+    cell = engine.cell(value)
+    match cell:
+        case ListCell(items):
+            return list(items)
+        case DictCell(entries):
+            return [engine.constant_object(k) for k in entries]
+        case SetCell(members):
+            return [engine.constant_object(m) for m in members]
+        case IteratorCell():
+            return [step() for step in _iterator_steps(engine, value)]
+        case ArrayCell():
+            return _array_elements(engine, value)
+        case ObjectCell():
+            return list(object_items(engine, iterator_of(engine, value)))
+    return None
+
+
+def iterator_of(engine: Engine, value: Ref) -> Abstract:
+    """What `iter(value)` gives for an instance of a user class; the instance itself where it is indexed."""
+    check_iterable(engine, value)
+    method = objects.special_method(engine, value, "__iter__")
+    return value if method is None else engine.call(method, [])
+
+
+def object_items(engine: Engine, iterator: Abstract) -> Iterator[Abstract]:
+    """The elements of what `iterator_of` gives, each found when it is asked for, as `for` does.
+
+    By `__next__`, or by `__getitem__` from 0 on; their end is an exception that they certainly raise.
+    """
+    step = objects.special_method(engine, iterator, "__next__")
+    by_index = objects.special_method(engine, iterator, "__getitem__") if step is None else None
+    if step is None and by_index is None:
+        cell = engine.state.get(iterator.cell) if isinstance(iterator, Ref) else None
+        if isinstance(cell, ObjectCell):
+            engine.raise_(TypeError(f"iter() returned non-iterator of type {cell.cls.__name__!r}"))
+        found = elements(engine, iterator)
+        if found is None:
+            raise DiagnosticError(NotIterable(span=engine.b.span, what=describe(iterator, engine.state)))
+        yield from found
+        return
+    for position in range(UNROLL_LIMIT + 1):
+        if by_index is not None:
+            item = engine.attempt(functools.partial(engine.call, by_index, [Const(position)]), IndexError)
+        else:
+            item = engine.attempt(functools.partial(engine.call, cast(Abstract, step), []), StopIteration)
+        if item is None:
+            return
+        yield item
+    raise DiagnosticError(TooManyToUnroll(span=engine.b.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
+
+
+def _zip_elements(engine: Engine, value: Zip) -> list[Abstract] | None:
+    if any(is_iterator(engine, inner) for inner in value.inners):
+        return [step() for step in _zip_steps(engine, value.inners, value.strict)]
+    lists: list[list[Abstract]] = []
+    for inner in value.inners:
+        parts = elements(engine, inner)
+        if parts is None:
+            return None
+        lists.append(parts)
+    if value.strict:
+        _check_strict(engine, [len(part) for part in lists])
+    return [Tuple(tuple(items)) for items in zip(*lists)]
+
+
+def _check_strict(engine: Engine, lengths: list[int]) -> None:
+    """Raises what `zip(…, strict=True)` raises after as many elements as there are."""
+    try:
+        list(zip(*[range(n) for n in lengths], strict=True))
+    except ValueError as error:
+        engine.raise_(error)
+
+
+def _array_elements(engine: Engine, value: Abstract) -> list[Abstract]:
+    array = cast(Array, engine.read(value))
+    if not array.shape:
+        engine.raise_(TypeError("iteration over a 0-d array"))
+    _check_count(engine, array.shape[0])
+    return [array_getitem(engine, value, Const(i)) for i in range(array.shape[0])]
+
+
+# ---------------------------------------------------------------- one by one
+
+Step = Callable[[], Abstract]
+"""Gives an element that a loop has come to: a call, where `map` makes one."""
+
+
+def is_listed(engine: Engine, value: Abstract) -> bool:
+    """Whether it is known now what a loop goes over; False for a range with a computed end."""
+    match value:
+        case Range():
+            return known_range(value) is not None
+        case Masked():
+            return False
+        case Enumerate(inner) | Reversed(inner):
+            return is_listed(engine, inner)
+        case Zip(inners) | Mapped(_, inners):
+            return all(is_listed(engine, inner) for inner in inners)
+        case _:
+            return True
+
+
+def steps(engine: Engine, value: Abstract) -> Iterator[Step] | None:
+    """What a loop goes over, found step by step: the body may change a list or a dict meanwhile."""
+    check_iterable(engine, value)
+    if not is_listed(engine, value):
+        return None
+    if isinstance(value, Enumerate | Zip | Mapped) or (
+        isinstance(value, Reversed) and isinstance(value.inner, Ref)
+    ):
+        _take(engine, value)
+    match value:
+        case Ref() if isinstance(engine.state.get(value.cell), ListCell):
+            return _list_steps(engine, value)
+        case Ref() if isinstance(engine.state.get(value.cell), DictCell):
+            return _dict_steps(engine, DictView("keys", value.cell))
+        case Ref() if isinstance(engine.state.get(value.cell), IteratorCell):
+            return _iterator_steps(engine, value)
+        case Ref() if isinstance(engine.state.get(value.cell), ArrayCell):
+            return _array_steps(engine, value)
+        case DictView():
+            return _dict_steps(engine, value)
+        case Enumerate(inner, start):
+            parts = cast("Iterator[Step]", steps(engine, inner))
+            return (functools.partial(_numbered, engine, start, i, part) for i, part in enumerate(parts))
+        case Zip(inners, strict):
+            return _zip_steps(engine, inners, strict)
+        case Reversed(inner, count) if isinstance(inner, Ref):
+            return _reversed_steps(engine, inner, count)
+        case Mapped(function, inners):
+            rows = _zip_steps(engine, inners, strict=False)
+            return (functools.partial(_mapped, engine, function, row) for row in rows)
+        case _:
+            found = elements(engine, value)
+            return None if found is None else (functools.partial(_same, item) for item in found)
+
+
+def _same(item: Abstract) -> Abstract:
+    return item
+
+
+def _numbered(engine: Engine, start: Abstract, i: int, part: Step) -> Abstract:
+    return Tuple((operators.binary(engine, "+", start, Const(i)) if i else start, part()))
+
+
+def _mapped(engine: Engine, function: Abstract, row: Step) -> Abstract:
+    return engine.call(function, list(cast(Tuple, row()).items))
+
+
+def _list_steps(engine: Engine, value: Ref) -> Iterator[Step]:
+    """The elements of a list, which the body may make longer or shorter."""
+    for position in range(UNROLL_LIMIT + 1):
+        items = cast(ListCell, engine.cell(value)).items
+        if position >= len(items):
+            return
+        yield functools.partial(_same, items[position])
+    raise DiagnosticError(TooManyToUnroll(span=engine.b.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
+
+
+def _iterator_steps(engine: Engine, value: Ref) -> Iterator[Step]:
+    """What an iterator has left; the body may take of it too."""
+    for _ in range(UNROLL_LIMIT + 1):
+        item = taken(engine, value)
+        if item is None:
+            return
+        yield functools.partial(_same, item)
+    raise DiagnosticError(TooManyToUnroll(span=engine.b.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
+
+
+def _array_steps(engine: Engine, value: Ref, order: int = 1) -> Iterator[Step]:
+    """The elements of an ndarray, as they are when the loop comes to them."""
+    shape = shape_of(engine, value)
+    if not shape:
+        engine.raise_(TypeError("iteration over a 0-d array"))
+    _check_count(engine, shape[0])
+    for position in range(shape[0])[::order]:
+        yield functools.partial(array_getitem, engine, value, Const(position))
+
+
+def _reversed_steps(engine: Engine, value: Ref, count: int | None) -> Iterator[Step]:
+    """From the last element that there was to the first; they end where a list has become too short."""
+    if isinstance(engine.cell(value), ArrayCell):
+        yield from _array_steps(engine, value, order=-1)
+        return
+    if not isinstance(engine.cell(value), ListCell):
+        for item in reversed(elements(engine, value) or []):
+            yield functools.partial(_same, item)
+        return
+    for position in reversed(range(count or 0)):
+        items = cast(ListCell, engine.cell(value)).items
+        if position >= len(items):
+            return
+        yield functools.partial(_same, items[position])
+
+
+def _dict_steps(engine: Engine, view: DictView) -> Iterator[Step]:
+    """Keys, values or items as they are when the loop comes to them; RuntimeError if there are more or less."""
+    keys = list(cast(DictCell, engine.cell(Ref(view.cell))).entries)
+    for position in range(len(keys) + 1):
+        entries = cast(DictCell, engine.cell(Ref(view.cell))).entries
+        if len(entries) != len(keys):
+            engine.raise_(RuntimeError("dictionary changed size during iteration"))
+        if position < len(keys):
+            if keys[position] not in entries:
+                engine.raise_(RuntimeError("dictionary keys changed during iteration"))
+            yield functools.partial(_same, view_items(engine, view)[position])
+
+
+def _zip_steps(engine: Engine, inners: tuple[Abstract, ...], strict: bool) -> Iterator[Step]:
+    """Rows of elements, until one of the parts has no more."""
+    parts = [cast("Iterator[Step]", steps(engine, inner)) for inner in inners]
+    while parts:
+        row: list[Step] = []
+        for part in parts:
+            step = next(part, None)
+            if step is None:
+                break
+            row.append(step)
+        if len(row) < len(parts):
+            if strict:
+                others = parts[1:] if not row else []
+                longer = [next(part, None) is not None for part in others]
+                _check_strict(engine, [*[1] * len(row), 0, *[int(more) for more in longer[len(row) :]]])
+            return
+        yield functools.partial(_row, row)
+
+
+def _row(row: list[Step]) -> Abstract:
+    return Tuple(tuple([step() for step in row]))
+
+
+# ---------------------------------------------------------------- rolled
+
+
+def rolled(engine: Engine, value: Abstract) -> Rolled | None:
+    """How a rolled loop goes over `value`; None where it must be unrolled over structure."""
+    match value:
+        case Range():
+            return _rolled_range(engine, value)
+        case Const(v) if isinstance(v, range):
+            return _rolled_range(engine, Range(Const(v.start), Const(v.stop), Const(v.step)))
+        case Array() if value.shape:
+            return Rolled(Const(value.shape[0]), lambda i: array_getitem(engine, value, i))
+        case Ref() if isinstance(engine.state.get(value.cell), ArrayCell):
+            shape = cast(Array, engine.read(value)).shape
+            if not shape:
+                engine.raise_(TypeError("iteration over a 0-d array"))
+            return Rolled(Const(shape[0]), lambda i: array_getitem(engine, value, i))
+        case Masked() if value.places is not None and value.axis == 0:
+            return Rolled(value.count(engine), lambda i: array_getitem(engine, value, i))
+        case Ref() if (flat := flat_of(engine, value)) is not None:
+            begin, array = Const(cast(IteratorCell, engine.state.get(value.cell)).index), flat.array
+            length = operators.binary(engine, "-", Const(shape_of(engine, array)[0]), begin)
+            return Rolled(
+                length, lambda i: array_getitem(engine, array, operators.binary(engine, "+", begin, i))
+            )
+        case Enumerate(inner, start):
+            parts = rolled(engine, inner)
+            if parts is None:
+                return None
+            at = parts.element
+            return Rolled(parts.length, lambda i: Tuple((operators.binary(engine, "+", start, i), at(i))))
+        case Zip(inners, strict):
+            return _rolled_zip(engine, inners, strict)
+        case Reversed(inner):
+            parts = rolled(engine, inner)
+            if parts is None:
+                return None
+            last, element = operators.binary(engine, "-", parts.length, Const(1)), parts.element
+            return Rolled(parts.length, lambda i: element(operators.binary(engine, "-", last, i)))
+        case Unknown(reason):
+            raise DiagnosticError(reason)
+        case _:
+            return None
+
+
+def _rolled_range(engine: Engine, value: Range) -> Rolled:
+    whole = known_range(value)
+    if whole is not None:
+        length: Abstract = Const(len(whole))
+    else:
+        length = range_length(engine, value)
+
+    return Rolled(length, lambda i: range_element(engine, value, i))
+
+
+def _rolled_zip(engine: Engine, inners: tuple[Abstract, ...], strict: bool) -> Rolled | None:
+    parts = [rolled(engine, inner) for inner in inners]
+    if not parts or any(p is None for p in parts):
+        return None
+    known = cast("list[Rolled]", parts)
+    lengths = [p.length for p in known]
+    if strict and len({engine.known(n, "a length of zip(…, strict=True)") for n in lengths}) > 1:
+        return None  # it raises after the trips
+    counts = [n.value for n in lengths if isinstance(n, Const)]
+    if all(isinstance(n, Const) for n in lengths):
+        length: Abstract = Const(min(counts))
+    else:
+        length = engine.call(Const(min), lengths)
+    return Rolled(length, lambda i: Tuple(tuple([p.element(i) for p in known])))

@@ -1,0 +1,1 @@
+"""Objects and their classes, and what the program finds in the caller's world."""

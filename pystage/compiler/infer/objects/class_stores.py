@@ -1,0 +1,51 @@
+"""Stores into attributes of classes of the user: such an attribute is a variable of the program, as a module's are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...diagnostics.codes_mutation import CannotStore
+from ...diagnostics.diagnostic import DiagnosticError
+from ...values.lattice import Abstract, Array, Const, ObjectCell, Ref, Text, Tuple
+from ..exceptions import raising
+from .objects import class_member, found, is_library_class, lookup_class
+
+if TYPE_CHECKING:
+    from ..core.engine import Engine
+
+_VALUES = (bool, int, float, complex, str, bytes, type(None))
+
+
+def store(engine: Engine, cls: type, name: str, value: Abstract) -> None:
+    """`cls.name = value`; PS503 for what is no plain value, and where no plain value stood in the class itself."""
+    raw = vars(cls).get(name, lookup_class(cls, name))
+    plain = (
+        type(cls).__setattr__ is type.__setattr__ and not name.startswith("__") and not is_library_class(cls)
+    )
+    inherited = found(raw) and name not in vars(cls)
+    if not plain or inherited or _binds(type(raw)) or not _is_plain(engine, value):
+        what = f"the attribute {name!r} of the class {cls.__name__}"
+        raise DiagnosticError(CannotStore(span=engine.b.span, what=what))
+    engine.externals.note_class(cls)
+    number = engine.namespace_number(cls, create=True)
+    assert number is not None
+    engine.global_names[number] = cls
+    slot = number, name
+    if slot not in engine.state.slots and found(raw):  # what other paths leave as it is
+        engine.state.define(slot, class_member(engine, cls, name, raw))
+    raising.write(engine, slot, value)
+
+
+def _binds(kind: type) -> bool:
+    """Whether an attribute of this type says itself what reading or storing it does."""
+    return any(hasattr(kind, name) for name in ("__get__", "__set__", "__delete__"))
+
+
+def _is_plain(engine: Engine, value: Abstract) -> bool:
+    """Whether a value is the same read through the class and through an instance."""
+    if isinstance(value, Ref):
+        content = engine.state.get(value.cell)
+        return not (isinstance(content, ObjectCell) and _binds(content.cls))
+    return isinstance(value, Array | Tuple | Text) or (
+        isinstance(value, Const) and type(value.value) in _VALUES
+    )

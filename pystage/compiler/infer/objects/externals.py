@@ -1,0 +1,351 @@
+"""The world around a staged function: globals, closures, defaults, and what they hold.
+
+Arrays and numbers with a fraction become hidden inputs, read at each call, and so do integers that were seen
+to change; what must be known becomes a constant under a guard. Containers and objects become cells whose
+contents are found as they are needed.
+"""
+
+from __future__ import annotations
+
+import builtins
+import enum
+import functools
+import types
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from ...diagnostics.codes_types import DTypeNotStaged
+from ...diagnostics.diagnostic import DiagnosticError
+from ...hlo.ir import Value
+from ...hlo.types import SHORT_NAMES, ArrayType, DType
+from ...ops.draw import HANDLE
+from ...values.boundary import Form, Global, Guard, GuardKind, HiddenInput, Owned, Path, PathKey, Step
+from ...values.demand import Statics, no_value
+from ...values.generators import GENERATORS, generator_cell
+from ...values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Const,
+    DictCell,
+    ListCell,
+    Method,
+    ObjectCell,
+    Ref,
+    SetCell,
+    Tuple,
+)
+from ..core.numbers import python_dtype
+from ..telling.foreign import unsupported_class
+from .objects import is_library_class, unsupported
+
+if TYPE_CHECKING:
+    from ..core.engine import Engine
+
+_BY_IDENTITY = (
+    type,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.ModuleType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    np.ufunc,
+    enum.Enum,
+    np.dtype,
+    types.GenericAlias,
+    type(NotImplemented),
+)
+_BY_VALUE = (bool, str, bytes, type(None), type(Ellipsis), range, slice)
+_NUMBERS = (int, float, complex)
+_INT64 = range(-(2**63), 2**63)
+TABLE = 32
+"""A tuple of more numbers is a constant until it is seen to change: an input for each would cost more."""
+
+
+class _Attributes:
+    """Finds the attributes of one object of the world, each once."""
+
+    __slots__ = ("_externals", "_known", "_object", "_path")
+
+    def __init__(self, externals: Externals, path: Path, obj: Any) -> None:
+        self._externals = externals
+        self._path = path
+        self._object = obj
+        self._known: dict[str, Abstract | None] = {}
+
+    @property
+    def names(self) -> Iterable[str]:
+        return instance_fields(self._object)
+
+    def __call__(self, name: str) -> Abstract | None:
+        if name not in self._known:
+            fields = instance_fields(self._object)
+            # That a field is absent is a part of the object's layout, which is guarded.
+            path = self._path.attribute(name)
+            self._known[name] = self._externals.value(path, fields[name]) if name in fields else None
+        return self._known[name]
+
+
+class Externals:
+    """What the program has read of the world: hidden inputs, guards, and cells for the caller's objects."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.hidden: list[tuple[HiddenInput, Value]] = []
+        self.guards: list[Guard] = []
+        self.cells: dict[int, tuple[int, Path, Any]] = {}  # by id of the object: cell, path, the object
+        self.initial: dict[int, tuple[Path, Any]] = {}  # by cell: what it was when the program began
+        self._members: set[tuple[type, str, int]] = set()
+        self.captured: list[int] = []  # cells that no argument led to, in the order in which they were met
+        self.generators: list[tuple[Path, Value]] = []
+        self._globals: dict[tuple[int, str], Abstract | None] = {}
+        self._guarded: set[tuple[GuardKind, PathKey]] = set()
+        self._classes: set[type] = set()
+        self._functions: dict[int, types.FunctionType] = {}
+        self._opened: set[PathKey] = set()  # items of tables that were seen to change
+        self.told = Statics({}, no_value)
+
+    def global_variable(self, namespace: dict[str, Any], name: str) -> Abstract | None:
+        """The value of a module's variable or of a builtin; None if there is no such name."""
+        key = (id(namespace), name)
+        if key not in self._globals:
+            path = Path(Global(namespace, name))
+            if name in namespace:
+                self._globals[key] = self.value(path, namespace[name])
+            elif hasattr(builtins, name):
+                self._globals[key] = self.value(path, getattr(builtins, name))
+            else:
+                self.guard(GuardKind.ABSENT, path, None)
+                self._globals[key] = None
+        return self._globals[key]
+
+    def guard(self, kind: GuardKind, path: Path, expected: Any) -> None:
+        """Notes that the program holds only while this is so."""
+        key = (kind, path.key)
+        if key not in self._guarded:
+            self._guarded.add(key)
+            self.guards.append(Guard(kind, path, expected, self._engine.b.span))
+
+    def value(self, path: Path, obj: Any) -> Abstract:
+        """The abstract value of an object of the world, read through `path`."""
+        kind = type(obj)
+        if kind is int and not (self._changes(path) and obj in _INT64):
+            self.guard(GuardKind.EQUAL, path, obj)
+            return Const(obj)
+        if kind in _NUMBERS or isinstance(obj, np.generic | np.ndarray | jax.Array):
+            return self._number(path, obj)
+        if kind in _BY_VALUE:
+            self.guard(GuardKind.EQUAL, path, obj)
+            return Const(obj)
+        if isinstance(obj, types.MethodType):
+            return Method(
+                self.value(path.attribute("__func__"), obj.__func__),
+                self.value(path.attribute("__self__"), obj.__self__),
+            )
+        if kind in GENERATORS:
+            return self.generator(path, obj)
+        opaque = isinstance(obj, _BY_IDENTITY) or self._engine.is_opaque(obj)
+        if opaque or isinstance(obj, functools.partial):
+            self.guard(GuardKind.IS, path, obj)
+            return Const(obj)
+        return self._structure(path, obj)
+
+    def generator(self, path: Path, obj: Any) -> Ref:
+        """A generator of random numbers, which the program may only draw from."""
+        found = self._known(path, obj)
+        if found is not None:
+            return found
+        self.guard(GuardKind.LAYOUT, path, obj)
+        return Ref(self._cell(path, obj, generator_cell(type(obj), self.handle(path))))
+
+    def handle(self, path: Path) -> Value:
+        """The number of a generator that the caller has."""
+        value = self._engine.root.add_param(HANDLE)
+        self.generators.append((path, value))
+        return value
+
+    def member(self, cls: type, name: str, raw: Any) -> None:
+        """Notes that `raw` was found under `name` in a class: another function may take its place."""
+        key = cls, name, id(raw)
+        if key in self._members:  # what is there is kept alive by its guard or by its library
+            return
+        self._members.add(key)
+        self.note_class(cls)
+        for base in cls.__mro__:
+            found = vars(base).get(name)
+            if found is not None and any(raw is x for x in (found, *_wrapped(found))):
+                if not is_library_class(base):
+                    path = Path(Owned(base, base.__qualname__), ((Step.MEMBER, name),))
+                    self.guard(GuardKind.IS, path, found)
+                return
+
+    def note_function(self, function: types.FunctionType, path: Path) -> None:
+        """Notes that the code and the defaults of a function are a part of the program."""
+        if id(function) not in self._functions:
+            self._functions[id(function)] = function
+            for name in ("__code__", "__defaults__", "__kwdefaults__"):
+                self.guard(GuardKind.IS, path.attribute(name), getattr(function, name))
+
+    def note_class(self, cls: type) -> None:
+        """Notes that names were looked up in a class, also such as are not there."""
+        if cls in self._classes:
+            return
+        self._classes.add(cls)
+        for base in cls.__mro__:
+            if not is_library_class(base):
+                self.guard(
+                    GuardKind.NAMES, Path(Owned(base, base.__qualname__)), (len(vars(base)), base.__mro__)
+                )
+
+    def _number(self, path: Path, obj: Any) -> Abstract:
+        if isinstance(obj, np.ndarray):
+            found = self._known(path, obj)
+            if found is not None:
+                return found
+        if path.key in self.told.fixed and not isinstance(obj, np.ndarray | jax.Array):
+            self.guard(GuardKind.EQUAL, path, obj)
+            return Const(obj)
+        form, weak, key_impl = Form.NDARRAY, False, None
+        dtype: DType
+        shape: tuple[int, ...]
+        if type(obj) in _NUMBERS:
+            form, dtype, shape = Form.PYTHON, python_dtype(obj), ()
+        elif isinstance(obj, np.generic):
+            form, dtype, shape = Form.SCALAR, obj.dtype, ()
+        elif isinstance(obj, np.ndarray):
+            dtype, shape = obj.dtype, obj.shape
+        else:
+            form, dtype, shape, weak = Form.JAX, obj.dtype, obj.shape, bool(getattr(obj, "weak_type", False))
+            if jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key):
+                key_impl = str(jax.random.key_impl(obj))
+                data = jax.eval_shape(jax.random.key_data, obj)
+                dtype, shape = data.dtype, data.shape
+        if isinstance(obj, np.ndarray) and type(obj) is not np.ndarray:
+            raise self._unsupported(type(obj), f"{path} holds one, a subclass of ndarray")
+        if dtype not in SHORT_NAMES:
+            raise DiagnosticError(
+                DTypeNotStaged(span=self._engine.b.span, what=f"`{path}`", dtype=str(dtype))
+            )
+        type_ = ArrayType(dtype, tuple(shape))
+        value = self._engine.root.add_param(type_)
+        self._engine.origins.names[value] = path
+        self.hidden.append((HiddenInput(path, type_, form, weak, self._engine.b.span), value))
+        if form in (Form.PYTHON, Form.SCALAR):
+            self._engine.origins.places[value] = path
+            self._engine.origins.world[value] = obj
+            self.told.inputs[path.key] = path, obj
+        if form is not Form.NDARRAY:
+            return Array(value, form, weak, key_impl=key_impl)
+        return Ref(self._cell(path, obj, ArrayCell(value, bool(obj.flags.writeable))))
+
+    def _unsupported(self, cls: type, why: str) -> DiagnosticError:
+        return DiagnosticError(unsupported_class(cls, why, self._engine.b.span))
+
+    def _known(self, path: Path, obj: Any) -> Ref | None:
+        """The reference to an object that another path led to: both must lead to one object from now on."""
+        found = self.cells.get(id(obj))
+        if found is None:
+            return None
+        if path.key != found[1].key:
+            self.guard(GuardKind.SAME, path, found[1])
+        return Ref(found[0])
+
+    def _cell(self, path: Path, obj: Any, content: Any) -> int:
+        state = self._engine.state
+        cell = state.cell_number()
+        state.define(cell, content)
+        self.cells[id(obj)] = (cell, path, obj)
+        self.define(cell, path, content)
+        return cell
+
+    def define(self, cell: int, path: Path, content: Any) -> None:
+        """Notes what a cell of the world outside the arguments held when the program began."""
+        self.initial[cell] = (path, content)
+        self.captured.append(cell)
+
+    def _structure(self, path: Path, obj: Any) -> Abstract:
+        if type(obj) is tuple and is_table(obj) and not self._opens(path, obj):
+            self.guard(GuardKind.EQUAL, path, obj)
+            return self._engine.constant_object(obj)
+        if isinstance(obj, tuple):
+            self.guard(GuardKind.LAYOUT, path, obj)
+            items = [self.value(path.item(i), x) for i, x in enumerate(obj)]
+            return Tuple(tuple(items), type(obj))
+        found = self._known(path, obj)
+        if found is not None:
+            return found
+        self.guard(GuardKind.LAYOUT, path, obj)
+        if type(obj) is list:
+            cell = self._cell(path, obj, ListCell(()))
+            content: Any = ListCell(tuple([self.value(path.item(i), x) for i, x in enumerate(obj)]))
+        elif type(obj) is dict:
+            cell = self._cell(path, obj, DictCell({}))
+            content = DictCell({k: self.value(path.item(k), x) for k, x in obj.items()})
+        elif type(obj) in (set, frozenset):
+            self.guard(GuardKind.EQUAL, path, obj)
+            if type(obj) is frozenset:
+                return Const(obj)
+            cell = self._cell(path, obj, SetCell(frozenset()))
+            content = SetCell(frozenset(obj))
+        elif isinstance(obj, list | dict | set):
+            raise self._unsupported(type(obj), unsupported(type(obj)))
+        elif isinstance(obj, int | float | complex | str | bytes):
+            raise self._unsupported(type(obj), "it inherits from a number or a string")
+        else:
+            cell = self._cell(path, obj, ObjectCell(type(obj), {}))
+            content = ObjectCell(type(obj), {}, _Attributes(self, path, obj))
+        self._engine.state.define(cell, content)
+        self.initial[cell] = (path, content)
+        return Ref(cell)
+
+    def _changes(self, path: Path) -> bool:
+        """True if what stands at `path` was seen to change, so that a guard on its value would not hold."""
+        return path.key in self.told.changing or path.key in self._opened
+
+    def _opens(self, path: Path, table: tuple[Any, ...]) -> bool:
+        """True for a tuple of numbers whose items are read one by one: its floats become inputs."""
+        if self._changes(path):
+            self._opened |= {path.item(i).key for i in range(len(table))}
+            return True
+        count, inexact = _numbers(table)
+        return inexact and count <= TABLE
+
+
+def _wrapped(member: Any) -> list[Any]:
+    """The functions inside of a member of a class: those of a property, of a static method."""
+    return [getattr(member, name, None) for name in ("__func__", "fget", "fset", "func")]
+
+
+def is_table(obj: Any) -> bool:
+    """True for a tuple of numbers, strings and such tuples: a table that is written once."""
+    if type(obj) is tuple:
+        return all(map(is_table, obj))
+    return type(obj) in _BY_VALUE or type(obj) in _NUMBERS
+
+
+def _numbers(table: Any) -> tuple[int, bool]:
+    """How many leaves a table has, and whether there are floats or complex numbers among them."""
+    if type(table) is not tuple:
+        return 1, type(table) in (float, complex)
+    parts = [_numbers(x) for x in table]
+    return sum([n for n, _ in parts]), any(inexact for _, inexact in parts)
+
+
+def instance_fields(obj: Any) -> dict[str, Any]:
+    """The attributes that an object itself has: its `__dict__`, and its filled `__slots__`."""
+    fields = dict(getattr(obj, "__dict__", {}))
+    for cls in type(obj).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            descriptor = cls.__dict__.get(name)
+            if isinstance(descriptor, types.MemberDescriptorType):
+                try:
+                    fields[name] = descriptor.__get__(obj)
+                except AttributeError:
+                    continue
+    return fields

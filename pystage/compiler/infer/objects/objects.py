@@ -1,0 +1,485 @@
+"""Attributes, classes and instances: Python's object model on abstract values.
+
+Looks attributes up through the real MRO as `object.__getattribute__` does, without running user code:
+properties and methods are called as staged functions, instances are cells.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import jax
+
+from ...diagnostics.codes_calls import NoSuchAttribute
+from ...diagnostics.codes_control import MaybeNotAssigned
+from ...diagnostics.codes_mutation import CannotStore
+from ...diagnostics.diagnostic import DiagnosticError
+from ...library.context import Context
+from ...library.kernels.structures import call_now
+from ...library.registry import meaning_of
+from ...library.rules.classes import c_name, is_generated
+from ...values.boundary import Form, Owned, Path, Step
+from ...values.lattice import (
+    NONE,
+    Abstract,
+    Array,
+    Caught,
+    Cell,
+    Const,
+    Exc,
+    MaybeUndef,
+    Meaning,
+    Method,
+    ObjectCell,
+    Ref,
+    Super,
+    Tuple,
+    Undef,
+)
+from ..telling.describe import describe
+from ..telling.foreign import unsupported_class
+from ..telling.unassigned import notes_of
+
+if TYPE_CHECKING:
+    from ..core.engine import Engine
+
+_FUNCTIONS = (types.FunctionType,)
+_SENTINEL: Any = object()
+
+
+def lookup_class(cls: type, name: str, after: type | None = None) -> Any:
+    """The raw attribute `name` in the MRO of `cls` (behind `after`, for `super`), or the sentinel."""
+    mro = cls.__mro__
+    if after is not None:
+        mro = mro[mro.index(after) + 1 :]
+    for base in mro:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return _SENTINEL
+
+
+def found(raw: Any) -> bool:
+    """True if `lookup_class` found something."""
+    return raw is not _SENTINEL
+
+
+def has_default(cls: type, name: str) -> bool:
+    """True if an instance without an attribute of its own has one by its class."""
+    raw = lookup_class(cls, name)
+    return found(raw) and not isinstance(raw, types.MemberDescriptorType)
+
+
+def instance_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> Abstract:
+    """`instance.name`."""
+    cls = cell.cls
+    engine.externals.note_class(cls)
+    hook = lookup_class(cls, "__getattribute__")
+    getter = lookup_class(cls, "__getattr__")
+
+    def hooked() -> Abstract:
+        return engine.call(class_member(engine, cls, "__getattribute__", hook), [ref, Const(name)])
+
+    own: Abstract | None
+    if not isinstance(hook, types.FunctionType):
+        own = plain_getattr(engine, ref, cell, name)
+    else:
+        own = engine.attempt(hooked, AttributeError) if found(getter) else hooked()
+    if own is not None:
+        return own
+    if found(getter):
+        return engine.call(class_member(engine, cls, "__getattr__", getter), [ref, Const(name)])
+    no_such(engine, cls, name)
+
+
+def no_such(engine: Engine, cls: type, name: str) -> NoReturn:
+    """The program raises AttributeError."""
+    engine.raise_(AttributeError(f"{cls.__name__!r} object has no attribute {name!r}"))
+
+
+def plain_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> Abstract | None:
+    """`object.__getattribute__(instance, name)`; None if there is no such attribute."""
+    cls = cell.cls
+    engine.externals.note_class(cls)
+    if name == "__class__":
+        return Const(cls)
+    raw = lookup_class(cls, name)
+    if isinstance(raw, property | functools.cached_property):
+        if isinstance(raw, property):
+            if raw.fget is None:
+                engine.raise_(AttributeError(f"property {name!r} of {cls.__name__!r} object has no getter"))
+            return engine.call(class_member(engine, cls, name, raw.fget), [ref])
+        own = field(cell, name)
+        if isinstance(own, MaybeUndef):
+            return assigned(engine, own, name, f"the attribute {name!r} of {cls.__name__}")
+        if own is None or isinstance(own, Undef):
+            own = engine.call(class_member(engine, cls, name, raw.func), [ref])
+            set_field(engine, ref, name, own)
+        return own
+    if found(raw) and _written_in_python(raw, "__set__"):
+        return bind_member(engine, cls, name, raw, ref)
+    own = field(cell, name)
+
+    def of_class() -> Abstract | None:
+        stored = stored_member(engine, cls, name)
+        if stored is not None:
+            return stored
+        if found(raw) and not isinstance(raw, types.MemberDescriptorType):
+            return bind_member(engine, cls, name, raw, ref)
+        return None
+
+    if isinstance(own, MaybeUndef):
+        return _own_or_default(engine, own, cls, name, of_class)
+    return own if own is not None and not isinstance(own, Undef) else of_class()
+
+
+def _own_or_default(
+    engine: Engine, own: MaybeUndef, cls: type, name: str, of_class: Callable[[], Abstract | None]
+) -> Abstract:
+    """An attribute that some paths assign: where none has, what the class has under this name."""
+    what = f"the attribute {name!r} of {cls.__name__}"
+    if own.missing is not None and engine.intervals.decides(own.missing) is False:
+        return own.value
+    default = of_class()
+    if default is None:
+        return assigned(engine, own, name, what)
+    if own.missing is None:
+        return assigned(engine, own, name, what, default=True)
+    missing = Array(own.missing, Form.PYTHON)
+    return engine.branch(missing, lambda: default, lambda: own.value)
+
+
+def assigned(engine: Engine, value: MaybeUndef, name: str, what: str, default: bool = False) -> Abstract:
+    """The value of a variable or an attribute `name` that some paths do not assign, where it certainly has one.
+
+    Where a loop assigns it, the number of its trips is demanded; PS303 where that does not help. `default`: the class
+    has one for it.
+    """
+    if value.missing is not None and engine.intervals.decides(value.missing) is False:
+        return value.value
+    if value.runs is not None:
+        engine.known(value.runs, f"whether the loop assigns {what}")
+    notes = notes_of(engine, value.span, name, not what.startswith(("the variable", "the global")))
+    raise DiagnosticError(
+        MaybeNotAssigned(span=engine.b.span, what=what, name=name, default=default, notes=notes)
+    )
+
+
+def completed(content: Cell) -> Cell:
+    """The contents of a cell; of an object of the world with all of its attributes, those not read before too."""
+    if not isinstance(content, ObjectCell) or content.origin is None:
+        return content
+    fields = dict(content.fields)
+    for name in content.origin.names:
+        found = content.origin(name) if name not in fields else None
+        if found is not None:
+            fields[name] = found
+    return replace(content, fields=fields, origin=None)
+
+
+def field(cell: ObjectCell, name: str) -> Abstract | None:
+    """The instance's own attribute, if it has it."""
+    own = cell.fields.get(name)
+    if own is None and cell.origin is not None:
+        own = cell.origin(name)
+    return own
+
+
+def stored_member(engine: Engine, cls: type, name: str) -> Abstract | None:
+    """What the program has stored as an attribute of a class (`class_stores.py`); None where it has stored nothing."""
+    if engine.global_names:
+        for base in cls.__mro__:
+            slot = engine.namespace_number(base), name
+            if slot in engine.state.slots:
+                value = engine.state.get(slot)
+                return (
+                    assigned(engine, value, name, f"{base.__name__}.{name}")
+                    if isinstance(value, MaybeUndef)
+                    else value
+                )
+            if name in base.__dict__:
+                break
+    return None
+
+
+def bind_member(engine: Engine, cls: type, name: str, raw: Any, receiver: Abstract | None) -> Abstract:
+    """What a class attribute gives when read through an instance (`receiver`) or through the class."""
+    if isinstance(raw, staticmethod):
+        return class_member(engine, cls, name, raw.__func__)
+    if isinstance(raw, classmethod):
+        return Method(class_member(engine, cls, name, raw.__func__), Const(cls))
+    if receiver is not None and (isinstance(raw, _FUNCTIONS) or hasattr(raw, "__pystage_function__")):
+        return Method(class_member(engine, cls, name, raw), receiver)
+    if isinstance(raw, functools.partialmethod | functools.singledispatchmethod):
+        raise DiagnosticError(NoSuchAttribute(span=engine.b.span, what=cls.__qualname__, attribute=name))
+    if receiver is not None and isinstance(raw, types.WrapperDescriptorType | types.MethodDescriptorType):
+        return Method(Const(raw), receiver)
+    if receiver is not None and isinstance(raw, types.GetSetDescriptorType):
+        raise DiagnosticError(NoSuchAttribute(span=engine.b.span, what=cls.__qualname__, attribute=name))
+    member = class_member(engine, cls, name, raw)
+    getter = special_method(engine, member, "__get__") if _written_in_python(raw, "__get__") else None
+    return member if getter is None else engine.call(getter, [receiver or NONE, Const(cls)])
+
+
+def _written_in_python(descriptor: Any, name: str) -> bool:
+    """True if the class of what stands in a class has this method, as a function of the user."""
+    return isinstance(lookup_class(type(descriptor), name), types.FunctionType)
+
+
+def class_member(engine: Engine, cls: type, name: str, raw: Any) -> Abstract:
+    """A class attribute as a value of the world, under a guard."""
+    if isinstance(raw, _FUNCTIONS) or hasattr(raw, "__pystage_function__"):
+        engine.externals.member(cls, name, raw)
+        engine.keep.append(raw)
+        return Const(raw)
+    path = Path(Owned(cls, cls.__qualname__)).attribute(name)
+    if _written_in_python(raw, "__get__"):
+        owner = next(base for base in cls.__mro__ if name in vars(base))
+        path = Path(Owned(owner, owner.__qualname__), ((Step.MEMBER, name),))
+    return engine.externals.value(path, raw)
+
+
+def class_getattr(engine: Engine, cls: type, name: str) -> Abstract:
+    """`cls.name` for a class of the user or of the library."""
+    engine.externals.note_class(cls)
+    if name in ("__name__", "__qualname__", "__module__", "__doc__", "__mro__", "__bases__"):
+        return Const(getattr(cls, name))
+    stored = stored_member(engine, cls, name)
+    if stored is not None:
+        return stored
+    raw = lookup_class(cls, name)
+    if not found(raw):
+        if hasattr(cls, name):
+            path = Path(Owned(cls, cls.__qualname__)).attribute(name)
+            return engine.externals.value(path, getattr(cls, name))
+        engine.raise_(AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}"))
+    if issubclass(cls, enum.Enum) or is_library_class(cls):
+        return Const(getattr(cls, name))
+    if name == "__dataclass_fields__":
+        return Const(raw)
+    return bind_member(engine, cls, name, raw, None)
+
+
+def is_library_class(cls: type) -> bool:
+    """True for classes of Python, NumPy and JAX themselves."""
+    return cls.__module__.partition(".")[0] in ("builtins", "numpy", "jax", "jaxlib", "ml_dtypes")
+
+
+def super_getattr(engine: Engine, value: Super, name: str) -> Abstract:
+    """`super().name`."""
+    receiver = value.receiver
+    if isinstance(receiver, Ref):
+        cls = engine.state.get(receiver.cell).cls
+    elif isinstance(receiver, Const) and isinstance(receiver.value, type):
+        cls = receiver.value
+    else:
+        assert isinstance(receiver, Tuple)
+        cls = receiver.cls
+    engine.externals.note_class(cls)
+    raw = lookup_class(cls, name, value.cls)
+    if not found(raw):
+        engine.raise_(AttributeError(f"'super' object has no attribute {name!r}"))
+    if isinstance(raw, property):
+        return engine.call(class_member(engine, cls, name, raw.fget), [receiver])
+    return bind_member(engine, cls, name, raw, receiver)
+
+
+FROZEN = "%frozen"
+"""A field of an object that stands for an exception that was raised, which the host makes anew: it cannot change."""
+
+
+def set_field(engine: Engine, ref: Ref, name: str, value: Abstract) -> None:
+    """`object.__setattr__(instance, name, value)`."""
+    cell = engine.settle(ref)
+    assert isinstance(cell, ObjectCell)
+    if FROZEN in cell.fields:
+        raise DiagnosticError(CannotStore(span=engine.b.span, what=f"the attribute {name!r} of an exception"))
+    engine.write(ref.cell, dataclasses.replace(cell, fields={**cell.fields, name: value}))
+
+
+def instance_setattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str, value: Abstract) -> None:
+    """`instance.name = value`."""
+    cls = cell.cls
+    engine.externals.note_class(cls)
+    setter = lookup_class(cls, "__setattr__")
+    if setter is not object.__setattr__:
+        engine.call(class_member(engine, cls, "__setattr__", setter), [ref, Const(name), value])
+        return
+    raw = lookup_class(cls, name)
+    if isinstance(raw, property):
+        if raw.fset is None:
+            engine.raise_(AttributeError(f"property {name!r} of {cls.__name__!r} object has no setter"))
+        engine.call(class_member(engine, cls, name, raw.fset), [ref, value])
+        return
+    setter = found(raw) and _written_in_python(raw, "__set__")
+    method = special_method(engine, class_member(engine, cls, name, raw), "__set__") if setter else None
+    if method is not None:
+        engine.call(method, [ref, value])
+        return
+    plain = isinstance(raw, types.MemberDescriptorType | functools.cached_property)
+    if found(raw) and hasattr(raw, "__set__") and not plain:
+        raise DiagnosticError(CannotStore(span=engine.b.span, what=f"the descriptor {name!r}"))
+    if not has_dict(cls) and not isinstance(raw, types.MemberDescriptorType):
+        engine.raise_(AttributeError(f"{cls.__name__!r} object has no attribute {name!r}"))
+    set_field(engine, ref, name, value)
+
+
+def instance_delattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> None:
+    """`del instance.name`."""
+    cls = cell.cls
+    engine.externals.note_class(cls)
+    deleter = lookup_class(cls, "__delattr__")
+    if deleter is not object.__delattr__:
+        engine.call(class_member(engine, cls, "__delattr__", deleter), [ref, Const(name)])
+        return
+    raw = lookup_class(cls, name)
+    if isinstance(raw, property) and raw.fdel is not None:
+        engine.call(class_member(engine, cls, name, raw.fdel), [ref])
+        return
+    if isinstance(raw, property):
+        engine.raise_(AttributeError(f"property {name!r} of {cls.__name__!r} object has no deleter"))
+    delete_field(engine, ref, name)
+
+
+def delete_field(engine: Engine, ref: Ref, name: str) -> None:
+    """`object.__delattr__(instance, name)`."""
+    cell = engine.cell(ref)
+    assert isinstance(cell, ObjectCell)
+    own = field(cell, name)
+    if isinstance(own, MaybeUndef):
+        assigned(engine, own, name, f"the attribute {name!r} of {cell.cls.__name__}")
+    if own is None or isinstance(own, Undef):
+        if isinstance(lookup_class(cell.cls, name), types.MemberDescriptorType):
+            engine.raise_(AttributeError(name))
+        no_such(engine, cell.cls, name)
+    set_field(engine, ref, name, Undef(engine.b.span))
+
+
+def has_dict(cls: type) -> bool:
+    """True if instances take any attribute."""
+    return cls.__dictoffset__ != 0
+
+
+def construct(
+    engine: Engine, cls: type, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
+) -> Abstract:
+    """`cls(*args, **kwargs)` for a class of the user."""
+    if issubclass(cls, BaseException):
+        return Exc(cls, tuple(args), tuple(kwargs.items()))
+    if issubclass(cls, enum.Enum):
+        value = engine.known(args[0], f"the value of {cls.__name__}")
+        try:
+            return Const(cls(value))
+        except ValueError as error:
+            engine.raise_(error)
+    maker = type(cls).__call__
+    if meaning_of(maker) is not None:
+        return engine.call(Const(maker), [Const(cls), *args], kwargs)
+    why = unsupported(cls)
+    if why:
+        raise DiagnosticError(unsupported_class(cls, why, engine.b.span))
+    ref = Ref(engine.state.new_cell(ObjectCell(cls, {})))
+    initialise(engine, cls, ref, args, kwargs)
+    return ref
+
+
+def initialise(
+    engine: Engine, cls: type, ref: Ref, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
+) -> None:
+    """`cls.__init__(instance, *args, **kwargs)` for a new instance."""
+    init = lookup_class(cls, "__init__")
+    engine.externals.member(cls, "__init__", init)
+    if init is object.__init__:
+        if args or kwargs:
+            engine.raise_(TypeError(f"{cls.__name__}() takes no arguments"))
+    else:
+        engine.call(class_member(engine, cls, "__init__", init), [ref, *args], kwargs)
+
+
+def unsupported(cls: type) -> str:
+    """Why instances of a class cannot be cells; empty if they can."""
+    if type(cls) is not type and type(cls).__call__ is not type.__call__:
+        return f"its metaclass {type(cls).__name__} defines how it is called"
+    for base in cls.__mro__[1:]:
+        if base.__module__ == "builtins" and base is not object:
+            return f"it inherits from {base.__name__}"
+    if lookup_class(cls, "__new__") is not object.__new__ and not issubclass(cls, tuple):
+        new = lookup_class(cls, "__new__")
+        generic = getattr(new, "__module__", "") == "typing" or "Generic" in getattr(new, "__qualname__", "")
+        if not generic:
+            return "it defines __new__"
+    return ""
+
+
+def special_method(engine: Engine, value: Abstract, name: str) -> Abstract | None:
+    """The special method `name` bound to an instance of a user class, or None."""
+    if isinstance(value, Ref):
+        cell = engine.state.get(value.cell)
+        if isinstance(cell, ObjectCell):
+            key = cell.cls, name
+            if key in engine.special_methods:
+                return Method(engine.special_methods[key], value)
+            engine.externals.note_class(cell.cls)
+            raw = lookup_class(cell.cls, name)
+            if found(raw) and raw is not None and raw is not getattr(object, name, None):
+                bound = bind_member(engine, cell.cls, name, raw, value)
+                if isinstance(raw, types.FunctionType) and isinstance(bound, Method):
+                    engine.special_methods[key] = bound.function
+                return bound
+    if isinstance(value, Tuple) and value.cls is not tuple:
+        engine.externals.note_class(value.cls)
+        raw = lookup_class(value.cls, name)
+        if found(raw) and isinstance(raw, types.FunctionType) and not is_generated(raw):
+            return bind_member(engine, value.cls, name, raw, value)
+    if isinstance(value, Const) and isinstance(value.value, enum.Enum):
+        cls = type(value.value)
+        engine.externals.note_class(cls)
+        raw = lookup_class(cls, name)
+        if isinstance(raw, types.FunctionType) and raw.__module__ == "enum":
+            return Meaning(name, functools.partial(_of_enum, method=raw, member=value.value))
+        if isinstance(raw, types.FunctionType):
+            return bind_member(engine, cls, name, raw, value)
+    if isinstance(value, Exc | Caught):
+        classes = value.classes if isinstance(value, Caught) else {value.cls}
+        if any(isinstance(lookup_class(each, name), types.FunctionType) for each in classes):
+            return engine.getattr(value, name)
+    return None
+
+
+def _of_enum(ctx: Context, *others: Abstract, method: types.FunctionType, member: enum.Enum) -> Abstract:
+    """A special method that Python's `enum` has written (`IntFlag.__or__`), called for a member."""
+    known = [ctx.known(x, f"an operand of {type(member).__name__}") for x in others]
+    return call_now(ctx, method, member, *known)
+
+
+def class_of_value(engine: Engine, value: Abstract) -> type | None:
+    """The class of a value whose instances take no new attributes; None for others."""
+    if isinstance(value, Super | Meaning | Method) or not isinstance(value, Array | Ref | Tuple | Const):
+        return None
+    if isinstance(value, Const):
+        return type(value.value) if isinstance(value.value, int | float | complex | str | bytes) else None
+    found = engine.call(Const(type), [value])
+    return found.value if isinstance(found, Const) and isinstance(found.value, type) else None
+
+
+@functools.cache
+def _class_of_arrays() -> type:
+    """The class of JAX's arrays, which has more than the abstract `jax.Array` says."""
+    with jax.core.eval_context():
+        return type(jax.numpy.zeros(()))
+
+
+def no_attribute(engine: Engine, value: Abstract, name: str) -> DiagnosticError:
+    """PS603 for `value.name`; the program raises AttributeError where the class has no such attribute."""
+    found = class_of_value(engine, value)
+    has = _class_of_arrays() if found is jax.Array else found
+    if found is not None and not hasattr(has, name):
+        engine.raise_(AttributeError(f"{c_name(found)!r} object has no attribute {name!r}"))
+    return DiagnosticError(
+        NoSuchAttribute(span=engine.b.span, what=describe(value, engine.state), attribute=name)
+    )

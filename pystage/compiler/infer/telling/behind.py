@@ -1,0 +1,108 @@
+"""What stands behind an instruction that is refused, inferred for whoever wants to know all problems at once.
+
+A branch whose condition cannot be staged still has two arms, a loop a body: what is wrong there is wrong whatever the
+condition is. What they change is unknown from there on, and nothing of them becomes part of the program.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ...diagnostics.diagnostic import DiagnosticError
+from ...hlo.ir import Region
+from ...hlo.types import BOOL, ArrayType
+from ...stage import ir as stage
+from ...values.boundary import Form
+from ...values.lattice import (
+    Array,
+    DictCell,
+    ListCell,
+    Method,
+    ObjectCell,
+    Ref,
+    SetCell,
+    Unknown,
+    VariableCell,
+)
+from ...values.state import ERROR, OUTPUT, Changes
+from ..core.assigned import blocks_of, walk
+from ..core.effort import Exhausted
+from ..core.frame import Restart
+from ..exceptions.raising import attempt
+
+if TYPE_CHECKING:
+    from ..core.engine import Engine
+
+STEPS = 20_000
+"""So many steps of inference are done behind one instruction."""
+
+
+def look_behind(engine: Engine, instr: stage.Instr, unknown: Unknown) -> None:
+    """Infers the blocks of a refused instruction: reports what is wrong there, and makes unknown what they change.
+
+    What was inferred before the instruction was refused is inferred once more for its changes alone.
+    """
+    _lose_stored(engine, instr, unknown)
+    trail, mark = engine.trail, engine.mark_errors()
+    blocks = [block for block in blocks_of(instr) if block]
+    if trail is None or not blocks:
+        return
+    inside = blocks
+    if isinstance(instr, stage.While):
+        blocks, inside = [[*instr.test, *instr.body]], [instr.body]
+    seen = any(trail.was_run_in(instr, inner) for block in inside for inner in walk(block))
+    engine.trail = None if seen else trail
+    lost: dict[int, None] = {}
+    try:
+        for block in blocks:
+            for slot, content in _changes(engine, instr, block, unknown).items():
+                if isinstance(slot, int) and engine.state.slots.get(slot, content) is not content:
+                    lost[slot] = None
+    finally:
+        engine.trail = trail
+    if seen:
+        engine.forget_errors(mark)
+    for cell in lost.keys() - {ERROR, OUTPUT}:
+        variable = isinstance(engine.state.slots[cell], VariableCell)
+        engine.state.set(cell, VariableCell(unknown) if variable else unknown)
+
+
+def _changes(engine: Engine, instr: stage.Instr, block: stage.Block, unknown: Unknown) -> Changes:
+    """What a block changes, run under a condition of which nothing is known."""
+    region, frame = Region(), engine.current
+    condition = Array(region.add_param(ArrayType(BOOL, ())), Form.PYTHON)
+    frame.undecided.append(condition)
+    try:
+        with engine.state.fork() as changes, engine.b.region(region), engine.under_condition():
+            if isinstance(instr, stage.For | stage.With):
+                engine.put(instr.target if isinstance(instr, stage.For) else instr.entered, unknown)
+            try:
+                with engine.effort.at_most(STEPS):
+                    attempt(engine, functools.partial(engine.run_block, block))
+            except (DiagnosticError, Exhausted, Restart):
+                pass  # what follows is as unknown as before
+    finally:
+        frame.undecided.pop()
+    return changes
+
+
+def _lose_stored(engine: Engine, instr: stage.Instr, unknown: Unknown) -> None:
+    """Makes unknown what a refused instruction would have stored into: an attribute, or a list, dict or set."""
+    match instr:
+        case stage.SetAttr(obj=obj) | stage.SetItem(obj=obj) | stage.DelItem(obj=obj):
+            stored = engine.peek(obj)
+        case stage.Inplace(left=stored_temp) | stage.Append(target=stored_temp):
+            stored = engine.peek(stored_temp)
+        case stage.Call(func=func) if isinstance(method := engine.peek(func), Method):
+            stored = method.receiver
+        case _:
+            return
+    if not isinstance(stored, Ref):
+        return
+    cell = engine.state.slots.get(stored.cell)
+    if isinstance(cell, ListCell | DictCell | SetCell):
+        engine.state.set(stored.cell, unknown)
+    elif isinstance(cell, ObjectCell) and isinstance(instr, stage.SetAttr):
+        engine.state.set(stored.cell, replace(cell, fields={**cell.fields, instr.attr: unknown}))

@@ -1,0 +1,173 @@
+"""Why a value is what it is: the notes of diagnostics about variables that differ from path to path.
+
+In: the branch or the loop at which paths meet, and the name of a variable. Out: notes that point at what each
+path assigned. They are found in the source when a diagnostic is reported, so that inference pays nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ...diagnostics.codes_constant import Growth
+from ...diagnostics.codes_control import NeverSettles, NoCommonType
+from ...diagnostics.diagnostic import Diagnostic, Note
+from ...diagnostics.span import Span
+from ...stage import ir as stage
+from ...values.lattice import ObjectCell, Ref, Slot
+from ...values.state import State
+from ..core.assigned import walk
+from ..core.frame import Frame
+
+_LIBRARY = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3)) + os.sep
+"""Where the programs are that pystage itself is written in."""
+_BOOKKEEPING = (os.path.join("flax", "linen", "module.py"), os.path.join("flax", "core", "scope.py"))
+"""Where Flax does what stands around the methods of a module; staged, too."""
+
+
+_CHANGES = "its length changes here"
+_LENGTHS = frozenset(
+    ["append", "extend", "insert", "pop", "remove", "clear", "popitem", "setdefault", "update"]
+)
+"""The methods that may change how many elements a list or a dict has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """An instruction of `function` at which paths part and meet again, and what each of the two runs.
+
+    None stands for a path that runs nothing: it has what was there before the instruction, or, of a loop that is
+    `peeled`, what the first trip left.
+    """
+
+    function: stage.Function
+    instruction: stage.Instr
+    first: stage.Block | None
+    second: stage.Block | None
+    peeled: bool = False
+
+    def notes(self, slot: Slot | None, holder: str | None, texts: tuple[str, str]) -> tuple[Note, ...]:
+        """Where what is in `slot` got what the texts say of it, on the first and on the second path.
+
+        `holder`: the variable that refers to it, if it is an object.
+        """
+        text = "which of them it is, is decided here"
+        meet = Note(text, self.instruction.span, text)
+        branch = isinstance(self.instruction, stage.If)
+        if not isinstance(slot, tuple) or slot[1].startswith("%"):
+            return ((meet,) if branch else ()) + self._growth(holder)
+        found: list[Note] = []
+        for block, text in zip((self.first, self.second), texts):
+            span = None if block is None else _last_store(block, slot[1])
+            if span is None and not self.peeled:
+                span = self._before(slot[1])
+            if span is not None:
+                found.append(Note(f"here it is {text}", span, f"here it is {text}"))
+        if branch and not slot[1].startswith("."):
+            found.append(meet)
+        return tuple(found)
+
+    def _growth(self, holder: str | None) -> tuple[Note, ...]:
+        """Where the length of a list or a dict changes on one of the paths."""
+        if holder is None:
+            return ()
+        blocks = [block for block in (self.first, self.second) if block is not None]
+        spans = dict.fromkeys([span for block in blocks for span in changes_of_length(block, holder)])
+        return tuple([Note(_CHANGES, span, _CHANGES) for span in spans])
+
+    def _before(self, name: str) -> Span | None:
+        """The last assignment that stands before the instruction; for a parameter the function itself."""
+        found = _header(self.function) if name in _parameters(self.function) else None
+        for instr in walk(self.function.body):
+            if instr is self.instruction:
+                break
+            if isinstance(instr, stage.Store) and instr.name == name:
+                found = instr.span
+        return found
+
+
+def _last_store(block: stage.Block, name: str) -> Span | None:
+    spans = [i.span for i in walk(block) if isinstance(i, stage.Store) and i.name == name]
+    return spans[-1] if spans else None
+
+
+def growth_note(reason: Diagnostic) -> Growth | None:
+    """What may have another length after each trip of a loop, and the line that changes it."""
+    if not isinstance(reason, NeverSettles | NoCommonType) or not reason.is_about_length:
+        return None
+    spans = [note.span for note in reason.blame() if note.text == _CHANGES]
+    depends = isinstance(reason, NoCommonType)
+    changes = "may change its length here" if depends else "has another length after each trip"
+    text = f"{reason.what} {changes}, so that every trip is code of its own"
+    return Growth(text, spans[0] if spans else reason.span, text)
+
+
+def changes_of_length(block: stage.Block, name: str) -> Iterator[Span]:
+    """Where methods of the list or dict in a variable or an attribute are called that change how many elements it has."""
+    held: set[str] = set()
+    for i in walk(block):
+        match i:
+            case stage.Load(dst=dst, name=loaded) | stage.GetAttr(dst=dst, attr=loaded) if loaded == name:
+                held.add(dst)
+            case stage.GetAttr(obj=obj, attr=attr) if obj in held and attr in _LENGTHS:
+                yield i.span
+
+
+def _header(function: stage.Function) -> Span:
+    """The place of `def name`."""
+    span, keyword = function.span, "lambda" if function.is_lambda else f"def {function.name}"
+    return replace(span, end_line=span.line, end_column=span.column + len(keyword))
+
+
+def _parameters(function: stage.Function) -> tuple[str, ...]:
+    params = function.params
+    return (*params.positional_only, *params.positional, *params.keyword_only)
+
+
+def is_library(span: Span | None) -> bool:
+    """True for a place in pystage's own programs, such as stand for functions of NumPy (`library/numpy/composed.py`)."""
+    return span is not None and (span.file.startswith(_LIBRARY) or span.file.endswith(_BOOKKEEPING))
+
+
+def outside(diagnostic: Diagnostic, frame: Frame | None, current: Span | None) -> Diagnostic:
+    """The diagnostic at the user's call of a function, where it stands inside of one of pystage's own programs."""
+    if not is_library(diagnostic.span):
+        return diagnostic
+    span = current
+    while frame is not None and is_library(span):
+        span, frame = frame.call, frame.caller
+    if span is None:  # called from outside of staged source
+        return diagnostic
+    notes = tuple([note for note in diagnostic.notes if not is_library(note.span)])
+    return replace(diagnostic, span=span, notes=notes)
+
+
+def holder_of(state: State, slot: Slot | None) -> tuple[int, str] | None:
+    """The slot of the variable that a slot belongs to: itself, or the variable that refers to an object."""
+    if not isinstance(slot, int):
+        return slot
+    holders = [s for s, held in state.slots.items() if isinstance(held, Ref) and held.cell == slot]
+    return next((s for s in holders if isinstance(s, tuple) and s[1].isidentifier()), None)
+
+
+def attribute_of(state: State, cell: int) -> tuple[str, str] | None:
+    """The class and the name of an attribute that refers to an object."""
+    for content in state.slots.values():
+        if isinstance(content, ObjectCell):
+            for name, held in content.fields.items():
+                if isinstance(held, Ref) and held.cell == cell:
+                    return content.cls.__name__, name
+    return None
+
+
+def name_of(state: State, slot: Slot | None) -> str:
+    """What a user calls the contents of a slot: a variable, or something that a variable refers to."""
+    holder = holder_of(state, slot)
+    if holder is None and isinstance(slot, int):
+        held = attribute_of(state, slot)
+        return "a value" if held is None else f"the attribute {held[1]!r} of {held[0]}"
+    slot = holder
+    if slot is None or slot[1].startswith("%"):
+        return "a value"
+    return "the result" if slot[1].startswith(".") else f"the variable {slot[1]!r}"

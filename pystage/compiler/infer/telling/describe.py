@@ -1,0 +1,166 @@
+"""Abstract values in words, for messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...hlo.types import ArrayType
+from ...library.numpy.indexing.masks import Masked
+from ...values.boundary import Form
+from ...values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    ByPath,
+    Caught,
+    Closure,
+    Const,
+    DictCell,
+    Enumerate,
+    Exc,
+    IteratorCell,
+    ListCell,
+    Mapped,
+    MaybeUndef,
+    Method,
+    ObjectCell,
+    OneOf,
+    Optional,
+    Range,
+    Ref,
+    Reversed,
+    SetCell,
+    Tuple,
+    Undef,
+    Unknown,
+    Zip,
+)
+from ...values.state import State
+from ...values.views import path_type
+
+
+def describe_type(type: ArrayType, form: Form) -> str:
+    """A type as a NumPy user says it: `a float32 array of shape (3, 4)`."""
+    match form:
+        case Form.PYTHON:
+            name = {"b": "bool", "i": "int", "f": "float", "c": "complex"}[type.dtype.kind]
+            return f"a Python {name}"
+        case Form.SCALAR:
+            return f"a NumPy scalar of type {type.dtype}"
+        case Form.NDARRAY:
+            return f"a {type.dtype} ndarray of shape {_shape(type)}"
+        case Form.JAX:
+            return f"a {type.dtype} jax.Array of shape {_shape(type)}"
+
+
+def _shape(type: ArrayType) -> str:
+    inner = ", ".join(map(str, type.shape))
+    return f"({inner},)" if len(type.shape) == 1 else f"({inner})"
+
+
+def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None = None) -> str:
+    """What `value` is, in a few words. `lookup` gives the contents of cells; by default, as they are now."""
+    match value:
+        case Const(v):
+            if v is None or isinstance(v, bool | int | float | complex | str | bytes):
+                return repr(v) if len(repr(v)) <= 40 else f"a {type(v).__name__}"
+            name = getattr(v, "__qualname__", None) or getattr(v, "__name__", None)
+            return f"the {type(v).__name__} {name}" if name else f"a {type(v).__name__}"
+        case Array():
+            return describe_type(value.type, value.form)
+        case Tuple():
+            return f"a {value.cls.__name__} of length {len(value.items)}"
+        case Ref():
+            cell = state.slots.get(value.cell) if lookup is None else lookup(value.cell)
+            match cell:
+                case ArrayCell():
+                    return describe_type(path_type(cell.value.type, value.path), Form.NDARRAY)
+                case ListCell():
+                    return f"a list of length {len(cell.items)}"
+                case DictCell():
+                    return f"a dict with {len(cell.entries)} keys"
+                case ObjectCell():
+                    return f"an instance of {cell.cls.__qualname__}"
+                case IteratorCell():
+                    return "an iterator"
+                case SetCell():
+                    return "a set"
+                case _:
+                    return "an object"
+        case Closure():
+            return f"the function {value.function.name}"
+        case Method():
+            return "a method"
+        case Range():
+            return "a range"
+        case Exc():
+            return f"an instance of {value.cls.__qualname__}"
+        case Caught():
+            return "an exception that was caught"
+        case Optional(value=inner):
+            return f"None or {describe(inner, state, lookup)}"
+        case OneOf(first, second):
+            return f"{describe(first, state, lookup)} or {describe(second, state, lookup)}"
+        case Undef() | MaybeUndef():
+            return "not assigned"
+        case Unknown():
+            return "something that cannot be staged"
+        case Mapped() | Zip() | Enumerate() | Reversed():
+            return f"an iterator ({_ITERATORS[type(value)]})"
+        case Masked():
+            return "a selection as x[mask] or x[i:j], whose length is known only at run time"
+        case _:
+            return f"a {type(value).__name__.lower()}"
+
+
+_ITERATORS: dict[type[Abstract], str] = {
+    Mapped: "map",
+    Zip: "zip",
+    Enumerate: "enumerate",
+    Reversed: "reversed",
+}
+
+
+def short_type(value: Abstract, state: State) -> str:
+    """What `value` is, in the few characters that stand beside a line: `float32[3, 4]`, `3`, `list of 2`."""
+    match value:
+        case Const(v) if v is None or isinstance(v, bool | int | float | complex | str | bytes):
+            return repr(v) if len(repr(v)) <= 30 else f"{type(v).__name__} of length {len(str(v))}"
+        case ByPath(kinds=kinds):
+            kinds_shown = [_short_array(ArrayType(kind.dtype), kind.form) for kind in kinds]
+            return " or ".join(dict.fromkeys(kinds_shown))
+        case Array():
+            return _short_array(value.type, value.form)
+        case Tuple() if value.cls is tuple and len(value.items) <= 3:
+            inner = ", ".join([short_type(item, state) for item in value.items])
+            return f"({inner},)" if len(value.items) == 1 else f"({inner})"
+        case Tuple():
+            return f"{value.cls.__name__} of {len(value.items)}"
+        case Ref():
+            match state.slots.get(value.cell):
+                case ArrayCell() as cell:
+                    return _short_array(path_type(cell.value.type, value.path), Form.NDARRAY)
+                case ListCell(items=items):
+                    return f"list of {len(items)}"
+                case DictCell(entries=entries):
+                    return f"dict of {len(entries)}"
+                case ObjectCell(cls=cls):
+                    return cls.__qualname__
+        case Optional(value=inner):
+            return f"{short_type(inner, state)} or None"
+        case OneOf(first, second):
+            return f"{short_type(first, state)} or {short_type(second, state)}"
+        case Unknown():
+            return "not staged"
+    return describe(value, state).removeprefix("a ").removeprefix("an ").removeprefix("the ")
+
+
+def _short_array(type: ArrayType, form: Form) -> str:
+    match form:
+        case Form.PYTHON:
+            return {"b": "bool", "i": "int", "f": "float", "c": "complex"}[type.dtype.kind]
+        case Form.SCALAR:
+            return f"np.{type.dtype}"
+    shown = f"{type.dtype}[{', '.join(map(str, type.shape))}]"
+    return shown if form is Form.NDARRAY else f"jax {shown}"

@@ -1,0 +1,194 @@
+"""What inference has made of each line, for whoever asks to be told; nothing is noted where nobody does.
+
+A pass over the body of a loop is done again until its types are stable, and an inference may begin again: what was last
+done counts, as it does in the program.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields
+from types import FunctionType
+from typing import TYPE_CHECKING
+
+from ...hlo.ir import Function, Region
+from ...hlo.walk import functions
+from ...ops.jaxcall import JaxCall
+from ...stage import ir as stage
+from ...values.lattice import Abstract, Array, ArrayCell, OneOf, Optional, Ref, Slot, VariableCell
+from .describe import short_type
+
+if TYPE_CHECKING:
+    from ..core.engine import Engine
+    from ..core.frame import Frame
+
+Place = tuple[str, int]
+"""A file and a line."""
+
+
+@dataclass(slots=True)
+class LoopSeen:
+    """A loop of the source. `trips`: of one that is written out, how many; None for one that is a loop of the program."""
+
+    place: Place
+    trips: int | None
+
+
+@dataclass(slots=True)
+class Trail:
+    """What was last inferred of the functions of a program, by line."""
+
+    functions: dict[stage.Function, None] = field(default_factory=dict)
+    """Those that were inferred, in the order of their first calls."""
+    defined: dict[stage.Function, FunctionType] = field(default_factory=dict)
+    """The functions of Python that were called, by what was staged of them."""
+    reached: set[Place] = field(default_factory=set)
+    """Where instructions are that were run."""
+    computed: set[Place] = field(default_factory=set)
+    """Where instructions are that work on what only the run knows."""
+    refused: set[Place] = field(default_factory=set)
+    """Where instructions are that cannot be staged, by themselves or because of others before them."""
+    _times: dict[stage.Instr, int] = field(default_factory=dict)
+    """When each instruction was last run: which of all the runs that was."""
+    _bound: defaultdict[Place, dict[tuple[str, int], tuple[Region, str]]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
+    """By line: for a name and the number of a frame, the function of the program and what the name was bound to."""
+    _runs: int = 0
+    _engine: Engine | None = None
+
+    def begin(self, engine: Engine) -> None:
+        """Inference begins, perhaps again."""
+        self.functions.clear()
+        self.defined.clear()
+        self.reached.clear()
+        self.refused.clear()
+        self.computed.clear()
+        self._times.clear()
+        self._bound.clear()
+        self._engine = engine
+
+    def define(self, function: stage.Function, by: FunctionType) -> None:
+        """A function of Python is called."""
+        self.defined[function] = by
+
+    def enter(self, engine: Engine, frame: Frame) -> None:
+        """A function is inferred whose parameters are bound."""
+        function, slots = frame.function, engine.state.slots
+        self.functions.setdefault(function)
+        place = (function.span.file, function.span.line)
+        for name in function.params.names():
+            value = slots.get((frame.id, name))
+            if value is None and name in frame.cells:
+                cell = slots.get(frame.cells[name])
+                value = cell.value if isinstance(cell, VariableCell) else None
+            if value is not None:
+                self._bind(engine, place, name, frame, short_type(value, engine.state))  # type: ignore[arg-type]
+
+    def reach(self, engine: Engine, instr: stage.Instr) -> None:
+        """An instruction is run. The `Return` at the end of a function stands for all of its `return`s."""
+        self._runs += 1
+        self._times[instr] = self._runs
+        if isinstance(instr, stage.Return):
+            return
+        place = (instr.span.file, instr.span.line)
+        self.reached.add(place)
+        frame = engine.current
+        if place not in self.computed and (
+            (frame.undecided and isinstance(instr, stage.Raise))
+            or any(_is_computed(engine, (frame.id, name)) for name in _read_by(instr))
+        ):
+            self.computed.add(place)
+
+    def was_run_in(self, outer: stage.Instr, inner: stage.Instr) -> bool:
+        """True if an instruction was run since `outer`, which holds it, was last begun."""
+        return self._times.get(inner, 0) > self._times[outer]
+
+    def refuse(self, instr: stage.Instr) -> None:
+        """An instruction cannot be staged."""
+        self.refused.add((instr.span.file, instr.span.line))
+
+    def bind(self, engine: Engine, instr: stage.Store, value: Abstract) -> None:
+        """A variable is bound; those that no source names are left out."""
+        if instr.name.isidentifier():
+            place = (instr.span.file, instr.span.line)
+            self._bind(engine, place, instr.name, engine.current, short_type(value, engine.state))
+
+    def _bind(self, engine: Engine, place: Place, name: str, frame: Frame, what: str) -> None:
+        body = engine.scopes[-1].body if engine.scopes else engine.root
+        self._bound[place][name, frame.id] = body, what
+
+    # -- what there is to tell at the end
+
+    def names(self) -> dict[Place, dict[str, list[str]]]:
+        """By line, what each name is bound to there; several where the program has several functions of one source."""
+        live = {function.body for function in self._functions()}
+        found: dict[Place, dict[str, list[str]]] = {}
+        for place, bound in self._bound.items():
+            of_line: dict[str, list[str]] = {}
+            for name in dict.fromkeys([name for name, _ in bound]):
+                made = [item for (n, _), item in bound.items() if n == name]
+                kept = [what for body, what in made if body in live] or [what for _, what in made]
+                of_line[name] = list(dict.fromkeys(kept))
+            found[place] = of_line
+        return found
+
+    def operations(self) -> dict[Place, tuple[int, int]]:
+        """By line: how many operations the program has of it, and how many of these are calls that JAX traces."""
+        found: defaultdict[Place, list[int]] = defaultdict(lambda: [0, 0])
+        for function in self._functions():
+            for op in function.body.walk():
+                if op.span is not None:
+                    counts = found[op.span.file, op.span.line]
+                    counts[0] += 1
+                    counts[1] += isinstance(op.kind, JaxCall)
+        return {place: (total, by_jax) for place, (total, by_jax) in found.items()}
+
+    def loops(self) -> list[LoopSeen]:
+        """The loops that were run."""
+        done = [] if self._engine is None else self._engine.effort.loops()
+        return [
+            LoopSeen((loop.span.file, loop.span.line), times if written else None)
+            for loop, written, times in done
+        ]
+
+    def _functions(self) -> list[Function]:
+        return [] if self._engine is None else functions(Function("", self._engine.root))
+
+
+def _read_by(instr: stage.Instr) -> Iterator[str]:
+    """The variables and temporaries that an instruction reads."""
+    if isinstance(instr, stage.Load):
+        yield instr.name
+    for each in fields(instr):
+        value = getattr(instr, each.name)
+        if each.name != "dst" and isinstance(value, str) and value.startswith("%"):
+            yield value
+
+
+def _is_computed(engine: Engine, slot: Slot) -> bool:
+    value = engine.state.slots.get(slot)
+    if isinstance(value, Ref):
+        return isinstance(engine.state.slots.get(value.cell), ArrayCell)
+    return isinstance(value, Array | OneOf | Optional)
+
+
+_watching: ContextVar[Trail | None] = ContextVar("pystage trail", default=None)
+
+
+@contextmanager
+def watching(trail: Trail) -> Iterator[None]:
+    """Notes what is inferred in the `with` block, in this thread."""
+    token = _watching.set(trail)
+    try:
+        yield
+    finally:
+        _watching.reset(token)
+
+
+def watched() -> Trail | None:
+    """What notes inferences that begin now; None where nobody asks."""
+    return _watching.get()

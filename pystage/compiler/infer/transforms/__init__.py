@@ -1,0 +1,1 @@
+"""Derivatives, lanes and custom rules of functions inside staged source."""

@@ -1,0 +1,342 @@
+"""What `pystage.custom_vjp` means: a call that carries its own rule for reverse mode.
+
+In: three callable values (the function, its forward and its backward rule) and abstract arguments. Out: the plain call
+of the function, as a `Call` with a `Rule`. The forward rule is inferred for the same arguments; the backward rule for
+placeholders of its residuals and of the cotangents of the result. Neither does anything to the state: where a rule does not
+fit or cannot be staged, the call has the diagnostic in its place, which a derivative through it reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NoReturn, cast
+
+import numpy as np
+
+from ....autocasting import product_type
+from ...ad.calculus import Calculus, differentiable
+from ...diagnostics.codes_differentiation import NoRuleFor, RuleDoesNotFit
+from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
+from ...hlo.ir import Region, Value
+from ...hlo.types import is_complex
+from ...library.context import Context
+from ...ops import Call, Constant, Rule, Ways
+from ...values.boundary import Form
+from ...values.holding import held
+from ...values.lattice import (
+    Abstract,
+    Array,
+    Const,
+    ErrorCell,
+    ListCell,
+    Meaning,
+    ObjectCell,
+    OutputCell,
+    Ref,
+    Tuple,
+)
+from ...values.state import ERROR, OUTPUT
+from ...values.traverse import values_of
+from ..calls.calls import Replay, apply_transformed, transformed
+from ..calls.canonical import Canonical
+from ..core.engine import Engine
+from ..objects.objects import completed
+from .custom_results import Cotangent, Owned, own
+from .custom_ways import Assembled, Part
+from .pullbacks import Structure, flattened
+
+
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """The three functions of a rule, and which positional arguments it gives no cotangents of."""
+
+    name: str
+    function: Abstract
+    forward: Abstract
+    backward: Abstract
+    apart: frozenset[int]
+    is_transpose: bool
+    """The backward rule is the transpose of a rule for tangents."""
+
+
+def call_with_rule(
+    engine: Engine,
+    custom: Custom,
+    args: Sequence[Abstract],
+    kwargs: Mapping[str, Abstract],
+    positional: Sequence[Abstract] | None,
+) -> Abstract:
+    """Calls the function. `positional` are all its arguments by position, None if some can only be named."""
+    owned = Owned(engine, custom.name)
+
+    def with_numbers(ctx: Context, *inner: Abstract, **named: Abstract) -> Abstract:
+        owned.begin()
+        result = owned.of(engine.call(custom.function, inner, named))
+        structure, numbers = flattened(engine, result)
+        owned.structure = structure
+        return Tuple((result, Tuple(tuple(numbers))))
+
+    replay, canonical = transformed(engine, Meaning("the function", with_numbers), args, kwargs)
+    part = Part(replay, [*canonical.values, *replay.free])
+    key = _key(engine, custom, args, kwargs)
+    rule = engine.rules.get(key)
+    if rule is None and replay.raises is None:
+        # What the rule computes may call the function itself, with the rule that is being made.
+        own = NoRuleFor(span=engine.b.span, name=custom.name, what="its rule needs its own derivative")
+        again = engine.rules[key] = Rule(custom.name, own)
+        rule = Rule(custom.name, _ways(engine, custom, owned, part, positional))
+        del engine.rules[key]
+        if isinstance(rule.ways, Ways) and len(part.actual) == len(canonical.values) + len(replay.free):
+            again.ways = rule.ways
+
+    def put(replay: Replay, actual: Sequence[Value]) -> Sequence[Value]:
+        assert isinstance(actual, list)
+        actual += part.actual[len(actual) :]
+        return engine.b.apply(Call(replay.function, rule=rule), actual, pure=replay.pure).results
+
+    whole = apply_transformed(engine, replay, canonical, put)
+    assert isinstance(whole, Tuple)
+    return whole.items[0]
+
+
+def _key(
+    engine: Engine, custom: Custom, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
+) -> tuple[object, ...]:
+    """What tells apart calls that have different rules."""
+    canonical = Canonical(engine)
+    for value in (custom.function, custom.forward, custom.backward, *args, *kwargs.values()):
+        canonical.describe(value)
+    return (custom.apart, *kwargs, engine.x64, product_type(), *canonical.tokens)
+
+
+def _ways(
+    engine: Engine, custom: Custom, owned: Owned, part: Part, positional: Sequence[Abstract] | None
+) -> Ways | Diagnostic:
+    """The ways of the call that `part` is, or why it has none; `part` takes all that the rule needs."""
+    span, frame, mark = engine.b.span, engine.frame, engine.mark_errors()
+    found: Ways | Diagnostic
+    try:
+        found = _Making(engine, custom, owned, part).ways(positional)
+    except DiagnosticError as error:
+        found = error.diagnostic
+    if engine.mark_errors() > mark:
+        found = engine.errors.found[mark]
+        engine.forget_errors(mark)
+    engine.b.span, engine.frame = span, frame
+    if isinstance(found, Ways):
+        return found
+    return found if found.span is not None else replace(found, span=span)
+
+
+class _Making:
+    """Makes the rule of one call from its three functions."""
+
+    def __init__(self, engine: Engine, custom: Custom, owned: Owned, part: Part) -> None:
+        self._engine = engine
+        self._custom = custom
+        self._owned = owned
+        self._part = part
+        numbers = part.numbers()
+        self._numbers = [n if n is not None and differentiable(n.type) else None for n in numbers]
+        self._seeds = [n.value for n in self._numbers if n is not None]
+        """The numbers of the result that have cotangents, in the function's own terms."""
+
+    def ways(self, positional: Sequence[Abstract] | None) -> Ways:
+        """The ways; `DiagnosticError` where there are none."""
+        if positional is None:
+            self._misfit("its arguments cannot all be passed by position")
+        replay = self._part.replay
+        if self._owned.problem:
+            self._refuse(self._owned.problem)
+        if replay.reached or replay.outer:
+            self._refuse("it changes what was there before")
+        engine = self._engine
+        given = [a for i, a in enumerate(positional) if i not in self._custom.apart]
+        apart = [a for i, a in enumerate(positional) if i in self._custom.apart]
+        structures, leaves = [], []
+        for argument in given:
+            structure, numbers = flattened(engine, argument)
+            structures.append(structure)
+            leaves += [n.value if isinstance(n, Array) and differentiable(n.type) else None for n in numbers]
+        outside = self._outside(apart)
+        guards, engine.guards = engine.guards, []
+        try:
+            with engine.state.fork(), engine.b.isolated(Region()):
+                engine.state.set(ERROR, ErrorCell())
+                engine.state.set(OUTPUT, OutputCell())
+                forward, residual, kept = self._forward(positional)
+                cotangent = Cotangent(engine, replay.made)
+                assert isinstance(replay.result, Tuple)
+                seed = cotangent.of(replay.result.items[0])
+                backward = self._backward([*apart, residual, seed], structures, leaves)
+        finally:
+            engine.guards = guards
+        return Assembled(self._part, forward, backward).ways(
+            kept, cotangent.made, self._seeds, leaves, outside, self._custom.is_transpose
+        )
+
+    def _outside(self, apart: Sequence[Abstract]) -> set[Value]:
+        """The values that the function uses without being given them by an argument that the rule covers."""
+        roots = [self._custom.function, *apart]
+        contents = [*roots, *[self._engine.state.get(c) for c in self._engine.state.reachable(roots)]]
+        return {*self._part.replay.free, *[v for content in contents for v in values_of(content)]}
+
+    def _forward(self, positional: Sequence[Abstract]) -> tuple[Part, Abstract, dict[Value, Value]]:
+        """The forward rule, the residuals as values of the caller, and what its results are in its own terms."""
+        engine = self._engine
+
+        def with_numbers(ctx: Context, *inner: Abstract) -> Abstract:
+            pair = _listed(engine, engine.call(self._custom.forward, inner))
+            if pair is None or len(pair) != 2:
+                self._misfit("the forward rule gives no pair (result, residuals)")
+            structure, numbers = flattened(engine, pair[0])
+            if structure != self._owned.structure:
+                self._misfit("the forward rule gives a result of another structure than the function")
+            found = [
+                self._number(wanted, number)
+                for wanted, number in zip(self._numbers, numbers, strict=True)
+                if wanted is not None
+            ]
+            return Tuple((pair[1], Tuple(tuple(found))))
+
+        replay, canonical = transformed(engine, Meaning("the forward rule", with_numbers), positional, {})
+        self._check(replay, "forward")
+        part = Part(replay, [*canonical.values, *replay.free])
+        kept: dict[Value, Value] = {}
+
+        def put(replay: Replay, actual: Sequence[Value]) -> Sequence[Value]:
+            placeholders = [Value(r.type, Region(), 0) for r in replay.function.body.results]
+            kept.update(zip(placeholders, replay.function.body.results, strict=True))
+            return placeholders
+
+        whole = apply_transformed(engine, replace(replay, error=None), canonical, put)
+        assert isinstance(whole, Tuple)
+        return part, whole.items[0], kept
+
+    def _number(self, wanted: Array, number: Array | Const) -> Array:
+        """A number of the forward rule's result, which must be of the type that the function gives."""
+        value = _value(self._engine, number)
+        if value.type != wanted.type:
+            self._misfit(f"the forward rule gives {value.type} where the function gives {wanted.type}")
+        return Array(own(self._engine, value), Form.JAX)
+
+    def _backward(
+        self,
+        args: Sequence[Abstract],
+        structures: Sequence[Structure],
+        leaves: Sequence[Value | None],
+    ) -> Part:
+        """The backward rule: its numbers are the cotangents of the arguments' numbers."""
+        engine = self._engine
+
+        def with_numbers(ctx: Context, *inner: Abstract) -> Abstract:
+            found = _listed(engine, engine.call(self._custom.backward, inner))
+            if found is None:
+                self._misfit("the backward rule gives no tuple of cotangents")
+            if len(found) != len(structures):
+                counts = f"{len(found)} cotangents for {len(structures)} arguments"
+                self._misfit(f"the backward rule gives {counts}")
+            numbers: list[Abstract] = []
+            for i, (structure, ct) in enumerate(zip(structures, found)):
+                numbers += self._matched(structure, ct, f"of argument {i}")
+            own = [self._contribution(leaf, ct) for leaf, ct in zip(leaves, numbers, strict=True)]
+            return Tuple((Const(None), Tuple(tuple(own))))
+
+        replay, canonical = transformed(engine, Meaning("the backward rule", with_numbers), args, {})
+        self._check(replay, "backward")
+        return Part(replay, [*canonical.values, *replay.free])
+
+    def _matched(self, structure: Structure, ct: Abstract, where: str) -> list[Abstract]:
+        """The numbers of a cotangent, one for each of the argument's; None for those that are zeros."""
+        engine = self._engine
+        if isinstance(ct, Const) and ct.value is None:
+            return [Const(None)] * _count(structure)
+        kind = structure[0]
+        if kind == "other":
+            return []
+        if kind == "number":
+            _, numbers = flattened(engine, ct)
+            if len(numbers) != 1 or flattened(engine, ct)[0] != structure:
+                self._misfit(f"the cotangent {where} is no number or array")
+            return [numbers[0]]
+        found = _parts(engine, ct, structure)
+        if found is None:
+            self._misfit(f"the cotangent {where} has another structure than the argument")
+        return [n for part, c in zip(_inner(structure), found) for n in self._matched(part, c, where)]
+
+    def _contribution(self, leaf: Value | None, ct: Abstract) -> Abstract:
+        if leaf is None or (isinstance(ct, Const) and ct.value is None):
+            return Const(None)
+        assert isinstance(ct, Array | Const)
+        value = _value(self._engine, ct)
+        if value.type.shape != leaf.type.shape:
+            shapes = f"{value.type.static_shape} for an argument of shape {leaf.type.static_shape}"
+            self._misfit(f"the backward rule gives a cotangent of shape {shapes}")
+        if is_complex(value.type.dtype) and not is_complex(leaf.type.dtype):
+            self._misfit("the backward rule gives a complex cotangent for a real argument")
+        converted = Calculus(self._engine.b).convert(value, leaf.type.dtype)
+        return Array(own(self._engine, converted), Form.JAX)
+
+    def _check(self, replay: Replay, which: str) -> None:
+        """A rule does nothing but compute; of what it may raise, only what arithmetic raises has a meaning."""
+        if replay.reached or replay.outer:
+            self._refuse(f"its {which} rule changes what was there before")
+        if replay.output is not None:
+            self._refuse(f"its {which} rule prints")
+        first = replay.sites[0]
+        raised = [cls for cls in self._engine.sites.classes(first) if not issubclass(cls, ArithmeticError)]
+        if replay.raises is not None or (replay.error is not None and raised):
+            names = " or ".join(sorted([cls.__name__ for cls in raised])) or "an exception"
+            self._refuse(f"its {which} rule may raise {names}")
+
+    def _misfit(self, what: str) -> NoReturn:
+        raise DiagnosticError(RuleDoesNotFit(name=self._custom.name, what=what))
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise DiagnosticError(NoRuleFor(name=self._custom.name, what=what))
+
+
+def _value(engine: Engine, number: Array | Const) -> Value:
+    return number.value if isinstance(number, Array) else engine.b.op(Constant(np.asarray(number.value)))
+
+
+def _listed(engine: Engine, value: Abstract) -> list[Abstract] | None:
+    """The items of a tuple or a list; None for all else."""
+    if isinstance(value, Tuple):
+        return list(value.items)
+    content = engine.cell(value) if isinstance(value, Ref) else None
+    return list(content.items) if isinstance(content, ListCell) else None
+
+
+def _count(structure: Structure) -> int:
+    """How many numbers a structure has."""
+    kind = structure[0]
+    return int(kind == "number") if isinstance(kind, str) else sum(map(_count, _inner(structure)))
+
+
+def _inner(structure: Structure) -> list[Structure]:
+    """The structures of what a container holds; those of lists, dicts and objects stand behind their keys."""
+    kind = structure[0]
+    found = structure[1:] if isinstance(kind, type) and issubclass(kind, tuple) else structure[2:]
+    return cast(list[Structure], list(found))
+
+
+def _parts(engine: Engine, value: Abstract, structure: Structure) -> list[Abstract] | None:
+    """What a value holds in the places of a structure; None if it has another."""
+    if isinstance(value, Tuple):
+        return (
+            list(value.items)
+            if value.cls is structure[0] and len(value.items) == len(structure) - 1
+            else None
+        )
+    content = completed(engine.cell(value)) if isinstance(value, Ref) else None
+    parts = held(content)
+    if content is None or parts is None:
+        return None
+    kind = content.cls if isinstance(content, ObjectCell) else type(content)
+    keys = cast(tuple[Hashable, ...], structure[1])
+    if kind is not structure[0] or set(parts[0]) != set(keys):
+        return None
+    by_key = dict(zip(*parts))
+    return [by_key[key] for key in keys]

@@ -1,0 +1,150 @@
+"""The results of functions with rules: numbers that are the result's own, and cotangents in their places.
+
+`Owned` gives every number of a result a value that stands for it alone, so that what arrives there on the way back is the
+cotangent of that number. `Cotangent` makes the argument that a backward rule gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import NoReturn
+
+import numpy as np
+
+from ...ad.calculus import differentiable
+from ...diagnostics.codes_differentiation import NoRuleFor
+from ...diagnostics.diagnostic import DiagnosticError
+from ...hlo.ir import Op, Region, Value
+from ...ops import Reshape
+from ...values.holding import held, holding
+from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, ObjectCell, Ref, Tuple
+from ..aliases.merged import sources_of
+from ..core.engine import Engine
+from ..objects.objects import completed
+from .pullbacks import Structure
+
+
+@dataclass(slots=True)
+class Owned:
+    """Gives each number of a result a value that stands for it alone, so that its cotangent is that of the number."""
+
+    engine: Engine
+    name: str
+    problem: str = ""
+    structure: Structure = ()
+    _first: int = 0
+    _seen: set[int] = field(default_factory=set)
+
+    def begin(self) -> None:
+        """What is made from now on is the callee's own."""
+        self._first = self.engine.state.cell_number()
+
+    def of(self, value: Abstract) -> Abstract:
+        """A result whose numbers with a derivative are its own."""
+        match value:
+            case Array() if differentiable(value.type):
+                return replace(value, value=own(self.engine, value.value))
+            case Tuple(items, cls):
+                return Tuple(tuple([self.of(i) for i in items]), cls)
+            case Ref():
+                self._cell(value)
+        return value
+
+    def _cell(self, ref: Ref) -> None:
+        engine, seen = self.engine, ref.cell in self._seen
+        content = completed(engine.contents_of(ref))
+        self._seen.add(ref.cell)
+        parts = held(content)
+        if isinstance(content, ArrayCell):
+            if differentiable(content.value.type):
+                self._array(ref, content, seen)
+        elif parts is not None and not seen:
+            found = [self.of(v) for v in parts[1]]
+            if any(a is not b for a, b in zip(found, parts[1])):
+                self._container(ref, holding(content, found), self._is_own(ref, content))
+
+    def _container(self, ref: Ref, content: Cell, is_own: bool) -> None:
+        if is_own:
+            self.engine.state.set(ref.cell, content)
+            return
+        self.problem = "it gives an object that was there before"
+        if isinstance(content, ObjectCell):
+            self._refuse()
+        self.engine.write(ref.cell, content)
+
+    def _refuse(self) -> NoReturn:
+        raise DiagnosticError(NoRuleFor(span=self.engine.b.span, name=self.name, what=self.problem))
+
+    def _array(self, ref: Ref, content: ArrayCell, seen: bool) -> None:
+        engine, is_own = self.engine, self._is_own(ref, content)
+        if seen:
+            self.problem = "it gives one array twice"
+            return
+        if ref.path or not is_own:
+            self.problem = "it gives an array that was there before, or a view of one"
+        # A derivative by what is not the callee's own goes through the call too, where it is refused.
+        if is_own:
+            engine.state.set(ref.cell, ArrayCell(own(engine, content.value), content.writable))
+        elif content.writable is True:
+            engine.write(ref.cell, replace(content, value=own(engine, content.value)))
+        else:
+            self._refuse()
+
+    def _is_own(self, ref: Ref, content: Cell) -> bool:
+        """True for an object that the callee has made, and that is certainly no other."""
+        engine = self.engine
+        if ref.cell < self._first or ref.cell in engine.externals.initial:
+            return False
+        return not any(engine.held_elsewhere(s.cell, ref.cell) for s in sources_of(content))
+
+
+def own(engine: Engine, value: Value) -> Value:
+    """An equal value that nothing else stands for."""
+    made = Op(Reshape(value.type.static_shape), (value,), (value.type,), (), engine.b.span)
+    engine.b.current.ops.append(made)
+    return made.results[0]
+
+
+@dataclass(slots=True)
+class Cotangent:
+    """A result's structure with placeholders in the places of its numbers, and zeros for what is known."""
+
+    engine: Engine
+    contents: Mapping[int, Cell]
+    made: dict[Value, Value] = field(default_factory=dict)
+    """By placeholder, the number that it is the cotangent of, in the function's own terms."""
+    _cells: dict[int, Ref] = field(default_factory=dict)
+
+    def of(self, value: Abstract) -> Abstract:
+        """The cotangent in the place of a value."""
+        match value:
+            case Array():
+                placeholder = self._placeholder(value.value)
+                return Array(placeholder, value.form, value.weak, key_impl=value.key_impl)
+            case Const(int() | float() | complex() | np.generic() as number):
+                return Const(type(number)(0))
+            case Tuple(items, cls):
+                return Tuple(tuple([self.of(i) for i in items]), cls)
+            case Ref(cell) if cell in self.contents:
+                return self._cell(cell)
+        return value
+
+    def _placeholder(self, value: Value) -> Value:
+        made = Value(value.type, Region(), 0)
+        self.made[made] = value
+        return made
+
+    def _cell(self, cell: int) -> Ref:
+        if cell in self._cells:
+            return self._cells[cell]
+        state = self.engine.state
+        made = self._cells[cell] = Ref(state.cell_number())
+        content = self.contents[cell]
+        parts = held(content)
+        if isinstance(content, ArrayCell):
+            content = ArrayCell(self._placeholder(content.value))
+        elif parts is not None:
+            content = holding(content, [self.of(v) for v in parts[1]])
+        state.set(made.cell, content)
+        return made

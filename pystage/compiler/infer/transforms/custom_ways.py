@@ -1,0 +1,159 @@
+"""The ways of a rule, put together as functions of all operands of the call that has the rule.
+
+In: the function and its two rules, inferred (`Part`), and what the placeholders that the backward rule was inferred for
+stand for. Out: `Ways`, whose functions call those three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...ad.calculus import Calculus
+from ...hlo.builder import Builder
+from ...hlo.ir import Function, Region, Value
+from ...ops import Call, Constant, Ways
+from ...values.lattice import Array, Tuple
+from ..calls.calls import Replay
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """One of the three functions, inferred: its HLO function, and the values that it is given at this call."""
+
+    replay: Replay
+    actual: list[Value]
+
+    @property
+    def function(self) -> Function:
+        """The HLO function."""
+        return self.replay.function
+
+    def numbers(self) -> list[Array | None]:
+        """The numbers that it gives beside its result, in its own terms; None for what is known."""
+        result = self.replay.result
+        assert isinstance(result, Tuple) and isinstance(result.items[1], Tuple)
+        return [n if isinstance(n, Array) else None for n in result.items[1].items]
+
+
+class Assembled:
+    """Puts the inferred functions together as functions of all operands of the call."""
+
+    def __init__(self, part: Part, forward: Part, backward: Part) -> None:
+        self._part = part
+        self._forward = forward
+        self._backward = backward
+
+    def ways(
+        self,
+        kept: Mapping[Value, Value],
+        cotangents: Mapping[Value, Value],
+        seeds: Sequence[Value],
+        leaves: Sequence[Value | None],
+        outside: set[Value],
+        is_transpose: bool,
+    ) -> Ways:
+        """The ways. `kept` and `cotangents` say what the placeholders of the backward rule stand for."""
+        part, function = self._part, self._part.function
+        own = [v for v in self._backward.actual if v not in kept and v not in cotangents]
+        numbers = [v for v in leaves if v is not None]
+        for value in dict.fromkeys((*self._forward.actual, *own, *numbers)):
+            if value not in part.actual:
+                part.actual.append(value)
+                function.body.add_param(value.type)
+        used = [v for v in self._backward.actual if v in kept]
+        code = _code(self._forward.replay)
+        residuals = [*dict.fromkeys([kept[v] for v in used]), *([] if code is None else [code])]
+        forward = self._way_forward(seeds, list(dict.fromkeys(residuals)), code)
+        by_leaf = list(zip(leaves, self._backward.numbers(), strict=True))
+        wrt = list(dict.fromkeys([leaf for leaf, ct in by_leaf if leaf is not None and ct is not None]))
+        backward = self._way_back(kept, cotangents, seeds, list(dict.fromkeys(residuals)), wrt, by_leaf, code)
+        results = function.body.results
+        return Ways(
+            forward,
+            backward,
+            tuple([results.index(v) for v in seeds]),
+            tuple([part.actual.index(v) for v in wrt]),
+            frozenset([i for i, v in enumerate(part.actual) if v in outside]),
+            is_transpose,
+        )
+
+    def _way_forward(
+        self, seeds: Sequence[Value], residuals: Sequence[Value], code: Value | None
+    ) -> Function:
+        part, rule = self._part, self._forward
+        body = Region(part.function.param_types)
+        b = Builder(body)
+        b.span = part.function.span
+        at = dict(zip(part.actual, body.params, strict=True))
+        plain = b.apply(Call(part.function), body.params, pure=part.replay.pure).results
+        made = b.apply(Call(rule.function), [at[v] for v in rule.actual]).results
+        by = dict(zip(rule.function.body.results, made, strict=True))
+        numbers = [by[n.value] for n in rule.numbers() if n is not None]
+        given = dict(
+            zip(seeds, [_unless(b, None if code is None else by[code], n) for n in numbers], strict=True)
+        )
+        results = zip(part.function.body.results, plain, strict=True)
+        body.results = (*[given.get(old, new) for old, new in results], *[by[r] for r in residuals])
+        return Function(f"{part.function.name}_fwd", body, part.function.span)
+
+    def _way_back(
+        self,
+        kept: Mapping[Value, Value],
+        cotangents: Mapping[Value, Value],
+        seeds: Sequence[Value],
+        residuals: Sequence[Value],
+        wrt: Sequence[Value],
+        by_leaf: Sequence[tuple[Value | None, Array | None]],
+        code: Value | None,
+    ) -> Function:
+        part, rule = self._part, self._backward
+        types = (*part.function.param_types, *[v.type for v in (*residuals, *seeds)])
+        body = Region(types)
+        b = Builder(body)
+        b.span = part.function.span
+        c = Calculus(b)
+        at = dict(zip((*part.actual, *residuals, *seeds), body.params, strict=True))
+
+        def given(value: Value) -> Value:
+            if value in kept:
+                return at[kept[value]]
+            if value in cotangents:
+                number = cotangents[value]
+                return (
+                    at[number]
+                    if number in at
+                    else b.op(Constant(np.zeros(number.type.static_shape, number.type.dtype)))
+                )
+            return at[value]
+
+        made = b.apply(Call(rule.function), [given(v) for v in rule.actual]).results
+        by = dict(zip(rule.function.body.results, made, strict=True))
+        found: dict[Value, Value] = {}
+        for leaf, ct in by_leaf:
+            if leaf is not None and ct is not None:
+                found[leaf] = c.add(found[leaf], by[ct.value]) if leaf in found else by[ct.value]
+        codes = [None if code is None else at[code], None if (own := _code(rule.replay)) is None else by[own]]
+        for raised in codes:
+            found = {leaf: _unless(b, raised, ct) for leaf, ct in found.items()}
+        body.results = tuple([found[leaf] for leaf in wrt])
+        return Function(f"{part.function.name}_bwd", body, part.function.span)
+
+
+def _code(replay: Replay) -> Value | None:
+    """The number of the place where a rule has raised, 0 if it has not; None if it cannot."""
+    code = None if replay.error is None else replay.error.code
+    return code if isinstance(code, Value) else None
+
+
+def _unless(b: Builder, raised: Value | None, value: Value) -> Value:
+    """`value`, NaN where the rule has raised what Python's arithmetic raises."""
+    if raised is None:
+        return value
+    c = Calculus(b)
+    fine = c.broadcast(
+        c.compare("EQ", raised, b.op(Constant(np.zeros((), raised.type.dtype)))), value.type.static_shape, ()
+    )
+    return c.select(fine, value, c.filled(value.type, float("nan")))

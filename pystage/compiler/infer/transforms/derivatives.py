@@ -1,0 +1,455 @@
+"""What `pystage.grad` and its relatives mean: the callee's HLO function, transformed and put into the program.
+
+In: any callable value and abstract arguments. The numbers with a fraction that the arguments hold become
+placeholders, so that each is a parameter of its own of the HLO function that is inferred; the transformed function
+is called with the numbers themselves. Out: the callee's result and effects as of a plain call, and derivatives in
+the structure of the arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import numpy as np
+
+from ...ad.calculus import Calculus, differentiable
+from ...ad.forward import Forward
+from ...ad.reverse import Reverse
+from ...ad.silent import silent
+from ...diagnostics.codes_differentiation import NoDerivative, NoSuchArgument
+from ...diagnostics.codes_mutation import UncertainAlias
+from ...diagnostics.diagnostic import DiagnosticError, Note
+from ...diagnostics.span import Span
+from ...hlo.calculus import NotDifferentiable
+from ...hlo.ir import Region, Value
+from ...ops import Constant
+from ...values.boundary import Form
+from ...values.holding import held, holding
+from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Slot, Tuple, Undef
+from ...values.traverse import cells_of, rebuild, values_of
+from ..aliases.merged import MERGEABLE, seal, sources_of
+from ..calls.calls import Replay, call_transformed, put_transformed
+from ..core.engine import Engine
+from ..objects.objects import completed
+from ..telling.blame import is_library
+from ..telling.describe import describe
+from ..telling.foreign import called_at
+
+Arguments = Sequence[Abstract]
+Named = Mapping[str, Abstract]
+
+
+@dataclass(slots=True)
+class Leaves:
+    """The numbers that are differentiated by: a placeholder for each, and what it stands for.
+
+    Objects of the caller's become objects of the call's own (`fresh`: their cells, with the caller's), so that an
+    array that is given twice is two arguments.
+    """
+
+    engine: Engine
+    actual: dict[Value, Value] = field(default_factory=dict)
+    fresh: dict[int, int] = field(default_factory=dict)
+    contents: dict[int, Cell] = field(default_factory=dict)
+    _lifted: dict[int, int] = field(default_factory=dict)  # of one argument: by the caller's cell
+
+    def argument(self, value: Abstract) -> Abstract:
+        """One argument with a placeholder for every number that has a derivative."""
+        self._lifted = {}
+        return self._lift(value)
+
+    def _lift(self, value: Abstract) -> Abstract:
+        match value:
+            case Array():
+                return replace(value, value=self._placeholder(value.value))
+            case Const(v) if isinstance(v, float | complex | np.inexact):
+                form = Form.SCALAR if isinstance(v, np.inexact) else Form.PYTHON
+                return Array(self._placeholder(self.engine.b.op(Constant(np.asarray(v)))), form)
+            case Tuple(items, cls):
+                return Tuple(tuple([self._lift(i) for i in items]), cls)
+            case Ref(_, path):
+                if path:  # a view is differentiated by as an array of its own
+                    return self._lift(self.engine.ndarray(self.engine.contents(value)))
+                return self._lift_cell(value)
+        return value
+
+    def _placeholder(self, value: Value) -> Value:
+        if not differentiable(value.type):
+            return value
+        made = Value(value.type, Region(), 0)
+        self.actual[made] = value
+        return made
+
+    def _lift_cell(self, ref: Ref) -> Ref:
+        if ref.cell in self._lifted:
+            return Ref(self._lifted[ref.cell])
+        content = completed(self.engine.cell(ref))
+        number = self._lifted[ref.cell] = self.engine.state.cell_number()
+        self.fresh[number] = ref.cell
+        match content:
+            case ArrayCell():
+                content = replace(content, value=self._placeholder(content.value))
+            case _ if (found := held(content)) is not None:
+                content = holding(content, [self._lift(i) for i in found[1]])
+        if isinstance(content, MERGEABLE):
+            content = replace(content, sources=(), which=0)
+        self.contents[number] = content
+        self.engine.state.set(number, content)
+        return Ref(number)
+
+    def write_back(self, others: Sequence[Abstract], before: Mapping[int, Cell]) -> None:
+        """Gives the caller's objects what the call made of its own; PS501 where others name them too."""
+        state = self.engine.state
+        shared = {**state.reachable(others), **dict.fromkeys(self.engine.externals.captured)}
+        written: set[int] = set()
+        for number, original in self.fresh.items():
+            changed = state.get(number) is not self.contents[number]
+            moved = state.get(original) is not before[original]
+            uncertain = bool(sources_of(before[original]))
+            if (changed and (original in shared or original in written or uncertain)) or moved:
+                what = describe(Ref(original), state).partition(" of ")[0]
+                raise DiagnosticError(UncertainAlias(span=self.engine.b.span, what=what))
+            if changed:
+                written.add(original)
+        for number, original in self.fresh.items():
+            if original in written:
+                state.set(original, rebuild(state.get(number), self.number, self.owner))
+
+    def hand_over(self, results: Sequence[Abstract]) -> None:
+        """Puts the caller's objects in place of the call's own in all that the results, the arguments and the world reach.
+
+        So too in merged cells, which one of those may be.
+        """
+        state = self.engine.state
+        variables = self.engine.written_globals()
+        world = [*self.fresh.values(), *self.engine.externals.captured]
+        values = [cast(Abstract, state.get(variable)) for variable in variables]
+        reached = state.reachable([*results, *values, *map(Ref, world)])
+        slots: list[Slot] = [*reached, *[c for c in state.merged if c in state.slots], *variables]
+        found = [slot for slot in slots if self._names_own(state.get(slot))]
+        for slot in dict.fromkeys(found):
+            state.set(slot, rebuild(state.get(slot), self.number, self.owner))
+        seal(state, [slot for slot in found if isinstance(slot, int)])
+
+    def _names_own(self, content: Any) -> bool:
+        """Whether something refers to an object of the call's own, or holds a placeholder."""
+        named = [*cells_of(content), *[s.cell for s in sources_of(content)]]
+        return any(c in self.fresh for c in named) or any(v in self.actual for v in values_of(content))
+
+    def number(self, value: Value) -> Value:
+        """What a placeholder stands for; any other value is itself."""
+        return self.actual.get(value, value)
+
+    def owner(self, cell: int) -> int:
+        """The caller's cell for one of the call's own; any other cell is itself."""
+        return self.fresh.get(cell, cell)
+
+
+@dataclass(slots=True)
+class Shape:
+    """The structure of lifted arguments, as it was before the call: where each placeholder stood."""
+
+    engine: Engine
+    contents: Mapping[int, Cell]
+    _made: dict[int, Ref] = field(default_factory=dict)
+
+    def filled(self, value: Abstract, by: Mapping[Value, Value]) -> Abstract:
+        """The same structure, of new objects, with other numbers in place of the placeholders."""
+        match value:
+            case Array():
+                found = by.get(value.value)
+                return value if found is None else replace(value, value=found, lower=None, upper=None)
+            case Tuple(items, cls):
+                return Tuple(tuple([self.filled(i, by) for i in items]), cls)
+            case Ref(cell):
+                return self._cell(cell, by)
+        return value
+
+    def _cell(self, cell: int, by: Mapping[Value, Value]) -> Abstract:
+        if cell in self._made:
+            return self._made[cell]
+        state = self.engine.state
+        content = self.contents[cell]
+        number = state.cell_number()
+        self._made[cell] = Ref(number)
+        match content:
+            case ArrayCell():
+                content = ArrayCell(by.get(content.value, content.value))
+            case _ if (found := held(content)) is not None:
+                content = holding(content, [self.filled(i, by) for i in found[1]])
+        state.set(number, content)
+        return self._made[cell]
+
+
+@dataclass(slots=True)
+class Lifted:
+    """A call whose numbers are placeholders: its arguments, and the structure of those differentiated by."""
+
+    args: list[Abstract]
+    chosen: list[Abstract]
+    leaves: Leaves
+    shape: Shape
+
+
+def lifted(engine: Engine, args: Arguments, positions: Sequence[int]) -> Lifted:
+    """Lifts some arguments."""
+    leaves = Leaves(engine)
+    given = list(args)
+    for position in positions:
+        given[position] = leaves.argument(given[position])
+    return Lifted(given, [given[p] for p in positions], leaves, Shape(engine, leaves.contents))
+
+
+def _no_derivative(error: NotDifferentiable, span: Span | None) -> NoDerivative:
+    """The diagnostic at the operation, with the call of the derivative, or at that alone."""
+    if error.at is None or error.at == span:
+        return NoDerivative(span=span, what=str(error))
+    text, what = "the derivative is called here", str(error)
+    written = called_at(error.at)
+    if _OPCODE.fullmatch(what) and written is not None and not is_library(error.at):
+        what = f"`{written}`"
+    notes = () if is_library(span) else (Note(text, span, text),)
+    return NoDerivative(span=error.at, what=what, notes=notes)
+
+
+_OPCODE = re.compile("`[a-z_]+`")
+"""What names an operation of the program, for which the source has a name of its own."""
+
+
+Put = Callable[[Replay, list[Value], dict[Value, Value]], Sequence[Value]]
+
+
+def call_lifted(engine: Engine, function: Abstract, call: Lifted, kwargs: Named, put: Put) -> Abstract:
+    """Calls a function with lifted arguments: `put` gets the parameters' values with and without placeholders."""
+
+    def transform(replay: Replay, actual: Sequence[Value]) -> Sequence[Value]:
+        assert isinstance(actual, list)
+        parameters = dict(zip(actual, replay.function.body.params, strict=True))
+        by_leaf = {leaf: parameters[leaf] for leaf in call.leaves.actual if leaf in parameters}
+        actual[:] = [call.leaves.number(v) for v in actual]
+        if replay.raises is not None:
+            return put_transformed(engine, replay, replay.function, actual)
+        try:
+            return put(replay, actual, by_leaf)
+        except NotDifferentiable as error:
+            raise DiagnosticError(_no_derivative(error, engine.b.span)) from None
+
+    leaves = call.leaves
+    before = {cell: engine.state.get(cell) for cell in leaves.fresh.values()}
+    names = (engine.state.new_frame(), ".lifted")
+    engine.state.set(names, Tuple(tuple(map(Ref, leaves.fresh))))  # the caller's own names for them
+    result = call_transformed(engine, function, call.args, kwargs, transform, may_draw=True)
+    engine.state.set(names, Undef())
+    others = [a for a in (*call.args, *kwargs.values()) if not any(a is c for c in call.chosen)]
+    leaves.write_back([function, *others], before)
+    result = rebuild(result, leaves.number, leaves.owner)
+    leaves.hand_over([result])
+    return result
+
+
+def scalar_result(engine: Engine, replay: Replay, has_aux: bool) -> Value | None:
+    """The value that is differentiated, in the callee's own terms; None for one that nothing depends on."""
+    result = replay.result
+    if has_aux:
+        if not isinstance(result, Tuple) or len(result.items) != 2:
+            engine.raise_(
+                TypeError("Expected a two-element tuple (value, aux) from a function with has_aux=True")
+            )
+        result = result.items[0]
+    if isinstance(result, Const) and isinstance(result.value, float | np.floating):
+        return None
+    value = result.value if isinstance(result, Array) else None
+    if isinstance(result, Ref):
+        cell = replay.made.get(result.cell)
+        value = cell.value if isinstance(cell, ArrayCell) and not result.path else None
+    if isinstance(result, Const) and isinstance(result.value, int | np.integer):
+        engine.raise_(TypeError(f"grad requires real-valued outputs, but got {type(result.value).__name__}."))
+    if value is None:
+        engine.raise_(TypeError("Gradient only defined for scalar-output functions. Output was no number."))
+    if value.type.shape:
+        engine.raise_(
+            TypeError(
+                f"Gradient only defined for scalar-output functions. Output had shape: {value.type.static_shape}."
+            )
+        )
+    if value.type.dtype.kind not in "fV":
+        engine.raise_(TypeError(f"grad requires real-valued outputs, but got {value.type.dtype}."))
+    return value
+
+
+def value_and_gradients(
+    engine: Engine,
+    function: Abstract,
+    args: Arguments,
+    kwargs: Named,
+    positions: Sequence[int],
+    has_aux: bool,
+) -> tuple[Abstract, list[Abstract]]:
+    """The callee's result, and its gradients by the arguments at `positions`."""
+    for position in positions:
+        if not 0 <= position < len(args):
+            raise DiagnosticError(NoSuchArgument(span=engine.b.span, argument=str(position), count=len(args)))
+        _require_real(engine, args[position])
+    gradients: dict[Value, Value] = {}
+
+    def put(replay: Replay, actual: list[Value], by_leaf: dict[Value, Value]) -> Sequence[Value]:
+        body = replay.function.body
+        output = scalar_result(engine, replay, has_aux)
+        c = Calculus(engine.b)
+        if output is None:
+            gradients.update((leaf, c.zeros(leaf.type)) for leaf in by_leaf)
+            return put_transformed(engine, replay, replay.function, actual)
+        if output not in body.results:
+            body.results = (*body.results, output)
+        wanted = set(by_leaf.values())
+        made = Reverse().function(
+            replay.function,
+            tuple([p in wanted for p in body.params]),
+            tuple([r is output for r in body.results]),
+        )
+        results = put_transformed(engine, replay, made, [*actual, c.filled(output.type, 1)])
+        count = len(body.results)
+        found = dict(zip([p for p in body.params if p in wanted], results[count:], strict=True))
+        gradients.update((leaf, found[param]) for leaf, param in by_leaf.items())
+        return results[:count]
+
+    call = lifted(engine, args, positions)
+    result = call_lifted(engine, function, call, kwargs, put)
+    c = Calculus(engine.b)
+    by = {leaf: gradients[leaf] if leaf in gradients else c.zeros(leaf.type) for leaf in call.leaves.actual}
+    return result, [call.shape.filled(chosen, by) for chosen in call.chosen]
+
+
+def _require_real(engine: Engine, value: Abstract) -> None:
+    """A number to differentiate by is real or complex, as in JAX."""
+    if isinstance(value, Array | Ref) or (
+        isinstance(value, Const) and isinstance(value.value, int | np.integer)
+    ):
+        read = engine.read(value) if not isinstance(value, Ref) or _is_array(engine, value) else None
+        if isinstance(read, Array) and not differentiable(read.type):
+            engine.raise_(TypeError(f"grad requires real- or complex-valued inputs, but got {read.dtype}."))
+        if isinstance(read, Const) and not isinstance(read.value, float | complex | np.inexact):
+            engine.raise_(
+                TypeError(
+                    f"grad requires real- or complex-valued inputs, but got {type(read.value).__name__}."
+                )
+            )
+
+
+def _is_array(engine: Engine, ref: Ref) -> bool:
+    return isinstance(engine.state.get(ref.cell), ArrayCell)
+
+
+def directional(
+    engine: Engine, function: Abstract, primals: Arguments, tangents: Arguments, again: bool = False
+) -> tuple[Abstract, Abstract]:
+    """The callee's result, and how it changes along the tangents, which have the structure of the primals.
+
+    `again`: the same call has run before, and has printed what it prints.
+    """
+    call = lifted(engine, primals, range(len(primals)))
+    given = _matched(engine, call, tangents)
+    moved: dict[Value, Value] = {}
+
+    def put(replay: Replay, actual: list[Value], by_leaf: dict[Value, Value]) -> Sequence[Value]:
+        body = replay.function.body
+        missing = [v for v in values_of(replay.result) if v not in body.results]
+        body.results = (*body.results, *dict.fromkeys(missing))
+        leaf_of = {param: leaf for leaf, param in by_leaf.items()}
+        leaf_params.update(by_leaf)
+        mask = tuple([p in leaf_of for p in body.params])
+        forward, function = Forward(), silent(replay.function) if again else replay.function
+        made = forward.function(function, mask)
+        directions = [given[leaf_of[p]] for p in body.params if p in leaf_of]
+        results = put_transformed(engine, replay, made, [*actual, *directions])
+        count = len(body.results)
+        flags = forward.results(function, mask)
+        varied = [r for r, flag in zip(body.results, flags, strict=True) if flag]
+        moved.update(zip(varied, results[count:], strict=True))
+        outer.update([*zip(body.params, actual, strict=True), *zip(body.results, results)])
+        inner.append(replay)
+        return results[:count]
+
+    inner: list[Replay] = []
+    outer: dict[Value, Value] = {}  # by the callee's values, those of the program
+    leaf_params: dict[Value, Value] = {}
+    result = call_lifted(engine, function, call, {}, put)
+    (replay,) = inner
+    c = Calculus(engine.b)
+
+    for leaf, param in leaf_params.items():
+        moved.setdefault(param, given[leaf])
+
+    def tangent(v: Value) -> Value:
+        return moved[v] if v in moved else c.zeros(v.type) if differentiable(v.type) else outer.get(v, v)
+
+    shape = Shape(engine, {**replay.made, **_reached(replay)})
+    by = {v: tangent(v) for v in _all_values(replay)}
+    return result, shape.filled(replay.result, by)
+
+
+def _reached(replay: Replay) -> dict[int, Cell]:
+    """What the callee left in the cells of its arguments, by their numbers in its own terms."""
+    cells = {position: cell for cell, position in replay.parameters.items()}
+    return {cells[position]: content for position, content in replay.reached.items()}
+
+
+def _all_values(replay: Replay) -> list[Value]:
+    contents: list[Abstract | Cell] = [replay.result, *replay.made.values(), *replay.reached.values()]
+    return [v for content in contents for v in values_of(content)]
+
+
+def _matched(engine: Engine, call: Lifted, tangents: Arguments) -> dict[Value, Value]:
+    """By placeholder, the number that stands at its place in the tangents. TypeError if the structures differ."""
+    found: dict[Value, Value] = {}
+
+    def match(primal: Abstract, tangent: Abstract) -> None:
+        if isinstance(primal, Array) and primal.value in call.leaves.actual:
+            _same_type(engine, found, primal.value, tangent)
+        elif (
+            isinstance(primal, Tuple)
+            and isinstance(tangent, Tuple)
+            and len(primal.items) == len(tangent.items)
+        ):
+            for a, b in zip(primal.items, tangent.items):
+                match(a, b)
+        elif isinstance(primal, Ref) and primal.cell in call.leaves.contents:
+            match_cells(call.leaves.contents[primal.cell], tangent)
+
+    def match_cells(cell: Cell, tangent: Abstract) -> None:
+        if isinstance(cell, ArrayCell):
+            if cell.value in call.leaves.actual:
+                _same_type(engine, found, cell.value, tangent)
+            return
+        other = completed(engine.cell(tangent)) if isinstance(tangent, Ref) else None
+        ours, theirs = held(cell), held(other)
+        same = type(cell) is type(other) and getattr(cell, "cls", None) is getattr(other, "cls", None)
+        if not same or ours is None or theirs is None or set(ours[0]) != set(theirs[0]):
+            engine.raise_(TypeError("primal and tangent arguments must have the same structure"))
+        at = dict(zip(*theirs))
+        pairs = [(a, at[key]) for key, a in zip(*ours)]
+        for a, b in pairs:
+            match(a, b)
+
+    if len(tangents) != len(call.chosen):
+        engine.raise_(TypeError(f"{len(call.chosen)} primals need as many tangents, not {len(tangents)}"))
+    for primal, tangent in zip(call.chosen, tangents):
+        match(primal, tangent)
+    c = Calculus(engine.b)
+    return {leaf: found[leaf] if leaf in found else c.zeros(leaf.type) for leaf in call.leaves.actual}
+
+
+def _same_type(engine: Engine, found: dict[Value, Value], leaf: Value, tangent: Abstract) -> None:
+    read = engine.read(tangent)
+    value = engine.b.op(Constant(np.asarray(read.value))) if isinstance(read, Const) else read.value
+    if value.type.shape != leaf.type.shape:
+        engine.raise_(
+            TypeError(
+                "primal and tangent must have equal shapes, not "
+                f"{leaf.type.static_shape} and {value.type.static_shape}"
+            )
+        )
+    found[leaf] = Calculus(engine.b).convert(value, leaf.type.dtype)

@@ -1,0 +1,244 @@
+"""Jacobians: one call of the function, pushed forward along all directions at once, or in blocks within the budget.
+
+In: a callable value, its arguments, and which of them are differentiated by. Out: the callee's result and effects as
+of a plain call, and for each of these arguments the derivative of the result by it, in the last axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import numpy as np
+
+from ....config import config
+from ...ad.calculus import Calculus
+from ...ad.checkpoints import integer, while_loop
+from ...ad.forward import Forward
+from ...ad.silent import silent
+from ...batch.batching import Batch, NotMapped
+from ...diagnostics.codes_calls import NotServed
+from ...diagnostics.diagnostic import DiagnosticError
+from ...hlo.ir import Function, Value
+from ...hlo.types import INT64, ArrayType
+from ...hlo.walk import functions
+from ...library.context import Context
+from ...ops import Call
+from ...ops.lanes import of_all_lanes
+from ...values.boundary import Form
+from ...values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Ref, Tuple
+from ..calls.calls import Replay, put_transformed, require_drawn_once
+from ..core.engine import Engine
+from .derivatives import Lifted, call_lifted, lifted
+
+
+def jacobians(
+    engine: Engine,
+    function: Abstract,
+    args: Sequence[Abstract],
+    kwargs: Mapping[str, Abstract],
+    positions: Sequence[int],
+    has_aux: bool = False,
+) -> tuple[Abstract, list[Abstract]]:
+    """The callee's result, and the derivative of it (of its first part with `has_aux`) by each of the arguments."""
+    call = lifted(engine, args, positions)
+    wanted = [_leaf_of(engine, call, chosen) for chosen in call.chosen]
+    lanes = sum(leaf.type.size for leaf in wanted)
+    columns: list[Value] = []
+    cells = call.leaves.contents.items()
+    arrays = {cell: content.value for cell, content in cells if isinstance(content, ArrayCell)}
+
+    def put(replay: Replay, actual: list[Value], by_leaf: dict[Value, Value]) -> Sequence[Value]:
+        body, c = replay.function.body, Calculus(engine.b)
+        entry = {cell: by_leaf[leaf] for cell, leaf in arrays.items() if leaf in by_leaf}
+        output = _output(engine, replay, has_aux, entry)
+        if output is None:
+            return put_transformed(engine, replay, replay.function, actual)
+        if output not in body.results:
+            body.results = (*body.results, output)
+        leaf_of = {param: leaf for leaf, param in by_leaf.items()}
+        forward, mask = Forward(), tuple([p in leaf_of for p in body.params])
+        moved = forward.function(replay.function, mask)
+        directions = [_directions(c, wanted, leaf_of[p], lanes) for p in body.params if p in leaf_of]
+        count = len(body.results)
+        varied = [r for r, v in zip(body.results, forward.results(replay.function, mask), strict=True) if v]
+        place = count + varied.index(output) if output in varied else None
+        block = _at_once(moved, lanes)
+        if block < lanes:
+            require_drawn_once(replay.function, (replay.function, moved))
+            if place is not None:
+                found = _Blocks(engine, silent(moved), [p in leaf_of for p in body.params], block, place)
+                chosen = [leaf_of[p] for p in body.params if p in leaf_of]
+                columns.append(found.all(actual, wanted, chosen, output.type))
+            return put_transformed(engine, replay, replay.function, actual)
+        directions = [_directions(c, wanted, leaf_of[p], lanes) for p in body.params if p in leaf_of]
+        made, has_lanes = _mapped(engine, moved, len(actual), len(directions), lanes)
+        results = put_transformed(engine, replay, made, [*actual, *directions])
+        if place is not None:
+            shape = output.type.static_shape
+            columns.append(of_all_lanes(c, results[place], has_lanes[place], lanes, shape))
+        return results[:count]
+
+    result = call_lifted(engine, _with_own_result(function, has_aux), call, kwargs, put)
+    first = result.items[0] if has_aux and isinstance(result, Tuple) else result
+    out = engine.read(first)
+    return result, _split(engine, out, wanted, call, columns)
+
+
+def _with_own_result(function: Abstract, has_aux: bool) -> Meaning:
+    """The function, with a copy in place of a result that is a part of another array."""
+
+    def own(engine: Engine, value: Abstract) -> Abstract:
+        part = isinstance(value, Ref) and bool(value.path) and engine.is_ndarray(value)
+        return engine.ndarray(cast(Array, engine.read(value)).value) if part else value
+
+    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        engine = cast(Engine, ctx)
+        result = engine.call(function, args, kwargs)
+        if has_aux and isinstance(result, Tuple) and len(result.items) == 2:
+            return Tuple((own(engine, result.items[0]), result.items[1]))
+        return result if has_aux else own(engine, result)
+
+    return Meaning("the function of a Jacobian", call)
+
+
+def _mapped(
+    engine: Engine, moved: Function, given: int, directions: int, lanes: int
+) -> tuple[Function, Sequence[bool]]:
+    """The function of many directions, and which of its results are one for each."""
+    flags = (*[False] * given, *[True] * directions)
+    batch = Batch(lanes, once=True)
+    try:
+        return batch.function(moved, flags), batch.results(moved, flags)
+    except NotMapped as problem:
+        why, instead = f"{problem} cannot run for all directions at once", "use `pystage.jvp` in a loop"
+        span = problem.span or engine.b.span
+        raise DiagnosticError(NotServed(span=span, name="the Jacobian", why=why, instead=instead)) from None
+
+
+def _at_once(moved: Function, lanes: int) -> int:
+    """Along how many directions a function is pushed at once: as many of its largest value as the budget holds."""
+    values = [v for f in functions(moved) for op in f.body.walk() for v in op.results]
+    largest = max([v.type.size * v.type.dtype.itemsize for v in values], default=0)
+    return lanes if largest * lanes <= config.residual_bytes else max(1, config.residual_bytes // largest)
+
+
+class _Blocks:
+    """A function pushed along its directions block by block, in a loop that prints nothing."""
+
+    def __init__(
+        self, engine: Engine, moved: Function, is_moved: Sequence[bool], block: int, place: int
+    ) -> None:
+        self._engine = engine
+        self._block = block
+        self._place = place
+        self._made, self._has_lanes = _mapped(engine, moved, len(is_moved), sum(is_moved), block)
+
+    def all(
+        self, actual: Sequence[Value], wanted: Sequence[Value], chosen: Sequence[Value], out: ArrayType
+    ) -> Value:
+        """The derivatives along the directions of all of `wanted`, one after another in the first axis."""
+        b, c, block, shape = self._engine.b, Calculus(self._engine.b), self._block, out.static_shape
+        lanes = sum(leaf.type.size for leaf in wanted)
+        count = -(-lanes // block)
+        zeros = [integer(b, 0)] * len(shape)
+
+        def step(carried: Sequence[Value]) -> Sequence[Value]:
+            i, found = carried
+            start = c.mul(i, integer(b, block))
+            directions = [_directions(c, wanted, leaf, block, start) for leaf in chosen]
+            results = b.apply(Call(self._made), [*actual, *directions]).results
+            has_lanes = self._has_lanes[self._place]
+            part = of_all_lanes(c, results[self._place], has_lanes, block, shape)
+            return c.add(i, integer(b, 1)), c.update(found, part, [start, *zeros])
+
+        empty = c.zeros(ArrayType(out.dtype, (count * block, *shape)))
+        found = while_loop(
+            b, [integer(b, 0), empty], lambda carried: c.compare("LT", carried[0], integer(b, count)), step
+        )[1]
+        return c.slice(found, [0] * (1 + len(shape)), [lanes, *shape])
+
+
+def _leaf_of(engine: Engine, call: Lifted, chosen: Abstract) -> Value:
+    """The placeholder of an argument; PS606 for one that is no array and no number."""
+    content = call.leaves.contents.get(chosen.cell) if isinstance(chosen, Ref) else chosen
+    value = content.value if isinstance(content, Array | ArrayCell) else None
+    if not isinstance(value, Value) or value not in call.leaves.actual:
+        why, instead = (
+            "an argument that it is of is no array of numbers with a fraction",
+            "put them into one array",
+        )
+        engine.fail(NotServed(span=engine.b.span, name="the Jacobian", why=why, instead=instead))
+    return value
+
+
+def _output(engine: Engine, replay: Replay, has_aux: bool, entry: Mapping[int, Value]) -> Value | None:
+    """The array that is differentiated, in the callee's own terms; None for a constant.
+
+    `entry`: what the arrays among the arguments hold before the call, by their cells.
+    """
+    result = replay.result
+    if has_aux:
+        if not isinstance(result, Tuple) or len(result.items) != 2:
+            text = "Expected a two-element tuple (value, aux) from a function with has_aux=True"
+            engine.raise_(TypeError(text))
+        result = result.items[0]
+    match result:
+        case Const(value) if isinstance(value, int | float | complex | np.number):
+            return None
+        case Array(value=value):
+            return value
+        case Ref(cell, ()):
+            position = replay.parameters.get(cell, -1)
+            content = replay.reached.get(position) or replay.made.get(cell)
+            if isinstance(content, ArrayCell):
+                return content.value
+            if content is None and cell in entry:
+                return entry[cell]
+    why, instead = (
+        "its function gives no array of its own",
+        "return one array, a copy where it is a part of another",
+    )
+    engine.fail(NotServed(span=engine.b.span, name="the Jacobian", why=why, instead=instead))
+
+
+def _directions(
+    c: Calculus, wanted: Sequence[Value], leaf: Value, lanes: int, start: Value | None = None
+) -> Value:
+    """Along all elements of all arguments, one after another, from the one at `start`: how this one moves."""
+    before = sum(other.type.size for other in wanted[: wanted.index(leaf)])
+    type, size = leaf.type, leaf.type.size
+    whole = ArrayType(INT64, (lanes, size))
+    lane, column = c.iota(INT64, (lanes, size), 0), c.iota(INT64, (lanes, size), 1)
+    if start is not None:
+        lane = c.add(lane, c.broadcast(start, (lanes, size), ()))
+    equal = c.compare("EQ", lane, c.add(column, c.filled(whole, before)))
+    return c.reshape(c.convert(equal, type.dtype), (lanes, *type.static_shape))
+
+
+def _split(
+    engine: Engine, out: Array | Const, wanted: Sequence[Value], call: Lifted, columns: Sequence[Value]
+) -> list[Abstract]:
+    """The derivatives by each argument, of what was found along all directions."""
+    c, found, start = Calculus(engine.b), list[Abstract](), 0
+    for leaf, chosen in zip(wanted, call.chosen, strict=True):
+        end = start + leaf.type.size
+        given = chosen.form if isinstance(chosen, Array) else Form.NDARRAY
+        form = out.form if isinstance(out, Array) else Form.PYTHON
+        shape = out.shape if isinstance(out, Array) else ()
+        type = ArrayType(
+            columns[0].type.dtype if columns else leaf.type.dtype, (*shape, *leaf.type.static_shape)
+        )
+        if columns:
+            part = c.slice(columns[0], [start, *[0] * len(shape)], [end, *shape])
+            value = c.reshape(c.transpose(part, [*range(1, 1 + len(shape)), 0]), type.static_shape)
+        else:
+            value = c.zeros(type)
+        start = end
+        if Form.JAX in (form, given):
+            found.append(Array(value, Form.JAX))
+        elif form is Form.NDARRAY or leaf.type.shape:
+            found.append(engine.ndarray(value))
+        else:
+            found.append(Array(value, form))
+    return found

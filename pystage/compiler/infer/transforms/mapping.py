@@ -1,0 +1,346 @@
+"""What `pystage.vmap` means: the callee's HLO function for all lanes at once, put into the program.
+
+In: any callable value, abstract arguments, and the axis of each that counts the lanes. In the callee every such
+array is a placeholder without that axis, so that its HLO function is that of one lane; `batch.Batch` makes that of
+all lanes from it. Out: the callee's result, in which every number has an axis of lanes. If lanes raise, the first
+of them does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn, cast
+
+import numpy as np
+
+from ...ad.calculus import Calculus
+from ...batch.batching import Batch, NotMapped
+from ...diagnostics.codes_calls import NotServed
+from ...diagnostics.codes_differentiation import StoreInMapped
+from ...diagnostics.diagnostic import DiagnosticError
+from ...diagnostics.span import Span
+from ...hlo.ir import Op, Region, Value
+from ...hlo.types import INT64
+from ...library.context import Context
+from ...library.rules.jax import canonical
+from ...ops import Call, Compare, Constant, Convert, Minimum, Reduce, Reshape, Select
+from ...ops.lanes import of_all_lanes
+from ...values.boundary import Form
+from ...values.holding import held, holding
+from ...values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Ref, Tuple
+from ...values.traverse import rebuild, values_of
+from ..calls.calls import Replay, call_transformed
+from ..core.engine import Engine
+from ..objects.objects import completed
+
+Axes = Any
+"""The axis of lanes of a number, None if it has none, or a structure of such like that of the value."""
+
+
+@dataclass(slots=True)
+class _Arguments:
+    """Arguments of one lane: placeholders, and the arrays with lanes in front that they stand for."""
+
+    engine: Engine
+    actual: dict[Value, Value] = field(default_factory=dict)
+    lanes: int | None = None
+    is_jax: bool = False
+    _made: dict[tuple[int, str], Ref] = field(default_factory=dict)  # by the caller's cell, and its axes
+
+    def lane(self, value: Abstract, axes: Axes) -> Abstract:
+        """The argument as one lane gets it."""
+        if axes is None:
+            return value
+        match value:
+            case Tuple(items, cls):
+                parts = _parts(axes, range(len(items)))
+                if parts is None:
+                    self._refuse_structure()
+                return Tuple(tuple([self.lane(i, a) for i, a in zip(items, parts)]), cls)
+            case Ref() if not isinstance(self.engine.state.get(value.cell), ArrayCell):
+                return self._container(value, axes)
+        if not isinstance(axes, int):
+            self._refuse_structure()
+        read = self.engine.read(value)
+        if isinstance(read, Const) or not read.type.rank:
+            self.engine.raise_(
+                ValueError(
+                    f"vmap was requested to map its argument along axis {axes}, which implies that its rank "
+                    f"should be at least {abs(axes) + (axes >= 0)}, but is only 0 (its shape is ())"
+                )
+            )
+        return self._array(read, axes)
+
+    def _array(self, array: Array, axis: int) -> Abstract:
+        shape = array.type.static_shape
+        rank = len(shape) - (array.key_impl is not None)
+        if not -rank <= axis < rank:
+            self.engine.raise_(
+                ValueError(
+                    f"vmap was requested to map its argument along axis {axis}, which implies that its rank should "
+                    f"be at least {axis + 1 if axis >= 0 else -axis}, but is only {rank} (its shape is {shape})"
+                )
+            )
+        axis %= rank
+        if self.lanes is None:
+            self.lanes = shape[axis]
+        elif self.lanes != shape[axis]:
+            self.engine.raise_(
+                ValueError(
+                    "vmap got inconsistent sizes for array axes to be mapped: "
+                    f"{self.lanes} and {shape[axis]} elements"
+                )
+            )
+        others = [a for a in range(len(shape)) if a != axis]
+        front = Calculus(self.engine.b).transpose(array.value, [axis, *others])
+        placeholder = Value(array.type.with_shape(tuple([shape[a] for a in others])), Region(), 0)
+        self.actual[placeholder] = front
+        if array.form is Form.JAX:
+            self.is_jax = True
+            return replace(array, value=placeholder, lower=None, upper=None)
+        if not others:
+            return Array(placeholder, Form.SCALAR)
+        return self.engine.ndarray(placeholder)
+
+    def _container(self, ref: Ref, axes: Axes) -> Abstract:
+        known = self._made.get((ref.cell, repr(axes)))
+        if known is not None:
+            return known
+        content = completed(self.engine.cell(ref))
+        made = self._made[ref.cell, repr(axes)] = Ref(self.engine.state.cell_number())
+        found = held(content)
+        parts = None if found is None else _parts(axes, found[0])
+        if found is None or parts is None:
+            self._refuse_structure()
+        lanes = [self.lane(v, a) for v, a in zip(found[1], parts)]
+        self.engine.state.set(made.cell, holding(content, lanes))
+        return made
+
+    def _refuse_structure(self) -> NoReturn:
+        self.engine.raise_(
+            ValueError("vmap in_axes must be an int, None, or a structure like that of the argument")
+        )
+
+
+def _parts(axes: Axes, keys: Sequence[Any]) -> list[Axes] | None:
+    """The axes of the parts of a structure, None if they do not fit it."""
+    if axes is None or isinstance(axes, int):
+        return [axes] * len(keys)
+    if isinstance(axes, tuple | list):
+        return list(axes) if len(axes) == len(keys) else None
+    if isinstance(axes, dict):
+        return [axes[k] for k in keys] if set(axes) == set(keys) else None
+    return None
+
+
+class _Result:
+    """Brings a lane's result into a form in which numbers can have lanes: every one is an array of its own."""
+
+    def __init__(self, engine: Engine, is_jax: bool) -> None:
+        self._engine = engine
+        self._is_jax = is_jax
+        self._made: dict[int, Ref] = {}
+
+    def of(self, value: Abstract) -> Abstract:
+        """The result with arrays for numbers."""
+        engine = self._engine
+        match value:
+            case Const(None):
+                return value
+            case Tuple(items, cls):
+                return Tuple(tuple([self.of(i) for i in items]), cls)
+            case Ref(cell) if not isinstance(engine.state.get(cell), ArrayCell):
+                return self._container(value)
+            case Array() | Ref() | Const(bool() | int() | float() | complex() | np.generic()):
+                return self._array(value)
+        engine.raise_(TypeError("a function that is mapped gives numbers and arrays, in any structure"))
+
+    def _array(self, value: Abstract) -> Abstract:
+        engine = self._engine
+        read = engine.number(value)
+        form = read.form if isinstance(read, Array) else Form.PYTHON
+        whole = read.value if isinstance(read, Array) else engine.b.op(Constant(np.asarray(read.value)))
+        own = engine.b.op(Reshape(whole.type.static_shape), whole)
+        if form is Form.JAX:
+            return replace(cast(Array, read), value=own)
+        if form is Form.PYTHON and self._is_jax:
+            return Array(
+                engine.b.op(Convert(canonical(own.type.dtype, engine.x64)), own), Form.JAX, weak=True
+            )
+        return engine.ndarray(own)
+
+    def _container(self, ref: Ref) -> Abstract:
+        engine = self._engine
+        if ref.cell not in self._made:
+            content = completed(engine.cell(ref))
+            made = self._made[ref.cell] = Ref(engine.state.cell_number())
+            found = held(content)
+            if found is None:
+                engine.raise_(TypeError("a function that is mapped gives numbers and arrays"))
+            engine.state.set(made.cell, holding(content, [self.of(v) for v in found[1]]))
+        return self._made[ref.cell]
+
+
+def mapped(
+    engine: Engine,
+    function: Abstract,
+    args: Sequence[Abstract],
+    kwargs: Mapping[str, Abstract],
+    in_axes: Axes,
+    out_axes: Axes,
+) -> Abstract:
+    """The callee's results for all lanes. ValueError for axes that do not fit, as JAX raises it."""
+    if isinstance(in_axes, tuple | list):
+        if len(in_axes) != len(args):
+            engine.raise_(
+                ValueError(
+                    "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional "
+                    f"arguments passed to the function, but got {len(in_axes)} of them for {len(args)} arguments"
+                )
+            )
+        axes = list(in_axes)
+    else:
+        axes = [in_axes] * len(args)
+    given = _Arguments(engine)
+    own = [given.lane(a, axis) for a, axis in zip(args, axes)]
+    named = {name: given.lane(a, 0) for name, a in kwargs.items()}
+    lanes = given.lanes
+    if lanes is None:
+        engine.raise_(ValueError("vmap must have at least one non-None value in in_axes"))
+    batch = Batch(lanes)
+
+    def one(ctx: Context, *inner: Abstract, **rest: Abstract) -> Abstract:
+        return _Result(cast(Engine, ctx), given.is_jax).of(engine.call(function, inner, rest))
+
+    def put(replay: Replay, actual: Sequence[Value]) -> Sequence[Value]:
+        assert isinstance(actual, list)
+        if replay.reached or replay.outer:
+            raise DiagnosticError(StoreInMapped(span=_place_of_change(replay) or engine.b.span))
+        if replay.output is not None:
+            raise DiagnosticError(_not_mapped("print", engine.b.span))
+        flags = tuple([v in given.actual for v in actual])
+        actual[:] = [given.actual.get(v, v) for v in actual]
+        return _apply_to_all(engine, batch, replay, actual, flags)
+
+    result = call_transformed(engine, Meaning("one lane", one), own, named, put)
+    return _Axes(engine).moved(result, out_axes)
+
+
+def _place_of_change(replay: Replay) -> Span | None:
+    """Where a callee computed the last of what it changed."""
+    changed = [
+        v for content in (*replay.reached.values(), *replay.outer.values()) for v in values_of(content)
+    ]
+    spans = [v.owner.span for v in changed if isinstance(v.owner, Op)]
+    return spans[-1] if spans else None
+
+
+def _not_mapped(name: str, span: Span | None) -> NotServed:
+    why = "the function runs for many inputs at once here"
+    instead = "do it outside of the function"
+    return NotServed(span=span, name=name, why=why, instead=instead)
+
+
+def _apply_to_all(
+    engine: Engine, batch: Batch, replay: Replay, actual: Sequence[Value], flags: tuple[bool, ...]
+) -> Sequence[Value]:
+    """Puts the function of all lanes into the program; of what it raises, what the first lane raises."""
+    function, body = replay.function, replay.function.body
+    stand_in: dict[Value, Value] = {}
+    given = dict(zip(body.params, zip(actual, flags, strict=True), strict=True))
+    if not batch.lanes:
+        _forget_error(engine, replay)
+    if replay.error is not None:
+        raised = dict.fromkeys(v for v in values_of(replay.error) if v in body.results or v in given)
+        stand_in = {v: Value(v.type, Region(), 0) for v in raised}
+        code = replay.error.code
+        replay.error = rebuild(replay.error, lambda v: stand_in.get(v, v), lambda c: c)
+    try:
+        made = batch.function(function, flags)
+    except NotMapped as problem:
+        raise DiagnosticError(_not_mapped(str(problem), problem.span)) from None
+    results = engine.b.apply(Call(made), actual, pure=replay.pure).results
+    has_lanes = batch.results(function, flags)
+    c = Calculus(engine.b)
+    by = dict(zip(body.results, zip(results, has_lanes), strict=True))
+    first = engine.b.op(Constant(np.asarray(0, INT64)))  # where all raise alike
+    known = {**given, **by}
+    if stand_in and isinstance(code, Value) and known[code][1]:
+        first = _first_raised(engine, known[code][0], batch.lanes)
+    found = [
+        of_all_lanes(c, value, flag, batch.lanes, old.type.static_shape) for old, (value, flag) in by.items()
+    ]
+    for old in stand_in:
+        value, flag = known[old]
+        if flag:
+            shape = old.type.static_shape
+            zero = engine.b.op(Constant(np.asarray(0, INT64)))
+            value = c.reshape(c.dynamic_slice(value, [first, *[zero] * len(shape)], (1, *shape)), shape)
+        found.append(value)
+    body.results = (*body.results, *stand_in.values())
+    return found
+
+
+def _forget_error(engine: Engine, replay: Replay) -> None:
+    """Without lanes nothing runs, so nothing raises; what raises in every lane has no result to map."""
+    if replay.raises is not None:
+        why, instead = "the function always raises and there are no lanes", "map over at least one lane"
+        raise DiagnosticError(NotServed(span=engine.b.span, name="vmap", why=why, instead=instead))
+    replay.error = None
+
+
+def _first_raised(engine: Engine, codes: Value, lanes: int) -> Value:
+    """The first lane whose code is not 0; the first of all if there is none."""
+    b, c = engine.b, Calculus(engine.b)
+    raised = b.op(Compare("NE"), codes, c.zeros(codes.type))
+    places = c.iota(INT64, (lanes,), 0)
+    found = c.filled(places.type, lanes)
+    end = b.op(Constant(np.asarray(lanes, INT64)))
+    least = b.op(Reduce(Minimum(), (0,)), b.op(Select(), raised, places, found), end)
+    none = b.op(Compare("GE"), least, end)
+    return b.op(Select(), none, b.op(Constant(np.asarray(0, INT64))), least)
+
+
+class _Axes:
+    """Moves the axis of lanes of a result to where it is wanted."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._done: set[int] = set()
+
+    def moved(self, value: Abstract, axes: Axes) -> Abstract:
+        """The result with its axis of lanes at `axes`."""
+        engine = self._engine
+        match value:
+            case Tuple(items, cls):
+                return Tuple(tuple(self._each(items, axes, range(len(items)))), cls)
+            case Array():
+                return replace(value, value=self._transposed(value.value, axes))
+            case Ref(cell) if cell not in self._done:
+                self._done.add(cell)
+                content = engine.state.get(cell)
+                found = held(content)
+                if isinstance(content, ArrayCell):
+                    engine.state.set(cell, replace(content, value=self._transposed(content.value, axes)))
+                elif found is not None:
+                    engine.state.set(cell, holding(content, self._each(found[1], axes, found[0])))
+        return value
+
+    def _each(self, items: Sequence[Abstract], axes: Axes, keys: Sequence[Any]) -> list[Abstract]:
+        parts = _parts(axes, keys)
+        if parts is None:
+            self._engine.raise_(
+                ValueError("vmap out_axes must be an int, or a structure like that of the result")
+            )
+        return [self.moved(i, a) for i, a in zip(items, parts)]
+
+    def _transposed(self, value: Value, axis: Axes) -> Value:
+        rank = value.type.rank
+        if axis is None:
+            raise DiagnosticError(_not_mapped("None in out_axes of a result", self._engine.b.span))
+        if not isinstance(axis, int) or not -rank <= axis < rank:
+            self._engine.raise_(ValueError(f"vmap out_axes is {axis} for a result with {rank} axes"))
+        others = list(range(1, rank))
+        others.insert(axis % rank, 0)
+        return Calculus(self._engine.b).transpose(value, others)

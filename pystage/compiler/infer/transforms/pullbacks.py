@@ -1,0 +1,173 @@
+"""What `pystage.vjp` and `pystage.checkpoint` mean.
+
+`vjp` puts a callee into the program with what its way back needs, and gives its result and a callable value that
+puts the way back behind it, once for each call. In the callee every number of the result is given once more, as a
+flat list, so that cotangents are matched to numbers by their places in the structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from ...ad.calculus import Calculus, differentiable
+from ...ad.reverse import Backward, Reverse
+from ...hlo.ir import Value
+from ...library.context import Context
+from ...ops import Call, Constant
+from ...values.holding import held
+from ...values.lattice import Abstract, Array, ArrayCell, Const, Meaning, ObjectCell, Ref, Tuple
+from ..calls.calls import Replay, call_transformed, put_transformed, require_drawn_once
+from ..core.engine import Engine
+from ..objects.objects import completed
+from .derivatives import Lifted, Shape, call_lifted, lifted
+
+Structure = tuple[object, ...]
+
+
+def flattened(engine: Engine, value: Abstract) -> tuple[Structure, list[Array | Const]]:
+    """The structure of a value, and its numbers in order."""
+    found: list[Array | Const] = []
+
+    def walk(value: Abstract) -> Structure:
+        match value:
+            case Tuple(items, cls):
+                return (cls, *[walk(i) for i in items])
+            case Array() | Const(bool() | int() | float() | complex() | np.generic()):
+                found.append(value)
+                return ("number",)
+            case Ref():
+                content = completed(engine.cell(value))
+                if isinstance(content, ArrayCell):
+                    found.append(engine.read(value))
+                    return ("number",)
+                parts = held(content)
+                if parts is not None:
+                    kind = content.cls if isinstance(content, ObjectCell) else type(content)
+                    return (kind, tuple(parts[0]), *[walk(i) for i in parts[1]])
+        return ("other",)
+
+    return walk(value), found
+
+
+@dataclass(slots=True, eq=False)
+class _Way:
+    """The way back through one call: what it needs, and which cotangents it takes and gives."""
+
+    back: Backward
+    residuals: list[Value]
+    seeds: list[Value]
+    """The results of the callee that have cotangents, in its own terms."""
+    leaves: list[Value | None]
+    """By number of the result: the callee's result that it is; None for what is known."""
+    params: list[Value]
+    """The values of the callee's parameters that get cotangents, as placeholders."""
+
+
+def pulled_back(
+    engine: Engine, function: Abstract, primals: Sequence[Abstract], has_aux: bool
+) -> tuple[Abstract, Abstract, Abstract | None]:
+    """The callee's result, the callable that gives cotangents of the primals, and what else the callee gives."""
+    call = lifted(engine, primals, range(len(primals)))
+    ways: list[_Way] = []
+    structures: list[Structure] = []
+
+    def with_numbers(ctx: Context, *inner: Abstract) -> Abstract:
+        result = engine.call(function, inner)
+        out = result
+        if has_aux:
+            if not isinstance(result, Tuple) or len(result.items) != 2:
+                engine.raise_(
+                    TypeError("Expected a two-element tuple (value, aux) from a function with has_aux=True")
+                )
+            out = result.items[0]
+        structure, numbers = flattened(engine, out)
+        structures.append(structure)
+        return Tuple((result, Tuple(tuple(numbers))))
+
+    def put(replay: Replay, actual: list[Value], by_leaf: dict[Value, Value]) -> Sequence[Value]:
+        body = replay.function.body
+        numbers = cast(Tuple, cast(Tuple, replay.result).items[1]).items
+        leaves = [n.value if isinstance(n, Array) else None for n in numbers]
+        missing = [v for v in leaves if v is not None and v not in body.results]
+        body.results = (*body.results, *dict.fromkeys(missing))
+        count = len(body.results)
+        leaf_of = {param: leaf for leaf, param in by_leaf.items()}
+        mask = tuple([p in leaf_of and differentiable(p.type) for p in body.params])
+        reverse = Reverse()
+        linear = reverse.linear(replay.function, mask)
+        wanted = set(leaves)
+        flags = tuple(
+            [old in wanted and new in linear.varied for old, new in zip(body.results, linear.body.results)]
+        )
+        back = reverse.backward(linear, flags, mask)
+        require_drawn_once(replay.function, (linear.made, back.made))
+        results = put_transformed(engine, replay, linear.made, actual)
+        inputs = dict(zip(linear.body.params, actual, strict=True))
+        outputs = dict(zip(linear.body.results, results, strict=True))
+        ways.append(
+            _Way(
+                back,
+                [inputs[v] if v in inputs else outputs[v] for v in back.residuals],
+                [v for v, flag in zip(body.results, flags) if flag],
+                leaves,
+                [leaf_of[p] for p, m in zip(body.params, mask) if m],
+            )
+        )
+        return results[:count]
+
+    whole = call_lifted(engine, Meaning("the function", with_numbers), call, {}, put)
+    result = cast(Tuple, whole).items[0]
+    way, structure = ways[-1], structures[-1]
+
+    def pullback(ctx: Context, cotangent: Abstract) -> Abstract:
+        return _cotangents(cast(Engine, ctx), call, way, structure, cotangent)
+
+    if has_aux:
+        value, aux = cast(Tuple, result).items
+        return value, Meaning("the pullback", pullback), aux
+    return result, Meaning("the pullback", pullback), None
+
+
+def _cotangents(
+    engine: Engine, call: Lifted, way: _Way, structure: Structure, cotangent: Abstract
+) -> Abstract:
+    """Cotangents of the primals, as a tuple. TypeError, ValueError if the one given does not fit the result."""
+    given, numbers = flattened(engine, cotangent)
+    if given != structure:
+        engine.raise_(TypeError("the cotangent must have the structure of the function's result"))
+    c = Calculus(engine.b)
+    found: dict[Value, Value] = {}
+    for leaf, number in zip(way.leaves, numbers, strict=True):
+        value = engine.b.op(Constant(np.asarray(number.value))) if isinstance(number, Const) else number.value
+        if leaf is None or leaf not in way.seeds:
+            continue
+        if value.type.shape != leaf.type.shape:
+            engine.raise_(
+                ValueError(
+                    f"the cotangent of a result of shape {leaf.type.static_shape} has shape "
+                    f"{value.type.static_shape}"
+                )
+            )
+        value = c.convert(value, leaf.type.dtype)
+        found[leaf] = c.add(found[leaf], value) if leaf in found else value
+    seeds = [found[v] if v in found else c.zeros(v.type) for v in way.seeds]
+    made = engine.b.apply(Call(way.back.made), [*seeds, *way.residuals]).results
+    by = {leaf: c.zeros(leaf.type) for leaf in call.leaves.actual}
+    by.update(zip(way.params, made, strict=True))
+    shape = Shape(engine, call.shape.contents)
+    return Tuple(tuple([shape.filled(chosen, by) for chosen in call.chosen]))
+
+
+def recomputed(
+    engine: Engine, function: Abstract, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
+) -> Abstract:
+    """A plain call whose way back keeps nothing but the arguments."""
+
+    def put(replay: Replay, actual: Sequence[Value]) -> Sequence[Value]:
+        return engine.b.apply(Call(replay.function, recompute=True), actual, pure=replay.pure).results
+
+    return call_transformed(engine, function, args, kwargs, put)
