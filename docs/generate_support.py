@@ -20,12 +20,12 @@ import numpy as np
 import scipy
 import scipy.linalg
 import scipy.special
-from pystage.compiler.library.rules.libraries.refusals import reason_of
 
 import pystage.compiler.infer.entry  # noqa: F401  (declares every meaning)
 from pystage.compiler.library.jax.tail import is_jax_callable
 from pystage.compiler.library.numpy.array_methods import NUMPY_METHODS
 from pystage.compiler.library.registry import meaning_of
+from pystage.compiler.library.rules.refusals import reason_of
 
 PAGE = Path(__file__).resolve().parent / "support.md"
 NAMESPACES: tuple[types.ModuleType, ...] = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,10 @@ def imports_of(path: Path) -> list[tuple[int, str, bool]]:
     return found
 
 
+OTHERS = [ROOT.parent / name for name in ("tests", "docs", "benchmarks", "examples")]
+MADE_UP = {"script.py", "clock.py", "file.py", "setup.py"}
+"""Files of users that examples of the docs name."""
+
 FILES = sorted(p for p in ROOT.rglob("*.py") if not p.is_symlink())
 
 
@@ -102,3 +107,22 @@ def test_no_imports_inside_functions() -> None:
                     if isinstance(inner, ast.Import | ast.ImportFrom)
                 ]
     assert not wrong
+
+
+WIDEST = {"runtime": 33, "ops": 31}
+"""Folders that hold more files than a reader takes in at once; no other may, and these may not grow."""
+
+
+def test_folders_can_be_taken_in_at_once() -> None:
+    folders = {path.parent for path in FILES}
+    sizes = {folder: len(list(folder.glob("*.py"))) for folder in folders}
+    assert not {str(f): n for f, n in sizes.items() if n > WIDEST.get(f.name, 25)}
+
+
+@pytest.mark.parametrize("page", sorted((ROOT.parent / "docs").glob("*.md")), ids=lambda p: p.name)
+def test_files_that_the_docs_name_are_there(page: Path) -> None:
+    """A file is named by the end of its path."""
+    known = {str(path.relative_to(ROOT.parent)) for top in (ROOT, *OTHERS) for path in top.rglob("*.py")}
+    named = set(re.findall(r"`([a-z_0-9/]+\.py)`", page.read_text(encoding="utf-8")))
+    missing = {name for name in named if not any(path == name or path.endswith("/" + name) for path in known)}
+    assert missing <= MADE_UP

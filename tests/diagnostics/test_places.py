@@ -11,11 +11,11 @@ import traceback
 
 import numpy as np
 import pytest
-from pystage.compiler.library.rules.libraries.foreign import TABLE, advice_for
 
 import pystage
 from pystage.compiler.diagnostics.diagnostic import Diagnostic
 from pystage.compiler.infer.telling import foreign
+from pystage.compiler.library.rules.foreign import TABLE, advice_for
 
 from .goldens import load
 

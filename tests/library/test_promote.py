@@ -8,7 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from pystage.compiler.library.rules.libraries.promote import (
+
+from pystage.compiler.hlo.types import SHORT_NAMES, DType
+from pystage.compiler.library.rules.promote import (
     Kind,
     inexact,
     jax_common,
@@ -16,8 +18,6 @@ from pystage.compiler.library.rules.libraries.promote import (
     numpy_common,
     numpy_loop,
 )
-
-from pystage.compiler.hlo.types import SHORT_NAMES, DType
 from pystage.compiler.values.boundary import Form
 
 from .harness import Known, PlainContext, Raised, check_call

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from checking import check
-from pystage.compiler.library.rules.libraries.refusals import reason_of
 
 import pystage
+from pystage.compiler.library.rules.refusals import reason_of
 
 RNG = np.random.default_rng(0)
 X = np.arange(3.0)

@@ -1,6 +1,6 @@
 """JAX's own transformations of functions of the program, in staged source: `jax.grad`, `jax.vmap` and the like.
 
-They are the transformations of `transforms.py`, with what JAX does to the kinds of values: what is differentiated by,
+They are the transformations of `public.py`, with what JAX does to the kinds of values: what is differentiated by,
 or mapped, is a `jax.Array` in the function, and so is all that comes back. Options without a meaning here are refused.
 """
 
