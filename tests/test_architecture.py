@@ -126,3 +126,10 @@ def test_files_that_the_docs_name_are_there(page: Path) -> None:
     named = set(re.findall(r"`([a-z_0-9/]+\.py)`", page.read_text(encoding="utf-8")))
     missing = {name for name in named if not any(path == name or path.endswith("/" + name) for path in known)}
     assert missing <= MADE_UP
+
+
+@pytest.mark.parametrize("name", ["compiler", "runtime"])
+def test_the_top_level_shows_the_compiler_and_the_runtime(name: str) -> None:
+    """As links, which nothing follows: not packaging, lint, the type checker or test collection."""
+    link = ROOT.parent / name
+    assert link.is_symlink() and link.resolve() == ROOT / name
