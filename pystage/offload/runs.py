@@ -397,10 +397,6 @@ def without_blocks(statement: ast.stmt) -> ast.stmt:
     return made
 
 
-def _own_binds(statement: ast.stmt) -> set[str]:
-    return names_in([without_blocks(statement)]).binds
-
-
 def _jumps(statements: Sequence[ast.stmt], in_loop: bool = False) -> Iterator[ast.stmt]:
     """The jumps that lead out of these statements."""
     for statement in statements:

@@ -112,13 +112,6 @@ def leave(engine: Engine) -> None:
             refreshed(engine, number)
 
 
-def refresh_all(engine: Engine, cells: Iterable[int]) -> None:
-    """Merged cells among `cells` take over what has changed in their sources."""
-    for number in cells:
-        if sources_of(engine.state.slots.get(number)):
-            refreshed(engine, number)
-
-
 # ---------------------------------------------------------------- storing
 
 

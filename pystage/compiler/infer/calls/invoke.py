@@ -33,7 +33,6 @@ from ...values.lattice import (
     Exc,
     Meaning,
     Method,
-    ObjectCell,
     OneOf,
     Optional,
     Partial,
@@ -358,16 +357,3 @@ def is_opaque(obj: Any) -> bool:
     return (type(obj).__module__ or "").partition(".")[0] in _OPAQUE_PACKAGES and not isinstance(
         obj, np.ndarray | np.generic | jax.Array | tuple
     )
-
-
-def has_call(engine: Engine, value: Abstract) -> bool:
-    """`callable(value)`."""
-    match value:
-        case Const(v):
-            return callable(v)
-        case Closure() | Method() | Partial() | Meaning():
-            return True
-        case Ref():
-            cell = engine.state.get(value.cell)
-            return isinstance(cell, ObjectCell) and objects.found(objects.lookup_class(cell.cls, "__call__"))
-    return False

@@ -16,9 +16,7 @@ import jax
 from jax.tree_util import (
     FlattenedIndexKey,
     PyTreeDef,
-    keystr,
     tree_flatten,
-    tree_flatten_with_path,
     tree_leaves,
     tree_map,
     tree_unflatten,
@@ -233,11 +231,6 @@ def flatten(
 def unflatten(ctx: Context, tree: PyTreeDef, leaves: Sequence[Abstract]) -> Abstract:
     """The pytree of that structure with these leaves; its lists, dicts and objects are new."""
     return lifted(ctx, tree_unflatten(tree, leaves))
-
-
-def leaf_names(ctx: Context, value: Raw, root: str) -> list[str]:
-    """How a program names each leaf: `carry[0]['w']`."""
-    return [root + keystr(path) for path, _ in tree_flatten_with_path(exposed(ctx, value))[0]]
 
 
 def is_array(ctx: Context, leaf: Abstract) -> bool:

@@ -245,11 +245,6 @@ def as_ndarray(ctx: Context, raw: Raw) -> Raw:
     return Ref(ctx.state.new_cell(ArrayCell(raw.value, writable=False)))
 
 
-def rules_of(ctx: Context, *values: Raw) -> Rules:
-    """JAX's rules if one of the values is a `jax.Array`, else NumPy's."""
-    return JAX if any(isinstance(v, Array) and v.form is Form.JAX for v in values) else NUMPY
-
-
 def _form_of(value: object) -> Form:
     return Form.SCALAR if isinstance(value, np.generic) else Form.PYTHON
 
@@ -295,16 +290,6 @@ def lifted(ctx: Context, value: Any) -> Abstract:
             return Tuple(tuple([made.setdefault(id(v), lifted(ctx, v)) for v in value]))
         case _:
             return Const(value)
-
-
-def integer_bounds(raw: Raw) -> tuple[int | None, int | None]:
-    """The least and the greatest value that an integer may have, where known."""
-    if isinstance(raw, Const):
-        return int(raw.value), int(raw.value)
-    if isinstance(raw, Array):
-        lower = 0 if raw.lower is None and raw.dtype.kind == "u" else raw.lower
-        return lower, raw.upper
-    return None, None
 
 
 # ---------------------------------------------------------------- views

@@ -38,7 +38,7 @@ from ...hlo.types import (
 from ...ops import Compare, Constant, Convert
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ByPath, Const, Kind
-from ..context import Context, Raw
+from ..context import Context
 from .bounds import check_fits
 from .by_path import of_one_kind
 from .jax import canonical
@@ -90,11 +90,6 @@ def kinds_of(operand: Operand) -> tuple[Kind, ...]:
 def shape_of(operand: Operand) -> tuple[int, ...]:
     """The shape of an operand."""
     return operand.shape if isinstance(operand, Array) else ()
-
-
-def operands_of(ctx: Context, *values: Raw) -> list[Operand]:
-    """What the arguments are as numbers and arrays."""
-    return [ctx.read(v) for v in values]
 
 
 def describe(operands: Sequence[Operand]) -> str:
