@@ -24,12 +24,14 @@ from ..compiler.diagnostics.codes_control import MaybeNotAssigned, NeverSettles,
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.span import Span
 from ..compiler.frontend.source import give_source
+from ..compiler.infer.telling.foreign import is_aside
 from ..runtime.abstract import ArraySpec, spec
 
 _numbers = itertools.count()
 _NUMBERS = {"float": "0.0", "int": "0", "complex": "0j", "bool": "False"}
 _ARRAY = re.compile(r"(jax )?(\w+)\[([\d, ]*)\]")
 _SCALAR = re.compile(r"np\.(\w+)")
+_LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _VARIABLE = re.compile(r"the variable '(\w+)'")
 _GIVES = {
     "time.time": "float",
@@ -138,8 +140,8 @@ def _is_same(problem: Diagnostic, other: Diagnostic) -> bool:
 
 def _proposals(problem: Diagnostic, source: _Source, where: Where) -> Iterator[Rewrite]:
     if isinstance(problem, UnknownCallable):
-        yield from _as_parameter(problem, source) if where.is_target else ()
         yield from _left_out(problem, source)
+        yield from _as_parameter(problem, source) if where.is_target else ()
     elif isinstance(problem, MaybeNotAssigned):
         yield from _assigned_before(problem, source, where.names)
     elif isinstance(problem, NeverSettles | NoCommonType):
@@ -160,10 +162,9 @@ def _as_parameter(problem: UnknownCallable, source: _Source) -> Iterator[Rewrite
     gives = _GIVES.get(problem.name) or _GIVES.get(call.partition("(")[0])
     if gives is None:
         return
-    if source.names_in(call) & source.locals:
-        return
-    before = source.text_before(span.line, span.column).count(call)
-    name = source.unused(problem.name.rpartition(".")[2] + (str(before + 1) if before else ""))
+    if source.text.count(call) != 1 or source.is_repeated(span) or source.names_in(call) & source.locals:
+        return  # two readings of a clock, or one in each trip of a loop, are not one number
+    name = source.unused(problem.name.rpartition(".")[2])
     header = source.with_parameter(name)
     if header is None:
         return
@@ -176,13 +177,13 @@ def _as_parameter(problem: UnknownCallable, source: _Source) -> Iterator[Rewrite
 def _left_out(problem: UnknownCallable, source: _Source) -> Iterator[Rewrite]:
     """A call that only tells somebody something is left to the caller."""
     assert problem.span is not None
-    found = source.expression_statement(problem.span) if problem.aside else None
-    if found is None:
+    found = source.expression_statement(problem.span)
+    if found is None or not is_aside(source.named(found.called)):
         return
-    first, last, is_alone = found
+    first, last, is_alone = found.first, found.last, found.is_alone
     old = tuple([source.line(number) for number in range(first, last + 1)])
     new = (f"{_indentation(old[0])}pass",) if is_alone else ()
-    text = f"leave out the call of `{problem.name}`, or make it outside of the function: what is computed does not need it"
+    text = f"leave out the call of `{found.called}`, or make it outside of the function: what is computed does not need it"
     yield Rewrite(text, (Edit(first, old, new),), False)
 
 
@@ -224,6 +225,16 @@ def _begun_alike(problem: NeverSettles | NoCommonType, source: _Source, names: _
 # ---------------------------------------------------------------- the source
 
 
+@dataclass(frozen=True, slots=True)
+class _Called:
+    """A statement that is a call of a dotted name: its lines, and whether it is alone in its block."""
+
+    called: str
+    first: int
+    last: int
+    is_alone: bool
+
+
 class _Source:
     """The source of a function, and functions made of it with a few lines changed."""
 
@@ -240,9 +251,13 @@ class _Source:
         """A line of the file."""
         return self._lines[number - self._first]
 
-    def text_before(self, number: int, column: int) -> str:
-        """The source up to a place."""
-        return "\n".join([*self._lines[: number - self._first], self.line(number)[:column]])
+    def is_repeated(self, place: Span) -> bool:
+        """True for a place in a loop or a comprehension."""
+        line = place.line - self._first + 1
+        return any(
+            isinstance(node, _LOOPS) and node.lineno <= line <= (node.end_lineno or node.lineno)
+            for node in ast.walk(self._node)
+        )
 
     def names_in(self, expression: str) -> set[str]:
         """The names that an expression reads."""
@@ -269,16 +284,27 @@ class _Source:
         comma = "" if before.rstrip().endswith("(") else ", "
         return Edit(number, (line,), (f"{before}{comma}{parameter}){after}",))
 
-    def expression_statement(self, place: Span) -> tuple[int, int, bool] | None:
-        """The lines of the statement that consists of the expression at a place; whether it is alone in its block."""
-        indent = len(_indentation(self._lines[0]))
-        start = place.line - self._first + 1, place.column - indent
+    def named(self, name: str) -> object:
+        """What a dotted name of the module is; None where it is no such name."""
+        first, *rest = name.split(".")
+        found: object = None if first in self.locals else self._function.__globals__.get(first)
+        for attribute in rest:
+            found = None if found is None else getattr(found, attribute, None)
+        return found
+
+    def expression_statement(self, place: Span) -> _Called | None:
+        """The statement around a place that is a call of a name for itself."""
+        line = place.line - self._first + 1
         for node in ast.walk(self._node):
             for block in [getattr(node, each, ()) for each in ("body", "orelse", "finalbody")]:
                 for statement in block if isinstance(block, list) else ():
-                    if isinstance(statement, ast.Expr) and start == (statement.lineno, statement.col_offset):
-                        last = statement.end_lineno or statement.lineno
-                        return place.line, self._first + last - 1, len(block) == 1
+                    match statement:
+                        case ast.Expr(value=ast.Call(func=ast.Name() | ast.Attribute() as called)):
+                            last = statement.end_lineno or statement.lineno
+                            if statement.lineno <= line <= last:
+                                first = self._first + statement.lineno - 1
+                                end = self._first + last - 1
+                                return _Called(ast.unparse(called), first, end, len(block) == 1)
         return None
 
     def compound_that_assigns(self, name: str) -> int | None:

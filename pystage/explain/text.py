@@ -15,7 +15,7 @@ from rich.text import Text
 from ..compiler.diagnostics.catalogue import Example
 from ..compiler.diagnostics.render import more, render, render_all
 from .examples import example_like
-from .listing import Listing, Mark, SourceLine
+from .listing import Listing, Mark, SourceLine, is_of_library
 
 if TYPE_CHECKING:
     from ..compiler.diagnostics.span import Span
@@ -206,9 +206,10 @@ def _demands(staged: Staged) -> Iterable[Text]:
     for demand in staged.demands:
         asked.setdefault((demand.reason, demand.span), []).append(f"{demand.where} = {demand.value!r}")
     for (reason, span), numbers in asked.items():
-        where = f", {os.path.relpath(span.file)}:{span.line}" if span is not None else ""
+        known = span is not None and not is_of_library(span.file)
+        where = f", {os.path.relpath(span.file)}:{span.line}" if span is not None and known else ""
         more = f" and {len(numbers) - 1} more" if len(numbers) > 1 else ""
-        yield Text(f"  a program for {numbers[0]}{more} alone: {reason}{where}")
+        yield Text(f"  a program for {numbers[0]}{more} alone: {reason.rstrip(',')}{where}")
 
 
 def _heading(listing: Listing) -> Text:

@@ -201,6 +201,12 @@ def times_and_logs(x):
     return y
 
 
+def reads_a_clock_in_a_loop(x):
+    for _ in range(3):
+        began = time.time()
+    return x, began
+
+
 def keeps_what_a_clock_says(x):
     seen = []
     seen.append(time.time())

@@ -19,8 +19,6 @@ class UnknownCallable(Diagnostic):
     name: str
     why: str
     instead: str = "call it before or after the staged function, or write it with NumPy or `jax.numpy`"
-    aside: bool = False
-    """Nothing that the function computes needs the call."""
 
     @property
     def has_advice(self) -> bool:

@@ -12,8 +12,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ..hlo.ir import Op
 from ..hlo.types import BOOL, DType, is_complex, is_floating, is_integer, is_unsigned
 from ..ops import (
@@ -322,8 +320,8 @@ def _constant(op: Op) -> Interval:
     data = op.kind.data
     if not 0 < data.size <= CONSTANT_LIMIT or data.dtype.kind not in "biuf":
         return full(op.results[0].type.dtype)
-    low, high = (np.nanmin(data), np.nanmax(data)) if data.dtype.kind == "f" else (data.min(), data.max())
-    return ANY if low != low else (low.item() + 0, high.item() + 0)
+    numbers = data[data == data]
+    return (numbers.min().item() + 0, numbers.max().item() + 0) if numbers.size else ANY
 
 
 def _iota(op: Op) -> Interval:

@@ -145,7 +145,10 @@ class Hoist:
 
     def _check(self) -> None:
         if self._problems:
-            raise StagingError(tuple(self._problems))
+            by_place = {
+                (p.headline, p.span): p for p in reversed(self._problems)
+            }  # of all trips of a loop, the first
+            raise StagingError(tuple(reversed(by_place.values())))
 
     # -- where draws are
 

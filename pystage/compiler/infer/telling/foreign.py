@@ -117,7 +117,13 @@ def unknown_call(
     shown = written if written is not None and "." in written else canonical_name(callable_name(value))
     if advice is None:
         return UnknownCallable(span=span, name=shown, why=why)
-    return UnknownCallable(span=span, name=shown, why=advice.why, instead=advice.instead, aside=advice.aside)
+    return UnknownCallable(span=span, name=shown, why=advice.why, instead=advice.instead)
+
+
+def is_aside(value: Any) -> bool:
+    """True for a callable of which nothing that a function computes needs the calls: logging, warnings, waiting."""
+    advice = None if value is None else advice_for(names_of(value))
+    return advice is not None and advice.aside
 
 
 def unknown_item(value: Any, span: Span | None, frame: Frame | None) -> NotServed:
@@ -186,9 +192,7 @@ def at_users_call(diagnostic: Diagnostic, frame: Frame | None, current: Span | N
     why = f"in its source, {diagnostic.headline}"
     if advice is None:
         return UnknownCallable(span=span, name=shown, why=why, notes=told)
-    return UnknownCallable(
-        span=span, name=shown, why=advice.why, instead=advice.instead, aside=advice.aside, notes=tuple(kept)
-    )
+    return UnknownCallable(span=span, name=shown, why=advice.why, instead=advice.instead, notes=tuple(kept))
 
 
 def _inside(place: Span, name: str) -> str:
