@@ -71,6 +71,57 @@ def rows_of_several_lengths(n, x, rows):
     )
 
 
+@cases.each(
+    (1.0,), (2,), (True,), (1j,), (np.float32(1),), (np.int8(2),), (np.complex64(1),), (X,), (np.array(1.0),)
+)
+def operators_on_none(x):
+    def add(y, z):
+        y += z
+        return y
+
+    def divide(y, z):
+        y //= z
+        return y
+
+    return (
+        _message(lambda: x / None),
+        _message(lambda: None**x),
+        _message(lambda: x < None),
+        _message(lambda: x <= None),
+        _message(lambda: x @ None),
+        _message(lambda: x & None),
+        _message(lambda: add(None, x)),
+        _message(lambda: divide(None, x)),
+        _message(lambda: add("a", None)),
+        _message(lambda: divide(2, "a")),
+        x + x,
+    )
+
+
+class Held:
+    def __init__(self):
+        self.value = None
+
+    def ratio(self, x):
+        return x / self.value
+
+
+@cases.each((1.0, 3.0), (1.0, 0.0), (-1.0, 3.0), (-1.0, 0.0))
+def none_on_a_path_that_is_not_taken(x, y):
+    held = Held()
+    n = 0.0
+    if x > 0:
+        held.value = x
+    if y > 1 and held.value is not None:
+        n = held.ratio(y)
+    text = ""
+    try:
+        n += held.ratio(y)
+    except TypeError as error:
+        text = str(error)
+    return n, text
+
+
 @cases(X)
 def broadcasts_to_other_shapes(x):
     rows = x.reshape(1, 3)

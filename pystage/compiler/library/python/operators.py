@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -117,6 +118,8 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
         return _inplace_selected(ctx, op, left, right)
     if not ctx.is_ndarray(left):
         made = structure.inplace(ctx, op, left, right)
+        if made is None and not (is_number(left) and is_number(right) and op in _OF_ALL_NUMBERS):
+            _try_samples(ctx, _INPLACE[op], left, right)
         return made if made is not None else binary(ctx, op, left, right)
     if isinstance(right, Array) and right.form is Form.JAX:
         return binary(ctx, op, left, right)
@@ -259,12 +262,65 @@ def is_(ctx: Context, left: Raw, right: Raw) -> Abstract:
 
 
 def no_such(ctx: Context, op: str, left: Abstract, right: Abstract) -> Any:
-    """Fails: the operator is not defined for these types; of what was refused before there is nothing more to say."""
+    """Fails: the operator is not defined for these types; of what was refused before there is nothing more to say.
+
+    A number or an array and None raise what they raise in Python: a variable may be None on a path that is not taken.
+    """
     for operand in (left, right):
         if isinstance(operand, Unknown):
             ctx.fail(operand.reason)
+    if op in PYTHON_OPERATORS and any(isinstance(x, Const) and x.value is None for x in (left, right)):
+        _try_samples(ctx, PYTHON_OPERATORS[op], left, right)
     types = f"{type_name(ctx, left)} and {type_name(ctx, right)}"
     ctx.fail(NoSuchOperation(span=ctx.span, operation=f"the operator {op}", types=types))
+
+
+_OF_ALL_NUMBERS = ("+", "-", "*", "/", "**")
+_INPLACE: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.iadd,
+    "-": operator.isub,
+    "*": operator.imul,
+    "/": operator.itruediv,
+    "//": operator.ifloordiv,
+    "%": operator.imod,
+    "**": operator.ipow,
+    "@": operator.imatmul,
+    "<<": operator.ilshift,
+    ">>": operator.irshift,
+    "&": operator.iand,
+    "|": operator.ior,
+    "^": operator.ixor,
+}
+
+
+def _try_samples(ctx: Context, function: Callable[[Any, Any], Any], *operands: Abstract) -> None:
+    """Raises the TypeError or ValueError that Python raises for operands of these types, if it does."""
+    samples = [_sample(ctx, operand) for operand in operands]
+    if any(sample is MISSING for sample in samples):
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            function(*samples)
+    except TypeError as error:
+        ctx.raise_(TypeError(*error.args))
+    except ValueError as error:
+        if isinstance(operands[0], Array | Ref) or isinstance(operands[1], Array | Ref):
+            ctx.raise_(ValueError(*error.args))
+    except ArithmeticError:
+        pass  # of the sample's value
+
+
+def _sample(ctx: Context, x: Abstract) -> Any:
+    """A plain constant, or a number or ndarray of the type of `x`; MISSING for what else there is."""
+    if isinstance(x, Const):
+        return x.value if isinstance(x.value, _PLAIN) else MISSING
+    if ctx.is_ndarray(x):
+        read = ctx.read(x)
+        return np.broadcast_to(np.ones((), read.dtype), read.shape) if isinstance(read, Array) else MISSING
+    if isinstance(x, Array) and x.form in (Form.PYTHON, Form.SCALAR):
+        return class_of(ctx, x)[0](1)
+    return MISSING
 
 
 def _is_jax(x: Abstract) -> bool:
