@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import jax
 import numpy as np
 import pytest
-from pystage.compiler.library.rules.libraries.libraries import raise_axis
+from pystage.compiler.library.rules.libraries import raise_axis
 
 from pystage.compiler.diagnostics.diagnostic import DiagnosticError
 from pystage.compiler.hlo.builder import Builder
