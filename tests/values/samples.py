@@ -12,6 +12,7 @@ from pystage.compiler.diagnostics.codes_control import NoCommonType
 from pystage.compiler.diagnostics.span import NOWHERE
 from pystage.compiler.hlo.ir import Region, Value
 from pystage.compiler.hlo.types import BOOL, FLOAT64, INT32, INT64, ArrayType, DType
+from pystage.compiler.library.at import At, AtIndex
 from pystage.compiler.library.masks import Masked
 from pystage.compiler.stage.ir import Function, Parameters
 from pystage.compiler.values.boundary import Form
@@ -83,9 +84,10 @@ def row(cell: int) -> Ref:
     return Ref(cell, (Permuted((1, 0)), Window((program(INT64), 0), (1, 3))))
 
 
-def merged(cell: int) -> tuple[Source, ...]:
-    """Sources of a merged cell: an object, and a view of another one."""
-    return Source(Ref(cell), SetCell(frozenset())), Source(row(cell + 1), SetCell(frozenset([1])))
+def merged(cell: int, views: bool = False) -> tuple[Source, ...]:
+    """Sources of a merged cell: two objects, or an array and a view of another one."""
+    second = row(cell + 1) if views else Ref(cell + 1)
+    return Source(Ref(cell), SetCell(frozenset())), Source(second, SetCell(frozenset([1])))
 
 
 class _Origin:
@@ -147,8 +149,10 @@ def samples() -> list[Abstract | Cell]:
         OneOf(n(), Ref(2), program(BOOL), REASON, ((n(), (0,)), (Ref(2), (1,)))),
         Unknown(REASON),
         Masked(x, ArrayType(FLOAT64, (4,)), program(BOOL, 4), 1, program(INT64), 2, program(INT64), (n(INT64),)),
+        At(n(FLOAT64, Form.JAX, 4)),
+        AtIndex(n(FLOAT64, Form.JAX, 4), n(INT64)),
         ArrayCell(program(FLOAT64, 3)),
-        ArrayCell(program(FLOAT64, 1, 3), program(BOOL), merged(3), program(INT32)),
+        ArrayCell(program(FLOAT64, 1, 3), program(BOOL), merged(3, views=True), program(INT32)),
         ListCell((n(), x)),
         ListCell((n(), row(2)), merged(3), program(INT32)),
         DictCell({"a": n(), 1: x}),
