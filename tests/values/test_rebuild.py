@@ -130,6 +130,7 @@ def test_one_view_object_stays_one() -> None:
     new = rebuild(Tuple((view, view, apart)), lambda v: program(v.type.dtype))
     first, second, third = new.items
     assert first is second and first is not third
+    assert values_of(Tuple((view, view))) == 2 * values_of(view)
 
 
 def test_a_rebuilt_pattern_has_no_sides() -> None:

@@ -212,10 +212,10 @@ def test_who_else_refers_to_a_cell() -> None:
     s.set(TEMPORARY, Ref(9))
     assert s.held_elsewhere(1, holder) and s.held_elsewhere(7, other) and s.held_elsewhere(8, holder)
     assert not s.held_elsewhere(7, holder) and not s.held_elsewhere(8, other) and not s.held_elsewhere(9, 1)
-    s.apart = {8: s, other: s}
-    assert s.held_elsewhere(8, holder) and not s.kept_apart(8, holder) and s.kept_apart(8, other)
-    s.together.add(frozenset((8, other)))
-    assert not s.kept_apart(8, other)
+    s.apart = {holder: s, other: s}
+    assert s.kept_apart(other, holder) and not s.kept_apart(8, holder) and not s.held_elsewhere(8, holder)
+    s.together.add(frozenset((holder, other)))
+    assert not s.kept_apart(other, holder) and s.held_elsewhere(8, holder)
 
 
 def test_the_paths_to_an_array_leave_temporaries_out() -> None:
