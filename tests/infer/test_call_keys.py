@@ -115,6 +115,7 @@ def test_aliases_are_told_apart() -> None:
     equal = [(a, b) for i, a in enumerate(names) for b in names[:i] if keys[a] == keys[b]]
     assert equal == []
     assert key(heap, Ref(1), Ref(8)) == key(heap, Ref(8), Ref(1))
+    assert key(heap, Ref(1), Ref(8), Ref(1)) != key(heap, Ref(1), Ref(8), Ref(8))
 
 
 CONSTANTS = [

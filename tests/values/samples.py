@@ -201,14 +201,12 @@ def defaults(x: Abstract | Cell) -> set[str]:
     return found
 
 
-Leaf = tuple[str, Any]
-
 _PARTS = (Abstract, Cell, Source, Version, View)
 _OF_PATTERNS = {(OneOf, "sides"), (Picked, "sources"), (Source, "known")}
 """What stands in fields and is no part of a value: what the sides of a join had, or a source was last equal to."""
 
 
-def parts(x: Any) -> Iterator[Leaf]:
+def parts(x: Any) -> Iterator[tuple[str, Any]]:
     """The program values, numbers of cells and views in the fields of `x`, each as `("value", v)` and the like."""
     match x:
         case Value():
