@@ -1,0 +1,224 @@
+"""Patterns: filled with the values that they were made of, they are what they were made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from pystage.compiler.hlo.builder import Builder
+from pystage.compiler.hlo.interpret import interpret
+from pystage.compiler.hlo.ir import Function, Region, Value
+from pystage.compiler.hlo.types import BOOL, FLOAT64, INT32, INT64, ArrayType
+from pystage.compiler.infer.join import Join
+from pystage.compiler.infer.patterns import Hole, fill, hole_for, holes_of, joined_path, outline
+from pystage.compiler.infer.same import same_pattern
+from pystage.compiler.values.boundary import Form
+from pystage.compiler.values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    ByPath,
+    Cell,
+    Const,
+    ErrorCell,
+    Kind,
+    ListCell,
+    MaybeUndef,
+    OneOf,
+    Optional,
+    Picked,
+    Ref,
+    Text,
+    Tuple,
+    Undef,
+)
+from pystage.compiler.values.state import MISSING, Content, State
+from pystage.compiler.values.text import joined, picked
+from pystage.compiler.values.traverse import rebuild, values_of
+from pystage.compiler.values.views import Permuted, Window
+from tests.values.samples import REASON, equal, label, merged, number, program, row, samples
+
+ROUND = [x for x in samples() if type(x) is not Picked and not getattr(x, "versions", ())]
+"""What is a pattern of its own: strings that are picked, and versions of what has changed, a join makes apart."""
+
+
+def builder() -> Builder:
+    return Builder(Region())
+
+
+def filled(b: Builder, pattern: Content, content: Content) -> list[Value]:
+    """The values for the holes, of which there must be as many, of the types of the holes."""
+    into: list[Value] = []
+    fill(b, pattern, content, into)
+    assert [v.type for v in into] == [h.type for h in holes_of(pattern)]
+    return into
+
+
+def put(pattern: Content, values: list[Value]) -> Any:
+    """The pattern with these values in its holes."""
+    by_hole: dict[Value, Value] = dict(zip(holes_of(pattern), values, strict=True))
+    return rebuild(pattern, lambda v: by_hole.get(v, v))
+
+
+def evaluated(
+    b: Builder, values: list[Value], given: Mapping[Value, Any] = MappingProxyType({})
+) -> list[Any]:
+    """What the program that has been built gives for these values, where those of `given` are as they say."""
+    body = Region()
+    known = {v: body.add_param(v.type) for v in given}
+
+    def own(v: Value) -> Value:
+        return known.get(v, v)
+
+    for op in b.open[-1][0].ops:
+        op.operands = tuple(map(own, op.operands))
+        body.ops.append(op)
+    body.results = tuple(map(own, values))
+    results = interpret(Function("f", body), [np.asarray(g, v.type.dtype) for v, g in given.items()])
+    return [r.tolist() for r in results]
+
+
+@pytest.mark.parametrize("x", ROUND, ids=label)
+def test_a_pattern_is_made_of_holes(x: Abstract | Cell) -> None:
+    pattern = rebuild(x, hole_for)
+    assert [v.type for v in holes_of(pattern)] == [v.type for v in values_of(x)]
+    assert len(holes_of(pattern)) == len(values_of(pattern))
+    assert same_pattern(pattern, rebuild(x, hole_for))
+
+
+@pytest.mark.parametrize("x", [x for x in ROUND if not isinstance(x, OneOf)], ids=label)
+def test_filled_with_its_own_values_a_pattern_is_what_it_was_made_of(x: Abstract | Cell) -> None:
+    b, pattern = builder(), rebuild(x, hole_for)
+    values = filled(b, pattern, x)
+    assert values == values_of(x)
+    assert equal(put(pattern, values), x)
+    assert not b.open[-1][0].ops
+
+
+@pytest.mark.parametrize("tags", [(False, False), (False, True), (True, False)])
+def test_alternatives_come_back_with_tags_that_say_the_same(tags: tuple[bool, bool]) -> None:
+    first, second, third = number(), Ref(2), Tuple((number(),))
+    x = OneOf(first, OneOf(second, third, program(BOOL), REASON), program(BOOL), REASON)
+    assert isinstance(x.second, OneOf)
+    b, pattern = builder(), rebuild(x, hole_for)
+    values = filled(b, pattern, x)
+    back = put(pattern, values)
+    assert equal(back.first, first) and back.second.first is second and equal(back.second.second, third)
+    given = dict(zip((x.tag, x.second.tag), tags))
+    assert evaluated(b, [back.tag, back.second.tag], given) == list(tags)
+
+
+def test_at_most_one_tag_of_alternatives_holds() -> None:
+    x: Abstract = number()
+    for cell in (3, 2, 1):
+        x = OneOf(Ref(cell), x, program(BOOL), REASON)
+    b, tags = builder(), values_of(x)[1:][::-1]
+    values = filled(b, rebuild(x, hole_for), x)
+    assert evaluated(b, values[1:][::-1], dict(zip(tags, (True, False, True)))) == [True, False, False]
+
+
+@pytest.mark.parametrize("x", ROUND, ids=label)
+@pytest.mark.parametrize("nothing", [MISSING, Undef()], ids=["missing", "undefined"])
+def test_where_there_is_nothing_zeros_fill_the_holes(x: Abstract | Cell, nothing: Any) -> None:
+    b, pattern = builder(), rebuild(x, hole_for)
+    values = filled(b, pattern, nothing)
+    zeros = evaluated(b, values)
+    own = [i for i, h in enumerate(holes_of(pattern)) if isinstance(x, MaybeUndef) and h is pattern.missing]
+    for i, (found, value) in enumerate(zip(zeros, values)):
+        assert np.all(np.asarray(found) == (i in own)) and np.shape(found) == value.type.shape
+
+
+def test_a_pattern_without_holes_takes_nothing() -> None:
+    b, x = builder(), Tuple((number(), row(1)))
+    assert filled(b, x, Tuple((number(), row(1)))) == []
+
+
+def test_constants_are_converted_to_the_type_of_the_hole() -> None:
+    b = builder()
+    pattern = Array(Hole(ArrayType(FLOAT64)), Form.PYTHON)
+    n = number(INT64)
+    values = filled(b, pattern, Const(3)) + filled(b, pattern, n)
+    assert evaluated(b, values, {n.value: 5}) == [3.0, 5.0]
+
+
+def test_where_a_view_begins_is_filled() -> None:
+    b, start = builder(), program(INT64)
+    paths = [(Permuted((1, 0)), Window((s, 0), (1, 3))) for s in (start, 2)]
+    path = joined_path(*paths)
+    assert path is not None and outline(Ref(1, path)) == outline(Ref(1, paths[0]))
+    assert filled(b, Ref(1, path), Ref(1, paths[0])) == [start]
+    assert evaluated(b, filled(b, Ref(1, path), Ref(1, paths[1]))) == [2]
+    assert joined_path(paths[0], paths[0][:1]) is None
+    assert joined_path(paths[0], (Permuted((0, 1)), paths[0][1])) is None
+
+
+def test_a_source_that_a_side_does_not_have_begins_anywhere() -> None:
+    x = ArrayCell(program(FLOAT64, 1, 3), True, merged(3, views=True), program(INT32))
+    b, pattern = builder(), rebuild(x, hole_for)
+    own = ArrayCell(program(FLOAT64, 1, 3))
+    value, start, which = filled(b, pattern, own)
+    assert value is own.value and evaluated(b, [start, which]) == [0, 0]
+
+
+def test_what_is_none_or_not_assigned_says_so() -> None:
+    optional = Optional(Array(Hole(ArrayType(FLOAT64)), Form.PYTHON), Hole(ArrayType(BOOL)), REASON)
+    maybe = MaybeUndef(optional.value, missing=Hole(ArrayType(BOOL)))
+    b = builder()
+    values = [
+        v
+        for pattern, content in [
+            (optional, Const(None)),
+            (optional, Const(2.0)),
+            (maybe, Undef()),
+            (maybe, Const(2.0)),
+            (maybe, MaybeUndef(Const(2.0))),
+        ]
+        for v in filled(b, pattern, content)
+    ]
+    assert evaluated(b, values) == [0.0, True, 2.0, False, 0.0, True, 2.0, False, 2.0, True]
+
+
+def test_a_number_of_several_kinds_is_told_apart() -> None:
+    kinds = Kind(INT64, Form.PYTHON), Kind(FLOAT64, Form.PYTHON)
+    hole, tag, whole = Hole(ArrayType(FLOAT64)), Hole(ArrayType(BOOL)), Hole(ArrayType(INT64))
+    pattern = ByPath(hole, Form.PYTHON, kinds=kinds, tags=(tag,), whole=whole)
+    b = builder()
+    assert evaluated(b, filled(b, pattern, Const(3)) + filled(b, pattern, Const(2.5))) == [
+        *[3.0, True, 3],
+        *[2.5, False, 0],
+    ]
+
+
+def test_a_picked_string_says_of_which_side_it_is() -> None:
+    text = Text(joined, (Const("a"), number(INT64)))
+    join = Join(State(), lambda s: cast(Content, MISSING), lambda s: cast(Content, MISSING), None)
+    pattern = join.join(text, Const("b"))
+    assert isinstance(pattern, Picked) and pattern.function is picked
+    b = builder()
+    which, value = filled(b, pattern, text)
+    assert value is values_of(text)[0] and evaluated(b, [which]) == [0]
+    b = builder()
+    assert evaluated(b, filled(b, pattern, Const("b"))) == [1, 0]
+    assert type(put(pattern, [which, value])) is Text
+
+
+def test_the_code_and_the_payload_of_a_raise_are_filled() -> None:
+    key, other = (ArrayType(INT64), 0), (ArrayType(FLOAT64), 0)
+    pattern = ErrorCell(Hole(ArrayType(INT32)), {key: Hole(key[0]), other: Hole(other[0])})
+    value, b = program(INT64), builder()
+    code, first, second = filled(b, pattern, ErrorCell(3, {key: value}))
+    assert first is value and evaluated(b, [code, second]) == [3, 0.0]
+
+
+def test_patterns_are_the_same_by_the_types_of_their_holes() -> None:
+    def hole(*shape: int) -> ListCell:
+        return ListCell((Array(Hole(ArrayType(FLOAT64, shape)), Form.JAX),))
+
+    assert same_pattern(hole(2), hole(2)) and not same_pattern(hole(2), hole(3))
+    known = ListCell((number(FLOAT64, Form.JAX),))
+    assert not same_pattern(hole(), known) and not same_pattern(known, hole())
+    assert not same_pattern(hole(), ListCell(()))

@@ -1,0 +1,249 @@
+"""One sample or more of each kind of abstract value and cell, and what is in them by their dataclass fields alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import MISSING, fields
+from typing import Any
+
+import numpy as np
+
+from pystage.compiler.diagnostics.codes_control import NoCommonType
+from pystage.compiler.diagnostics.span import NOWHERE
+from pystage.compiler.hlo.ir import Region, Value
+from pystage.compiler.hlo.types import BOOL, FLOAT64, INT32, INT64, ArrayType, DType
+from pystage.compiler.library.at import At, AtIndex
+from pystage.compiler.library.masks import Masked
+from pystage.compiler.stage.ir import Function, Parameters
+from pystage.compiler.values.boundary import Form
+from pystage.compiler.values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    ByPath,
+    Caught,
+    Cell,
+    ClassOf,
+    Closure,
+    Const,
+    DictCell,
+    DictView,
+    Enumerate,
+    ErrorCell,
+    Exc,
+    Filtered,
+    Flat,
+    IteratorCell,
+    Kind,
+    ListCell,
+    Mapped,
+    MaybeUndef,
+    Meaning,
+    Method,
+    ObjectCell,
+    OneOf,
+    Optional,
+    OutputCell,
+    Partial,
+    Picked,
+    Range,
+    Ref,
+    Reversed,
+    SetCell,
+    Slice,
+    Source,
+    Stream,
+    Super,
+    Text,
+    Tuple,
+    Undef,
+    Unknown,
+    VariableCell,
+    Version,
+    Zip,
+)
+from pystage.compiler.values.remade import Remake
+from pystage.compiler.values.text import joined
+from pystage.compiler.values.views import Permuted, View, Window
+
+REASON = NoCommonType(what="x", first="a list", second="a dict")
+
+
+def program(dtype: DType = FLOAT64, *shape: int) -> Value:
+    """A value of the program."""
+    return Region().add_param(ArrayType(dtype, shape))
+
+
+def number(dtype: DType = FLOAT64, form: Form = Form.PYTHON, *shape: int) -> Array:
+    """A staged number that is not known."""
+    return Array(program(dtype, *shape), form)
+
+
+def row(cell: int) -> Ref:
+    """A row of a matrix; the program computes which."""
+    return Ref(cell, (Permuted((1, 0)), Window((program(INT64), 0), (1, 3))))
+
+
+def merged(cell: int, views: bool = False) -> tuple[Source, ...]:
+    """Sources of a merged cell: two objects, or an array and a view of another one."""
+    second = row(cell + 1) if views else Ref(cell + 1)
+    return Source(Ref(cell), SetCell(frozenset())), Source(second, SetCell(frozenset([1])))
+
+
+class _Origin:
+    """The attributes of an object of the caller's world: none."""
+
+    names = ()
+
+    def __call__(self, name: str) -> Abstract | None:
+        return None
+
+
+def function() -> Function:
+    """The stage IR of an empty function."""
+    return Function("f", "f", Parameters(), [], NOWHERE)
+
+
+def samples() -> list[Abstract | Cell]:
+    """A sample of each class, in which every field differs from its default; of some classes a plain one too."""
+    n, x = number, Ref(1)
+    remake = Remake(((ArrayType(INT64), 0),), lambda number: None)  # type: ignore[arg-type, return-value]
+    caught = Caught(
+        remake, (n(INT32), n()), frozenset([(4, 4, KeyError)]), x, frozenset([(4, KeyError, (1,))])
+    )
+    kinds = (Kind(INT64, Form.PYTHON), Kind(FLOAT64, Form.SCALAR))
+    names = (("a", n()), ("b", Const(1)))
+    return [
+        Const(1),
+        n(),
+        Array(program(INT64), Form.JAX, True, 0, 7, "fry"),
+        ByPath(program(), Form.SCALAR, True, 0, 9, "k", kinds, (program(BOOL),), program(INT64)),
+        Ref(1),
+        row(2),
+        Tuple((n(), Const(1), x)),
+        Tuple((n(), row(2)), type("Pair", (tuple,), {})),
+        Slice(n(INT64), Const(None), Const(2)),
+        Range(n(INT64), n(INT64), Const(1)),
+        Enumerate(x, n(INT64), Ref(3)),
+        Zip((x, row(2)), True, Ref(3)),
+        Reversed(x, 2, Ref(3)),
+        Mapped(Const(abs), (x, Ref(2)), Ref(3)),
+        Filtered(Const(abs), x),
+        Flat(row(1)),
+        DictView("keys", 5),
+        Closure(function(), {"g": 1}, "m", (n(), row(2)), names, (("v", 6), ("w", 7))),
+        Method(Const(abs), x),
+        Partial(Const(abs), (n(), x), names),
+        Meaning("m", lambda: Const(1)),
+        Super(int, x),
+        Exc(KeyError, (n(), x), names, Ref(8)),
+        caught,
+        ClassOf(caught),
+        Text(joined, (n(), Const("a"))),
+        Picked(joined, (n(INT32), Const("a"), Const("b")), (Const("a"), Const("b"))),
+        Stream("stdout"),
+        Undef(NOWHERE),
+        MaybeUndef(row(1), NOWHERE, n(INT64), program(BOOL)),
+        Optional(row(1), program(BOOL), REASON),
+        OneOf(n(), row(2), program(BOOL), REASON),
+        OneOf(n(), Ref(2), program(BOOL), REASON, ((n(), (0,)), (Ref(2), (1,)))),
+        Unknown(REASON),
+        Masked(x, ArrayType(FLOAT64, (4,)), program(BOOL, 4), 1, program(INT64), 2, program(INT64), (n(INT64),)),
+        At(n(FLOAT64, Form.JAX, 4)),
+        AtIndex(n(FLOAT64, Form.JAX, 4), n(INT64)),
+        ArrayCell(program(FLOAT64, 3)),
+        ArrayCell(program(FLOAT64, 1, 3), program(BOOL), merged(3, views=True), program(INT32)),
+        ListCell((n(), x)),
+        ListCell((n(), row(2)), merged(3), program(INT32)),
+        DictCell({"a": n(), 1: x}),
+        DictCell({"a": n(), 1: row(2)}, merged(3), program(INT32)),
+        SetCell(frozenset([1])),
+        SetCell(frozenset([1]), merged(3), program(INT32)),
+        ObjectCell(int, {"a": n(), "b": x}),
+        ObjectCell(int, {"a": n(), "b": row(2)}, _Origin(), merged(3), program(INT32)),
+        VariableCell(row(1)),
+        IteratorCell(row(1), 2, ("a",)),
+        ErrorCell(program(INT32), {(ArrayType(INT64), 0): program(INT64)}),
+        ErrorCell(
+            program(INT32),
+            {(ArrayType(INT64), 0): program(INT64)},
+            (Version(9, program(BOOL), ListCell((n(),))), Version((1, "x"), program(BOOL), row(2))),
+        ),
+        OutputCell(program(INT32)),
+    ]  # fmt: skip
+
+
+def label(x: Abstract | Cell) -> str:
+    """The name of a sample in a test's id."""
+    return type(x).__name__
+
+
+def kinds_of_content() -> set[str]:
+    """The names of all classes of abstract values and cells of the compiler; not those that only have subclasses.
+
+    By name, since a dataclass with slots is made twice.
+    """
+    pending: list[type] = [Abstract, Cell]
+    for cls in pending:
+        pending += cls.__subclasses__()
+    own = [cls for cls in pending if cls.__module__.startswith("pystage.")]
+    return {f"{cls.__module__}.{cls.__name__}" for cls in own if "__dataclass_fields__" in vars(cls)}
+
+
+def defaults(x: Abstract | Cell) -> set[str]:
+    """The fields of `x` that are as they are where nobody says otherwise."""
+    found = set()
+    for f in fields(x):  # type: ignore[arg-type]
+        made = f.default_factory() if f.default_factory is not MISSING else f.default
+        part = getattr(x, f.name)
+        if part is made or (type(part) is type(made) and part == made):
+            found.add(f.name)
+    return found
+
+
+_PARTS = (Abstract, Cell, Source, Version, View)
+_OF_PATTERNS = {(OneOf, "sides"), (Picked, "sources"), (Source, "known")}
+"""What stands in fields and is no part of a value: what the sides of a join had, or a source was last equal to."""
+
+
+def parts(x: Any) -> Iterator[tuple[str, Any]]:
+    """The program values, numbers of cells and views in the fields of `x`, each as `("value", v)` and the like."""
+    match x:
+        case Value():
+            yield "value", x
+        case tuple():
+            for part in x:
+                yield from parts(part)
+        case dict():
+            yield from parts(tuple(x.values()))
+    if not isinstance(x, _PARTS):
+        return
+    if isinstance(x, View):
+        yield "view", x
+    for name in type(x).__dataclass_fields__:
+        part = getattr(x, name)
+        if (type(x), name) in _OF_PATTERNS:
+            continue
+        if name == "cell" or (name == "slot" and isinstance(part, int)):
+            yield "cell", part
+        elif isinstance(x, Closure) and name == "cells":
+            yield from (("cell", cell) for _, cell in part)
+        elif not (isinstance(x, Const) or name == "namespace"):
+            yield from parts(part)
+
+
+def equal(a: Any, b: Any) -> bool:
+    """True if two contents are of one class and equal field by field, and have the same program values."""
+    if a is b:
+        return True
+    if isinstance(a, Value | np.ndarray) or type(a) is not type(b):
+        return False
+    if isinstance(a, _PARTS):
+        skipped = {name for cls, name in _OF_PATTERNS if type(a) is cls}
+        names = [n for n in type(a).__dataclass_fields__ if n not in skipped]
+        return all(equal(getattr(a, n), getattr(b, n)) for n in names)
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(equal, a, b))
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(equal(a[k], b[k]) for k in a)
+    return bool(a == b)

@@ -1,0 +1,241 @@
+"""The store of slots: what forks and trials put back, what they tell, and what they keep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pystage.compiler.values.lattice import Const, ListCell, Ref, SetCell, Source, Tuple, Undef
+from pystage.compiler.values.state import ERROR, OUTPUT, Changes, Layout, State
+
+from .samples import row
+
+X, Y, TEMPORARY = (1, "x"), (1, "y"), (1, "%t")
+ONE, TWO, THREE = Const(1), Const(2), Const(3)
+
+
+class Back(Exception):
+    """Takes a trial back."""
+
+
+class Onward(Exception):
+    """Passes through a trial."""
+
+
+def state(**variables: Any) -> State:
+    """A state with variables of frame 1."""
+    made = State()
+    for name, content in variables.items():
+        made.set((1, name), content)
+    return made
+
+
+# -- forks
+
+
+def test_a_fork_puts_back_what_it_set_forgot_and_allocated() -> None:
+    s = state(x=ONE, y=TWO)
+    before = dict(s.slots)
+    with s.fork() as changes:
+        s.set(X, THREE)
+        s.forget(Y)
+        cell = s.new_cell(ListCell(()))
+        s.set((1, "z"), Ref(cell))
+        assert s.get(X) is THREE and Y not in s.slots and cell in s.slots
+    assert s.slots == before and changes.keys() == {X, cell, (1, "z")}
+    assert changes[X] is THREE and isinstance(changes[cell], ListCell)
+
+
+def test_the_contents_of_cells_are_put_back() -> None:
+    s = state()
+    cell, old, new = s.new_cell(ListCell(())), ListCell((ONE,)), ListCell((TWO,))
+    s.set(cell, old)
+    with s.fork() as changes:
+        s.set(cell, new)
+        s.set(ERROR, SetCell(frozenset()))
+    assert s.get(cell) is old and changes[cell] is new and s.get(ERROR) is not changes[ERROR]
+
+
+def test_what_is_set_back_is_no_change_but_for_temporaries() -> None:
+    s = state(x=ONE)
+    s.set(TEMPORARY, ONE)
+    with s.fork() as changes:
+        for slot in (X, TEMPORARY):
+            s.set(slot, TWO)
+            s.set(slot, ONE)
+        s.set(Y, ONE)
+        s.forget(Y)
+    assert changes == {TEMPORARY: ONE}
+
+
+def test_what_is_forgotten_and_set_again_is_put_back() -> None:
+    s = state(x=ONE)
+    with s.fork() as changes:
+        s.forget(X)
+        s.set(X, TWO)
+    assert s.get(X) is ONE and changes == {X: TWO}
+
+
+def test_what_is_defined_outlasts_every_fork_and_is_no_change() -> None:
+    s = state()
+    with s.fork() as outer:
+        with s.fork() as inner:
+            s.define(X, ONE)
+        assert s.get(X) is ONE
+    assert s.get(X) is ONE and inner == outer == {}
+
+
+def test_an_inner_fork_is_undone_before_the_outer_one() -> None:
+    s = state(x=ONE)
+    with s.fork() as outer:
+        s.set(X, TWO)
+        with s.fork() as inner:
+            s.set(X, THREE)
+            s.set(Y, THREE)
+        assert s.get(X) is TWO and Y not in s.slots
+        with s.fork() as second:
+            pass
+    assert s.get(X) is ONE
+    assert (inner, second, outer) == ({X: THREE, Y: THREE}, {}, {X: TWO})
+
+
+def test_a_fork_that_raises_is_undone() -> None:
+    s = state(x=ONE)
+    with pytest.raises(Back), s.fork() as changes:
+        s.set(X, TWO)
+        raise Back
+    assert s.get(X) is ONE and changes == {X: TWO} and s.depth == 0
+
+
+def test_numbers_of_cells_and_frames_are_given_once() -> None:
+    s = state()
+    with s.fork():
+        inside, frame = s.new_cell(ListCell(())), s.new_frame()
+    assert s.new_cell(ListCell(())) != inside and s.new_frame() != frame
+
+
+def test_is_new_asks_the_innermost_fork() -> None:
+    s = state(x=ONE)
+    assert not s.is_new(X)
+    with s.fork():
+        s.set(X, TWO)
+        s.set(Y, TWO)
+        cell = s.new_cell(ListCell(()))
+        assert not s.is_new(X) and s.is_new(Y) and s.is_new(cell)
+        with s.fork():
+            assert not s.is_new(Y)
+            s.set(Y, ONE)
+            assert not s.is_new(Y)
+        s.forget(cell)
+        assert s.is_new(cell)  # it would still not be there
+    assert not s.is_new(Y)
+
+
+# -- trials
+
+
+def test_a_trial_takes_back_what_ends_in_its_exception() -> None:
+    s = state(x=ONE, y=TWO)
+    before = dict(s.slots)
+
+    class Further(Back):
+        pass
+
+    for exception in (Back, Further):
+        with pytest.raises(exception), s.trial(Back):
+            s.set(X, THREE)
+            s.forget(Y)
+            cell = s.new_cell(ListCell(()))
+            raise exception
+        assert s.slots == before and cell not in s.slots
+
+
+@pytest.mark.parametrize("raises", [False, True])
+def test_a_trial_keeps_what_ends_otherwise_and_the_outer_fork_still_undoes_it(raises: bool) -> None:
+    s = state(x=ONE, y=TWO)
+    before = dict(s.slots)
+    with s.fork() as changes:
+        s.set(X, TWO)
+        try:
+            with s.trial(Back):
+                s.set(X, THREE)
+                s.forget(Y)
+                s.set((1, "z"), ONE)
+                if raises:
+                    raise Onward
+        except Onward:
+            pass
+        assert s.get(X) is THREE and Y not in s.slots and s.is_new((1, "z"))
+    assert s.slots == before and changes == {X: THREE, (1, "z"): ONE}
+
+
+def test_an_outer_trial_takes_back_what_an_inner_one_kept() -> None:
+    s = state(x=ONE)
+    with pytest.raises(Back), s.trial(Back):
+        with s.trial(Onward):
+            s.set(X, TWO)
+            s.set(Y, TWO)
+        raise Back
+    assert s.get(X) is ONE and Y not in s.slots
+
+
+def test_trials_are_no_forks() -> None:
+    s = state()
+    assert s.depth == 0
+    with s.trial(Back):
+        assert s.depth == 0
+        with s.fork(), s.trial(Back), s.fork():
+            assert s.depth == 2
+        assert s.depth == 0
+    assert not s.journals
+
+
+# -- what refers to what
+
+
+def test_the_cells_that_roots_reach() -> None:
+    s = state()
+    leaf = s.new_cell(ListCell(()))
+    middle = s.new_cell(ListCell((Ref(leaf),)))
+    own = s.cell_number()
+    s.set(own, ListCell((Ref(middle), Ref(own), Ref(99))))
+    assert list(s.reachable([Ref(own)])) == [own, middle, 99, leaf]
+    assert list(s.reachable([])) == []
+
+
+def test_who_else_refers_to_a_cell() -> None:
+    s = state(x=Tuple((ONE, Ref(1))))
+    s.next_cell = 1
+    holder = s.new_cell(ListCell((Ref(7),)))
+    other = s.new_cell(SetCell(frozenset(), (Source(Ref(8), SetCell(frozenset())),)))
+    s.set(TEMPORARY, Ref(9))
+    assert s.held_elsewhere(1, holder) and s.held_elsewhere(7, other) and s.held_elsewhere(8, holder)
+    assert not s.held_elsewhere(7, holder) and not s.held_elsewhere(8, other) and not s.held_elsewhere(9, 1)
+    s.apart = {holder: s, other: s}
+    assert s.kept_apart(other, holder) and not s.kept_apart(8, holder) and not s.held_elsewhere(8, holder)
+    s.together.add(frozenset((holder, other)))
+    assert not s.kept_apart(other, holder) and s.held_elsewhere(8, holder)
+
+
+def test_the_paths_to_an_array_leave_temporaries_out() -> None:
+    view = row(4)
+    s = state(x=view, y=Ref(4))
+    s.set(TEMPORARY, row(4))
+    assert sorted(s.paths_to(4), key=len) == [(), view.path]
+
+
+def test_a_new_state_has_raised_and_printed_nothing() -> None:
+    s = State()
+    assert s.slots.keys() == {ERROR, OUTPUT} and s.get(ERROR).code == 0 and s.get(OUTPUT).token == 0
+    with pytest.raises(KeyError):
+        s.get(X)
+    assert isinstance(Changes(), dict) and not isinstance(Undef(), Const)
+
+
+def test_the_strongest_reliance_on_a_layout_stays() -> None:
+    s = State()
+    s.rely_on_layout([1, 2], Layout.IF_ANY_STORED)
+    s.rely_on_layout([1], Layout.IF_STORED)
+    s.rely_on_layout([2], Layout.ALWAYS)
+    assert s.laid_out == {1: Layout.IF_ANY_STORED, 2: Layout.ALWAYS}
