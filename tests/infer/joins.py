@@ -7,9 +7,9 @@ from typing import Any
 
 from pystage.compiler.hlo.ir import Value
 from pystage.compiler.hlo.types import FLOAT32, FLOAT64, INT64
-from pystage.compiler.infer.branches import lookup
-from pystage.compiler.infer.join import Join
-from pystage.compiler.infer.patterns import outline
+from pystage.compiler.infer.core.branches import lookup
+from pystage.compiler.infer.core.join import Join
+from pystage.compiler.infer.core.patterns import outline
 from pystage.compiler.values.by_path import alternatives
 from pystage.compiler.values.lattice import (
     Abstract,

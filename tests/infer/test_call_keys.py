@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pystage.compiler.hlo.types import BOOL, FLOAT32, FLOAT64, INT32, INT64
-from pystage.compiler.infer.canonical import Canonical
-from pystage.compiler.infer.engine import Engine
+from pystage.compiler.infer.calls.canonical import Canonical
+from pystage.compiler.infer.core.engine import Engine
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.lattice import (
     Abstract,

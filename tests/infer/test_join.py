@@ -9,9 +9,9 @@ import pytest
 
 from pystage.compiler.diagnostics.codes_control import NeverSettles, NoCommonType
 from pystage.compiler.hlo.types import BOOL, FLOAT32, FLOAT64, INT32, INT64, ArrayType
-from pystage.compiler.infer.join import MOST_PARTS
-from pystage.compiler.infer.merged import seal
-from pystage.compiler.infer.patterns import Hole, holes_of
+from pystage.compiler.infer.aliases.merged import seal
+from pystage.compiler.infer.core.join import MOST_PARTS
+from pystage.compiler.infer.core.patterns import Hole, holes_of
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.by_path import alternatives
 from pystage.compiler.values.lattice import (

@@ -13,9 +13,9 @@ from pystage.compiler.hlo.builder import Builder
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Region, Value
 from pystage.compiler.hlo.types import BOOL, FLOAT64, INT32, INT64, ArrayType
-from pystage.compiler.infer.join import Join
-from pystage.compiler.infer.patterns import Hole, fill, hole_for, holes_of, joined_path, outline
-from pystage.compiler.infer.same import same_pattern
+from pystage.compiler.infer.core.join import Join
+from pystage.compiler.infer.core.patterns import Hole, fill, hole_for, holes_of, joined_path, outline
+from pystage.compiler.infer.core.same import same_pattern
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.lattice import (
     Abstract,

@@ -16,7 +16,6 @@ from typing import Any, NoReturn
 import jax
 import numpy as np
 import pytest
-from pystage.compiler.library.rules.libraries import raise_axis
 
 from pystage.compiler.diagnostics.diagnostic import DiagnosticError
 from pystage.compiler.hlo.builder import Builder
@@ -29,6 +28,7 @@ from pystage.compiler.library.python.containers import attribute_of_container
 from pystage.compiler.library.python.iterators import taken
 from pystage.compiler.library.registry import meaning_of, signature_of
 from pystage.compiler.library.rules.jax import AxisProblem
+from pystage.compiler.library.rules.libraries import raise_axis
 from pystage.compiler.ops import Compare, Concatenate, If, Reshape, Slice
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.intervals import Intervals

@@ -12,8 +12,8 @@ from pystage.compiler.diagnostics.codes_control import NoCommonType
 from pystage.compiler.diagnostics.span import NOWHERE
 from pystage.compiler.hlo.ir import Region, Value
 from pystage.compiler.hlo.types import BOOL, FLOAT64, INT32, INT64, ArrayType, DType
-from pystage.compiler.library.at import At, AtIndex
-from pystage.compiler.library.masks import Masked
+from pystage.compiler.library.jax.at import At, AtIndex
+from pystage.compiler.library.numpy.indexing.masks import Masked
 from pystage.compiler.stage.ir import Function, Parameters
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.lattice import (
