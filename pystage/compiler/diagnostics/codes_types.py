@@ -202,8 +202,9 @@ class MaskedUse(Diagnostic):
     title = "{what} needs the number of elements that a mask or a slice selects, which is not known while compiling"
     label = "not possible without their number"
     help = (
-        "reduce the selection directly, store to it, or write `np.where(mask, x, 0)`; the length of a slice is "
-        "known where shapes or integer arguments give its bounds"
+        "take its sum, mean, minimum or maximum, store to it, or put in its place an array of known length: "
+        "`np.where(mask, x, 0)` for sums, `np.where(mask, x, np.nan)` for `np.nanmedian` and its like; the length of a "
+        "slice is known where shapes or integer arguments give its bounds"
     )
 
     what: str
