@@ -50,6 +50,7 @@ INSTRUCTIONS = (
         (programs.behind_a_with, {2: "PS601", 3: "PS220", 5: "PS220"}),
         (programs.behind_a_return, {2: "PS220", 4: "PS601"}),
         (programs.lost_in_a_container, {4: "PS601"}),
+        (programs.in_a_pass_that_is_dropped, {-2: "PS110", 4: "PS601"}),
     ],
 )
 def test_all_problems_at_once(function: Any, places: dict[int, str]) -> None:

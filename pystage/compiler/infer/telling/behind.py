@@ -42,10 +42,11 @@ STEPS = 20_000
 def look_behind(engine: Engine, instr: stage.Instr, unknown: Unknown) -> None:
     """Infers the blocks of a refused instruction: reports what is wrong there, and makes unknown what they change.
 
-    What was inferred before the instruction was refused is inferred once more for its changes alone.
+    What was inferred before the instruction was refused is inferred once more, for its changes, and for problems that were
+    dropped with a pass over it.
     """
     _lose_stored(engine, instr, unknown)
-    trail, mark = engine.trail, engine.mark_errors()
+    trail = engine.trail
     blocks = [block for block in blocks_of(instr) if block]
     if trail is None or not blocks:
         return
@@ -62,8 +63,6 @@ def look_behind(engine: Engine, instr: stage.Instr, unknown: Unknown) -> None:
                     lost[slot] = None
     finally:
         engine.trail = trail
-    if seen:
-        engine.forget_errors(mark)
     for cell in lost.keys() - {ERROR, OUTPUT}:
         variable = isinstance(engine.state.slots[cell], VariableCell)
         engine.state.set(cell, VariableCell(unknown) if variable else unknown)
