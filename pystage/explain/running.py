@@ -48,6 +48,7 @@ def watch_calls() -> None:
             inner.seconds = outer + seconds
 
     CompiledFunction.__call__ = counted  # type: ignore[method-assign]
+    ledger.asked = True
 
 
 def as_data() -> dict[str, Any]:

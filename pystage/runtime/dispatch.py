@@ -382,10 +382,14 @@ class Dispatcher:
         self.programs.staged.append(staged)
         names = [*self.calling.argument_names(len(request.args)), *request.kwargs]
         known = Known(dict(zip(names, (*request.args, *request.kwargs.values()))), staged)
-        why = self._changed or changes(list(self._known), known)
+        changed, before = self._changed, list(self._known)
         self._known.append(known)
         self._changed = ()
         number = len(self.programs.staged)
+
+        def why() -> tuple[Change, ...]:
+            return changed or changes(before, known)
+
         ledger.note_program(self.name, self.span, staged, why, seconds, number)
 
     def _take_away(

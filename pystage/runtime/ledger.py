@@ -7,14 +7,14 @@ time is taken, only while somebody asks for it (`explain/running.py`).
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
 from ..compiler.pipeline import Staged
 from ..compiler.values.boundary import GuardKind, Leaf, Spec, Static, Structure
-from .messages import Topic, tell
+from .messages import Topic, is_heard, tell
 
 _MOST = 200
 """Of so many programs of one function it is kept why they were made."""
@@ -85,6 +85,8 @@ class Ledger:
 
     def __init__(self) -> None:
         self.accounts: dict[tuple[str, Span | None], Account] = {}
+        self.asked = False
+        """Whether somebody wants to know why programs were made (`explain/running.py`)."""
         self._lock = threading.Lock()
 
     def account(self, name: str, span: Span | None) -> Account:
@@ -97,19 +99,22 @@ class Ledger:
         name: str,
         span: Span | None,
         staged: Staged,
-        changes: tuple[Change, ...],
+        why: Callable[[], tuple[Change, ...]],
         seconds: float,
         number: int,
     ) -> None:
-        """A program was inferred, the `number`-th that a compiled function has now."""
+        """A program was inferred, the `number`-th that a compiled function has now; `why` is found out if somebody asks."""
         account = self.account(name, span)
         account.programs += 1
         account.inference += seconds
+        if not self.asked and not is_heard(Topic.COMPILES):
+            return
+        changes = why()
         if len(account.made) < _MOST:
             account.made.append(Made(staged.takes_and_gives, changes))
         if number > 1:
-            why = "; ".join(map(str, changes)) or "it was given up for others"
-            tell(Topic.COMPILES, f"`{name}` is compiled again, {number} programs: {why}")
+            reasons = "; ".join(map(str, changes)) or "it was given up for others"
+            tell(Topic.COMPILES, f"`{name}` is compiled again, {number} programs: {reasons}")
         else:
             tell(Topic.COMPILES, f"`{name}` is compiled: {staged.takes_and_gives}")
 
@@ -140,8 +145,8 @@ class Known:
 
     def __init__(self, args: Mapping[str, Spec], staged: Staged) -> None:
         self.args = args
-        self.demands = {d.where: d for d in staged.demands}
-        self.guards = {g.path.key: g for g in staged.program.guards if g.kind is GuardKind.EQUAL}
+        self.demands = staged.demands
+        self.guards = staged.program.guards
 
 
 def changes(before: Sequence[Known], now: Known) -> tuple[Change, ...]:
@@ -158,14 +163,19 @@ def _changes(before: Known, now: Known) -> tuple[Change, ...]:
         else:
             was, is_ = ("not given", "given") if old is None else ("given", "not given")
             found.append(Change(name, was, is_))
-    for where, demand in now.demands.items():
-        earlier = before.demands.get(where)
+    demands = {d.where: d for d in now.demands}
+    earlier_demands = {d.where: d for d in before.demands}
+    for where, demand in demands.items():
+        earlier = earlier_demands.get(where)
         if earlier is not None and repr(earlier.value) != repr(demand.value):
             reason = f"{demand.reason} needs it"
             found.append(Change(where, repr(earlier.value), repr(demand.value), reason, demand.span))
-    for key, guard in now.guards.items():
-        earlier_guard, path = before.guards.get(key), str(guard.path)
-        if earlier_guard is None or path in now.demands or _is_same(earlier_guard.expected, guard.expected):
+    guards, earlier_guards = [
+        {g.path.key: g for g in each.guards if g.kind is GuardKind.EQUAL} for each in (now, before)
+    ]
+    for key, guard in guards.items():
+        earlier_guard, path = earlier_guards.get(key), str(guard.path)
+        if earlier_guard is None or path in demands or _is_same(earlier_guard.expected, guard.expected):
             continue
         old_value, new_value = shown_value(earlier_guard.expected), shown_value(guard.expected)
         found.append(Change(path, old_value, new_value, "captured as a constant"))

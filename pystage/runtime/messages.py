@@ -31,6 +31,11 @@ def wanted(topic: Topic) -> bool:
     return topic.value in [name.strip() for name in os.environ.get("PYSTAGE_LOG", "").split(",")]
 
 
+def is_heard(topic: Topic) -> bool:
+    """True if somebody gets what is told of a topic."""
+    return wanted(topic) or logging.getLogger("pystage").isEnabledFor(logging.INFO)
+
+
 def tell(topic: Topic, text: str, *, urgent: bool = False) -> None:
     """Tells the text; if `urgent`, on a terminal also without being asked."""
     logging.getLogger("pystage").info(text)

@@ -215,7 +215,7 @@ def keeps_what_a_clock_says(x):
 
 def generated(x):
     for v in x:
-        yield v
+        yield 2 * v
 
 
 def in_a_pass_that_is_dropped(x):
