@@ -301,11 +301,20 @@ class _Source:
                     match statement:
                         case ast.Expr(value=ast.Call(func=ast.Name() | ast.Attribute() as called)):
                             last = statement.end_lineno or statement.lineno
-                            if statement.lineno <= line <= last:
+                            if statement.lineno <= line <= last and self._has_its_lines(statement):
                                 first = self._first + statement.lineno - 1
                                 end = self._first + last - 1
                                 return _Called(ast.unparse(called), first, end, len(block) == 1)
         return None
+
+    def _has_its_lines(self, statement: ast.stmt) -> bool:
+        """True if nothing else stands in the lines of a statement."""
+        text = "\n".join(self._lines[statement.lineno - 1 : statement.end_lineno])
+        try:
+            (alone,) = ast.parse(textwrap.dedent(text)).body
+        except (SyntaxError, ValueError):
+            return False
+        return ast.dump(alone) == ast.dump(statement)
 
     def compound_that_assigns(self, name: str) -> int | None:
         """The line of the outermost statement of several that assigns a variable first."""

@@ -187,6 +187,11 @@ def calls_what_logs(x):
     return fitted(x) * 2
 
 
+def logs_beside_a_statement(x):
+    y = x * 2; LOG.info("beside")  # fmt: skip # noqa: E702
+    return y
+
+
 def pushes(x):
     heap = []
     heapq.heappush(heap, x.sum())

@@ -49,7 +49,14 @@ def test_two_readings_of_a_clock_are_not_one_number() -> None:
 
 
 @pytest.mark.parametrize(
-    "function", [programs.appends, programs.asks_often, programs.pushes, programs.reads_a_clock_in_a_loop]
+    "function",
+    [
+        programs.appends,
+        programs.asks_often,
+        programs.pushes,
+        programs.logs_beside_a_statement,
+        programs.reads_a_clock_in_a_loop,
+    ],
 )
 def test_what_does_not_help_is_not_shown(function: Any) -> None:
     argument = np.ones(10)

@@ -250,7 +250,7 @@ def _of_text(
     return None
 
 
-_PLAIN = (str, int, float, tuple, type(None))
+_PLAIN = (str, bytes, bool, int, float, complex, tuple, type(None))
 
 
 def is_(ctx: Context, left: Raw, right: Raw) -> Abstract:
@@ -314,7 +314,8 @@ def _try_samples(ctx: Context, function: Callable[[Any, Any], Any], *operands: A
 def _sample(ctx: Context, x: Abstract) -> Any:
     """A plain constant, or a number or ndarray of the type of `x`; MISSING for what else there is."""
     if isinstance(x, Const):
-        return x.value if isinstance(x.value, _PLAIN) else MISSING
+        plain = type(x.value) in _PLAIN or isinstance(x.value, np.generic)  # no code of the user's is run
+        return x.value if plain else MISSING
     if ctx.is_ndarray(x):
         read = ctx.read(x)
         return np.broadcast_to(np.ones((), read.dtype), read.shape) if isinstance(read, Array) else MISSING
