@@ -119,6 +119,54 @@ def test_folders_can_be_taken_in_at_once() -> None:
     assert not {str(f): n for f, n in sizes.items() if n > WIDEST.get(f.name, 25)}
 
 
+LARGEST_CIRCLES = {"pystage.compiler.infer": 31, "pystage.compiler.hlo": 6, "pystage.lazy": 6}
+"""By package, the modules of a circle of imports that is larger than five; no other may be, and these may not grow."""
+
+
+def import_graph() -> dict[str, set[str]]:
+    """By module, the modules of pystage that it imports, those for types only included."""
+    names = {
+        ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in FILES
+    }
+    graph: dict[str, set[str]] = {}
+    for name, path in names.items():
+        package = list(path.relative_to(ROOT.parent).parent.parts)
+        graph[name] = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                base = package[: len(package) - node.level + 1] if node.level else []
+                source = ".".join([*base, node.module] if node.module else base)
+                inside = {f"{source}.{alias.name}" for alias in node.names}
+                graph[name] |= inside & names.keys() or {source} & names.keys()
+            elif isinstance(node, ast.Import):
+                graph[name] |= {alias.name for alias in node.names} & names.keys()
+    return graph
+
+
+def circles(graph: dict[str, set[str]]) -> list[set[str]]:
+    """The sets of modules each of which imports, perhaps through others, all others of its set."""
+    reached: dict[str, set[str]] = {}
+    for name in graph:
+        seen: set[str] = set()
+        stack = [name]
+        while stack:
+            new = graph[stack.pop()] - seen
+            seen |= new
+            stack.extend(new)
+        reached[name] = seen
+    found = {frozenset(other for other in reached[name] if name in reached[other]) for name in graph}
+    return [set(circle) for circle in found if len(circle) > 1]
+
+
+def test_no_circle_of_imports_is_large() -> None:
+    for circle in circles(import_graph()):
+        limit = max(
+            [n for package, n in LARGEST_CIRCLES.items() if min(circle).startswith(package)], default=5
+        )
+        assert len(circle) <= limit, sorted(circle)
+
+
 @pytest.mark.parametrize("page", sorted((ROOT.parent / "docs").glob("*.md")), ids=lambda p: p.name)
 def test_files_that_the_docs_name_are_there(page: Path) -> None:
     """A file is named by the end of its path."""
