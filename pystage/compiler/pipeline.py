@@ -19,13 +19,13 @@ from .diagnostics.codes_constant import ProgramTooLarge
 from .diagnostics.codes_runtime import ValueNotGiven
 from .diagnostics.errors import StagingError
 from .diagnostics.span import Span
-from .emit.inplace import in_place
-from .emit.prove import prove
-from .emit.simplify import Simplified, simplify, simplify_again
-from .emit.size import check_size
 from .hlo.builder import Builder
 from .hlo.ir import Function, Op
 from .ops import Constant
+from .passes.branch_folding import fold_branches
+from .passes.cost_model import check_size
+from .passes.inplace import in_place
+from .passes.simplify import Simplified, simplify, simplify_again
 from .recursion import deep_recursion
 from .values.boundary import (
     Choice,
@@ -175,7 +175,7 @@ def _proved(program: Program, simplified: Simplified) -> tuple[Program, Simplifi
     failure = program.failure
     if failure is None or isinstance(failure.code, int):
         return program, simplified
-    simplified = simplify_again(simplified, prove(simplified.function))
+    simplified = simplify_again(simplified, fold_branches(simplified.function))
     body = simplified.function.body
     code = body.results[failure.code.index].owner
     if isinstance(code, Op) and isinstance(code.kind, Constant) and not code.kind.data.any():

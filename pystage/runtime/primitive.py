@@ -16,17 +16,17 @@ import jax
 from jax.extend.mlir import ir
 from jax.interpreters import ad, batching, mlir
 
-from ..compiler.emit.apart import keep_apart
-from ..compiler.emit.channels_last import channels_last
-from ..compiler.emit.cut import cut
-from ..compiler.emit.fence import fence_loads
-from ..compiler.emit.host import on_host
-from ..compiler.emit.kernels import kernels
 from ..compiler.emit.stablehlo import emit_inline
 from ..compiler.hlo.ir import Function
 from ..compiler.hlo.walk import kinds
 from ..compiler.ops import While
 from ..compiler.ops.jaxcall import output_effects
+from ..compiler.passes.channels_last import channels_last
+from ..compiler.passes.host_calls import on_host
+from ..compiler.passes.kernel_outlining import outline_kernels
+from ..compiler.passes.load_fences import fence_loads
+from ..compiler.passes.outlining import outline_segments
+from ..compiler.passes.store_fences import fence_stores
 from ..compiler.pipeline import Staged
 from .compiler_options import options_for
 from .jax_private import runs_alone
@@ -81,15 +81,15 @@ def for_platform(function: Function, *platforms: str, alone: bool) -> Function:
     kernels (among several XLA would put the exchange of parts into them), and NumPy does what it does faster."""
     if "cpu" not in platforms:
         return function
-    function = keep_apart(function)
+    function = fence_stores(function)
     loops = While in kinds(function)
     if loops:
         function = fence_loads(channels_last(function))
-    function = cut(function)
+    function = outline_segments(function)
     if not alone or len(platforms) > 1:
         return function
     function = on_host(function)
-    return kernels(function) if loops else function
+    return outline_kernels(function) if loops else function
 
 
 def _lower(context: Any, *operands: ir.Value, staged: Staged) -> list[ir.Value]:

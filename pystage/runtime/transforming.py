@@ -27,9 +27,9 @@ from ..compiler.batch.batching import Batch, NotMapped
 from ..compiler.diagnostics.codes_differentiation import NoDerivative
 from ..compiler.diagnostics.diagnostic import DiagnosticError
 from ..compiler.diagnostics.errors import StagingError
-from ..compiler.emit.simplify import simplify
 from ..compiler.hlo.calculus import NotDifferentiable
 from ..compiler.hlo.ir import Function
+from ..compiler.passes.simplify import simplify
 from ..compiler.pipeline import Staged
 
 Mask = tuple[bool, ...]

@@ -8,9 +8,9 @@ import pytest
 import pystage
 from pystage.compiler.ad.forward import Forward
 from pystage.compiler.ad.reverse import Reverse
-from pystage.compiler.emit.simplify import simplify
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.verify import verify
+from pystage.compiler.passes.simplify import simplify
 
 from .programs import PROGRAMS
 

@@ -1,1 +1,1 @@
-"""Tests of simplification and of emission to StableHLO."""
+"""Tests of emission to StableHLO."""

@@ -17,6 +17,7 @@ import jax
 import numpy as np
 import pytest
 
+from pystage.compiler.analysis.intervals import Intervals
 from pystage.compiler.diagnostics.diagnostic import DiagnosticError
 from pystage.compiler.hlo.builder import Builder
 from pystage.compiler.hlo.interpret import interpret
@@ -31,7 +32,6 @@ from pystage.compiler.library.rules.jax import AxisProblem
 from pystage.compiler.library.rules.libraries import raise_axis
 from pystage.compiler.ops import Compare, Concatenate, If, Reshape, Slice
 from pystage.compiler.values.boundary import Form
-from pystage.compiler.values.intervals import Intervals
 from pystage.compiler.values.lattice import (
     Abstract,
     Array,

@@ -1,1 +1,1 @@
-"""From HLO IR to StableHLO inside a module of JAX: `simplify`, then `stablehlo`."""
+"""From HLO IR to StableHLO, inside a module of JAX or as one of its own."""

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..analysis.intervals import Intervals
 from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..diagnostics.span import Span
 from ..hlo.builder import Builder
@@ -24,7 +25,6 @@ from ..ops import Constant, Convert, Reshape
 from ..ops.draw import Action
 from ..values.boundary import Form
 from ..values.by_path import narrowed_number
-from ..values.intervals import Intervals
 from ..values.lattice import Abstract, Array, ArrayCell, ByPath, Cell, Const, Ref, Stream
 from ..values.state import State
 from ..values.views import broadcast, read_path

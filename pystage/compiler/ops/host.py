@@ -1,6 +1,6 @@
 """Calls of NumPy on the host, by which a program on a CPU does what XLA:CPU does many times slower.
 
-No library function asks for one: `emit/host.py` puts them where an operation says that they pay. What the host is
+No library function asks for one: `passes/host_calls.py` puts them where an operation says that they pay. What the host is
 given are NumPy arrays that lie where XLA has them, and must not be changed; a call takes some 10 µs.
 """
 

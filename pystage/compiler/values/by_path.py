@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ..analysis.intervals import Intervals
 from ..hlo.builder import Builder
 from ..hlo.ir import Value
 from ..hlo.types import is_integer
 from ..ops import Convert
-from .intervals import Intervals
 from .lattice import Abstract, Array, ByPath, OneOf, Optional
 
 

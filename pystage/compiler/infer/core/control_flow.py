@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import cast
 
+from ...analysis.intervals import TRIPS
 from ...diagnostics.codes_constant import TooManyToUnroll
 from ...diagnostics.codes_control import HandlerAtRunTime, NoCommonType, NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
@@ -14,7 +15,6 @@ from ...hlo.ir import Region
 from ...library.python import operators
 from ...stage import ir as stage
 from ...values.boundary import Form
-from ...values.intervals import TRIPS
 from ...values.lattice import FALSE, Abstract, Array, Caught, Const, Exc, ObjectCell, Ref, Undef, Unknown
 from ..exceptions import made as made_exceptions
 from ..exceptions.raising import attempt, raise_from, raise_now

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...analysis.intervals import TRIPS
 from ...hlo.types import INT64
 from ...library.rules.bounds import Bounds, bounds
 from ...library.rules.promote import fits
 from ...stage import ir as stage
 from ...values.boundary import Form
-from ...values.intervals import TRIPS
 from ...values.lattice import Array, Const, Slot
 from ...values.state import Content
 from .assigned import steps

@@ -18,6 +18,7 @@ from typing import Any, NoReturn, cast
 import jax
 
 from ....config import config
+from ...analysis.intervals import Intervals
 from ...diagnostics.codes_control import HandlerAtRunTime
 from ...diagnostics.codes_mutation import UncertainAlias
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError, Note
@@ -35,7 +36,6 @@ from ...stage import ir as stage
 from ...values.boundary import CellVariable, Form, Owned, Path, Step
 from ...values.by_path import narrowed
 from ...values.generators import generator_cell
-from ...values.intervals import Intervals
 from ...values.lattice import (
     NONE,
     Abstract,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pystage.compiler.emit.forward import forward
-from pystage.compiler.emit.simplify import simplify
-from pystage.compiler.emit.views import carry_views
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Region, Value
 from pystage.compiler.hlo.op import HloOp
 from pystage.compiler.hlo.verify import verify
 from pystage.compiler.ops import Reshape, Reverse, Transpose, While
+from pystage.compiler.passes.simplify import simplify
+from pystage.compiler.passes.store_forwarding import forward_stores
+from pystage.compiler.passes.view_hoisting import hoist_views
 
 from .programs import INDEX, Code, Values, array, kinds, optimised, passes, run, whole_arrays
 
@@ -68,9 +68,9 @@ def _same(function: Function, rewritten: Function) -> None:
 @pytest.mark.parametrize("view", VIEWS, ids=["reshape", "transpose", "reverse"])
 def test_nested_loops_carry_the_view(view: tuple[HloOp, HloOp]) -> None:
     function = simplify(_nested(view)).function
-    cancelled = simplify(forward(function)).function
+    cancelled = simplify(forward_stores(function)).function
     assert _in_loops(cancelled, (type(view[0]),)) == 2
-    carried = simplify(carry_views(cancelled)).function
+    carried = simplify(hoist_views(cancelled)).function
     verify(carried)
     assert _in_loops(carried, (type(view[0]),)) == 0
     assert kinds(carried)[type(view[0])] >= 2
@@ -97,7 +97,7 @@ def test_the_condition_sees_the_view_too() -> None:
         return c.compare("LT", c.load(c.b.op(there, a), i, 0), c.value(20, a.type.dtype))
 
     function = c.done(c.while_([c.params[1], c.params[0]], more, body)[1])
-    carried = simplify(carry_views(function)).function
+    carried = simplify(hoist_views(function)).function
     verify(carried)
     assert _in_loops(carried, (Transpose,)) == 0
     _same(function, carried)
@@ -114,7 +114,7 @@ def test_arrays_that_each_trip_turns_round_stay(crossed: bool) -> None:
 
     started = [c.params[0], c.add(c.params[0], c.params[0])]
     function = simplify(c.done(*c.for_(c.params[1], started, body))).function
-    assert carry_views(function) is function
+    assert hoist_views(function) is function
 
 
 def test_an_array_that_is_used_as_itself_too_stays() -> None:
@@ -124,7 +124,7 @@ def test_an_array_that_is_used_as_itself_too_stays() -> None:
         return [c.add(total, c.load(a, i, 0)), _step(c, a, i, TURNED)]
 
     function = c.done(*c.for_(c.params[1], [c.value(0, c.params[0].type.dtype), c.params[0]], body)[::-1])
-    assert carry_views(function) is function
+    assert hoist_views(function) is function
 
 
 def test_an_array_that_another_view_gives_stays() -> None:
@@ -135,7 +135,7 @@ def test_an_array_that_another_view_gives_stays() -> None:
         return [c.store(c.b.op(Transpose((1, 0)), a), 5, i, 1)]
 
     function = c.done(*c.for_(c.params[1], [c.params[0]], body))
-    assert carry_views(function) is function
+    assert hoist_views(function) is function
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_view_that_turns_back_another_one(first: HloOp, second: HloOp, cancels
     (x,) = c.params
     viewed = c.b.op(second, c.b.op(first, x))
     function = c.done(c.add(viewed, viewed))
-    rewritten = simplify(forward(function)).function
+    rewritten = simplify(forward_stores(function)).function
     assert kinds(rewritten)[type(first)] == (0 if cancels else 2)
     numbers = np.arange(12.0).reshape(3, 4)
     np.testing.assert_array_equal(interpret(function, [numbers])[0], interpret(rewritten, [numbers])[0])
@@ -164,6 +164,6 @@ def test_axes_in_a_cycle_turn_back_by_the_inverse_only() -> None:
     c = Code(array(2, 3, 4))
     cycled = c.b.op(Transpose((1, 2, 0)), c.params[0])
     back, further = c.b.op(Transpose((2, 0, 1)), cycled), c.b.op(Transpose((1, 2, 0)), cycled)
-    rewritten = forward(c.done(back, further))
+    rewritten = forward_stores(c.done(back, further))
     assert rewritten.body.results[0] is rewritten.body.params[0]
     assert rewritten.result_types == (array(2, 3, 4), array(4, 2, 3))

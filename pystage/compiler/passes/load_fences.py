@@ -1,18 +1,17 @@
-"""Loads that XLA:CPU keeps apart from the stores around them, in loops that store.
+"""Fences between loads and stores in loops, for XLA:CPU.
 
-In: a function of HLO IR. Out: the same function for CPUs, where a load from an array that the same trip of a
-loop also stores into is a call of a function that XLA does not inline. XLA:CPU would fuse the load into what
-uses its value, also into what stands after a store; the array from before the store is then still wanted, and
-the whole array is copied, at every trip. A second call takes what was loaded and the array, and returns the array,
-for later loads and stores to use, so that there is one order for all of them. What only reads the array but is no
-load (a loop, a branch, a call) is followed by such a call too.
+In: a function of HLO IR. Out: the same function for CPUs, in which a load from an array that the same trip of a
+loop also stores into is a call of a function that XLA does not inline. XLA:CPU would fuse the load with the users of
+its value, also with users after a store; the array from before the store is then still live, and the whole array is
+copied, at every trip. A second call takes the loaded value and the array, and returns the array, for later loads and
+stores to use, so that there is one order for all of them. A reader of the array that is no load (a loop, a branch, a
+call) is followed by such a call too.
 
 Where all that is loaded between two stores flows into the second one, and nowhere else, the loads stay as they are:
 XLA makes one operation of them and that store. They are kept apart from the first store by a call that takes and
 returns the array. A call with one result costs nothing; each of several costs a store of its address.
 
-A loop with one store, to which all that was loaded flows, is in place as it is and stays so. Nothing outside
-of loops is touched.
+A loop with one store, to which all loads flow, is in place as it is and stays so. Nothing outside of loops changes.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from ..analysis.buffers import PART, VIEWS, Buffers
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import HloOp
@@ -28,7 +28,6 @@ from ..hlo.rewrite import Rewriter
 from ..hlo.types import ArrayType
 from ..hlo.walk import kinds
 from ..ops import Call, DynamicSlice, DynamicUpdateSlice, Gather, Scatter, Slice, While
-from .arrays import PART, VIEWS, Origins
 
 
 def fence_loads(function: Function) -> Function:
@@ -67,7 +66,7 @@ class _Trip:
 class _Fencing(Rewriter):
     def __init__(self) -> None:
         super().__init__()
-        self._origins = Origins()
+        self._buffers = Buffers()
         self._trip = _Trip()
         self._callees: dict[Function, Function] = {}
         self._fences: dict[object, Function] = {}
@@ -126,14 +125,14 @@ class _Fencing(Rewriter):
             self.copy(op)
 
     def _body(self, old: Region) -> Region:
-        with self._within(_trip_of(old, self._origins)):
+        with self._within(_trip_of(old, self._buffers)):
             return super().region(old)
 
     def _callee(self, old: Function) -> Function:
         """`old` as a function that stays one: what it loads is then loaded before its call is done."""
         made = self._callees.get(old)
         if made is None:
-            with self._within(_trip_of(old.body, self._origins)):
+            with self._within(_trip_of(old.body, self._buffers)):
                 made = super().rewritten(old)
             made.fence = True
             self._callees[old] = made
@@ -203,13 +202,13 @@ def _order_function(kept: int, types: tuple[ArrayType, ...]) -> Function:
     return Function("after", body, fence=True)
 
 
-def _trip_of(region: Region, origins: Origins) -> _Trip:
+def _trip_of(region: Region, buffers: Buffers) -> _Trip:
     """The arrays that `region` stores into and that XLA would not keep in place by itself."""
     states = {p: p for p in region.params if p.type.shape}
     stores: dict[Value, list[Op]] = {}
     for op in region.ops:
         for result in op.results:
-            before = origins.before(result)
+            before = buffers.before(result)
             if before in states:
                 array = states[result] = states[before]
                 if not isinstance(op.kind, VIEWS):

@@ -16,11 +16,6 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
-from pystage.compiler.emit.cut import cut
-from pystage.compiler.emit.fence import fence_loads
-from pystage.compiler.emit.inplace import in_place
-from pystage.compiler.emit.kernels import kernels
-from pystage.compiler.emit.simplify import Simplified, simplify
 from pystage.compiler.emit.stablehlo import emit_inline
 from pystage.compiler.hlo.builder import Builder
 from pystage.compiler.hlo.ir import Function, Region, Value
@@ -42,6 +37,11 @@ from pystage.compiler.ops import (
     Subtract,
     While,
 )
+from pystage.compiler.passes.inplace import in_place
+from pystage.compiler.passes.kernel_outlining import outline_kernels
+from pystage.compiler.passes.load_fences import fence_loads
+from pystage.compiler.passes.outlining import outline_segments
+from pystage.compiler.passes.simplify import Simplified, simplify
 
 INDEX = ArrayType(INT64)
 Operand = Value | float
@@ -158,7 +158,7 @@ def emitted(function: Function) -> Simplified:
     """The program as it is emitted for a CPU, checked by the verifier, and the parameters that it still has."""
     simplified = in_place(simplify(function))
     verify(simplified.function)
-    made = kernels(cut(fence_loads(simplified.function)))
+    made = outline_kernels(outline_segments(fence_loads(simplified.function)))
     verify(made)
     return Simplified(made, simplified.kept)
 

@@ -1,10 +1,10 @@
-"""Branches whose arms cost little, as straight-line code: both arms are computed, and their results selected.
+"""If-conversion: branches whose arms cost little become straight-line code and selects.
 
 In: a function of HLO IR. Out: the same function, in which an `If` stays only where an arm does more than a few
-operations on a few elements, or what cannot be done in vain (loops, calls, integer division). XLA fuses
-nothing across a branch and, on CPUs, copies every array that a branch gives. An array that the arms store into
-is therefore no result: the arms walk in step, a store of one with a store of the other becomes one store at a
-selected place, and a store that only one of them does is a store of the old element where it does not happen.
+operations on a few elements, or what must not be speculated (loops, calls, integer division). XLA fuses
+nothing across a branch and, on CPUs, copies every array that a branch returns. An array that the arms store into
+is therefore no result: the arms are merged in step, a store of one with a store of the other becomes one store at a
+selected place, and a store of one arm alone stores the old element where the other arm runs.
 """
 
 from __future__ import annotations
@@ -92,12 +92,12 @@ _WEIGHTS: dict[type[HloOp], int] = {
 """What an element costs; what is not here is never computed in vain."""
 
 
-def select(function: Function) -> Function:
+def if_convert(function: Function) -> Function:
     """Rewrites `function` and all that it calls; inner branches first."""
-    return _Selecting().function(function)
+    return _Converting().function(function)
 
 
-class _Selecting(Rewriter):
+class _Converting(Rewriter):
     def op(self, op: Op) -> None:
         if not isinstance(op.kind, If):
             self.copy(op)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from pystage.compiler.emit.simplify import simplify
 from pystage.compiler.hlo.builder import Builder
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Op, Region, Value
@@ -17,6 +16,7 @@ from pystage.compiler.hlo.verify import verify
 from pystage.compiler.hlo.walk import functions
 from pystage.compiler.ops import Add, Call, Compare, Constant, If, Multiply, Negate, Subtract, While
 from pystage.compiler.ops.custom import CustomCall
+from pystage.compiler.passes.simplify import simplify
 
 SCALAR = ArrayType(INT32)
 ARGUMENTS = tuple([np.array(i, INT32) for i in (5, 3, 7, 2)])

@@ -1,10 +1,9 @@
-"""A program without what it does not need: the same results, fewer operations.
+"""Dead-code elimination, common subexpressions, inlining: the same results, fewer operations.
 
 In: a function of HLO IR. Out: a new function, and which parameters it still takes. Removed are operations
-whose results nothing uses (unless they must run), values that loops carry unchanged or for nobody, results of
-branches that nobody reads, operations computed before where they are visible, calls of functions that are
-called once (their bodies take the place of the call), and parameters that nothing reads. The program that
-came in is left as it is. Everything is linear in the size of the program.
+without uses or effects, values that loops carry unchanged or that have no reader, results of branches without uses,
+operations computed before where they are visible, calls of functions that are called once (they are inlined), and
+parameters without uses. The program that came in is left as it is. Everything is linear in the size of the program.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from ..analysis.liveness import Aliases, Census, Liveness
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import HloOp
 from ..hlo.walk import function_operands, is_pure
 from ..ops import Call, Case, If, While
-from .liveness import Aliases, Census, Liveness
 
 _Key = tuple[HloOp, tuple[Value, ...]]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pystage.compiler.emit.kernels import LARGEST, kernels
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Value
 from pystage.compiler.hlo.types import FLOAT32, FLOAT64, DType
 from pystage.compiler.hlo.verify import verify
 from pystage.compiler.hlo.walk import functions
 from pystage.compiler.ops import Broadcast, Cosine, DotGeneral, Select, Sort, While
+from pystage.compiler.passes.kernel_outlining import LARGEST, outline_kernels
 
 from .programs import INDEX, Code, Values, array, optimised, run
 
@@ -35,7 +35,7 @@ def _rows(columns: int = COLUMNS) -> Function:
 
 def test_the_outermost_loop_is_one_function() -> None:
     function = _rows()
-    made = kernels(function)
+    made = outline_kernels(function)
     verify(made)
     (kernel,) = _kernels(made)
     assert sum(isinstance(op.kind, While) for op in kernel.body.walk()) == 2
@@ -48,13 +48,13 @@ def test_the_outermost_loop_is_one_function() -> None:
 
 def test_xla_compiles_it_whole() -> None:
     """No loop is left that XLA's runtime goes through by itself."""
-    text = optimised(kernels(_rows()))
+    text = optimised(outline_kernels(_rows()))
     entry = text[text.index("ENTRY") :]
     assert 'xla_cpu_small_call="true"' in entry and " while(" not in entry
 
 
 def test_a_loop_of_large_operations_stays_and_those_in_it_are_kernels() -> None:
-    made = kernels(_rows(LARGEST // 8))
+    made = outline_kernels(_rows(LARGEST // 8))
     assert any(isinstance(op.kind, While) for op in made.body.walk())
     assert _kernels(made) == []
 
@@ -74,13 +74,13 @@ def _norms(dtype: DType, *shape: int) -> Function:
 def test_what_is_no_code_of_its_own_is_in_no_kernel() -> None:
     c = Code(array(COLUMNS))
     function = c.done(*c.for_(3, [c.params[0]], lambda i, x: [c.b.op(Sort(0), c.b.op(Cosine(), x))]))
-    assert _kernels(kernels(function)) == []
-    assert _kernels(kernels(_norms(FLOAT64, 16, 16))) == []
-    assert _kernels(kernels(_norms(FLOAT32, 200))) == []
+    assert _kernels(outline_kernels(function)) == []
+    assert _kernels(outline_kernels(_norms(FLOAT64, 16, 16))) == []
+    assert _kernels(outline_kernels(_norms(FLOAT32, 200))) == []
 
 
 def test_an_inner_product_of_float64_is() -> None:
-    made = kernels(_norms(FLOAT64, 200))
+    made = outline_kernels(_norms(FLOAT64, 200))
     assert len(_kernels(made)) == 1
     arguments = [np.linspace(0.0, 1.0, 200)]
     np.testing.assert_allclose(run(made, arguments)[0], interpret(made, arguments)[0])
@@ -95,7 +95,7 @@ def test_xla_may_find_that_nothing_of_it_is_needed(trips: int) -> None:
         never = c.b.op(Select(), c.compare("LT", i, i), c.load(x, 0), c.value(2.0, x.type.dtype))
         return [c.b.op(Cosine(), c.b.op(Broadcast((200,), ()), never))]
 
-    made = kernels(c.done(*c.for_(trips, [c.params[0]], body)))
+    made = outline_kernels(c.done(*c.for_(trips, [c.params[0]], body)))
     assert len(_kernels(made)) == 1
     (found,) = run(made, [np.zeros(200)])
     np.testing.assert_allclose(found, np.full(200, np.cos(2.0)) if trips else np.zeros(200))

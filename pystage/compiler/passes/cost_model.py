@@ -1,7 +1,7 @@
 """How long XLA will take to compile a program, estimated from its operations.
 
-In: a function of HLO IR, before what depends on the platform. Out: seconds. XLA computes what stands element by element
-where it is used, so that most of its time goes into what everything else is: a store, a reduction, a loop or a branch
+In: a function of HLO IR, before the passes that depend on the platform. Out: seconds. XLA computes elementwise code
+where it is used, so that most of its time goes into everything else: a store, a reduction, a loop or a branch
 becomes a function of machine code, with all that flows into it and was not stored before, once more in each. A function
 is compiled again wherever it is called. The weights are fitted to measured times; docs/performance.md says how well. They
 enter with counts alone, so that a program is refused on every machine or on none.
@@ -66,7 +66,7 @@ from ..ops import (
     While,
 )
 from ..values.growth import Multiplied, too_large
-from .cut import plan_of
+from .outlining import plan_of
 
 _FREE = (Constant, Reshape, Broadcast, Iota, Call, BitcastConvert, Convert)
 _KERNELS: dict[type[HloOp], float] = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pystage
-from pystage.compiler.emit.size import estimate
+from pystage.compiler.passes.cost_model import estimate
 
 SCALES = (0.5, 1, 2.0)
 

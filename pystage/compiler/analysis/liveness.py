@@ -1,8 +1,8 @@
-"""What of a program is needed: the questions that `simplify` asks before it rewrites.
+"""Liveness: which operations and values of a program its results need. `simplify` asks before it rewrites.
 
 In: a function and all that it calls. Out: which functions are called from one place only, which values are
-other names of a value (`aliases`: what a loop carries unchanged, what both arms of a branch pass through), and
-which operations and values are needed for the results and for what must run (`Liveness`). Everything is
+other names of a value (`Aliases`: what a loop carries unchanged, what both arms of a branch pass through), and
+which operations and values are live: needed for the results or for an effect (`Liveness`). Everything is
 linear in the size of the program.
 """
 

@@ -1,4 +1,4 @@
-"""Loops that XLA:CPU compiles into one machine function.
+"""Outlining of loops that XLA:CPU compiles into one machine function.
 
 In: a program for CPUs. Out: the same program, in which the outermost loops whose operations are all small are calls
 of kernels. XLA:CPU runs a program operation by operation, each a function that its runtime looks up and calls; it
@@ -7,8 +7,8 @@ around such a loop, or one over short rows, then spends more time between its op
 called with the frontend attribute by which XLA marks the loops that it chose itself.
 
 What XLA divides among threads, and what is no code of its own (library calls, sorts, scatters), is in no kernel. A
-kernel has one parameter, a tuple, and gives something of it back: XLA has no buffer for a parameter of such a
-function that nothing uses any more, and would end the process.
+kernel has one parameter, a tuple, and returns some of it: XLA has no buffer for a parameter of such a function that
+has no uses, and would end the process.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ _CODE = (
 """What XLA:CPU makes code of, whatever the operands."""
 
 
-def kernels(function: Function) -> Function:
+def outline_kernels(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
     return _Kernels().function(function)
 

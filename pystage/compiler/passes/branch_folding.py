@@ -1,27 +1,27 @@
-"""Checks proved away: what interval analysis knows of a whole program, put in the place of operations.
+"""Range-based branch folding: interval analysis of a whole program decides branches, choices and checks.
 
-In: a function of HLO IR that may raise. Out: the same function, in which every integer and boolean that can have
-one value only is a constant, a choice that is decided is what is chosen, and a branch that is decided is the arm
-that runs. Inference asks the same questions while it builds, but cannot yet see what a loop does to what it
-carries. What nothing needs any more is left to `simplify`.
+In: a function of HLO IR that may raise. Out: the same function, in which every integer and boolean whose interval is a
+single value is a constant, a decided choice is the chosen operand, and a decided branch is the arm that runs.
+Inference asks the same questions while it builds, but does not yet know the body of the loop that carries a value. What
+has no uses afterwards is left to `simplify`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from ..analysis.intervals import Intervals
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter
 from ..ops import And, Broadcast, Constant, If, Or, Select, While
-from ..values.intervals import Intervals
 
 
-def prove(function: Function) -> Function:
+def fold_branches(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
-    return _Proving().function(function)
+    return _Folding().function(function)
 
 
-class _Proving(Rewriter):
+class _Folding(Rewriter):
     def __init__(self) -> None:
         super().__init__()
         self._intervals = Intervals()

@@ -1,30 +1,30 @@
-"""Arrays that a loop uses through a view only, carried as that view.
+"""Views hoisted out of loops that use an array through one view only.
 
-In: a function of HLO IR. Out: the same function, in which a loop that stores into an array through another shape
-of it, its transpose or its reverse, and uses it in no other way, carries the array as it uses it: the view is
-taken once before the loop and turned back once after it. XLA turns the whole array round, or copies it, where
-that stands between two stores of one trip. Loops are visited inside out, as long as that finds something.
+In: a function of HLO IR. Out: the same function, in which a loop that stores into an array through a reshape, a
+transpose or a reverse of it, and uses it in no other way, carries the view: the view is taken once before the loop and
+undone once after it. XLA transposes or copies the whole array where that stands between two stores of one trip. Loops
+are visited inside out, until nothing more is found.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..analysis.buffers import VIEWS
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import HloOp
 from ..hlo.rewrite import Rewriter
 from ..hlo.walk import functions
 from ..ops import Reshape, Reverse, Transpose, While
-from .arrays import VIEWS
 
 _Views = dict[Op, dict[int, HloOp]]
 """For a loop, the values that it should carry as a view, by their index."""
 
 
-def carry_views(function: Function) -> Function:
+def hoist_views(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
     while found := _found(function):
-        function = _Carrying(found).function(function)
+        function = _Hoisting(found).function(function)
     return function
 
 
@@ -93,7 +93,7 @@ def _users(region: Region, value: Value) -> Iterator[Op | None]:
             yield None
 
 
-class _Carrying(Rewriter):
+class _Hoisting(Rewriter):
     def __init__(self, views: _Views) -> None:
         super().__init__()
         self._views = views

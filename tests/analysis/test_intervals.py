@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from pystage.compiler.analysis.intervals import Intervals
+from pystage.compiler.analysis.transfer import Interval, full
 from pystage.compiler.hlo.ir import Function, Value
 from pystage.compiler.hlo.types import FLOAT64, INT64, ArrayType, DType
 from pystage.compiler.ops import If, Select
-from pystage.compiler.values.intervals import Intervals
-from pystage.compiler.values.transfer import Interval, full
-from tests.emit.programs import Code
+from tests.passes.programs import Code
 
 
 class _Counting(Intervals):

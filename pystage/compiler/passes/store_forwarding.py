@@ -1,12 +1,11 @@
-"""Loads of what was just stored, and stores that the next store hides.
+"""Store-to-load forwarding, and elimination of stores that the next store overwrites.
 
-In: a function of HLO IR in which equal operations on equal operands are one (as `simplify` leaves it). Out: a
-function where a load from the place just stored to is the value stored, and a store to the place just stored
-to begins from the array before it, if nothing else reads the array between them. Both hold for any index: equal
-starts are moved into the array equally. Stores to other places, as far as all are known, do not come between. A
-view that turns back another one is what that was a view of.
+In: a function of HLO IR after CSE (as `simplify` leaves it). Out: a function in which a load from the place of the
+last store is the value stored, and a store to the place of the last store starts from the array before it, if nothing
+else reads the array between them. Both hold for any index: XLA clamps equal starts equally. Stores to other places, as
+far as all are known, do not come between. A view that undoes another one is the value before both.
 
-A large part of an array, a slab, is loaded again, unless the store is then for nobody: XLA would compute its
+A large part of an array, a slab, is loaded again, unless nothing else reads the store: XLA would compute its
 elements twice, once for the store and once where they are used.
 """
 
@@ -15,12 +14,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from ..analysis.buffers import PART, VIEWS
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import HloOp
 from ..hlo.rewrite import Rewriter
 from ..ops import Constant, DynamicSlice, DynamicUpdateSlice, Slice
-from .arrays import PART, VIEWS
-from .views import undone
+from .view_hoisting import undone
 
 SMALL = 16
 """Elements up to which a part is no slab, however small the array is."""
@@ -31,7 +30,7 @@ Start = Value | int
 """Where along an axis a part begins: a value of the program, or a place that is known."""
 
 
-def forward(function: Function) -> Function:
+def forward_stores(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
     return _Forwarding().function(function)
 

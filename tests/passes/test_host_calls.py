@@ -14,13 +14,13 @@ import pytest
 from checking import check
 
 import pystage
-from pystage.compiler.emit.host import on_host
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function
 from pystage.compiler.hlo.types import FLOAT32, INT32, ArrayType
 from pystage.compiler.hlo.verify import verify
 from pystage.compiler.hlo.walk import functions
 from pystage.compiler.ops import HostCall, Iota, Sort
+from pystage.compiler.passes.host_calls import on_host
 
 from .programs import Code
 

@@ -1,11 +1,11 @@
-"""Long straight-line code in segments, for XLA:CPU.
+"""Outlining of long straight-line code, for XLA:CPU.
 
-In: a function of HLO IR. Out: the same function for CPUs, where code that stores, sums or branches many times calls,
-every few times, a function that XLA does not inline; it gives back what it takes: the numbers that the code before
-it leaves for the code after it. XLA:CPU makes one operation of each store (sum, branch, result) and of all that
-leads to its operands, as long as that is elementwise: numbers that go from one store to the next are computed again
-for every one of them, so that the program, and the time to compile it, would grow with the square of the number of
-stores. Code without any of these is cut too, where it is long: XLA makes one piece of code of it.
+In: a function of HLO IR. Out: the same function for CPUs, in which code that stores, sums or branches many times calls
+a fence every few times, a function that XLA does not inline and that returns its arguments: the values that are live
+there. XLA:CPU makes one operation of each store (sum, branch, result) and of all the elementwise code that leads to its
+operands: numbers that flow from one store to the next are computed again for every one of them, so that the program, and
+the time to compile it, would grow with the square of the number of stores. Code without any of these is split too where
+it is long, because XLA makes one piece of machine code of it.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ CHEAP = (*ENDS, Broadcast, Call, Constant, Iota)
 """What is kept anyway, or costs less to make again than to keep."""
 
 
-def cut(function: Function) -> Function:
+def outline_segments(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
     plans = {region: plan_of(region) for f in functions(function) for region in _regions(f.body)}
-    return _Cutting(plans).function(function) if any(plans.values()) else function
+    return _Outlining(plans).function(function) if any(plans.values()) else function
 
 
 def _regions(region: Region) -> Iterator[Region]:
@@ -88,7 +88,7 @@ def plan_of(region: Region) -> dict[int, list[Value]]:
     return plan
 
 
-class _Cutting(Rewriter):
+class _Outlining(Rewriter):
     """`plans`: of each region, after which operations it is cut, and the values that are kept there."""
 
     def __init__(self, plans: Mapping[Region, Mapping[int, list[Value]]]) -> None:
@@ -116,7 +116,7 @@ class _Cutting(Rewriter):
         if fence is None:
             body = Region(types)
             body.results = tuple(body.params)
-            fence = self._fences[types] = Function("cut", body, fence=True)
+            fence = self._fences[types] = Function("segment", body, fence=True)
         after = dict(zip(values, self.b.ops(Call(fence), *values), strict=True))
         for value in live:
             self.values[value] = after[self.values[value]]

@@ -1,6 +1,6 @@
 """Operations that NumPy does on the host, many times faster than XLA:CPU does.
 
-In: a program for one CPU that runs in this process. Out: the same program, in which each operation that says so
+In: a program for one CPU that runs in this process. Out: the same program, in which each operation whose class says so
 (`HloOp.on_host`) is a call of the host. Elsewhere (GPUs, several devices, exported programs) XLA does them all.
 """
 

@@ -7,8 +7,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pystage.compiler.emit.select import LIMIT, SMALL, select
-from pystage.compiler.emit.simplify import simplify
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Value
 from pystage.compiler.hlo.op import HloOp
@@ -26,6 +24,8 @@ from pystage.compiler.ops import (
     Remainder,
     Reshape,
 )
+from pystage.compiler.passes.if_conversion import LIMIT, SMALL, if_convert
+from pystage.compiler.passes.simplify import simplify
 
 from .programs import INDEX, Code, Values, array, kinds, run
 
@@ -35,7 +35,7 @@ NUMBERS = np.arange(8.0)
 
 def _check(function: Function, *arguments: np.ndarray, stays: bool = False, **expected: int) -> None:
     """The same results for either value of the first argument; how many operations of which kind there are."""
-    rewritten = select(function)
+    rewritten = if_convert(function)
     verify(rewritten)
     results = []
     for flag in (True, False):
@@ -263,7 +263,7 @@ def test_branches_in_loops_and_callees() -> None:
         return c.if_(c.compare("LT", i, 3), lambda: [c.store(x, y, i)], lambda: [x])
 
     function = c.done(*c.for_(5, [x], body))
-    rewritten = select(function)
+    rewritten = if_convert(function)
     verify(rewritten)
     assert kinds(rewritten)[If] == 1  # the arm that calls
     for given in (True, False):
@@ -275,7 +275,7 @@ def test_branches_in_loops_and_callees() -> None:
 def test_the_program_that_came_in_is_left_as_it_is() -> None:
     function = _branch([array(8), INDEX], lambda c, x, i: [c.store(x, 9, i)], lambda c, x, i: [x])
     before = kinds(function)
-    select(function)
+    if_convert(function)
     verify(function)
     assert kinds(function) == before
     assert (before[If], before[DynamicUpdateSlice], before[DynamicSlice]) == (1, 1, 0)

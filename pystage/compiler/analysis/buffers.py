@@ -1,8 +1,8 @@
-"""Which array a value is, before the stores that lead to it.
+"""Must-alias analysis of arrays: which values should share one buffer.
 
 A store makes a new value of the array that it stores into; so does a loop that carries an array and stores
-into it, and a call that does. XLA keeps them all in one buffer, if no older value is read after a newer one
-exists. The passes here see to that; this is how they know which values should share.
+into it, and a call that does. XLA keeps them all in one buffer if no older value is read after a newer one
+exists. The passes that see to it ask here which values belong together.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ VIEWS = (Reshape, Transpose, Reverse)
 """Operations that give the same elements in another order or shape."""
 
 
-class Origins:
+class Buffers:
     """Follows arrays back through stores and views, and through what carries or gives the stored-to array."""
 
     def __init__(self) -> None:
         self._befores: dict[Value, Value | None] = {}
-        self._origins: dict[Value, Value] = {}
+        self._buffers: dict[Value, Value] = {}
         self._held: dict[Region, set[Op]] = {}
 
     def __call__(self, value: Value) -> Value:
         """The first of the values that `value` is a later state of: a parameter, or what made the array."""
         met = []
-        while (found := self._origins.get(value)) is None and (before := self.before(value)) is not None:
+        while (found := self._buffers.get(value)) is None and (before := self.before(value)) is not None:
             met.append(value)
             value = before
         origin = value if found is None else found
         for later in met:
-            self._origins[later] = origin
+            self._buffers[later] = origin
         return origin
 
     def entry(self, region: Region, value: Value) -> Value:

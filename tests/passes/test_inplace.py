@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 import pystage
-from pystage.compiler.emit.fence import fence_loads
-from pystage.compiler.emit.forward import forward
-from pystage.compiler.emit.inplace import in_place
-from pystage.compiler.emit.once import loop_once
-from pystage.compiler.emit.simplify import simplify
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Value
 from pystage.compiler.hlo.types import BOOL, ArrayType
 from pystage.compiler.hlo.verify import verify
 from pystage.compiler.hlo.walk import functions
 from pystage.compiler.ops import DynamicSlice, DynamicUpdateSlice, If, Negate, Reshape, Slice, While
+from pystage.compiler.passes.inplace import in_place
+from pystage.compiler.passes.load_fences import fence_loads
+from pystage.compiler.passes.simplify import simplify
+from pystage.compiler.passes.single_trip_loops import single_trip_loops
+from pystage.compiler.passes.store_forwarding import forward_stores
 
 from .programs import INDEX, Code, Values, array, fences, kinds, optimised, passes, run, whole_arrays
 from .stores import PROGRAMS
@@ -151,7 +151,7 @@ def test_a_load_at_the_place_just_stored_to_is_what_was_stored() -> None:
     c = Code(array(8), INDEX, array())
     x, i, v = c.params
     stored = c.store(x, v, i)
-    function = forward(c.done(stored, c.load(stored, i), c.load(stored, c.add(i, 1))))
+    function = forward_stores(c.done(stored, c.load(stored, i), c.load(stored, c.add(i, 1))))
     verify(function)
     assert kinds(function)[DynamicSlice] == 1
     arguments = [np.arange(8.0), np.asarray(9), np.asarray(-1.0)]
@@ -166,7 +166,9 @@ def test_stores_to_other_known_places_do_not_come_between() -> None:
     first = c.store(x, v, 2)
     second = c.store(c.store(first, 5, 3), 6, 0)
     unknown = c.store(second, 7, i)
-    function = forward(c.done(c.load(second, 2), c.load(unknown, 2), c.load(second, 9), c.load(unknown, i)))
+    function = forward_stores(
+        c.done(c.load(second, 2), c.load(unknown, 2), c.load(second, 9), c.load(unknown, i))
+    )
     verify(function)
     assert kinds(function)[DynamicSlice] == 2, (
         "one behind a store to an unknown place, one moved into the array"
@@ -183,7 +185,7 @@ def test_a_block_at_a_known_place_is_what_was_stored_there(column: int) -> None:
     stored = c.store(c.store(x, 5, 1, column), 6, 2, 1)
     element = c.b.op(Slice((1, 0), (2, 1), (1, 1)), stored)
     row = c.b.op(Slice((1, 0), (2, 3), (1, 1)), stored)
-    function = forward(c.done(element, row))
+    function = forward_stores(c.done(element, row))
     assert kinds(function)[Slice] == 1 + column
     expected = np.zeros(3)
     expected[column] = 5
@@ -196,7 +198,7 @@ def test_a_row_is_not_loaded_where_an_element_was_stored() -> None:
     c = Code(array(4, 3), INDEX)
     x, i = c.params
     stored = c.store(x, 5, i, c.value(0))
-    function = forward(c.done(c.load(stored, i)))
+    function = forward_stores(c.done(c.load(stored, i)))
     assert kinds(function)[DynamicSlice] == 1
     np.testing.assert_array_equal(interpret(function, [np.zeros((4, 3)), np.asarray(2)])[0], [5, 0, 0])
 
@@ -204,7 +206,7 @@ def test_a_row_is_not_loaded_where_an_element_was_stored() -> None:
 def test_a_store_hides_the_one_before_it() -> None:
     c = Code(array(8), INDEX)
     x, i = c.params
-    function = simplify(forward(c.done(c.store(c.store(x, 1, i), 2, i)))).function
+    function = simplify(forward_stores(c.done(c.store(c.store(x, 1, i), 2, i)))).function
     assert kinds(function)[DynamicUpdateSlice] == 1
     np.testing.assert_array_equal(interpret(function, [np.zeros(8), np.asarray(3)])[0], np.eye(8)[3] * 2)
 
@@ -225,7 +227,7 @@ def test_a_slab_is_loaded_again_where_the_store_is_wanted_too(wanted: bool) -> N
     doubled = c.add(_slab(c, stored), _slab(c, stored))
     last = c.b.op(DynamicUpdateSlice(), stored, doubled, one, one)
     function = c.done(last, stored) if wanted else c.done(last)
-    rewritten = simplify(forward(simplify(function).function)).function
+    rewritten = simplify(forward_stores(simplify(function).function)).function
     counted = kinds(rewritten)
     assert (counted[Slice], counted[DynamicUpdateSlice]) == ((2, 2) if wanted else (1, 1))
     given = np.arange(400.0).reshape(20, 20)
@@ -255,7 +257,7 @@ def test_a_store_that_is_read_in_between_is_not_hidden() -> None:
     x, i = c.params
     first = c.store(x, 1, i)
     value = c.load(first, c.add(i, 1))
-    assert kinds(forward(c.done(c.store(first, value, i))))[DynamicUpdateSlice] == 2
+    assert kinds(forward_stores(c.done(c.store(first, value, i))))[DynamicUpdateSlice] == 2
 
 
 FLAG = ArrayType(BOOL)
@@ -268,7 +270,7 @@ def _filling(c: Code, x: Value, value: float) -> Values:
 
 def _check_once(function: Function, *arguments: np.ndarray, branches: int, loops: int) -> None:
     """How many branches and loops remain, and the same results for either value of the first argument."""
-    rewritten = loop_once(function)
+    rewritten = single_trip_loops(function)
     verify(rewritten)
     counted = kinds(rewritten)
     assert (counted[If], counted[While]) == (branches, loops)

@@ -1,9 +1,9 @@
-"""Arms of branches that store into arrays, as loops of at most one trip.
+"""Branches that store into arrays, as loops of at most one trip.
 
-In: a function of HLO IR. Out: the same function, in which no `If` gives an array that its arms store into. XLA
-copies what a branch gives, whole, but keeps in place what a loop carries: so the arm becomes the body of a
-`While` that carries the arrays and a flag, which it clears. If both arms store, there are two such loops, of
-which one runs. A branch that also gives other arrays than small ones stays as it is.
+In: a function of HLO IR. Out: the same function, in which no `If` returns an array that its arms store into. XLA
+copies the results of a branch, whole, but keeps the values that a loop carries in place: so the arm becomes the body of
+a `While` that carries the arrays and a flag, which it clears. If both arms store, there are two such loops, of
+which one runs. A branch that also returns other large arrays stays as it is.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..analysis.buffers import Buffers
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter
 from ..hlo.types import BOOL, ArrayType
 from ..ops import Constant, If, Not, While
-from .arrays import Origins
 
 SMALL = 64
 """Elements up to which a result may be given a value before it has one."""
 
 
-def loop_once(function: Function) -> Function:
+def single_trip_loops(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
-    return _LoopingOnce().function(function)
+    return _Looping().function(function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ class _Stores:
     others: tuple[int, ...]
 
 
-class _LoopingOnce(Rewriter):
+class _Looping(Rewriter):
     def __init__(self) -> None:
         super().__init__()
-        self._origins = Origins()
+        self._buffers = Buffers()
 
     def op(self, op: Op) -> None:
         stores = self._stores(op) if isinstance(op.kind, If) else None
@@ -53,7 +53,7 @@ class _LoopingOnce(Rewriter):
         arrays: dict[int, Value] = {}
         others = []
         for index, result in enumerate(op.results):
-            first, second = [self._origins.entry(region, region.results[index]) for region in op.regions]
+            first, second = [self._buffers.entry(region, region.results[index]) for region in op.regions]
             if first is second and result.type.shape and first.type == result.type:
                 arrays[index] = first
             elif result.type.size <= SMALL:

@@ -1,8 +1,8 @@
-"""Stores that stay in place and branches that cost little: the passes for arrays, in their order.
+"""Stores in place and cheap branches: the passes for arrays, in order.
 
-In: a simplified program. Out: the same program, in which no branch gives an array that it stores into, what was
-just stored is not loaded again, and cheap branches are straight-line code. It holds for every platform; what
-XLA:CPU needs beyond it is in `fence.py`, and happens where the platform is known.
+In: a simplified program. Out: the same program, in which no branch returns an array that it stores into, loads after
+stores are forwarded, and cheap branches are if-converted. It holds for every platform; what XLA:CPU needs beyond it is
+in `load_fences.py` and `store_fences.py`, and happens once the platform is known.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Callable
 from ..hlo.ir import Function
 from ..hlo.walk import kinds
 from ..ops import DynamicUpdateSlice, If, Scatter, While
-from .forward import forward
-from .once import loop_once
-from .select import select
+from .if_conversion import if_convert
 from .simplify import Simplified, simplify_again
-from .views import carry_views
+from .single_trip_loops import single_trip_loops
+from .store_forwarding import forward_stores
+from .view_hoisting import hoist_views
 
 
 def in_place(simplified: Simplified) -> Simplified:
@@ -24,13 +24,13 @@ def in_place(simplified: Simplified) -> Simplified:
     found = kinds(simplified.function)
     passes: list[Callable[[Function], Function]] = []
     if If in found:
-        passes.append(select)
+        passes.append(if_convert)
     if found & {DynamicUpdateSlice, Scatter}:
-        passes.append(forward)
+        passes.append(forward_stores)
         if If in found:
-            passes.append(loop_once)
+            passes.append(single_trip_loops)
         if While in found:
-            passes.append(carry_views)
+            passes.append(hoist_views)
     for rewrite in passes:
         simplified = simplify_again(simplified, rewrite(simplified.function))
     return simplified
