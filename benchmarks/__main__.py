@@ -28,6 +28,7 @@ BENCHMARKS = (
     "gradients",
     "lazy",
     "importing",
+    "explaining",
 )
 
 
