@@ -8,6 +8,7 @@ annotations and defaults.
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
 import difflib
 import functools
@@ -20,7 +21,7 @@ import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import FunctionType, ModuleType, TracebackType
+from types import BuiltinFunctionType, FunctionType, ModuleType, TracebackType
 from typing import Any, NamedTuple
 
 from ..runtime.calling import Target as CallTarget
@@ -136,7 +137,7 @@ def find(target: str) -> Found:
     else:
         place, separator, name = target.partition(":")
         if not separator:
-            raise UsageError(f"{target!r} is neither module:function nor path/file.py::function")
+            raise UsageError(_without_function(target))
         module = _imported(lambda: importlib.import_module(place), place)
     found: Any = module
     owner = None
@@ -155,7 +156,24 @@ def find(target: str) -> Found:
             else f"of type {type(found).__name__}"
         )
         raise UsageError(f"`{name}` of {place} is no function but {kind}")
+    if isinstance(found, BuiltinFunctionType):
+        raise UsageError(f"`{name}` of {place} is written in C: there is no Python source to explain")
     return Found(found, module, owner)
+
+
+def _without_function(target: str) -> str:
+    """What to write in place of a target that names no function: one of the file, where it is one."""
+    path = Path(target)
+    if not path.is_file():
+        return f"{target!r} is neither module:function nor path/file.py::function"
+    try:
+        body = ast.parse(path.read_bytes()).body
+    except (SyntaxError, ValueError):
+        return f"{target!r} names a file and no function in it"
+    names = [f"{target}::{node.name}" for node in body if isinstance(node, ast.FunctionDef)]
+    further = f", and {len(names) - 3} more" if len(names) > 3 else ""
+    there = f"; there is {', '.join(names[:3])}{further}" if names else ""
+    return f"{target!r} names a file and no function in it{there}"
 
 
 def needs_instance(member: Any) -> bool:

@@ -159,7 +159,10 @@ def test_arguments_by_option(module: Path) -> None:
 
 
 REFUSED: dict[str, tuple[list[str], str]] = {
-    "no separator": (["targeted.py"], "'targeted.py' is neither module:function nor path/file.py::function"),
+    "no separator": (["targeted"], "'targeted' is neither module:function nor path/file.py::function"),
+    "a file alone": (["targeted.py"], "'targeted.py' names a file and no function in it; there is "
+                     "targeted.py::predict, targeted.py::plain, targeted.py::wrong, and 2 more"),
+    "no source": (["math:sqrt"], "`sqrt` of math is written in C: there is no Python source to explain"),
     "no such function": (["targeted.py::predct"], "there is no `predct` in targeted.py; there is `predict`"),
     "nothing like it": (["targeted.py::zzz"], "there is no `zzz` in targeted.py"),
     "no such method": (["targeted:Model.aply"], "there is no `aply` in targeted.Model; there is `apply`"),
