@@ -19,7 +19,7 @@ import pystage
 from explain import programs
 from pystage.compiler.diagnostics.codes_calls import UnknownCallable
 from pystage.compiler.diagnostics.diagnostic import DiagnosticError
-from pystage.compiler.infer.core.engine import Engine
+from pystage.compiler.infer.core.frame import Frame
 from pystage.compiler.infer.telling.trail import Trail
 from pystage.compiler.stage import ir as stage
 
@@ -75,8 +75,8 @@ def test_any_line_may_be_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     run: dict[stage.Instr, None] = {}
     reach = Trail.reach
 
-    def reached(self: Trail, engine: Engine, instr: stage.Instr) -> None:
-        reach(self, engine, instr)
+    def reached(self: Trail, frame: Frame, instr: stage.Instr) -> None:
+        reach(self, frame, instr)
         run[instr] = None
         if instr in refused:
             raise DiagnosticError(UnknownCallable(span=instr.span, name="it", why="it is refused"))

@@ -10,7 +10,7 @@ import pytest
 import pystage
 from pystage.compiler.hlo.walk import functions
 from pystage.compiler.infer import entry
-from pystage.compiler.infer.core.engine import Engine
+from pystage.compiler.infer.interpreter import Interpreter
 from pystage.runtime.lowering import Lowered
 
 
@@ -18,16 +18,16 @@ class Watch:
     """The engines of one staging, and its result."""
 
     def __init__(self, function: Callable[..., Any], *args: Any) -> None:
-        self.engines: list[Engine] = []
+        self.engines: list[Interpreter] = []
         watch = self
 
-        class Watched(Engine):
+        class Watched(Interpreter):
             def __init__(self, *engine_args: Any) -> None:
                 super().__init__(*engine_args)
                 watch.engines.append(self)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(entry, "Engine", Watched)
+            patch.setattr(entry, "Interpreter", Watched)
             self.lowered: Lowered = pystage.compile(function).lower(*args)
 
     @property

@@ -60,12 +60,11 @@ from .bridges import equinox_modules, linen_modules, nnx_modules  # noqa: F401  
 from .calls import meanings  # noqa: F401  (declares what they mean)
 from .calls.hoist import Hoist
 from .calls.parameters import arrange
-from .core import instructions as _instructions  # noqa: F401  (fills the engine's table)
 from .core.effort import Exhausted
-from .core.engine import Engine
 from .core.frame import Restart
 from .exceptions.raising import attempt
 from .exits import Exit
+from .interpreter import Interpreter
 from .transforms import jax as jaxtransforms  # noqa: F401  (declares meanings)
 from .transforms import public  # noqa: F401  (declares meanings)
 
@@ -88,7 +87,7 @@ def infer_program(
     unrolled: dict[stage.Instr, Note | None] = {}
     steps = 0
     for _ in range(RESTART_LIMIT):
-        engine = Engine(bool(jax.config.jax_enable_x64), unrolled, steps)
+        engine = Interpreter(bool(jax.config.jax_enable_x64), unrolled, steps)
         if isinstance(static, Statics):
             engine.externals.told = static
             engine.origins.ask = static.ask
@@ -134,7 +133,7 @@ def keyword_path(function: Any, name: str) -> Path:
 class _Entry:
     """The entry of one program: abstract arguments from specs, and the program from what comes out."""
 
-    def __init__(self, engine: Engine, static: Mapping[int, Any]) -> None:
+    def __init__(self, engine: Interpreter, static: Mapping[int, Any]) -> None:
         self.engine = engine
         self.static = static
         self.leaves: dict[int, Value] = {}

@@ -68,7 +68,8 @@ from ..values.text import caused
 from ..values.views import View, Window
 from .aliases.merged import MERGEABLE, RIVAL, possible, sources_of
 from .core.patterns import WHICH, Chosen
-from .objects.objects import assigned, has_default
+from .objects.classes import has_default
+from .objects.objects import assigned
 from .telling.describe import describe
 
 if TYPE_CHECKING:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from ...diagnostics.codes_mutation import UncertainAlias
+from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
 from ...ops import And, Compare, Not, Or, Select
 from ...values.boundary import Form
@@ -31,6 +33,7 @@ from ...values.memory import is_row_major
 from ...values.views import may_be_one, read_path
 from ..core.patterns import WHICH, which_value
 from ..exceptions.raising import write
+from ..telling.describe import describe
 from .merged import RIVAL, Mergeable, current, distinct, is_stale, possible, sources_of
 
 if TYPE_CHECKING:
@@ -318,3 +321,29 @@ def _is_one(engine: Engine, a: Ref, b: Ref) -> bool | None:
 def negated(engine: Engine, truth: Truth) -> Truth:
     """`not truth`."""
     return not truth if isinstance(truth, bool) else engine.b.op(Not(), truth)
+
+
+def cell(engine: Engine, ref: Ref) -> Cell:
+    """The contents of a cell about to be read."""
+    cell = engine.contents_at(ref.cell)
+    return refreshed(engine, ref.cell) if sources_of(cell) else cell
+
+
+def settle(engine: Engine, ref: Ref) -> Cell:
+    """The contents of a cell about to be changed.
+
+    A merged cell without another name for what it may be is an object of its own from now on. PS501 where
+    nothing tells which of several objects it is.
+    """
+    cell = engine.contents_at(ref.cell)
+    if not sources_of(cell):
+        return cell
+    cell = cast(Mergeable, refreshed(engine, ref.cell))
+    held = [s for s in cell.sources if engine.held_elsewhere(s.cell, ref.cell)]
+    if any(s.known is RIVAL for s in held):
+        what = describe(Ref(ref.cell), engine.state).partition(" of ")[0]
+        raise DiagnosticError(UncertainAlias(span=engine.b.span, what=what))
+    if not held and not any(is_rearranged(engine, s) for s in cell.sources):
+        cell = replace(cell, sources=(), which=0)
+        engine.state.set(ref.cell, cell)
+    return cell

@@ -22,9 +22,9 @@ from ...diagnostics.codes_calls import NotServed
 from ...library.context import Context
 from ...library.rules.packages import package_of
 from ...values.lattice import Abstract, Array, Const, DictCell, ListCell, ObjectCell, Ref, Tuple
-from ..calls.invoke import is_opaque
 from ..core.engine import Engine
 from ..objects import objects
+from ..objects.externals import is_opaque
 
 _HOOKS = ("__setattr__", "__getattribute__", "__getattr__", "__delattr__", "__hash__", "__eq__", "__new__")
 

@@ -9,8 +9,8 @@ one more `Call` of the same HLO function.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 import jax
 
@@ -23,9 +23,8 @@ from ...hlo.ir import Region, Value
 from ...hlo.walk import callees, functions
 from ...ops import Call
 from ...ops.draw import Draw
-from ...stage import ir as stage
 from ...values.lattice import NONE, Abstract, Cell, ErrorCell, OutputCell, Ref, Slot, Undef, VariableCell
-from ...values.state import ERROR, OUTPUT, Content, Layout
+from ...values.state import ERROR, OUTPUT, Content
 from ...values.traverse import cells_of, rebuild, values_of
 from ..aliases.merged import note_stale, seal, sources_of
 from ..core.assigned import calls_of_itself
@@ -33,6 +32,7 @@ from ..core.frame import Frame, PythonRaise
 from ..exceptions.raising import attempt, chain_of, error_of, expose, is_observable, merge_error
 from .canonical import Canonical
 from .printing import output_of, refuse_under_jax
+from .summaries import Callee, Replay
 
 if TYPE_CHECKING:
     from ..core.engine import Engine
@@ -44,20 +44,6 @@ demanded, and eight times as often before it is taken to be endless."""
 """How deep staged calls nest."""
 
 
-@dataclass(slots=True)
-class Callee:
-    """A function to call: stage IR, its module, and what it closes over.
-
-    `bound` are the values of its parameters; `cells` the heap cells of its free variables.
-    """
-
-    function: stage.Function
-    namespace: dict[str, Any]
-    module: str
-    cells: dict[str, int]
-    identity: object
-
-
 @dataclass(slots=True, eq=False)
 class Activation:
     """A body to infer as a function of its own: what runs it, for the values that it is given by name."""
@@ -65,45 +51,6 @@ class Activation:
     name: str
     span: Span | None
     run: Callable[[Mapping[str, Abstract]], Abstract]
-
-
-@dataclass(slots=True, eq=False)
-class Replay:
-    """What a callee did, in terms of its own parameters: enough to do it again at another call.
-
-    `reached`, `outer` and `made` are the contents of the canonical cells (by position), of outer cells (by
-    number) and of the cells it made; `depends` the outer cells it may have read, with what they held.
-    `error` is the error cell that it leaves, None if it did not touch it; its codes are the numbers from
-    `sites[0]` up to `sites[1]`, for a call at depth `sites[2]`. `raises`: it certainly ends by that exception.
-    `output` is the output cell that it leaves, None if it printed nothing. `observed`: of canonical cells that it
-    changes, whether somebody sees them after a raise. `pure`: nothing in it must run but for its results.
-    `laid_out`: canonical arrays whose memory is taken to lie in row-major order.
-    """
-
-    function: HloFunction
-    free: tuple[Value, ...]
-    result: Abstract
-    reached: dict[int, Cell]
-    outer: dict[Slot, Content]
-    made: dict[int, Cell]
-    parameters: dict[int, int]
-    depends: tuple[tuple[int, Content], ...]
-    error: ErrorCell | None
-    output: OutputCell | None
-    sites: tuple[int, int, int]
-    raises: PythonRaise | None
-    observed: dict[int, bool]
-    pure: bool
-    laid_out: dict[int, Layout]
-    tells_kinds: bool = False
-
-
-@dataclass(slots=True, eq=False)
-class Known:
-    """What is known of a function called with arguments of one canonical form."""
-
-    replays: list[Replay] = field(default_factory=list)
-    in_progress: bool = False
 
 
 def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract]) -> Abstract:
@@ -528,4 +475,15 @@ def run_body(engine: Engine, callee: Callee, arguments: Mapping[str, Abstract]) 
     for name, value in arguments.items():
         if name not in function.cells:
             engine.state.set((frame.id, name), value)
-    return engine.run_frame(frame)
+    return _run_frame(engine, frame)
+
+
+def _run_frame(engine: Engine, frame: Frame) -> Abstract:
+    outer, engine.frame = engine.frame, frame
+    if engine.trail is not None:
+        engine.trail.enter(frame)
+    try:
+        engine.run_block(frame.function.body)
+        return cast(Abstract, engine.state.slots.get((frame.id, "%return"), NONE))
+    finally:
+        engine.frame = outer

@@ -143,7 +143,7 @@ class Canonical:
         elif isinstance(value, complex):
             self.tokens += (cls, value.real.hex(), value.imag.hex())
         else:
-            self._engine.keep.append(value)
+            self._engine.externals.keep.append(value)
             self.tokens += (cls, id(value))
 
     def array(self, x: Array) -> None:

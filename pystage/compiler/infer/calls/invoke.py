@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-import jax
 import numpy as np
 
 from ...diagnostics.codes_calls import UnknownCallable, WrongArguments
@@ -25,7 +24,7 @@ from ...library.rules.classes import class_name, is_generated
 from ...library.rules.jax import AxisProblem
 from ...library.rules.libraries import raise_axis
 from ...library.rules.packages import package_of
-from ...values.boundary import CellVariable, Owned, Path
+from ...values.boundary import Owned, Path
 from ...values.lattice import (
     Abstract,
     Closure,
@@ -38,15 +37,14 @@ from ...values.lattice import (
     Partial,
     Ref,
     Tuple,
-    Undef,
     Unknown,
-    VariableCell,
 )
 from ..exceptions import made as made_exceptions
-from ..objects import dataclass_methods, namedtuples, objects
+from ..objects import classes, dataclass_methods, namedtuples, objects
 from ..telling.foreign import callable_name, is_foreign, unknown_call, whole_refusal
 from .binding import bind
-from .calls import Callee, call_function
+from .calls import call_function
+from .summaries import Callee
 
 if TYPE_CHECKING:
     from ..core.engine import Engine
@@ -124,7 +122,7 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         if refusal is not None:
             raise DiagnosticError(refusal)
     if isinstance(value, type):
-        if objects.is_library_class(value) and not issubclass(value, BaseException):
+        if classes.is_library_class(value) and not issubclass(value, BaseException):
             return _library_class(engine, value, args, kwargs)
         if issubclass(value, tuple) and hasattr(value, "_fields"):
             return namedtuples.construct(engine, value, args, kwargs)
@@ -147,7 +145,7 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         return call(engine, _transformed_by_jax(engine, value), args, kwargs)
     if isinstance(value, types.FunctionType):
         if not (of_jax or is_generated(value) or is_library_function(value)):
-            engine.keep.append(value)
+            engine.externals.keep.append(value)
             engine.own_functions.add(id(value))
         return _call_python(engine, value, args, kwargs)
     if isinstance(value, types.MethodType):
@@ -263,12 +261,12 @@ def python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee,
         raise DiagnosticError(last) from None
     if engine.trail is not None:
         engine.trail.define(staged, function)
-    engine.keep.append(function)
+    engine.externals.keep.append(function)
     path = Path(Owned(function, function.__qualname__))
     engine.externals.note_function(function, path)
     cells: dict[str, int] = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-        cells[name] = engine.closure_cell(name, cell)
+        cells[name] = engine.externals.closure_cell(name, cell)
     defaults: dict[str, Abstract] = {}
     params = staged.params
     ordered = [*params.positional_only, *params.positional]
@@ -330,30 +328,3 @@ def by_position(engine: Engine, function: Abstract, args: Args, kwargs: Kwargs) 
     rest = bound.get(params.star) if params.star is not None else None
     extra = rest.items if isinstance(rest, Tuple) else ()
     return [*[bound[name] for name in (*params.positional_only, *params.positional)], *extra]
-
-
-def closure_variable(engine: Engine, name: str, cell: Any) -> VariableCell:
-    """What a real closure cell holds, as a value of the world."""
-    try:
-        contents = cell.cell_contents
-    except ValueError:
-        return VariableCell(Undef())
-    return VariableCell(engine.externals.value(Path(CellVariable(cell, name)), contents))
-
-
-_OPAQUE_PACKAGES = (
-    "jax", "jaxlib", "numpy", "functools", "operator", "itertools", "contextlib", "ml_dtypes",
-    "warnings", "_thread", "threading", "logging", "re", "random", "time", "scipy", "optax", "abc", "typing",
-)  # fmt: skip
-
-
-def is_opaque(obj: Any) -> bool:
-    """True for an object that staged code handles as a constant: it is known to the library, or callable
-    from a library, or a value of a library's own class."""
-    if meaning_of(obj) is not None or hasattr(obj, "__pystage_function__") or is_jax_callable(obj):
-        return True
-    if isinstance(obj, functools.partial):
-        return False
-    return (type(obj).__module__ or "").partition(".")[0] in _OPAQUE_PACKAGES and not isinstance(
-        obj, np.ndarray | np.generic | jax.Array | tuple
-    )

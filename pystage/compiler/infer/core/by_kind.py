@@ -16,6 +16,7 @@ from ...values.by_path import undecided
 from ...values.lattice import OneOf, Optional, Unknown
 from ...values.traverse import values_of
 from .branches import infer_if
+from .instructions import HANDLERS
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -30,7 +31,7 @@ MOST_TAGS = 6
 
 def run_by_kind(engine: Engine, instr: stage.Instr, depth: int = 0) -> None:
     """Infers an instruction, once for each of what a value may be if it must know which of them that is."""
-    handler = engine.handlers[type(instr)]
+    handler = HANDLERS[type(instr)]
     asked = _asked(engine, instr) if type(instr) in _WITH_BODIES else _tried(engine, instr)
     if asked is not None:
         _for_each_kind(engine, instr, asked, depth)
@@ -55,7 +56,7 @@ def _tried(engine: Engine, instr: stage.Instr) -> KindByPath | None:
             engine.b.trial(KindByPath),
             engine.intervals.knowing({}) as learned,
         ):
-            engine.handlers[type(instr)](engine, instr)
+            HANDLERS[type(instr)](engine, instr)
         engine.intervals.keep(learned)
         return None
     except KindByPath as asked:

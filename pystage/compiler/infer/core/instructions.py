@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable
 from typing import Any, cast
 
 from ...diagnostics.codes_calls import InternalError
@@ -106,13 +107,23 @@ def _assign(e: Engine, name: str, scope: stage.Scope, value: Abstract) -> None:
         case stage.Scope.CELL:
             e.write(frame.cells[name], VariableCell(value))
         case stage.Scope.GLOBAL:
-            e.assign_global(frame.namespace, name, value)
+            _assign_global(e, frame.namespace, name, value)
+
+
+def _assign_global(e: Engine, namespace: dict[str, Any], name: str, value: Abstract) -> None:
+    """`global name; name = value`."""
+    number = e.namespace_number(namespace, create=True)
+    assert number is not None
+    e.global_names[number] = namespace
+    if (number, name) not in e.state.slots and name in namespace:  # what other paths leave as it is
+        e.state.define((number, name), e.externals.global_variable(namespace, name) or NONE)
+    raising.write(e, (number, name), value)
 
 
 def _store(e: Engine, i: stage.Store) -> None:
     value = e.peek(i.src)
     if e.trail is not None:
-        e.trail.bind(e, i, value)
+        e.trail.bind(e.current, i, value)
     _assign(e, i.name, i.scope, value)
 
 
@@ -214,7 +225,7 @@ def _build(e: Engine, i: stage.Build) -> None:
         case stage.Sequence.TUPLE:
             e.put(i.dst, Tuple(tuple(items)))
         case stage.Sequence.LIST:
-            e.put(i.dst, e.new_list(items))
+            e.put(i.dst, Ref(e.state.new_cell(ListCell(tuple(items)))))
         case stage.Sequence.SET:
             members = frozenset([e.known(item, "an element of a set") for item in items])
             e.put(i.dst, Ref(e.state.new_cell(SetCell(members))))
@@ -231,7 +242,7 @@ def _build_dict(e: Engine, i: stage.BuildDict) -> None:
         if not isinstance(cell, DictCell):
             e.raise_(TypeError(f"{class_name(e, mapping)!r} object is not a mapping"))
         entries.update(cell.entries)
-    e.put(i.dst, e.new_dict(entries))
+    e.put(i.dst, Ref(e.state.new_cell(DictCell(entries))))
 
 
 def _build_slice(e: Engine, i: stage.BuildSlice) -> None:
@@ -278,7 +289,7 @@ def _unpack(e: Engine, i: stage.Unpack) -> None:
     after = count - i.star - 1
     for dst, item in zip(i.dsts[: i.star], items):
         e.put(dst, item)
-    e.put(i.dsts[i.star], e.new_list(items[i.star : len(items) - after]))
+    e.put(i.dsts[i.star], Ref(e.state.new_cell(ListCell(tuple(items[i.star : len(items) - after])))))
     for dst, item in zip(i.dsts[i.star + 1 :], items[len(items) - after :]):
         e.put(dst, item)
 
@@ -307,7 +318,7 @@ def _import(e: Engine, i: stage.Import) -> None:
     except ImportError as error:
         e.raise_(error)
     if i.attr:
-        e.put(i.dst, e.module_attribute(module, i.attr))
+        e.put(i.dst, attributes.module_attribute(e, module, i.attr))
     else:  # `import a.b` binds the package `a`
         e.put(i.dst, Const(sys.modules[i.module.partition(".")[0]]))
 
@@ -387,7 +398,7 @@ def _not_after_jumps(e: Engine, i: stage.Instr) -> None:
     raise DiagnosticError(InternalError(span=i.span, text=f"{type(i).__name__} is left after jumps.py"))
 
 
-Engine.handlers = {
+HANDLERS: dict[type[stage.Instr], Callable[[Any, Any], None]] = {
     stage.Constant: _constant,
     stage.Copy: _copy,
     stage.Load: _load,
@@ -425,3 +436,4 @@ Engine.handlers = {
     stage.Break: _not_after_jumps,
     stage.Continue: _not_after_jumps,
 }
+"""What each kind of instruction does."""

@@ -14,7 +14,7 @@ from ...library.python.strings import is_string, str_, text
 from ...values.lattice import NONE, Abstract, Array, Caught, ClassOf, Const, Exc, Meaning, Tuple, Unknown
 from ...values.traverse import cells_of, rebuild
 from ..core.branches import infer_if
-from ..objects import objects
+from ..objects import classes
 from ..telling.notes import add_note
 from . import made as made_exceptions
 
@@ -69,7 +69,7 @@ def _by_place(engine: Engine, caught: Caught, name: str) -> Abstract | None:
     exceptions = {origin: e for origin, e in made.items() if isinstance(e, Exc)}
     if len(exceptions) != len(made):
         return None
-    raw = [objects.lookup_class(e.cls, name) for e in exceptions.values()]
+    raw = [classes.lookup_class(e.cls, name) for e in exceptions.values()]
     if name != "args" and all(map(made_exceptions.is_function, raw)):
 
         def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:

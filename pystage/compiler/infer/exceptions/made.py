@@ -19,7 +19,7 @@ from ...values.lattice import TRUE, Abstract, Exc, ObjectCell, Ref, Tuple
 from ...values.state import ERROR
 from ...values.traverse import cells_of
 from ..core.frame import PythonRaise
-from ..objects import objects
+from ..objects import classes, objects
 from .raising import error_of
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def attribute(engine: Engine, exception: Exc, name: str) -> Abstract | None:
 
 def of_class(cls: type[BaseException], name: str) -> bool:
     """True if a class written in Python gives the attribute: a method, a property, a constant."""
-    raw = objects.lookup_class(cls, name)
-    return objects.found(raw) and (
+    raw = classes.lookup_class(cls, name)
+    return classes.found(raw) and (
         is_function(raw) or isinstance(raw, property) or not hasattr(raw, "__get__")
     )
 
@@ -89,7 +89,7 @@ def _world_changed(engine: Engine) -> bool:
 
 def is_initialised(exception: Exc) -> bool:
     """True if the exception's class has an `__init__` written in Python."""
-    return isinstance(objects.lookup_class(exception.cls, "__init__"), types.FunctionType)
+    return isinstance(classes.lookup_class(exception.cls, "__init__"), types.FunctionType)
 
 
 def _object(engine: Engine, exception: Exc) -> tuple[Ref, bool]:

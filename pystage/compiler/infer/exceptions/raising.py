@@ -31,6 +31,7 @@ from ...values.traverse import cells_of, values_of
 from ..core.frame import PythonRaise
 from ..core.patterns import zeros
 from ..exits import Exit
+from .raises import Guard, Instance
 
 if TYPE_CHECKING:
     from ..core.engine import Engine
@@ -98,23 +99,6 @@ class Raising:
     fallback: BaseException | None = None
     instance: Abstract | None = None
     again: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Instance:
-    """An exception that staged code has made, and the values that it is made of, as the payload `keys`."""
-
-    exception: Abstract
-    values: tuple[Value, ...]
-    keys: tuple[PayloadKey, ...]
-
-
-@dataclass(slots=True, eq=False)
-class Guard:
-    """The body of a `try`, while it is inferred: its handlers see the variables of `frame`, and these cells."""
-
-    frame: int
-    cells: set[Slot]
 
 
 def record(engine: Engine, cases: Sequence[Raising], bad: Value | None = None) -> None:

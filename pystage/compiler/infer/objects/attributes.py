@@ -56,7 +56,8 @@ from ...values.lattice import (
 from ..exceptions import caught as exceptions
 from ..telling.describe import describe
 from ..telling.foreign import unknown_item
-from . import class_stores, namedtuples, objects
+from . import class_stores, classes, namedtuples, objects
+from .externals import is_opaque
 
 if TYPE_CHECKING:
     from ..core.engine import Engine
@@ -143,22 +144,22 @@ def _constant_attribute(engine: Engine, value: Const, v: Any, name: str) -> Abst
         if (id(v), name) not in engine.library_attributes and not hasattr(v, name):
             engine.externals.guard(GuardKind.ABSENT, Path(Owned(v, v.__name__)).attribute(name), None)
             engine.raise_(AttributeError(f"module {v.__name__!r} has no attribute {name!r}"))
-        return engine.module_attribute(v, name)
+        return module_attribute(engine, v, name)
     found = attribute_of_container(engine, value, name)
     if (found is None and isinstance(v, bool | int | float | complex)) or hasattr(v, "dtype"):
         found = array_attribute(engine, value, name) or found
     if found is not None:
         return found
-    if engine.is_opaque(v) or isinstance(v, types.FunctionType | types.BuiltinFunctionType):
+    if is_opaque(v) or isinstance(v, types.FunctionType | types.BuiltinFunctionType):
         if hasattr(v, name):
             return _held(engine, v, name)
     elif hasattr(v, name) and not isinstance(getattr(type(v), name, None), types.FunctionType | property):
         return _held(engine, v, name)
     elif hasattr(type(v), name):
-        raw = objects.lookup_class(type(v), name)
+        raw = classes.lookup_class(type(v), name)
         if isinstance(raw, property):
             return engine.call(objects.class_member(engine, type(v), name, raw.fget), [value])
-        if objects.found(raw):
+        if classes.found(raw):
             return objects.bind_member(engine, type(v), name, raw, value)
     raise objects.no_attribute(engine, value, name)
 
@@ -350,7 +351,7 @@ def _dispatch(engine: Engine, name: str, reflected: str, left: Abstract, right: 
         return None
     order = [(left, name, right), (right, reflected, left)]
     if cls_left is not None and cls_right is not None:
-        overrides = objects.lookup_class(cls_right, reflected) is not objects.lookup_class(
+        overrides = classes.lookup_class(cls_right, reflected) is not classes.lookup_class(
             cls_left, reflected
         )
         if cls_left is not cls_right and issubclass(cls_right, cls_left) and overrides:

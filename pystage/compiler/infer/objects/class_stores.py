@@ -8,7 +8,8 @@ from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
 from ...values.lattice import Abstract, Array, Const, ObjectCell, Ref, Text, Tuple
 from ..exceptions import raising
-from .objects import class_member, found, is_library_class, lookup_class
+from .classes import found, is_library_class, lookup_class
+from .objects import class_member
 
 if TYPE_CHECKING:
     from ..core.engine import Engine

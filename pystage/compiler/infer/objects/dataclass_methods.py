@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ...values.boundary import Owned, Path
 from ...values.lattice import NONE, Abstract, Const, ObjectCell, Ref, Super, Tuple
 from ..calls.binding import refusal
-from . import attributes, objects
+from . import attributes, classes, objects
 
 if TYPE_CHECKING:
     from ..core.engine import Engine
@@ -83,7 +83,7 @@ def _init(
             objects.set_field(engine, receiver, name, value)
         else:
             attributes.setattr_(engine, receiver, name, value)
-    if objects.found(objects.lookup_class(owner, "__post_init__")):
+    if classes.found(classes.lookup_class(owner, "__post_init__")):
         engine.call(engine.getattr(receiver, "__post_init__"), post)
     return NONE
 

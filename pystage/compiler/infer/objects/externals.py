@@ -12,17 +12,31 @@ import enum
 import functools
 import types
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
 
 from ...diagnostics.codes_types import DTypeNotStaged
 from ...diagnostics.diagnostic import DiagnosticError
-from ...hlo.ir import Value
+from ...hlo.builder import Builder
+from ...hlo.ir import Region, Value
 from ...hlo.types import SHORT_NAMES, ArrayType, DType
+from ...library.jax.tail import is_jax_callable
+from ...library.registry import meaning_of
 from ...ops.draw import HANDLE
-from ...values.boundary import Form, Global, Guard, GuardKind, HiddenInput, Owned, Path, PathKey, Step
+from ...values.boundary import (
+    CellVariable,
+    Form,
+    Global,
+    Guard,
+    GuardKind,
+    HiddenInput,
+    Owned,
+    Path,
+    PathKey,
+    Step,
+)
 from ...values.demand import Statics, no_value
 from ...values.generators import GENERATORS, generator_cell
 from ...values.lattice import (
@@ -37,13 +51,14 @@ from ...values.lattice import (
     Ref,
     SetCell,
     Tuple,
+    Undef,
+    VariableCell,
 )
+from ...values.state import State
+from ..core.constants import Origins
 from ..core.numbers import python_dtype
 from ..telling.foreign import unsupported_class
-from .objects import is_library_class, unsupported
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
+from .classes import is_library_class, unsupported
 
 _BY_IDENTITY = (
     type,
@@ -94,8 +109,12 @@ class _Attributes:
 class Externals:
     """What the program has read of the world: hidden inputs, guards, and cells for the caller's objects."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, root: Region, builder: Builder, state: State, origins: Origins) -> None:
+        self._root = root
+        self._b = builder
+        self._state = state
+        self._origins = origins
+        self.keep: list[Any] = []  # objects whose identity is part of a key
         self.hidden: list[tuple[HiddenInput, Value]] = []
         self.guards: list[Guard] = []
         self.cells: dict[int, tuple[int, Path, Any]] = {}  # by id of the object: cell, path, the object
@@ -108,6 +127,7 @@ class Externals:
         self._classes: set[type] = set()
         self._functions: dict[int, types.FunctionType] = {}
         self._opened: set[PathKey] = set()  # items of tables that were seen to change
+        self._closure_cells: dict[int, tuple[int, Any]] = {}
         self.told = Statics({}, no_value)
 
     def global_variable(self, namespace: dict[str, Any], name: str) -> Abstract | None:
@@ -129,7 +149,7 @@ class Externals:
         key = (kind, path.key)
         if key not in self._guarded:
             self._guarded.add(key)
-            self.guards.append(Guard(kind, path, expected, self._engine.b.span))
+            self.guards.append(Guard(kind, path, expected, self._b.span))
 
     def value(self, path: Path, obj: Any) -> Abstract:
         """The abstract value of an object of the world, read through `path`."""
@@ -149,7 +169,7 @@ class Externals:
             )
         if kind in GENERATORS:
             return self.generator(path, obj)
-        opaque = isinstance(obj, _BY_IDENTITY) or self._engine.is_opaque(obj)
+        opaque = isinstance(obj, _BY_IDENTITY) or is_opaque(obj)
         if opaque or isinstance(obj, functools.partial):
             self.guard(GuardKind.IS, path, obj)
             return Const(obj)
@@ -165,7 +185,7 @@ class Externals:
 
     def handle(self, path: Path) -> Value:
         """The number of a generator that the caller has."""
-        value = self._engine.root.add_param(HANDLE)
+        value = self._root.add_param(HANDLE)
         self.generators.append((path, value))
         return value
 
@@ -228,23 +248,21 @@ class Externals:
         if isinstance(obj, np.ndarray) and type(obj) is not np.ndarray:
             raise self._unsupported(type(obj), f"{path} holds one, a subclass of ndarray")
         if dtype not in SHORT_NAMES:
-            raise DiagnosticError(
-                DTypeNotStaged(span=self._engine.b.span, what=f"`{path}`", dtype=str(dtype))
-            )
+            raise DiagnosticError(DTypeNotStaged(span=self._b.span, what=f"`{path}`", dtype=str(dtype)))
         type_ = ArrayType(dtype, tuple(shape))
-        value = self._engine.root.add_param(type_)
-        self._engine.origins.names[value] = path
-        self.hidden.append((HiddenInput(path, type_, form, weak, self._engine.b.span), value))
+        value = self._root.add_param(type_)
+        self._origins.names[value] = path
+        self.hidden.append((HiddenInput(path, type_, form, weak, self._b.span), value))
         if form in (Form.PYTHON, Form.SCALAR):
-            self._engine.origins.places[value] = path
-            self._engine.origins.world[value] = obj
+            self._origins.places[value] = path
+            self._origins.world[value] = obj
             self.told.inputs[path.key] = path, obj
         if form is not Form.NDARRAY:
             return Array(value, form, weak, key_impl=key_impl)
         return Ref(self._cell(path, obj, ArrayCell(value, bool(obj.flags.writeable))))
 
     def _unsupported(self, cls: type, why: str) -> DiagnosticError:
-        return DiagnosticError(unsupported_class(cls, why, self._engine.b.span))
+        return DiagnosticError(unsupported_class(cls, why, self._b.span))
 
     def _known(self, path: Path, obj: Any) -> Ref | None:
         """The reference to an object that another path led to: both must lead to one object from now on."""
@@ -256,7 +274,7 @@ class Externals:
         return Ref(found[0])
 
     def _cell(self, path: Path, obj: Any, content: Any) -> int:
-        state = self._engine.state
+        state = self._state
         cell = state.cell_number()
         state.define(cell, content)
         self.cells[id(obj)] = (cell, path, obj)
@@ -268,10 +286,40 @@ class Externals:
         self.initial[cell] = (path, content)
         self.captured.append(cell)
 
+    def closure_cell(self, name: str, cell: Any) -> int:
+        """The heap cell of a real closure cell."""
+        found = self._closure_cells.get(id(cell))
+        if found is None:
+            number = self._state.cell_number()
+            found = self._closure_cells[id(cell)] = (number, cell)
+            content = self._closure_variable(name, cell)
+            self._state.define(number, content)
+            self.define(number, Path(CellVariable(cell, name)), content)
+        return found[0]
+
+    def _closure_variable(self, name: str, cell: Any) -> VariableCell:
+        """What a real closure cell holds, as a value of the world."""
+        try:
+            contents = cell.cell_contents
+        except ValueError:
+            return VariableCell(Undef())
+        return VariableCell(self.value(Path(CellVariable(cell, name)), contents))
+
+    def constant(self, value: Any) -> Abstract:
+        """A plain Python object as an abstract value: tuples by their items, everything else `Const`."""
+        if isinstance(value, Abstract):
+            return value
+        if type(value) is tuple:
+            return Tuple(tuple([self.constant(v) for v in value]))
+        if type(value) is list:
+            return Ref(self._state.new_cell(ListCell(tuple([self.constant(v) for v in value]))))
+        self.keep.append(value)
+        return Const(value)
+
     def _structure(self, path: Path, obj: Any) -> Abstract:
         if type(obj) is tuple and is_table(obj) and not self._opens(path, obj):
             self.guard(GuardKind.EQUAL, path, obj)
-            return self._engine.constant_object(obj)
+            return self.constant(obj)
         if isinstance(obj, tuple):
             self.guard(GuardKind.LAYOUT, path, obj)
             items = [self.value(path.item(i), x) for i, x in enumerate(obj)]
@@ -299,7 +347,7 @@ class Externals:
         else:
             cell = self._cell(path, obj, ObjectCell(type(obj), {}))
             content = ObjectCell(type(obj), {}, _Attributes(self, path, obj))
-        self._engine.state.define(cell, content)
+        self._state.define(cell, content)
         self.initial[cell] = (path, content)
         return Ref(cell)
 
@@ -349,3 +397,21 @@ def instance_fields(obj: Any) -> dict[str, Any]:
                 except AttributeError:
                     continue
     return fields
+
+
+_OPAQUE_PACKAGES = (
+    "jax", "jaxlib", "numpy", "functools", "operator", "itertools", "contextlib", "ml_dtypes",
+    "warnings", "_thread", "threading", "logging", "re", "random", "time", "scipy", "optax", "abc", "typing",
+)  # fmt: skip
+
+
+def is_opaque(obj: Any) -> bool:
+    """True for an object that staged code handles as a constant: it is known to the library, or callable
+    from a library, or a value of a library's own class."""
+    if meaning_of(obj) is not None or hasattr(obj, "__pystage_function__") or is_jax_callable(obj):
+        return True
+    if isinstance(obj, functools.partial):
+        return False
+    return (type(obj).__module__ or "").partition(".")[0] in _OPAQUE_PACKAGES and not isinstance(
+        obj, np.ndarray | np.generic | jax.Array | tuple
+    )

@@ -15,7 +15,7 @@ from ...library.python.list_methods import NAMED_METHODS
 from ...values.boundary import Owned, Path
 from ...values.lattice import Abstract, Const, Tuple
 from ..calls.binding import refusal
-from . import objects
+from . import classes, objects
 
 if TYPE_CHECKING:
     from ..core.engine import Engine
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 def construct(engine: Engine, cls: Any, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]) -> Abstract:
     """`cls(*args, **kwargs)`."""
     engine.externals.note_class(cls)
-    new = objects.bind_member(engine, cls, "__new__", objects.lookup_class(cls, "__new__"), None)
+    new = objects.bind_member(engine, cls, "__new__", classes.lookup_class(cls, "__new__"), None)
     made = engine.call(new, [Const(cls), *args], kwargs)
-    init = objects.lookup_class(cls, "__init__")
+    init = classes.lookup_class(cls, "__init__")
     if init is not object.__init__ and isinstance(made, Tuple) and issubclass(made.cls, cls):
         engine.call(objects.bind_member(engine, cls, "__init__", init, made), args, kwargs)
     return made
@@ -64,13 +64,13 @@ def getattr_(engine: Engine, value: Tuple, name: str) -> Abstract | None:
     engine.externals.note_class(cls)
     if name == "__class__":
         return Const(cls)
-    raw, owner = objects.lookup_class(cls, name), _owner(cls)
+    raw, owner = classes.lookup_class(cls, name), _owner(cls)
     own = owner is not None and raw is vars(owner).get(name)
     if own and (name in owner._fields or name in NAMED_METHODS):
         return None
     if isinstance(raw, property):
         return engine.call(objects.class_member(engine, cls, name, raw.fget), [value])
-    if not objects.found(raw) or isinstance(raw, types.MethodDescriptorType | types.WrapperDescriptorType):
+    if not classes.found(raw) or isinstance(raw, types.MethodDescriptorType | types.WrapperDescriptorType):
         return None
     return objects.bind_member(engine, cls, name, raw, value)
 

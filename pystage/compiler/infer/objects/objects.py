@@ -45,34 +45,12 @@ from ...values.lattice import (
 from ..telling.describe import describe
 from ..telling.foreign import unsupported_class
 from ..telling.unassigned import notes_of
+from .classes import found, is_library_class, lookup_class, unsupported
 
 if TYPE_CHECKING:
     from ..core.engine import Engine
 
 _FUNCTIONS = (types.FunctionType,)
-_SENTINEL: Any = object()
-
-
-def lookup_class(cls: type, name: str, after: type | None = None) -> Any:
-    """The raw attribute `name` in the MRO of `cls` (behind `after`, for `super`), or the sentinel."""
-    mro = cls.__mro__
-    if after is not None:
-        mro = mro[mro.index(after) + 1 :]
-    for base in mro:
-        if name in base.__dict__:
-            return base.__dict__[name]
-    return _SENTINEL
-
-
-def found(raw: Any) -> bool:
-    """True if `lookup_class` found something."""
-    return raw is not _SENTINEL
-
-
-def has_default(cls: type, name: str) -> bool:
-    """True if an instance without an attribute of its own has one by its class."""
-    raw = lookup_class(cls, name)
-    return found(raw) and not isinstance(raw, types.MemberDescriptorType)
 
 
 def instance_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> Abstract:
@@ -235,7 +213,7 @@ def class_member(engine: Engine, cls: type, name: str, raw: Any) -> Abstract:
     """A class attribute as a value of the world, under a guard."""
     if isinstance(raw, _FUNCTIONS) or hasattr(raw, "__pystage_function__"):
         engine.externals.member(cls, name, raw)
-        engine.keep.append(raw)
+        engine.externals.keep.append(raw)
         return Const(raw)
     path = Path(Owned(cls, cls.__qualname__)).attribute(name)
     if _written_in_python(raw, "__get__"):
@@ -263,11 +241,6 @@ def class_getattr(engine: Engine, cls: type, name: str) -> Abstract:
     if name == "__dataclass_fields__":
         return Const(raw)
     return bind_member(engine, cls, name, raw, None)
-
-
-def is_library_class(cls: type) -> bool:
-    """True for classes of Python, NumPy and JAX themselves."""
-    return cls.__module__.partition(".")[0] in ("builtins", "numpy", "jax", "jaxlib", "ml_dtypes")
 
 
 def super_getattr(engine: Engine, value: Super, name: str) -> Abstract:
@@ -399,21 +372,6 @@ def initialise(
             engine.raise_(TypeError(f"{cls.__name__}() takes no arguments"))
     else:
         engine.call(class_member(engine, cls, "__init__", init), [ref, *args], kwargs)
-
-
-def unsupported(cls: type) -> str:
-    """Why instances of a class cannot be cells; empty if they can."""
-    if type(cls) is not type and type(cls).__call__ is not type.__call__:
-        return f"its metaclass {type(cls).__name__} defines how it is called"
-    for base in cls.__mro__[1:]:
-        if base.__module__ == "builtins" and base is not object:
-            return f"it inherits from {base.__name__}"
-    if lookup_class(cls, "__new__") is not object.__new__ and not issubclass(cls, tuple):
-        new = lookup_class(cls, "__new__")
-        generic = getattr(new, "__module__", "") == "typing" or "Generic" in getattr(new, "__qualname__", "")
-        if not generic:
-            return "it defines __new__"
-    return ""
 
 
 def special_method(engine: Engine, value: Abstract, name: str) -> Abstract | None:

@@ -18,7 +18,8 @@ from ...values.sites import contexts
 from ...values.state import ERROR
 from ...values.text import noted
 from ...values.traverse import values_of
-from ..exceptions.raising import Instance, chain_of, error_of, exception_template, keys_of, number
+from ..exceptions.raises import Instance
+from ..exceptions.raising import chain_of, error_of, exception_template, keys_of, number
 from ..exits import Exit
 
 if TYPE_CHECKING:

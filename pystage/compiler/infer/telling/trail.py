@@ -7,23 +7,21 @@ done counts, as it does in the program.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from types import FunctionType
-from typing import TYPE_CHECKING
 
 from ...hlo.ir import Function, Region
 from ...hlo.walk import functions
 from ...ops.jaxcall import JaxCall
 from ...stage import ir as stage
 from ...values.lattice import Abstract, Array, ArrayCell, OneOf, Optional, Ref, Slot, VariableCell
+from ...values.state import State
+from ..core.effort import Effort
+from ..core.frame import Frame, Scope
 from .describe import short_type
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
-    from ..core.frame import Frame
 
 Place = tuple[str, int]
 """A file and a line."""
@@ -35,6 +33,16 @@ class LoopSeen:
 
     place: Place
     trips: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What is read of an inference that is watched: its program, the callees that are open, the state, the effort."""
+
+    root: Region
+    scopes: Sequence[Scope]
+    state: State
+    effort: Effort
 
 
 @dataclass(slots=True)
@@ -58,9 +66,9 @@ class Trail:
     )
     """By line: for a name and the number of a frame, the function of the program and what the name was bound to."""
     _runs: int = 0
-    _engine: Engine | None = None
+    _watched: Watched | None = None
 
-    def begin(self, engine: Engine) -> None:
+    def begin(self, watched: Watched) -> None:
         """Inference begins, perhaps again."""
         self.functions.clear()
         self.defined.clear()
@@ -69,15 +77,16 @@ class Trail:
         self.computed.clear()
         self._times.clear()
         self._bound.clear()
-        self._engine = engine
+        self._watched = watched
 
     def define(self, function: stage.Function, by: FunctionType) -> None:
         """A function of Python is called."""
         self.defined[function] = by
 
-    def enter(self, engine: Engine, frame: Frame) -> None:
+    def enter(self, frame: Frame) -> None:
         """A function is inferred whose parameters are bound."""
-        function, slots = frame.function, engine.state.slots
+        state = self._inference.state
+        function, slots = frame.function, state.slots
         self.functions.setdefault(function)
         place = (function.span.file, function.span.line)
         for name in function.params.names():
@@ -86,9 +95,9 @@ class Trail:
                 cell = slots.get(frame.cells[name])
                 value = cell.value if isinstance(cell, VariableCell) else None
             if value is not None:
-                self._bind(engine, place, name, frame, short_type(value, engine.state))  # type: ignore[arg-type]
+                self._bind(place, name, frame, value)  # type: ignore[arg-type]
 
-    def reach(self, engine: Engine, instr: stage.Instr) -> None:
+    def reach(self, frame: Frame, instr: stage.Instr) -> None:
         """An instruction is run. The `Return` at the end of a function stands for all of its `return`s."""
         self._runs += 1
         self._times[instr] = self._runs
@@ -96,10 +105,9 @@ class Trail:
             return
         place = (instr.span.file, instr.span.line)
         self.reached.add(place)
-        frame = engine.current
         if place not in self.computed and (
             (frame.undecided and isinstance(instr, stage.Raise))
-            or any(_is_computed(engine, (frame.id, name)) for name in _read_by(instr))
+            or any(_is_computed(self._inference.state, (frame.id, name)) for name in _read_by(instr))
         ):
             self.computed.add(place)
 
@@ -111,15 +119,21 @@ class Trail:
         """An instruction cannot be staged."""
         self.refused.add((instr.span.file, instr.span.line))
 
-    def bind(self, engine: Engine, instr: stage.Store, value: Abstract) -> None:
+    def bind(self, frame: Frame, instr: stage.Store, value: Abstract) -> None:
         """A variable is bound; those that no source names are left out."""
         if instr.name.isidentifier():
             place = (instr.span.file, instr.span.line)
-            self._bind(engine, place, instr.name, engine.current, short_type(value, engine.state))
+            self._bind(place, instr.name, frame, value)
 
-    def _bind(self, engine: Engine, place: Place, name: str, frame: Frame, what: str) -> None:
-        body = engine.scopes[-1].body if engine.scopes else engine.root
-        self._bound[place][name, frame.id] = body, what
+    def _bind(self, place: Place, name: str, frame: Frame, value: Abstract) -> None:
+        now = self._inference
+        body = now.scopes[-1].body if now.scopes else now.root
+        self._bound[place][name, frame.id] = body, short_type(value, now.state)
+
+    @property
+    def _inference(self) -> Watched:
+        assert self._watched is not None
+        return self._watched
 
     # -- what there is to tell at the end
 
@@ -149,14 +163,14 @@ class Trail:
 
     def loops(self) -> list[LoopSeen]:
         """The loops that were run."""
-        done = [] if self._engine is None else self._engine.effort.loops()
+        done = [] if self._watched is None else self._watched.effort.loops()
         return [
             LoopSeen((loop.span.file, loop.span.line), times if written else None)
             for loop, written, times in done
         ]
 
     def _functions(self) -> list[Function]:
-        return [] if self._engine is None else functions(Function("", self._engine.root))
+        return [] if self._watched is None else functions(Function("", self._watched.root))
 
 
 def _read_by(instr: stage.Instr) -> Iterator[str]:
@@ -169,10 +183,10 @@ def _read_by(instr: stage.Instr) -> Iterator[str]:
             yield value
 
 
-def _is_computed(engine: Engine, slot: Slot) -> bool:
-    value = engine.state.slots.get(slot)
+def _is_computed(state: State, slot: Slot) -> bool:
+    value = state.slots.get(slot)
     if isinstance(value, Ref):
-        return isinstance(engine.state.slots.get(value.cell), ArrayCell)
+        return isinstance(state.slots.get(value.cell), ArrayCell)
     return isinstance(value, Array | OneOf | Optional)
 
 

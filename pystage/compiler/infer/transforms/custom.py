@@ -38,8 +38,9 @@ from ...values.lattice import (
 )
 from ...values.state import ERROR, OUTPUT
 from ...values.traverse import values_of
-from ..calls.calls import Replay, apply_transformed, transformed
+from ..calls.calls import apply_transformed, transformed
 from ..calls.canonical import Canonical
+from ..calls.summaries import Replay
 from ..core.engine import Engine
 from ..objects.objects import completed
 from .custom_results import Cotangent, Owned, own

@@ -53,7 +53,7 @@ class Owned:
 
     def _cell(self, ref: Ref) -> None:
         engine, seen = self.engine, ref.cell in self._seen
-        content = completed(engine.contents_of(ref))
+        content = completed(engine.contents_at(ref.cell))
         self._seen.add(ref.cell)
         parts = held(content)
         if isinstance(content, ArrayCell):

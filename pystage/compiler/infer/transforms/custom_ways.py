@@ -16,7 +16,7 @@ from ...hlo.builder import Builder
 from ...hlo.ir import Function, Region, Value
 from ...ops import Call, Constant, Ways
 from ...values.lattice import Array, Tuple
-from ..calls.calls import Replay
+from ..calls.summaries import Replay
 
 
 @dataclass(slots=True, eq=False)

@@ -31,7 +31,8 @@ from ...values.holding import held, holding
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Slot, Tuple, Undef
 from ...values.traverse import cells_of, rebuild, values_of
 from ..aliases.merged import MERGEABLE, seal, sources_of
-from ..calls.calls import Replay, call_transformed, put_transformed
+from ..calls.calls import call_transformed, put_transformed
+from ..calls.summaries import Replay
 from ..core.engine import Engine
 from ..objects.objects import completed
 from ..telling.blame import is_library

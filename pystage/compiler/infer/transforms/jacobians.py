@@ -27,7 +27,8 @@ from ...ops import Call
 from ...ops.lanes import of_all_lanes
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Ref, Tuple
-from ..calls.calls import Replay, put_transformed, require_drawn_once
+from ..calls.calls import put_transformed, require_drawn_once
+from ..calls.summaries import Replay
 from ..core.engine import Engine
 from .derivatives import Lifted, call_lifted, lifted
 

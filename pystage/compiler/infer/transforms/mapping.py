@@ -30,7 +30,8 @@ from ...values.boundary import Form
 from ...values.holding import held, holding
 from ...values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Ref, Tuple
 from ...values.traverse import rebuild, values_of
-from ..calls.calls import Replay, call_transformed
+from ..calls.calls import call_transformed
+from ..calls.summaries import Replay
 from ..core.engine import Engine
 from ..objects.objects import completed
 

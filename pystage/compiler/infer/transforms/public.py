@@ -174,7 +174,7 @@ def _call_of_jax_forward(ctx: Context, receiver: Any, *args: Abstract, **kwargs:
     fun, jvp = [engine.externals.value(path.attribute(n), getattr(receiver, n)) for n in ("fun", "jvp")]
     apart = tuple(receiver.nondiff_argnums)
     if id(receiver) not in engine.pulled_rules:  # once, as a rule may call the function itself
-        engine.keep.append(receiver)
+        engine.externals.keep.append(receiver)
         engine.pulled_rules[id(receiver)] = _pulled_rules(receiver, jvp, apart)
     forward, backward = engine.pulled_rules[id(receiver)]
     return _custom(engine, fun, forward, backward, apart, args, kwargs, is_transpose=True)

@@ -20,7 +20,8 @@ from ...library.context import Context
 from ...ops import Call, Constant
 from ...values.holding import held
 from ...values.lattice import Abstract, Array, ArrayCell, Const, Meaning, ObjectCell, Ref, Tuple
-from ..calls.calls import Replay, call_transformed, put_transformed, require_drawn_once
+from ..calls.calls import call_transformed, put_transformed, require_drawn_once
+from ..calls.summaries import Replay
 from ..core.engine import Engine
 from ..objects.objects import completed
 from .derivatives import Lifted, Shape, call_lifted, lifted

@@ -1,0 +1,66 @@
+"""What is known of functions of the program: what to run at a call, and what a call did, to be done again at the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...hlo.ir import Function as HloFunction
+from ...hlo.ir import Value
+from ...stage import ir as stage
+from ...values.lattice import Abstract, Cell, ErrorCell, OutputCell, Slot
+from ...values.state import Content, Layout
+from ..core.frame import PythonRaise
+
+
+@dataclass(slots=True)
+class Callee:
+    """A function to call: stage IR, its module, and what it closes over.
+
+    `bound` are the values of its parameters; `cells` the heap cells of its free variables.
+    """
+
+    function: stage.Function
+    namespace: dict[str, Any]
+    module: str
+    cells: dict[str, int]
+    identity: object
+
+
+@dataclass(slots=True, eq=False)
+class Replay:
+    """What a callee did, in terms of its own parameters: enough to do it again at another call.
+
+    `reached`, `outer` and `made` are the contents of the canonical cells (by position), of outer cells (by
+    number) and of the cells it made; `depends` the outer cells it may have read, with what they held.
+    `error` is the error cell that it leaves, None if it did not touch it; its codes are the numbers from
+    `sites[0]` up to `sites[1]`, for a call at depth `sites[2]`. `raises`: it certainly ends by that exception.
+    `output` is the output cell that it leaves, None if it printed nothing. `observed`: of canonical cells that it
+    changes, whether somebody sees them after a raise. `pure`: nothing in it must run but for its results.
+    `laid_out`: canonical arrays whose memory is taken to lie in row-major order.
+    """
+
+    function: HloFunction
+    free: tuple[Value, ...]
+    result: Abstract
+    reached: dict[int, Cell]
+    outer: dict[Slot, Content]
+    made: dict[int, Cell]
+    parameters: dict[int, int]
+    depends: tuple[tuple[int, Content], ...]
+    error: ErrorCell | None
+    output: OutputCell | None
+    sites: tuple[int, int, int]
+    raises: PythonRaise | None
+    observed: dict[int, bool]
+    pure: bool
+    laid_out: dict[int, Layout]
+    tells_kinds: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Known:
+    """What is known of a function called with arguments of one canonical form."""
+
+    replays: list[Replay] = field(default_factory=list)
+    in_progress: bool = False

@@ -1,0 +1,224 @@
+"""The engine with its rooms: what the interpreter does is declared below, and done in the room that knows how.
+
+`instructions.py` says what each stage instruction means, `attributes.py`, `objects.py` and `calls.py` what attributes,
+classes and calls do, `branches.py` and `loops.py` how control flow is joined; `entry.py` builds a whole program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn, cast
+
+from ..diagnostics.codes_control import HandlerAtRunTime
+from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
+from ..hlo.ir import Value
+from ..hlo.types import ArrayType, ShapeError
+from ..library.context import Case, Raw
+from ..ops.draw import Action, Draw
+from ..stage import ir as stage
+from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Stream, Unknown
+from ..values.state import ERROR
+from ..values.views import read_path
+from .aliases import coherent
+from .aliases.merged import possible, sources_of
+from .calls import printing
+from .calls.invoke import call
+from .core.assigned import lost_with
+from .core.branches import NO_FRAME, infer_choice, infer_if
+from .core.by_kind import run_by_kind
+from .core.engine import Engine
+from .core.instructions import HANDLERS
+from .core.loop import Loop
+from .core.loops import infer_loop
+from .core.reading import read
+from .core.truth import truth
+from .exceptions import raising
+from .iteration.iterators import elements
+from .objects import attributes
+from .telling.behind import look_behind
+from .telling.reporting import report, shape_diagnostic
+
+
+class Interpreter(Engine):
+    """The engine that runs: each declared operation, done by the room that it belongs to."""
+
+    # -- instructions
+
+    def run_block(self, block: stage.Block) -> None:
+        """Infers instructions in order; one that cannot be staged is reported and gives `Unknown`."""
+        b, state, trail = self.b, self.state, self.trail
+        self.effort.run(len(block))
+        for instr in block:
+            b.span = instr.span
+            if trail is not None:
+                trail.reach(self.current, instr)
+            try:
+                if state.by_path:
+                    run_by_kind(self, instr)
+                else:
+                    HANDLERS[type(instr)](self, instr)
+            except DiagnosticError as error:
+                self._refused(instr, error.diagnostic)
+            except ShapeError as error:
+                self._refused(instr, shape_diagnostic(self, str(error)))
+
+    def _refused(self, instr: stage.Instr, diagnostic: Diagnostic) -> None:
+        unknown = self.report(diagnostic)
+        assert self.frame is not None
+        targets = getattr(instr, "dsts", None) or ([instr.dst] if hasattr(instr, "dst") else [])
+        for dst in (*targets, *lost_with(instr)):
+            self.state.set((self.frame.id, dst), unknown)
+        if self.trail is not None:
+            self.trail.refuse(instr)
+            look_behind(self, instr, unknown)
+
+    def report(self, diagnostic: Diagnostic) -> Unknown:
+        """Records a diagnostic with its place and the calls that led to it."""
+        return report(self, diagnostic)
+
+    # -- calls, attributes, values
+
+    def call(
+        self, function: Abstract, args: Sequence[Abstract], kwargs: Mapping[str, Abstract] = {}
+    ) -> Abstract:
+        found = call(self, function, args, kwargs)
+        if isinstance(found, Unknown):  # what a library would make of it is no further error
+            raise DiagnosticError(found.reason)
+        return found
+
+    def getattr(self, value: Abstract, name: str) -> Abstract:
+        return attributes.getattr_(self, value, name)
+
+    def overloaded(self, op: str, left: Raw, right: Raw) -> Abstract | None:
+        if attributes.may_overload(left) or attributes.may_overload(right):
+            return attributes.overloaded(self, op, self.constant_object(left), self.constant_object(right))
+        return None
+
+    def read(self, value: Raw) -> Array | Const:
+        return value if type(value) is Array else read(self, value)
+
+    def truth(self, value: Raw) -> Abstract:
+        return truth(self, value)
+
+    def iterate(self, value: Abstract) -> list[Abstract] | None:
+        return elements(self, value)
+
+    def print(self, stream: Stream, text: Abstract, flush: bool) -> None:
+        printing.write_text(self, stream, text, flush)
+
+    # -- control flow
+
+    def branch(
+        self, condition: Abstract, then: Callable[[], Abstract], orelse: Callable[[], Abstract]
+    ) -> Abstract:
+        truth = self.truth(condition)
+        if isinstance(truth, Const):
+            return then() if truth.value else orelse()
+        return infer_choice(self, self.predicate(truth), then, orelse)
+
+    def while_loop(
+        self,
+        condition: Callable[[Abstract], Abstract],
+        body: Callable[[Abstract], Abstract],
+        initial: Abstract,
+        trip_count: int | None = None,
+    ) -> Abstract:
+        frame = self.state.new_frame()
+        slot = (frame, "carried")
+        self.state.set(slot, initial)
+
+        def current() -> Abstract:
+            return cast(Abstract, self.state.get(slot))
+
+        loop = Loop(
+            test=lambda: condition(current()),
+            body=lambda: self.state.set(slot, body(current())),
+            frame=frame,
+            trips=trip_count,
+            certain=bool(trip_count),
+        )
+        infer_loop(self, loop)
+        return current()
+
+    def change_if(self, condition: Value, change: Callable[[], None]) -> None:
+        """Infers what happens only under a condition of the run time."""
+        infer_if(self, condition, NO_FRAME, change, lambda: None)
+
+    # -- exceptions
+
+    def attempt(self, call: Callable[[], Abstract], exceptions: type[BaseException]) -> Abstract | None:
+        frame, span = self.frame, self.b.span
+        before, first = raising.error_of(self), self.sites.next
+        found: list[Abstract] = []
+        with self.intervals.knowing({}):
+            error = raising.attempt(self, lambda: found.append(call()))
+        self.frame, self.b.span = frame, span
+        caught = error is not None and raising.catches(self, exceptions, error, before)
+        if error is not None and not caught:
+            raise error
+        may = any(issubclass(cls, exceptions) for cls in self.sites.classes(first))
+        if may and not caught and raising.error_of(self).code is not before.code:
+            what = f"{exceptions.__name__} under a condition of the run time"
+            raise DiagnosticError(HandlerAtRunTime(span=span, what=what))
+        if caught:
+            self.state.set(ERROR, before)
+        return None if caught else found[0]
+
+    def raise_(self, exception: BaseException) -> NoReturn:
+        raise raising.raise_new(self, exception)
+
+    def check(
+        self,
+        bad: Value | None,
+        fallback: BaseException,
+        function: Callable[..., Any],
+        args: Sequence[Raw],
+    ) -> None:
+        raising.check(self, bad, fallback, function, args)
+
+    def check_first(self, bad: Value, cases: Sequence[Case]) -> None:
+        raising.check_first(self, bad, cases)
+
+    def draw(self, action: Action, operands: Sequence[Value], type: ArrayType | None) -> Value | None:
+        self.drawn = True
+        running = raising.is_running(self)
+        watched = [] if running is None else [running]
+        op = self.b.apply(Draw(action, len(operands), type, bool(watched)), (*operands, *watched))
+        return op.results[0] if op.results else None
+
+    # -- memory
+
+    def cell(self, ref: Ref) -> Cell:
+        """The contents of a cell about to be read."""
+        return coherent.cell(self, ref)
+
+    def settle(self, ref: Ref) -> Cell:
+        return coherent.settle(self, ref)
+
+    def contents(self, ref: Ref) -> Value:
+        cell = self.cell(ref)
+        assert isinstance(cell, ArrayCell)
+        return read_path(self.b, cell.value, ref.path)
+
+    def write(self, cell: int, content: Cell) -> None:
+        if sources_of(content):
+            coherent.write_all(self, cell, content)
+        else:
+            raising.write(self, cell, content)
+
+    def store_mask(self, cell: int) -> Value | None:
+        seen = [raising.is_observable(self, c) for c in possible(self.state.slots.get, cell)]
+        return raising.is_running(self) if any(seen) else None
+
+    def spread(self, cell: int, store: Callable[[Ref, Value | None], None]) -> None:
+        coherent.spread(self, cell, store)
+
+    def same_object(self, left: Ref, right: Ref) -> Abstract | None:
+        same = coherent.same_object(self, left, right)
+        return None if same is None else coherent.abstract_truth(same)
+
+    def memory_of(self, ref: Ref) -> list[tuple[Ref, Value | bool]]:
+        return coherent.memory_of(self, ref)
+
+    def alias(self, ref: Ref, condition: Value) -> Ref:
+        return coherent.alias(self, ref, condition)
