@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
@@ -75,12 +75,18 @@ def explain(
     with watching(trail):
         found = attempt(function, {})
     if isinstance(found, Staged):
-        certain = tuple(raises(found.program))
+        certain = tuple([_with_operands(problem, trail) for problem in raises(found.program)])
         return Explanation(
             name, found, certain, (None,) * len(certain), listings(trail, certain, Mark.RAISES), fallback
         )
+    found = tuple([problem if problem.plain is None else _with_operands(problem, trail) for problem in found])
     rewrites = _rewrites(function, found, trail, attempt)
     return Explanation(name, None, found, rewrites, listings(trail, found), fallback)
+
+
+def _with_operands(problem: Diagnostic, trail: Trail) -> Diagnostic:
+    """What plain Python raises too, with the types of what it was given and where each comes from."""
+    return replace(problem, notes=(*trail.operands(problem.span), *problem.notes))
 
 
 def _rewrites(

@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..compiler.diagnostics.span import Span
+from ..compiler.diagnostics.traceback import shows_all_frames
 from ..lazy.counting import Lines, metrics
 from ..runtime.calling import definition_of
 from ..runtime.function import CompiledFunction
@@ -40,6 +41,10 @@ def watch_calls() -> None:
         began = time.perf_counter()
         try:
             return plain(self, *args, **kwargs)
+        except BaseException as error:
+            if not shows_all_frames() and error.__traceback__ is not None:
+                error.__traceback__ = error.__traceback__.tb_next
+            raise
         finally:
             seconds = time.perf_counter() - began
             account = ledger.account(*self.identity)

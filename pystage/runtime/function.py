@@ -18,7 +18,7 @@ from .calling import Calling, Target, target_of
 from .dispatch import Dispatcher, Short, Types
 from .leaves import HasLazy
 from .ledger import ledger
-from .raising import KeptContext, Raised
+from .raising import AsRaisedByTheProgram, Raised
 from .results import Pending
 from .specialisation import Elsewhere, Unprepared
 from .warn import FallbackWarning, warn
@@ -143,7 +143,7 @@ class CompiledFunction(Generic[P, R]):
             fallback = self.fallback
             if fallback != "error":
                 return self._run_as_python(exception, fallback, *self.canonical(args, kwargs))  # type: ignore[no-any-return]
-        with AT_THE_CALL, KeptContext(exception):
+        with AT_THE_CALL, AsRaisedByTheProgram(exception):
             raise exception
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:

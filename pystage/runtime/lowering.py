@@ -24,7 +24,7 @@ from .hlo_text import InstructionCounts, instruction_counts
 from .jax_private import run_with_x64
 from .messages import Compilation
 from .primitive import for_platform
-from .raising import KeptContext, Raised
+from .raising import AsRaisedByTheProgram, Raised
 from .results import Pending
 
 Canonical = Callable[[Sequence[Any], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]
@@ -169,7 +169,7 @@ class Compiled:
         except Raised as found:
             raised = found
         exception = raised.genuine()
-        with KeptContext(exception):
+        with AsRaisedByTheProgram(exception):
             raise exception
 
     def as_text(self) -> str:

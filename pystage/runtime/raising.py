@@ -17,6 +17,7 @@ import jax
 import numpy as np
 
 from ..compiler.diagnostics.span import Span
+from ..compiler.diagnostics.traceback import shows_all_frames
 from ..compiler.values.boundary import Failure, Form, Output
 from ..compiler.values.remade import Evaluate, chain, origin, remade
 
@@ -36,17 +37,19 @@ class Raised(Exception):
         return self.exception.with_traceback(self.traceback)
 
 
-class KeptContext:
-    """Where an exception is raised in this block, what the program was handling stays its context.
+class AsRaisedByTheProgram:
+    """An exception of the program leaves this block as if the program's own lines had raised it in the caller.
 
-    That gets for its own what the caller is handling, which `raise` has put in its place.
+    What the program was handling stays its context, and gets for its own what the caller is handling, which `raise`
+    has put in its place. Its traceback goes from the caller to the user's lines (`AtTheCall` says why no frame is added).
     """
 
-    __slots__ = ("_exception", "_inside")
+    __slots__ = ("_exception", "_inside", "_traceback")
 
     def __init__(self, exception: BaseException) -> None:
         self._exception = exception
         self._inside = exception.__context__
+        self._traceback = exception.__traceback__
 
     def __enter__(self) -> None:
         pass
@@ -56,6 +59,8 @@ class KeptContext:
         outside, exception.__context__ = exception.__context__, inside
         if outside is not None and outside is not inside:
             chain(exception, outside)
+        if not shows_all_frames():
+            exception.__traceback__ = self._traceback
 
 
 def code_of(failure: Failure, values: Sequence[Any]) -> int:

@@ -156,6 +156,32 @@ def test_the_traceback_is_as_short_when_the_call_fails_again():
         assert len(traceback.extract_tb(error.value.__traceback__)) == 1
 
 
+def raising(x):
+    if x[0] > 0.0:
+        raise ValueError("positive")
+    return x
+
+
+staged_raising = pystage.compile(raising, fallback="error")
+RAISING = {
+    "call": lambda: staged_raising(X),
+    "compiled": lambda: staged_raising.lower(X).compile()(X),
+    "grad": lambda: pystage.grad(lambda x: raising(x).sum())(X),
+}
+
+
+@pytest.mark.parametrize("name", RAISING)
+@pytest.mark.parametrize("full", [False, True])
+def test_what_the_program_raises_has_the_lines_of_the_user(name, full, monkeypatch):
+    if full:
+        monkeypatch.setenv("PYSTAGE_TRACEBACK", "full")
+    with pytest.raises(ValueError, match="positive") as error:
+        RAISING[name]()
+    frames = traceback.extract_tb(error.value.__traceback__)
+    assert frames[-1].name == "raising" and frames[-1].line == 'raise ValueError("positive")'
+    assert ({frame.filename for frame in frames} != {__file__}) is full
+
+
 def test_a_module_of_the_user_may_have_the_name_of_a_library(tmp_path):
     path = tmp_path / "random.py"
     path.write_text("def helper(x):\n    return x + 1.0\n\n\ndef f(x):\n    return helper(x) * 2.0\n")

@@ -97,6 +97,16 @@ def test_what_raises_whatever_the_values_are() -> None:
     assert "whatever the values are" in str(explanation)
 
 
+def test_what_plain_python_raises_too_shows_its_operands() -> None:
+    """Each with its type, and where it was assigned, for what raises as for what is refused."""
+    (problem,) = pystage.compile(programs.product).explain(X, np.ones((4, 2))).problems
+    assert {note.label for note in problem.notes} == {
+        "float64[3, 3]", "'x' is an argument", "float64[4, 2]", "'w' is an argument",
+    }  # fmt: skip
+    (problem,) = pystage.compile(programs.sum_of_parts).explain(X, np.ones(4)).problems
+    assert {"float64[6, 3]", "'both' is assigned here", "float64[4]"} <= {n.label for n in problem.notes}
+
+
 def test_lines_without_operations_of_their_own() -> None:
     """What works on values of the run is staged, also where it adds nothing to the program."""
     found = marks(listing(pystage.compile(programs.peeled).explain(X), "peeled"))

@@ -12,9 +12,14 @@ from types import TracebackType
 from .errors import StagingError
 
 
+def shows_all_frames() -> bool:
+    """True if the user wants tracebacks with the frames of pystage."""
+    return os.environ.get("PYSTAGE_TRACEBACK") == "full"
+
+
 def end_at_the_call(error: StagingError) -> None:
     """Forgets the frames below; a bare `raise` after it, which must be the next statement, adds none."""
-    if os.environ.get("PYSTAGE_TRACEBACK") != "full":
+    if not shows_all_frames():
         error.__traceback__ = None
 
 

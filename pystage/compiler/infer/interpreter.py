@@ -69,7 +69,7 @@ class Interpreter(Engine):
         for dst in (*targets, *lost_with(instr)):
             self.state.set((self.frame.id, dst), unknown)
         if self.trail is not None:
-            self.trail.refuse(instr)
+            self.trail.refuse(self.frame, instr)
             look_behind(self, instr, unknown)
 
     def report(self, diagnostic: Diagnostic) -> Unknown:

@@ -222,6 +222,8 @@ def raise_now(engine: Engine, exception: Abstract) -> PythonRaise:
 
 def raise_new(engine: Engine, exception: BaseException) -> PythonRaise:
     """The program raises what the library has made, each time anew; gives what to raise, as `raise_now` does."""
+    if engine.trail is not None and engine.frame is not None:
+        engine.trail.note_operands(engine.frame)
     before, instance = error_of(engine).code, Const(exception)
     made = Raising(type(exception), lambda leaving: Made(copied, (Known(exception),)), instance=instance)
     record(engine, [made])

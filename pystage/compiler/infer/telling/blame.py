@@ -61,7 +61,7 @@ class Parting:
         for block, text in zip((self.first, self.second), texts):
             span = None if block is None else _last_store(block, slot[1])
             if span is None and not self.peeled:
-                span = self._before(slot[1])
+                span = assigned_before(self.function, self.instruction, slot[1])
             if span is not None:
                 found.append(Note(f"here it is {text}", span, f"here it is {text}"))
         if branch and not slot[1].startswith("."):
@@ -76,15 +76,16 @@ class Parting:
         spans = dict.fromkeys([span for block in blocks for span in changes_of_length(block, holder)])
         return tuple([Note(_CHANGES, span, _CHANGES) for span in spans])
 
-    def _before(self, name: str) -> Span | None:
-        """The last assignment that stands before the instruction; for a parameter the function itself."""
-        found = _header(self.function) if name in _parameters(self.function) else None
-        for instr in walk(self.function.body):
-            if instr is self.instruction:
-                break
-            if isinstance(instr, stage.Store) and instr.name == name:
-                found = instr.span
-        return found
+
+def assigned_before(function: stage.Function, instruction: stage.Instr, name: str) -> Span | None:
+    """The last assignment that stands before an instruction of a function; for a parameter the function itself."""
+    found = _header(function) if name in _parameters(function) else None
+    for instr in walk(function.body):
+        if instr is instruction:
+            break
+        if isinstance(instr, stage.Store) and instr.name == name:
+            found = instr.span
+    return found
 
 
 def _last_store(block: stage.Block, name: str) -> Span | None:

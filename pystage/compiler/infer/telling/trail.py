@@ -13,14 +13,18 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from types import FunctionType
 
+from ...diagnostics.diagnostic import Note
+from ...diagnostics.span import Span
 from ...hlo.ir import Function, Region
 from ...hlo.walk import functions
 from ...ops.jaxcall import JaxCall
 from ...stage import ir as stage
 from ...values.lattice import Abstract, Array, ArrayCell, OneOf, Optional, Ref, Slot, VariableCell
 from ...values.state import State
+from ..core.assigned import walk
 from ..core.effort import Effort
 from ..core.frame import Frame, Scope
+from .blame import assigned_before
 from .describe import short_type
 
 Place = tuple[str, int]
@@ -66,6 +70,10 @@ class Trail:
     )
     """By line: for a name and the number of a frame, the function of the program and what the name was bound to."""
     _runs: int = 0
+    _last: stage.Instr | None = None
+    """The instruction that was last begun."""
+    _operands: dict[Span, tuple[stage.Function, list[tuple[stage.Temp, str]]]] = field(default_factory=dict)
+    """By the place of an instruction that raises or is refused: its function, and its operands."""
     _watched: Watched | None = None
 
     def begin(self, watched: Watched) -> None:
@@ -77,6 +85,7 @@ class Trail:
         self.computed.clear()
         self._times.clear()
         self._bound.clear()
+        self._operands.clear()
         self._watched = watched
 
     def define(self, function: stage.Function, by: FunctionType) -> None:
@@ -101,6 +110,7 @@ class Trail:
         """An instruction is run. The `Return` at the end of a function stands for all of its `return`s."""
         self._runs += 1
         self._times[instr] = self._runs
+        self._last = instr
         if isinstance(instr, stage.Return):
             return
         place = (instr.span.file, instr.span.line)
@@ -115,9 +125,19 @@ class Trail:
         """True if an instruction was run since `outer`, which holds it, was last begun."""
         return self._times.get(inner, 0) > self._times[outer]
 
-    def refuse(self, instr: stage.Instr) -> None:
+    def refuse(self, frame: Frame, instr: stage.Instr) -> None:
         """An instruction cannot be staged."""
+        self.note_operands(frame)
         self.refused.add((instr.span.file, instr.span.line))
+
+    def note_operands(self, frame: Frame) -> None:
+        """Notes what the operands of the instruction at hand are: it raises, or is refused."""
+        instr, state = self._last, self._inference.state
+        if instr is None:
+            return
+        found = [(temp, state.slots.get((frame.id, temp))) for temp in _operands_of(instr)]
+        told = [(temp, short_type(value, state)) for temp, value in found if isinstance(value, Abstract)]
+        self._operands[instr.span] = frame.function, told
 
     def bind(self, frame: Frame, instr: stage.Store, value: Abstract) -> None:
         """A variable is bound; those that no source names are left out."""
@@ -150,6 +170,26 @@ class Trail:
             found[place] = of_line
         return found
 
+    def operands(self, span: Span | None) -> tuple[Note, ...]:
+        """What the operands are of the instruction at `span`, which raises or is refused, and where each was assigned."""
+        if span is None or span not in self._operands:
+            return ()
+        function, told = self._operands[span]
+        makers = {made.dst: made for made in walk(function.body) if hasattr(made, "dst")}
+        notes: list[Note] = []
+        for temp, what in told:
+            maker = makers.get(temp)
+            if maker is None or maker.span == span:
+                continue
+            notes.append(Note(f"this is {what}", maker.span, what))
+            if isinstance(maker, stage.Load):
+                before = assigned_before(function, maker, maker.name)
+                if before is not None:
+                    how = "an argument" if before.line == function.span.line else "assigned here"
+                    text = f"{maker.name!r} is {how}"
+                    notes.append(Note(text, before, text))
+        return tuple(dict.fromkeys(notes))
+
     def operations(self) -> dict[Place, tuple[int, int]]:
         """By line: how many operations the program has of it, and how many of these are calls that JAX traces."""
         found: defaultdict[Place, list[int]] = defaultdict(lambda: [0, 0])
@@ -181,6 +221,17 @@ def _read_by(instr: stage.Instr) -> Iterator[str]:
         value = getattr(instr, each.name)
         if each.name != "dst" and isinstance(value, str) and value.startswith("%"):
             yield value
+
+
+def _operands_of(instr: stage.Instr) -> list[stage.Temp]:
+    """The operands of an operator, and the arguments of a call."""
+    match instr:
+        case stage.Binary(left=left, right=right) | stage.Inplace(left=left, right=right):
+            return [left, right]
+        case stage.Call(args=args):
+            return [arg.value for arg in args]
+        case _:
+            return []
 
 
 def _is_computed(state: State, slot: Slot) -> bool:
