@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from ..analysis.def_use import used_in
 from ..hlo.ir import Op, Region, Value
 from ..hlo.types import ArrayType
 from ..ops import Broadcast, Constant, Convert, Iota, Reshape
@@ -34,17 +35,6 @@ def extend(op: Op, types: Sequence[ArrayType]) -> tuple[Value, ...]:
     return made
 
 
-def used(region: Region) -> dict[Value, None]:
-    """Every value that the operations of a region, and its results, mention."""
-    found: dict[Value, None] = {}
-    for op in region.walk():
-        found.update(dict.fromkeys(op.operands))
-        for inner in op.regions:
-            found.update(dict.fromkeys(inner.results))
-    found.update(dict.fromkeys(region.results))
-    return found
-
-
 def substitute(region: Region, by: Mapping[Value, Value]) -> None:
     """Puts other values in place of some, in the operations of a region and in its results."""
     if not by:
@@ -58,7 +48,7 @@ def substitute(region: Region, by: Mapping[Value, Value]) -> None:
 
 def residuals(back: Region, scope: Scope) -> list[Value]:
     """The values of `scope` that `back` uses, except those that are made again at its beginning."""
-    needed = [v for v in used(back) if v in scope]
+    needed = [v for v in dict.fromkeys(used_in(back)) if v in scope]
     again = [v for v in needed if _is_cheap(v)]
     if again:
         made = _Again(scope)

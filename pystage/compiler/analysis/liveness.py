@@ -15,16 +15,19 @@ from ..hlo.walk import callees, structured
 from ..ops import Call, Case, If, While
 
 
-class Census:
-    """Where things stand: what holds each region, and from where each function is called."""
+class CallGraph:
+    """The call graph of a program, and the parents of its regions and operations."""
 
     def __init__(self, entry: Function) -> None:
         self.entry = entry
         self.functions = [entry]
         """`entry` and all that it calls, callers first."""
-        self.holder: dict[Region, Op | Function] = {}
-        self.within: dict[Op, Region] = {}
+        self.parent: dict[Region, Op | Function] = {}
+        """By region, the operation or the function that holds it."""
+        self.region_of: dict[Op, Region] = {}
+        """By operation, the region in which it stands."""
         self.sites: dict[Function, list[Op]] = {entry: []}
+        """By function, the calls of it."""
         self.opaque: set[Function] = {entry}
         """Functions whose parameters and results all stay: what is not called by a `Call`, or has a rule."""
         self.impure: list[Op] = []
@@ -33,7 +36,7 @@ class Census:
         self.structure: dict[Region, list[Op]] = {}
         """The same, by the region in which they stand."""
         for function in self.functions:  # which grows
-            self.holder[function.body] = function
+            self.parent[function.body] = function
             self._region(function.body)
         self.inlined = {
             f for f, sites in self.sites.items() if len(sites) == 1 and f not in self.opaque and not f.fence
@@ -41,7 +44,7 @@ class Census:
 
     def _region(self, region: Region) -> None:
         self.impure += [op for op in region.ops if not op.kind.pure]
-        self.within.update(dict.fromkeys(region.ops, region))
+        self.region_of.update(dict.fromkeys(region.ops, region))
         structure = self.structure[region] = structured(region.ops)
         self.structured.update(structure)
         for op in structure:
@@ -55,18 +58,18 @@ class Census:
             if not isinstance(op.kind, Call) or op.kind.rule is not None:
                 self.opaque.update(found)
             for inner in op.regions:
-                self.holder[inner] = op
+                self.parent[inner] = op
                 self._region(inner)
 
 
 class Aliases:
     """Values that are certainly another value, which is visible wherever they are once calls are inlined."""
 
-    def __init__(self, census: Census) -> None:
+    def __init__(self, calls: CallGraph) -> None:
         self._of: dict[Value, Value] = {}
         # Callees first, as what they pass through may make a loop of the caller carry a value unchanged.
-        for function in reversed(census.functions):
-            self._region(function.body, census)
+        for function in reversed(calls.functions):
+            self._region(function.body, calls)
         self.of = {name: self(name) for name in self._of}
         """By name, the value that it is; that has no other name."""
 
@@ -77,15 +80,15 @@ class Aliases:
             value, found = found, self._of.get(found)
         return value
 
-    def _region(self, region: Region, census: Census) -> None:
-        for op in census.structure[region]:
+    def _region(self, region: Region, calls: CallGraph) -> None:
+        for op in calls.structure[region]:
             for inner in op.regions:
-                self._region(inner, census)
+                self._region(inner, calls)
             if isinstance(op.kind, While):
                 self._loop(op)
             elif isinstance(op.kind, If | Case):
                 self._branch(op)
-            elif isinstance(op.kind, Call) and op.kind.function in census.inlined:
+            elif isinstance(op.kind, Call) and op.kind.function in calls.inlined:
                 self._call(op, op.kind.function)
 
     def _loop(self, op: Op) -> None:
@@ -112,17 +115,17 @@ class Aliases:
 class Liveness:
     """The operations and values that the program needs; `ops` and `values` hold them."""
 
-    def __init__(self, census: Census, aliases: Aliases) -> None:
+    def __init__(self, calls: CallGraph, aliases: Aliases) -> None:
         self.ops: set[Op] = set()
         self.values: set[Value] = set()
-        self._census = census
+        self._calls = calls
         self._aliases = aliases
         self._work: list[Value] = []
-        for function in census.opaque:
+        for function in calls.opaque:
             self._mark_all(function.body.results)
-            if function is not census.entry:
+            if function is not calls.entry:
                 self._mark_all(function.body.params)
-        for op in census.impure:
+        for op in calls.impure:
             self._must_run(op)
         while self._work:
             self._needed(self._work.pop())
@@ -150,22 +153,22 @@ class Liveness:
             if op in self.ops:
                 continue
             self._op(op)
-            holder = self._census.holder[self._census.within[op]]
+            holder = self._calls.parent[self._calls.region_of[op]]
             if isinstance(holder, Op):
                 outer.append(holder)
             else:
-                outer += self._census.sites[holder]
+                outer += self._calls.sites[holder]
 
     def _needed(self, value: Value) -> None:
         owner = value.owner
         if isinstance(owner, Op):
             self._op(owner)
-            if owner in self._census.structured:
+            if owner in self._calls.structured:
                 self._result(owner, value.index)
             return
-        holder = self._census.holder[owner]
+        holder = self._calls.parent[owner]
         if isinstance(holder, Function):
-            for site in self._census.sites[holder]:
+            for site in self._calls.sites[holder]:
                 if site in self.ops:
                     self._mark(site.operands[value.index])
         elif isinstance(holder.kind, While):
@@ -178,7 +181,7 @@ class Liveness:
             return
         self.ops.add(op)
         kind = op.kind
-        if op not in self._census.structured:
+        if op not in self._calls.structured:
             self._mark_all(op.operands)
         elif isinstance(kind, While):
             self._mark_all(op.regions[0].results)

@@ -6,9 +6,8 @@ In: a program for one CPU that runs in this process. Out: the same program, in w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..hlo.ir import Function, Op, Region, Value
+from ..analysis.def_use import used_in
+from ..hlo.ir import Function, Op, Value
 from ..hlo.op import HloOp
 from ..hlo.rewrite import Rewriter
 from ..hlo.walk import functions, kinds
@@ -19,20 +18,8 @@ def on_host(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
     if all(kind.on_host is HloOp.on_host for kind in kinds(function)):
         return function
-    used = {v for f in functions(function) for region in _regions(f.body) for v in _uses(region)}
+    used = {v for f in functions(function) for v in used_in(f.body)}
     return _OnHost(used).function(function)
-
-
-def _regions(region: Region) -> Iterator[Region]:
-    yield region
-    for op in region.walk():
-        yield from op.regions
-
-
-def _uses(region: Region) -> Iterator[Value]:
-    yield from region.results
-    for op in region.ops:
-        yield from op.operands
 
 
 class _OnHost(Rewriter):

@@ -13,9 +13,8 @@ has no uses, and would end the process.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..hlo.ir import Function, Op, Region, Value
+from ..analysis.def_use import captured
+from ..hlo.ir import Function, Op, Region
 from ..hlo.rewrite import Rewriter
 from ..ops import (
     BitcastConvert,
@@ -139,17 +138,17 @@ class _Kernels(Rewriter):
 
     def _outline(self, op: Op) -> None:
         """The loop as a call of a kernel, which takes what the loop carries and what it uses from outside."""
-        used = dict.fromkeys(_captured(op))
+        used = captured(*op.regions)
         constants = [v for v in used if isinstance(v.owner, Op) and isinstance(v.owner.kind, Constant)]
-        captured = [v for v in used if v not in constants]
-        operands = self.new_all([*op.operands, *captured])
+        outside = [v for v in used if v not in constants]
+        operands = self.new_all([*op.operands, *outside])
         count = len(op.operands)
         kept = next((i for i, v in enumerate(operands) if i >= count or not v.type.shape), None)
         if kept is None:  # nothing to give back but arrays, which the loop may change in place
             self.copy(op)
             return
         body = Region(tuple([v.type for v in operands]))
-        outer, self.values = self.values, dict(zip(captured, body.params[count:], strict=True))
+        outer, self.values = self.values, dict(zip(outside, body.params[count:], strict=True))
         with self.b.isolated(body):
             for value in constants:
                 self.values[value] = self.b.op(value.owner.kind)  # type: ignore[union-attr]
@@ -166,21 +165,6 @@ def _is_library_call(op: Op) -> bool:
     return isinstance(op.kind, DotGeneral) and any(
         len(v.type.shape) > 1 or v.type.dtype.itemsize < 8 for v in op.operands
     )
-
-
-def _captured(op: Op) -> Iterator[Value]:
-    """What the regions of `op` use of what stands outside of it."""
-    inside: set[Value] = set()
-    for region in op.regions:
-        inside.update(region.params)
-        for each in region.walk():
-            inside.update(each.results)
-            for inner in each.regions:
-                inside.update(inner.params)
-    for region in op.regions:
-        used = [v for each in region.walk() for v in each.operands]
-        used += [v for each in region.walk() for inner in each.regions for v in inner.results]
-        yield from [v for v in (*used, *region.results) if v not in inside]
 
 
 def _bytes(op: Op) -> int | None:

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ..analysis.buffers import PART, VIEWS, Buffers
+from ..analysis.def_use import outer_users, used_by
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import HloOp
@@ -60,7 +61,7 @@ class _Trip:
 
     def read_by(self, op: Op) -> list[Value]:
         """The states that `op` uses, inside its regions too."""
-        return [v for v in dict.fromkeys(_used(op)) if v in self.states]
+        return [v for v in dict.fromkeys(used_by(op)) if v in self.states]
 
 
 class _Fencing(Rewriter):
@@ -215,7 +216,7 @@ def _trip_of(region: Region, buffers: Buffers) -> _Trip:
                     stores.setdefault(array, []).append(op)
     if not stores:
         return _Trip()
-    users = _users(region)
+    users = outer_users(region)
     kept = {
         a: len(s) for a, s in stores.items() if len(s) > 1 or not _in_place(region, s[0], a, states, users)
     }
@@ -285,21 +286,3 @@ def _flows_into(store: Op, values: list[Value], results: set[Value], users: dict
             values += [r for r in user.results if r not in met]
             met.update(user.results)
     return True
-
-
-def _users(region: Region) -> dict[Value, list[Op]]:
-    """Which operations of `region` use a value, inside their regions too."""
-    users: dict[Value, list[Op]] = {}
-    for op in region.ops:
-        for value in dict.fromkeys(_used(op)):
-            users.setdefault(value, []).append(op)
-    return users
-
-
-def _used(op: Op) -> Iterator[Value]:
-    """What an operation uses, inside its regions too."""
-    yield from op.operands
-    for region in op.regions:
-        yield from region.results
-        for inner in region.ops:
-            yield from _used(inner)

@@ -13,7 +13,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 
-from ..hlo.ir import Function, Op, Region, Value
+from ..analysis.def_use import last_uses
+from ..hlo.ir import Function, Region, Value
 from ..hlo.rewrite import Rewriter
 from ..hlo.types import ArrayType
 from ..hlo.walk import functions
@@ -77,7 +78,7 @@ def plan_of(region: Region) -> dict[int, list[Value]]:
     if not places:
         return {}
     plan: dict[int, list[Value]] = {}
-    last = _last_uses(region)
+    last = last_uses(region)
     start = 0
     for end in places:
         ops = [op for op in region.ops[start : end + 1] if not isinstance(op.kind, CHEAP)]
@@ -120,22 +121,3 @@ class _Outlining(Rewriter):
         after = dict(zip(values, self.b.ops(Call(fence), *values), strict=True))
         for value in live:
             self.values[value] = after[self.values[value]]
-
-
-def _last_uses(region: Region) -> dict[Value, int]:
-    """The place of the last operation that uses a value, inside its regions too; results are used at the end."""
-    last: dict[Value, int] = {}
-    for i, op in enumerate(region.ops):
-        for value in _used(op):
-            last[value] = i
-    last.update(dict.fromkeys(region.results, len(region.ops)))
-    return last
-
-
-def _used(op: Op) -> Iterator[Value]:
-    """What an operation uses, inside its regions too."""
-    yield from op.operands
-    for region in op.regions:
-        yield from region.results
-        for inner in region.ops:
-            yield from _used(inner)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ..analysis.liveness import Aliases, Census, Liveness
+from ..analysis.liveness import Aliases, CallGraph, Liveness
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import HloOp
 from ..hlo.walk import function_operands, is_pure
@@ -30,11 +30,11 @@ class Simplified:
 
 def simplify(function: Function) -> Simplified:
     """Rewrites `function` and all that it calls."""
-    census = Census(function)
-    aliases = Aliases(census)
-    live = Liveness(census, aliases)
+    calls = CallGraph(function)
+    aliases = Aliases(calls)
+    live = Liveness(calls, aliases)
     kept = tuple([i for i, p in enumerate(function.body.params) if p in live.values])
-    return Simplified(_Rewriter(census, aliases, live).function(function), kept)
+    return Simplified(_Rewriter(calls, aliases, live).function(function), kept)
 
 
 def simplify_again(before: Simplified, function: Function) -> Simplified:
@@ -48,8 +48,8 @@ def simplify_again(before: Simplified, function: Function) -> Simplified:
 class _Rewriter:
     """Copies what is live, with shared computations made once where they are visible."""
 
-    def __init__(self, census: Census, aliases: Aliases, live: Liveness) -> None:
-        self._census = census
+    def __init__(self, calls: CallGraph, aliases: Aliases, live: Liveness) -> None:
+        self._calls = calls
         self._aliases = aliases
         self._live = live
         self._functions: dict[Function, Function] = {}
@@ -67,7 +67,7 @@ class _Rewriter:
         known, journal, self._known, self._journal = self._known, self._journal, {}, []
         opaque = old in self._opaque
         params = [p for p in old.body.params if opaque or p in self._live.values]
-        results = [r for r in old.body.results if old is self._census.entry or self._used(r)]
+        results = [r for r in old.body.results if old is self._calls.entry or self._used(r)]
         made = old.rewritten(self._region(old.body, params, results))
         self._known, self._journal = known, journal
         self._functions[old] = made
@@ -75,7 +75,7 @@ class _Rewriter:
 
     @property
     def _opaque(self) -> set[Function]:
-        return self._census.opaque - {self._census.entry}
+        return self._calls.opaque - {self._calls.entry}
 
     def _used(self, value: Value) -> bool:
         return self._aliases.of.get(value, value) in self._live.values
@@ -98,12 +98,12 @@ class _Rewriter:
         return made
 
     def _ops(self, old: Region, into: Region) -> None:
-        live, structured = self._live.ops, self._census.structured
+        live, structured = self._live.ops, self._calls.structured
         for op in old.ops:
             if op not in structured:
                 if op in live:
                     self._add(op, op.kind, op.operands, op.results, (), into)
-            elif isinstance(op.kind, Call) and op.kind.function in self._census.inlined:
+            elif isinstance(op.kind, Call) and op.kind.function in self._calls.inlined:
                 self._ops(op.kind.function.body, into)
             elif op in live:
                 self._op(op, into)

@@ -15,7 +15,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ..analysis.buffers import PART, VIEWS
-from ..hlo.ir import Function, Op, Region, Value
+from ..analysis.def_use import DefUse
+from ..hlo.ir import Function, Op, Value
 from ..hlo.op import HloOp
 from ..hlo.rewrite import Rewriter
 from ..ops import Constant, DynamicSlice, DynamicUpdateSlice, Slice
@@ -38,23 +39,17 @@ def forward_stores(function: Function) -> Function:
 class _Forwarding(Rewriter):
     def __init__(self) -> None:
         super().__init__()
-        self._uses: Counter[Value] = Counter()
+        self._uses = DefUse()
         self._hidden: Counter[Value] = Counter()
         """How many of the uses of a stored-to array need nothing but the value that was stored, or not even that."""
         self._forwarded: Counter[Value] = Counter()
 
     def rewritten(self, old: Function) -> Function:
-        self._count(old.body)
-        return super().rewritten(old)
-
-    def _count(self, region: Region) -> None:
-        for op in region.ops:
-            self._uses.update(op.operands)
+        self._uses.add(old.body)
+        for op in old.body.walk():
             if isinstance(op.kind, DynamicSlice | Slice | DynamicUpdateSlice) and _is_hidden_from(op):
                 self._hidden[op.operands[0]] += 1
-            for inner in op.regions:
-                self._count(inner)
-        self._uses.update(region.results)
+        return super().rewritten(old)
 
     def op(self, op: Op) -> None:
         if isinstance(op.kind, VIEWS):
@@ -80,13 +75,13 @@ class _Forwarding(Rewriter):
 
     def _only_use(self, array: Value) -> bool:
         """True if `array` is used once, now that loads from it are values that were stored."""
-        return self._uses[array] - self._forwarded[array] == 1
+        return self._uses.count(array) - self._forwarded[array] == 1
 
     def _pays(self, load: Op) -> bool:
         """False for a slab, if the store that gave it is wanted otherwise too."""
         array, size = load.operands[0], load.results[0].type.size
         is_slab = size > SMALL and size * PART > array.type.size
-        return not is_slab or self._hidden[array] == self._uses[array]
+        return not is_slab or self._hidden[array] == self._uses.count(array)
 
 
 def _is_hidden_from(op: Op) -> bool:

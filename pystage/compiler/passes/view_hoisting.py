@@ -8,9 +8,8 @@ are visited inside out, until nothing more is found.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ..analysis.buffers import VIEWS
+from ..analysis.def_use import DefUse
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import HloOp
 from ..hlo.rewrite import Rewriter
@@ -42,26 +41,33 @@ def _found(function: Function) -> _Views:
     for each in functions(function):
         for op in each.body.walk():
             if isinstance(op.kind, While):
-                views = {i: v for i in range(len(op.operands)) if (v := _view_of(op, i)) is not None}
+                ends = [i for i in range(len(op.operands)) if _ends_in_view(op.regions[1], i)]
+                uses = DefUse(*op.regions) if ends else None
+                views = {i: v for i in ends if uses and (v := _view_of(op, i, uses)) is not None}
                 if views:
                     found[op] = views
     return found
 
 
-def _view_of(loop: Op, index: int) -> HloOp | None:
+def _ends_in_view(body: Region, index: int) -> bool:
+    """True if a trip of a loop ends with a view of an array that it has computed."""
+    end = body.results[index].owner
+    return (
+        bool(body.params[index].type.shape)
+        and isinstance(end, Op)
+        and isinstance(end.kind, VIEWS)
+        and end.operands[0].owner is not body  # what the loop carries itself, turned round in each trip
+    )
+
+
+def _view_of(loop: Op, index: int, uses: DefUse) -> HloOp | None:
     """The view by which a loop uses one of its values, if there is one and it uses it in no other way."""
     condition, body = loop.regions
     param, end = body.params[index], body.results[index].owner
-    if (
-        not param.type.shape
-        or not isinstance(end, Op)
-        or not isinstance(end.kind, Reshape | Transpose | Reverse)
-        or end.operands[0].owner is body  # what the loop carries itself, turned round in each trip
-    ):
-        return None
-    users = [*_users(body, param), *_users(condition, condition.params[index])]
-    view = next((op.kind for op in users if op is not None), None)
-    if view is None or any(op is None or op.kind != view for op in users):
+    assert isinstance(end, Op)
+    users = [*uses.users(param), *uses.users(condition.params[index])]
+    view = users[0].kind if users and isinstance(users[0], Op) else None
+    if view is None or any(isinstance(user, Region) or user.kind != view for user in users):
         return None
     turned_back = end.kind == _inverse(view, param) and end.operands[0].type == view.infer(param.type)
     return view if turned_back else None
@@ -78,19 +84,6 @@ def _inverse(view: HloOp, of: Value) -> HloOp | None:
             return view
         case _:
             return None
-
-
-def _users(region: Region, value: Value) -> Iterator[Op | None]:
-    """The operations that use `value`, inside inner regions too; None where a region gives it."""
-    for op in region.ops:
-        for operand in op.operands:
-            if operand is value:
-                yield op
-        for inner in op.regions:
-            yield from _users(inner, value)
-    for result in region.results:
-        if result is value:
-            yield None
 
 
 class _Hoisting(Rewriter):
