@@ -15,7 +15,7 @@ from ..compiler.hlo.types import ArrayType
 from ..compiler.values.boundary import Form
 from ..runtime.jax_private import register_as_ndarray
 from . import functions
-from .barrier import value_of
+from .barrier import placed, value_of
 from .devices import device_named, on_device
 from .graph import Node, is_differentiating, varies
 from .indexing import Basic, basic
@@ -289,12 +289,14 @@ class LazyTensor(Tensor):
         if copy is False and self._owner is not None:
             raise BufferError("a view of a lazy tensor is exported as a copy")
         node = node_of(self)
-        array = value_of(node, "DLPack")
+        value_of(node, "DLPack")
         node.exported = True
-        return array.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+        return placed(node).__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self, /) -> Any:
-        return value_of(node_of(self), "DLPack").__dlpack_device__()
+        node = node_of(self)
+        value_of(node, "DLPack")
+        return placed(node).__dlpack_device__()
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> LazyTensor:
         """As `to`, under the name of the Array API standard."""

@@ -32,13 +32,15 @@ def user_line() -> str:
 class Metrics:
     """What has happened since the start, or since `reset_metrics`.
 
-    `compiles` programs were made for barriers, `cache_hits` barriers found theirs. `compiled` counts the first by the
-    line of the barrier, with the `calls` in each program and the `seconds` that it took to make and first run them all.
+    `compiles` programs were made for barriers, `cache_hits` barriers found theirs, `interpreted` segments had none yet.
+    `compiled` counts the first by the line of the barrier, with the `calls` in each program and the `seconds` that it took
+    to make and first run them all.
     `barriers_by_cause` and `unlowered_by_name` count barriers that computed something, and calls that NumPy ran.
     """
 
     compiles: int = 0
     cache_hits: int = 0
+    interpreted: int = 0
     compiled: Lines = field(default_factory=Counter)
     calls: list[int] = field(default_factory=list)
     seconds: float = 0.0
@@ -98,7 +100,8 @@ def report() -> str:
     console = Console(width=110, record=True, file=io.StringIO(), color_system=None)
     calls = f", {min(counts.calls)} to {max(counts.calls)} calls each" if counts.calls else ""
     console.print(
-        f"{counts.compiles} programs compiled in {counts.seconds:.2f} s{calls}; found {counts.cache_hits} times",
+        f"{counts.compiles} programs compiled in {counts.seconds:.2f} s{calls}; found {counts.cache_hits} times; "
+        f"{counts.interpreted} segments interpreted",
         highlight=False,
     )
     for title, lines in (

@@ -27,7 +27,7 @@ from ..runtime.function import BoundFunction, CompiledFunction
 from ..runtime.transforming import cotangents_of
 from .arena import LIMIT, arena_of
 from .array import LazyTensor, from_host
-from .barrier import barrier
+from .barrier import barrier, placed
 from .fallback import plain_results
 from .graph import Call, Node, Tape, tape, varies
 from .recipes import Recipe, kind_of
@@ -128,12 +128,13 @@ class _Input:
 
 def _another(node: Node) -> Node:
     """Another node for the same array: what is computed from it can be told from what is computed from `node`."""
+    array = placed(node)
     if varies(node):
         made = Node(node.type, node.device, None, Call(_same(node.type), (node,), None))
-        if node.array is not None:
-            made.settle(node.array)
+        if array is not None:
+            made.settle(array)
     else:
-        made = Node(node.type, node.device, node.array, node.call)
+        made = Node(node.type, node.device, array, node.call)
     if node.array is not None:
         made.exported = node
     return made

@@ -81,7 +81,7 @@ def varies(node: Node) -> bool:
 class Node:
     """An array of one type on one device: `array` once it is computed, until then result `index` of `call`.
 
-    `array` is a `jax.Array`, or a NumPy scalar for a number of the user's.
+    `array` is a `jax.Array`, or NumPy's: a scalar for a number of the user's, an ndarray for what was interpreted.
     """
 
     __slots__ = ("array", "call", "device", "exported", "index", "origin", "type")

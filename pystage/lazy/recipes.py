@@ -41,6 +41,7 @@ from ..compiler.values.boundary import View as ViewTemplate
 from ..compiler.values.views import Index, Reshaped, View, Window, read_path, write_path
 from ..runtime.room import with_room
 from .arena import arena_of
+from .interpreting import interpreting_cost
 
 
 class Kind:
@@ -82,10 +83,12 @@ class Recipe:
 
     `takes`: the leaves of the call that the program takes. `only`: the kind of the one new tensor that a call gives that
     does nothing else; else None, and `result`, `mutations` and `failure` say what it does, as they do in a `Program`.
-    `viewed`: the leaf of which it gives a view, by `steps`, and does nothing else; None for other calls.
+    `viewed`: the leaf of which it gives a view, by `steps`, and does nothing else; None for other calls. `cost`: what it
+    takes to interpret it.
     """
 
     __slots__ = (
+        "cost",
         "device",
         "failure",
         "function",
@@ -115,6 +118,7 @@ class Recipe:
         self.name = name
         self.function = function
         self.types = function.result_types
+        self.cost = interpreting_cost(function)
         self.takes = takes
         self.device = device
         self.only = only

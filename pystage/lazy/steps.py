@@ -16,7 +16,7 @@ import numpy as np
 
 from .arena import arena_of, arenas
 from .array import LazyTensor
-from .barrier import barrier, donated_inputs
+from .barrier import barrier, donated_inputs, placed
 from .control import sync
 from .graph import Node, StepError, recording_step
 from .segment import Executable, Segment, program_of
@@ -89,7 +89,7 @@ class _Program:
         executable = self._executables.get(donated)
         if executable is None:
             executable = self._executables[donated] = Executable(self._staged, donated)
-        for output, array in zip(computed, executable([n.array for n in inputs]), strict=True):
+        for output, array in zip(computed, executable([placed(n) for n in inputs]), strict=True):
             output.settle(array)
         leaves = []
         for what, value in self._results:
@@ -139,9 +139,11 @@ class Step:
         arena = arena_of(given[0]._kind.device)
         with arena.lock:
             found = self._programs.get(tuple(key))
-            if found is not None and not self._check:
+            is_replayed = found is not None and not self._check
+            if not is_replayed or any(node_of(t).array is None for t in given):
+                barrier(arena, "a step begins")
+            if found is not None and is_replayed:
                 return found.replay(given)
-            barrier(arena, "a step begins")
             name = getattr(function, "__name__", "step")
             made = _Program(name, given, lambda: function(*args, **kwargs))
             if found is None:

@@ -39,7 +39,7 @@ from ..runtime.leaves import Lazy
 from ..runtime.numpy_private import float_errors
 from ..runtime.results import view_maker
 from .arena import LIMIT, arena_of
-from .barrier import barrier, value_of
+from .barrier import barrier, placed, value_of
 from .devices import DeviceMismatch, default_device, on_device
 from .graph import Call, Node, is_differentiating
 from .recipes import Kind, Recipe, Refused, kind_of, name_of, path_recipe, recipe_for
@@ -515,7 +515,8 @@ class _Finish:
             assert output.scalar is not None
             return output.scalar(np.asarray(value_of(node, f"the result of `{self._recipe.name}`")).item())
         if output.form is Form.JAX:
-            return value_of(node, f"the result of `{self._recipe.name}`")
+            value_of(node, f"the result of `{self._recipe.name}`")
+            return placed(node)
         return owner(node, kind_of(node.type, output.form, self._device, output.writable))
 
     def _view(self, template: ViewTemplate, base: Template, steps: Sequence[ViewStep]) -> Any:

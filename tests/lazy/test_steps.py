@@ -100,3 +100,10 @@ def test_a_checked_step_compares() -> None:
             step(x)
         with pytest.raises(lazy.StepError, match="what it did the first time"):
             step(x)
+
+
+def test_a_replay_takes_what_is_recorded_and_not_computed() -> None:
+    step = lazy.step(lambda t: t * 2)
+    x = lazy.asarray(np.arange(3.0))
+    np.testing.assert_array_equal(step(x), [0, 2, 4])
+    np.testing.assert_array_equal(step(x + 1), [2, 4, 6])

@@ -1,7 +1,7 @@
 """The reference interpreter: a program run operation by operation in NumPy.
 
 Each operation computes its own `reference`; regions and callees are run when the operation asks for it.
-Slow and obvious, it is the second oracle of the tests, beside XLA.
+It is the second oracle of the tests, beside XLA, and runs segments of lazy tensors that are not worth compiling yet.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .ir import Function, Op, Region, Value
+from .op import HloOp
 from .types import ArrayType
 
 
@@ -53,7 +54,7 @@ class _Frame:
     def _execute(self, op: Op) -> None:
         operands = [self._arrays[v] for v in op.operands]
         for value, result in zip(op.results, _results(op, operands, self), strict=True):
-            self._arrays[value] = _checked(result, value.type, f"the reference of {op.kind}")
+            self._arrays[value] = _checked(result, value.type, op.kind)
 
 
 def _results(op: Op, operands: Sequence[np.ndarray], frame: _Frame) -> tuple[np.ndarray, ...]:
@@ -61,9 +62,10 @@ def _results(op: Op, operands: Sequence[np.ndarray], frame: _Frame) -> tuple[np.
     return made if isinstance(made, tuple) else (made,)
 
 
-def _checked(value: np.ndarray, type: ArrayType, what: str) -> np.ndarray:
+def _checked(value: np.ndarray, type: ArrayType, source: HloOp | str) -> np.ndarray:
     """`value` as an array, if it has the type."""
     array = np.asarray(value)
-    if ArrayType(array.dtype, array.shape) != type:
+    if array.dtype != type.dtype or array.shape != type.shape:
+        what = source if isinstance(source, str) else f"the reference of {source}"
         raise InterpretError(f"{what} is {ArrayType(array.dtype, array.shape)}, not {type}")
     return array
