@@ -36,8 +36,8 @@ from pystage.compiler.values.lattice import (
     Tuple,
     VariableCell,
 )
-from pystage.compiler.values.traverse import rebuild
 from pystage.compiler.values.views import Permuted, Reshaped, Strided, Window
+from pystage.compiler.values.walk import rebuild
 from tests.values.samples import REASON, function, kinds_of_content, label, number, program, row, samples
 
 

@@ -38,8 +38,8 @@ from pystage.compiler.values.lattice import (
 )
 from pystage.compiler.values.state import MISSING, Content, State
 from pystage.compiler.values.text import joined, picked
-from pystage.compiler.values.traverse import rebuild, values_of
 from pystage.compiler.values.views import Permuted, Window
+from pystage.compiler.values.walk import rebuild, values_of
 from tests.values.samples import REASON, equal, label, merged, number, program, row, samples
 
 ROUND = [x for x in samples() if type(x) is not Picked and not getattr(x, "versions", ())]

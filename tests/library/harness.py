@@ -53,7 +53,7 @@ from pystage.compiler.values.lattice import (
 )
 from pystage.compiler.values.lattice import Slice as SliceObject
 from pystage.compiler.values.state import State
-from pystage.compiler.values.traverse import values_of
+from pystage.compiler.values.walk import values_of
 
 from .listing import container_elements
 

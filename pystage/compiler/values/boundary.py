@@ -20,6 +20,7 @@ from ..hlo.types import ArrayType
 from ..ops.draw import Action
 from . import views
 from .growth import Multiplied
+from .node import Node
 
 
 class Form(enum.Enum):
@@ -256,7 +257,7 @@ class Draws:
 
 
 @immutable
-class Output:
+class Output(Node):
     """The `index`-th result of the program, as a Python object of `form`.
 
     `scalar`: for `Form.PYTHON`, the Python type: bool, int, float or complex. `weak`: JAX's weak type. An ndarray that is
@@ -272,21 +273,21 @@ class Output:
 
 
 @immutable
-class Known:
+class Known(Node):
     """An object known while compiling."""
 
     value: Any
 
 
 @immutable
-class Same:
+class Same(Node):
     """The very object that stands at `path`: an argument or a captured object that is handed back."""
 
     path: Path
 
 
 @immutable
-class Container:
+class Container(Node):
     """A new tuple, list, dict, NamedTuple or object.
 
     Two templates with one `identity` are one object. Objects are made by `cls.__new__(cls)` and
@@ -300,7 +301,7 @@ class Container:
 
 
 @immutable
-class View:
+class View(Node):
     """A new ndarray that is a view of another result or of an argument's memory (`x[1:]` of the argument `x`).
 
     `base` gives the ndarray; `steps` lead from it to the view.
@@ -312,7 +313,7 @@ class View:
 
 
 @immutable
-class Box:
+class Box(Node):
     """The step to the box of `sizes` elements at `starts`, some of which are results of the program."""
 
     starts: tuple[int | Output, ...]
@@ -330,7 +331,7 @@ def view_outputs(view: View) -> list[Output]:
 
 
 @immutable
-class Choice:
+class Choice(Node):
     """One of several objects, chosen by the paths that the program took: `options[selector]`.
 
     `number`: where JAX traces the call, numbers of all kinds are arrays; this is the one that they are then.
@@ -342,7 +343,7 @@ class Choice:
 
 
 @immutable
-class Made:
+class Made(Node):
     """What a call of `function` gives after the run: a string from its parts, an exception from its arguments.
 
     Two templates with one `identity` are one object.
@@ -355,7 +356,7 @@ class Made:
 
 
 @immutable
-class Generator:
+class Generator(Node):
     """A generator of random numbers that the program made, by the result that holds its number (`Slot`)."""
 
     number: Output

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import Field, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from dataclasses import field
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,12 +19,11 @@ from ..diagnostics.span import Span
 from ..hlo.immutable import immutable
 from ..hlo.ir import Value
 from ..hlo.types import ArrayType, DType
+from ..stage.ir import Function as StageFunction
 from .boundary import Form
-
-if TYPE_CHECKING:
-    from ..stage.ir import Function as StageFunction
-    from .remade import Remake
-    from .views import View
+from .node import NOTE, WEAK, CellNumber, Node
+from .remade import Remake
+from .views import View
 
 
 class Kind(NamedTuple):
@@ -43,11 +42,10 @@ class Kind(NamedTuple):
         return f"{self.dtype} ({self.form.value})"
 
 
-class Abstract:
+class Abstract(Node):
     """What inference knows of one Python value."""
 
     __slots__ = ()
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
 @immutable
@@ -119,7 +117,7 @@ class ByPath(Array):
 class Ref(Abstract):
     """A reference to a cell of the heap; `path` are the views between the cell's array and this one."""
 
-    cell: int
+    cell: CellNumber
     path: tuple[View, ...] = ()
 
 
@@ -214,7 +212,7 @@ class DictView(Abstract):
     """`d.keys()`, `d.values()` or `d.items()`."""
 
     kind: str
-    cell: int
+    cell: CellNumber
 
 
 @immutable
@@ -226,7 +224,7 @@ class Closure(Abstract):
     module: str
     defaults: tuple[Abstract, ...]
     kw_defaults: tuple[tuple[str, Abstract], ...]
-    cells: tuple[tuple[str, int], ...]
+    cells: tuple[tuple[str, CellNumber], ...]
 
 
 @immutable
@@ -313,7 +311,7 @@ class Text(Abstract):
 class Picked(Text):
     """The pattern of a string that is another one on the other path: `picked` of which it is, and the two `sources`."""
 
-    sources: tuple[Abstract, ...]
+    sources: tuple[Abstract, ...] = field(metadata=NOTE)
 
 
 @immutable
@@ -327,7 +325,7 @@ class Stream(Abstract):
 class Undef(Abstract):
     """A variable that is not assigned; `span` is where a `del` or a branch left it so."""
 
-    span: Span | None = None
+    span: Span | None = field(default=None, metadata=NOTE)
 
 
 @immutable
@@ -339,7 +337,7 @@ class MaybeUndef(Abstract):
     """
 
     value: Abstract
-    span: Span | None = None
+    span: Span | None = field(default=None, metadata=NOTE)
     runs: Abstract | None = None
     missing: Value | None = None
 
@@ -353,7 +351,7 @@ class Optional(Abstract):
 
     value: Abstract
     missing: Value
-    reason: Diagnostic
+    reason: Diagnostic = field(metadata=NOTE)
 
 
 @immutable
@@ -368,33 +366,32 @@ class OneOf(Abstract):
     first: Abstract
     second: Abstract
     tag: Value
-    reason: Diagnostic
-    sides: tuple[tuple[Abstract, tuple[int, ...]], ...] = ()
+    reason: Diagnostic = field(metadata=NOTE)
+    sides: tuple[tuple[Abstract, tuple[int, ...]], ...] = field(default=(), metadata=NOTE)
 
 
 @immutable
 class Unknown(Abstract):
     """A value that cannot be staged, and why. An error only where something needs it."""
 
-    reason: Diagnostic
+    reason: Diagnostic = field(metadata=NOTE)
 
 
 # ---------------------------------------------------------------- contents of cells
 
 
-class Cell:
+class Cell(Node):
     """The contents of a heap cell; replaced, never changed."""
 
     __slots__ = ()
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
 @immutable
-class Source:
+class Source(Node):
     """An object that a merged cell may be, or a view of an array, and what its cell held when both were last equal."""
 
     ref: Ref
-    known: Cell
+    known: Cell = field(metadata=NOTE)
 
     @property
     def cell(self) -> int:
@@ -413,7 +410,7 @@ class ArrayCell(Cell):
 
     value: Value
     writable: bool | Value = True
-    sources: tuple[Source, ...] = ()
+    sources: tuple[Source, ...] = field(default=(), metadata=WEAK)
     which: int | Value = 0
 
 
@@ -422,7 +419,7 @@ class ListCell(Cell):
     """The elements of a list."""
 
     items: tuple[Abstract, ...]
-    sources: tuple[Source, ...] = ()
+    sources: tuple[Source, ...] = field(default=(), metadata=WEAK)
     which: int | Value = 0
 
 
@@ -431,7 +428,7 @@ class DictCell(Cell):
     """The entries of a dict, in order; keys are known."""
 
     entries: dict[Any, Abstract]
-    sources: tuple[Source, ...] = ()
+    sources: tuple[Source, ...] = field(default=(), metadata=WEAK)
     which: int | Value = 0
 
 
@@ -440,7 +437,7 @@ class SetCell(Cell):
     """A set of known elements."""
 
     items: frozenset[Any]
-    sources: tuple[Source, ...] = ()
+    sources: tuple[Source, ...] = field(default=(), metadata=WEAK)
     which: int | Value = 0
 
 
@@ -465,7 +462,7 @@ class ObjectCell(Cell):
     cls: type
     fields: dict[str, Abstract]
     origin: Origin | None = None
-    sources: tuple[Source, ...] = ()
+    sources: tuple[Source, ...] = field(default=(), metadata=WEAK)
     which: int | Value = 0
 
 
@@ -488,12 +485,12 @@ class IteratorCell(Cell):
     keys: tuple[Any, ...] = ()
 
 
-Slot = int | tuple[int, str]
+Slot = CellNumber | tuple[int, str]
 """A place of the state: the number of a heap cell, or a variable of a frame."""
 
 
 @immutable
-class Version:
+class Version(Node):
     """What a place that the caller sees holds where the program has raised: `content`, if `condition` holds."""
 
     slot: Slot
@@ -517,7 +514,7 @@ class ErrorCell(Cell):
 
     code: int | Value = 0
     payload: dict[PayloadKey, Value] = field(default_factory=dict)
-    versions: tuple[Version, ...] = ()
+    versions: tuple[Version, ...] = field(default=(), metadata=WEAK)
 
 
 @immutable

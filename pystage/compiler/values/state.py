@@ -23,8 +23,8 @@ from .lattice import (
     Slot,
     Undef,
 )
-from .traverse import cells_of, paths_to
 from .views import View
+from .walk import cells_of, paths_to
 
 Content = Abstract | Cell
 

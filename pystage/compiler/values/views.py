@@ -28,6 +28,7 @@ from ..ops import (
     Slice,
     Transpose,
 )
+from .node import Node
 
 Index = int | Value
 """A start: known now, or a scalar of the program."""
@@ -56,7 +57,7 @@ def broadcast(b: Builder, value: Value, shape: tuple[int, ...]) -> Value:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class View(Node):
     """One step from a base array to a view of it."""
 
     def read(self, b: Builder, base: Value) -> Value:

@@ -25,7 +25,7 @@ from ...ops import Call
 from ...ops.draw import Draw
 from ...values.lattice import NONE, Abstract, Cell, ErrorCell, OutputCell, Ref, Slot, Undef, VariableCell
 from ...values.state import ERROR, OUTPUT, Content
-from ...values.traverse import cells_of, rebuild, values_of
+from ...values.walk import cells_of, rebuild, values_of
 from ..aliases.merged import note_stale, seal, sources_of
 from ..core.assigned import calls_of_itself
 from ..core.frame import Frame, PythonRaise

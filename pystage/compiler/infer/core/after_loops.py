@@ -21,7 +21,7 @@ from ...values.lattice import (
     Undef,
 )
 from ...values.state import ERROR, MISSING, Content
-from ...values.traverse import rebuild
+from ...values.walk import rebuild
 from ..aliases.merged import possible, seal, without_source
 from ..exceptions.raising import carry_error, error_of, expose_all
 from .branches import lookup, while_running

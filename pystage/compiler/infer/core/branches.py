@@ -14,7 +14,7 @@ from ...values.boundary import Form
 from ...values.lattice import FALSE, Abstract, Array, ArrayCell, ErrorCell, Slot, Version
 from ...values.sites import contexts
 from ...values.state import ERROR, MISSING, NOT_YET, OUTPUT, Changes, Content
-from ...values.traverse import rebuild, values_of
+from ...values.walk import rebuild, values_of
 from ..aliases.coherent import leave
 from ..aliases.merged import note_stale, seal
 from ..exceptions.raising import attempt, error_of, expose_all, is_observable, is_running

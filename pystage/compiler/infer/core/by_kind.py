@@ -14,7 +14,7 @@ from ...library.rules.by_path import KindByPath
 from ...stage import ir as stage
 from ...values.by_path import undecided
 from ...values.lattice import OneOf, Optional, Unknown
-from ...values.traverse import values_of
+from ...values.walk import values_of
 from .branches import infer_if
 from .instructions import HANDLERS
 

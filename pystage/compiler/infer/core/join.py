@@ -56,8 +56,8 @@ from ...values.lattice import (
 from ...values.memory import is_row_major
 from ...values.state import MISSING, Content, State
 from ...values.text import picked
-from ...values.traverse import cells_of, rebuild
 from ...values.views import View
+from ...values.walk import cells_of, rebuild
 from ..aliases.candidates import OWN, Candidates, Tree, both_sources, fork, number_of, seen_through
 from ..aliases.merged import MERGEABLE, RIVAL, UNSEALED, Mergeable, distinct, possible, sources_of
 from ..aliases.sides import are_unlike, joined_error, made_alike, own_field

@@ -36,8 +36,8 @@ from ...values.lattice import (
     same_constant,
 )
 from ...values.state import ERROR, MISSING, OUTPUT, Changes, Content, State
-from ...values.traverse import rebuild
 from ...values.views import View
+from ...values.walk import rebuild
 from ..aliases.candidates import seen_through
 from ..aliases.coherent import leave
 from ..aliases.merged import MERGEABLE, note_stale, seal

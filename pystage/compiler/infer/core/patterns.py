@@ -37,8 +37,8 @@ from ...values.lattice import (
     same_constant,
 )
 from ...values.state import MISSING, Content
-from ...values.traverse import values_of
 from ...values.views import View, Window, path_type, read_path
+from ...values.walk import values_of
 from .numbers import tag_of, whole_of
 
 _NOWHERE = Region()

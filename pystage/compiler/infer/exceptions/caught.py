@@ -12,7 +12,7 @@ from ...library.kernels.structures import abstract
 from ...library.python.caught import is_among
 from ...library.python.strings import is_string, str_, text
 from ...values.lattice import NONE, Abstract, Array, Caught, ClassOf, Const, Exc, Meaning, Tuple, Unknown
-from ...values.traverse import cells_of, rebuild
+from ...values.walk import cells_of, rebuild
 from ..core.branches import infer_if
 from ..objects import classes
 from ..telling.notes import add_note

@@ -43,7 +43,7 @@ from ...values.lattice import (
 )
 from ...values.remade import Remake
 from ...values.state import ERROR, Content
-from ...values.traverse import cells_of, rebuild
+from ...values.walk import cells_of, rebuild
 from ..core.branches import infer_if, put_back, settle_alike, while_running
 from ..core.engine import Engine
 from ..core.frame import PythonRaise

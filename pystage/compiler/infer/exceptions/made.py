@@ -17,7 +17,7 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Region
 from ...values.lattice import TRUE, Abstract, Exc, ObjectCell, Ref, Tuple
 from ...values.state import ERROR
-from ...values.traverse import cells_of
+from ...values.walk import cells_of
 from ..core.frame import PythonRaise
 from ..objects import classes, objects
 from .raising import error_of

@@ -27,7 +27,7 @@ from ...values.boundary import Known, Made, Site, Template
 from ...values.lattice import Abstract, Array, Caught, Cell, Const, ErrorCell, Exc, PayloadKey, Slot, Version
 from ...values.state import ERROR, NOT_YET, WITHOUT_CELLS, Content
 from ...values.text import caused, copied
-from ...values.traverse import cells_of, values_of
+from ...values.walk import cells_of, values_of
 from ..core.frame import PythonRaise
 from ..core.patterns import zeros
 from ..exits import Exit

@@ -39,7 +39,7 @@ from ...values.lattice import (
 )
 from ...values.rows import row
 from ...values.state import Content
-from ...values.traverse import cells_of
+from ...values.walk import cells_of
 from ..aliases.merged import sources_of
 from ..core.assigned import walk
 from ..core.frame import Frame, Restart

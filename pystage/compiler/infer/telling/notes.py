@@ -17,7 +17,7 @@ from ...values.remade import Remake
 from ...values.sites import contexts
 from ...values.state import ERROR
 from ...values.text import noted
-from ...values.traverse import values_of
+from ...values.walk import values_of
 from ..exceptions.raises import Instance
 from ..exceptions.raising import chain_of, error_of, exception_template, keys_of, number
 from ..exits import Exit

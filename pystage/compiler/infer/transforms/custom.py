@@ -37,7 +37,7 @@ from ...values.lattice import (
     Tuple,
 )
 from ...values.state import ERROR, OUTPUT
-from ...values.traverse import values_of
+from ...values.walk import values_of
 from ..calls.calls import apply_transformed, transformed
 from ..calls.canonical import Canonical
 from ..calls.summaries import Replay

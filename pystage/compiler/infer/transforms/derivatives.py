@@ -29,7 +29,7 @@ from ...ops import Constant
 from ...values.boundary import Form
 from ...values.holding import held, holding
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Slot, Tuple, Undef
-from ...values.traverse import cells_of, rebuild, values_of
+from ...values.walk import cells_of, rebuild, values_of
 from ..aliases.merged import MERGEABLE, seal, sources_of
 from ..calls.calls import call_transformed, put_transformed
 from ..calls.summaries import Replay

@@ -29,7 +29,7 @@ from ...ops.lanes import of_all_lanes
 from ...values.boundary import Form
 from ...values.holding import held, holding
 from ...values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Ref, Tuple
-from ...values.traverse import rebuild, values_of
+from ...values.walk import rebuild, values_of
 from ..calls.calls import call_transformed
 from ..calls.summaries import Replay
 from ..core.engine import Engine

@@ -24,7 +24,7 @@ from ...library.registry import instance_meaning, late_meanings, meaning
 from ...ops import Constant, StopGradient
 from ...values.boundary import Form, Owned, Path
 from ...values.lattice import FALSE, Abstract, Array, Const, Meaning, Tuple
-from ...values.traverse import rebuild
+from ...values.walk import rebuild
 from ..calls.invoke import by_position, callable_text
 from ..core.engine import Engine
 from .custom import Custom, call_with_rule

@@ -1,0 +1,235 @@
+"""The children of nodes: each class of abstract values, cells and templates gives them and is made anew of others."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from pystage.compiler.hlo.immutable import immutable
+from pystage.compiler.hlo.ir import Value
+from pystage.compiler.hlo.types import FLOAT64, INT64
+from pystage.compiler.values import boundary
+from pystage.compiler.values.boundary import (
+    Box,
+    Choice,
+    Container,
+    Form,
+    Generator,
+    Known,
+    Made,
+    Output,
+    Owned,
+    Path,
+    Same,
+)
+from pystage.compiler.values.lattice import (
+    Abstract,
+    ArrayCell,
+    Const,
+    DictCell,
+    ErrorCell,
+    ListCell,
+    Partial,
+    Ref,
+    Source,
+    Tuple,
+    Version,
+)
+from pystage.compiler.values.node import NOTE, Node
+from pystage.compiler.values.views import View, Window, entire
+from pystage.compiler.values.walk import (
+    LAYOUTS,
+    cells_of,
+    children,
+    counterparts,
+    head,
+    mapped,
+    nodes,
+    with_children,
+)
+
+from .samples import label, merged, number, parts, program, row, samples
+
+
+def templates() -> list[Node]:
+    """A sample of each class of templates, and of what is in them."""
+    first, second = Output(0, Form.NDARRAY), Output(1, Form.PYTHON, int)
+    return [
+        first,
+        Known(1),
+        Same(Path(Owned(1, "x"))),
+        Container(dict, ("a", "b"), (first, Known(2)), 3),
+        boundary.View(first, (Box((second, 0), (1, 2)), entire((2,))), 4),
+        Box((second, 0), (1, 2)),
+        Choice(second, (first, Known(None))),
+        Choice(second, (first, Known(None)), second),
+        Made(str, (first,), (("a", Known(2)),), 5),
+        Generator(second),
+    ]
+
+
+def inner() -> list[Node]:
+    """Samples of what stands between abstract values and program values."""
+    return [
+        *merged(3, views=True),
+        Version(9, program(), ListCell((number(),))),
+        Version((1, "x"), program(), row(2)),
+        *row(2).path,
+    ]
+
+
+def every() -> list[Node]:
+    """All samples."""
+    return [*samples(), *templates(), *inner()]
+
+
+each = pytest.mark.parametrize("x", every(), ids=label)
+
+
+def kinds(cls: type) -> set[str]:
+    """The names of the dataclasses of the compiler below a class."""
+    found = set()
+    for below in cls.__subclasses__():
+        found |= kinds(below)
+        if below.__module__.startswith("pystage.") and "__dataclass_fields__" in vars(below):
+            found.add(f"{below.__module__}.{below.__name__}")
+    return found
+
+
+def test_every_class_of_nodes_has_a_sample_or_is_a_view() -> None:
+    assert kinds(Node) - kinds(View) - {"pystage.compiler.values.views.View"} <= {
+        f"{type(x).__module__}.{type(x).__name__}" for x in every()
+    }
+
+
+def test_the_children_of_every_class_are_known() -> None:
+    pending: list[type] = [Node]
+    for cls in pending:
+        pending += cls.__subclasses__()
+        if cls.__module__.startswith("pystage.") and not cls.__subclasses__():
+            assert "__dataclass_fields__" in vars(cls), cls
+            noted = [f for f in fields(cls) if "note" in f.metadata]
+            layout = LAYOUTS[cls]
+            text = "".join([str(f.type) for f in fields(cls) if f not in noted])
+            assert layout.parts or not re.search(
+                r"Abstract\b(?!])|Template|Output|Value\b|CellNumber", text
+            ), cls
+
+
+def test_children_in_a_form_that_is_not_known_are_refused() -> None:
+    @immutable
+    class Deep(Abstract):
+        items: tuple[tuple[tuple[str, Abstract], ...], ...]
+
+    @immutable
+    class Listed(Abstract):
+        items: list[Abstract]
+
+    for cls in (Deep, Listed):
+        with pytest.raises(TypeError, match="not known"):
+            LAYOUTS[cls]
+
+
+@each
+def test_the_same_children_give_the_same_node(x: Any) -> None:
+    assert with_children(x, children(x)) is x
+    assert mapped(x, lambda child: child) is x
+
+
+@each
+def test_the_children_are_put_in_their_places(x: Any) -> None:
+    stand_ins = [_other(child) for child in children(x)]
+    made = with_children(x, stand_ins)
+    assert type(made) is type(x)
+    assert list(children(made)) == stand_ins
+    assert head(made) == head(x)
+    back = with_children(made, children(x))
+    assert head(back) == head(x)
+    assert list(map(id, children(back))) == list(map(id, children(x)))
+
+
+def _other(child: Any) -> Any:
+    if isinstance(child, Value):
+        return Value(child.type, child.owner, child.index)
+    if isinstance(child, Node):
+        return Const(1) if isinstance(child, Abstract) else Known(1)
+    return child + 1000
+
+
+@each
+def test_too_few_and_too_many_children_are_refused(x: Any) -> None:
+    with pytest.raises(ValueError, match="children"):
+        with_children(x, [*children(x), Const(1)])
+    if children(x):
+        with pytest.raises(ValueError, match="children"):
+            with_children(x, children(x)[1:])
+
+
+@each
+def test_what_changes_nothing_in_place_changes_nothing(x: Any) -> None:
+    before = list(children(x))
+    mapped(x, _other)
+    assert list(children(x)) == before
+
+
+@pytest.mark.parametrize("x", samples(), ids=label)
+def test_all_that_is_inside_is_what_the_fields_hold(x: Any) -> None:
+    found = [child for node in nodes(x) for child in children(node)]
+    fields = [v for kind, v in parts(x) if kind != "view"]
+    assert sorted(map(id, [c for c in found if isinstance(c, Value)])) == sorted(
+        map(id, [v for v in fields if isinstance(v, Value)])
+    )
+    assert sorted([c for c in found if isinstance(c, int)]) == sorted(
+        [v for v in fields if isinstance(v, int)]
+    )
+
+
+def test_children_stand_in_the_order_of_the_fields() -> None:
+    a, b, c = number(), number(INT64), program(INT64)
+    assert list(children(Partial(a, (b,), (("n", a),)))) == [a, b, a]
+    assert list(children(Ref(3, (Window((c, 0), (1, 1)),)))) == [3, Window((c, 0), (1, 1))]
+    assert list(children(DictCell({"a": a, 1: b}))) == [a, b]
+    x = ArrayCell(program(), True, merged(2), c)
+    assert list(children(x)) == [x.value, *x.sources, c]
+
+
+def test_heads_tell_data_keys_and_counts_apart() -> None:
+    a, b = number(), number()
+    assert head(Tuple((a,))) == head(Tuple((b,)))
+    assert head(Tuple((a,))) != head(Tuple((a, b)))
+    assert head(Partial(a, (), (("n", a),))) == head(Partial(b, (), (("n", b),)))
+    assert head(Partial(a, (), (("n", a),))) != head(Partial(a, (), (("m", a),)))
+    assert head(DictCell({"a": a})) != head(DictCell({"b": a}))
+    assert head(ArrayCell(program(), which=1)) != head(ArrayCell(program(), which=2))
+    assert head(ArrayCell(program(), which=1)) != head(ArrayCell(program(), which=program(INT64)))
+    assert head(Window((0, program()), (1, 1))) != head(Window((1, program()), (1, 1)))
+
+
+def test_notes_are_no_part_of_a_node() -> None:
+    noted = [f"{type(x).__name__}.{f.name}" for x in samples() for f in fields(x) if f.metadata == NOTE]  # type: ignore[arg-type]
+    why = {"MaybeUndef.span", "OneOf.reason", "Optional.reason", "Undef.span", "Unknown.reason"}
+    assert set(noted) == {*why, "OneOf.sides", "Picked.sources"}
+    source = Source(Ref(1), ListCell((Ref(2),)))
+    assert list(nodes(source)) == [source, source.ref]
+
+
+def test_sources_and_versions_are_named_but_not_referred_to() -> None:
+    assert cells_of(ListCell((Ref(5),), merged(3))) == [5]
+    assert cells_of(ErrorCell(versions=(Version(9, program(), Ref(2)),))) == []
+
+
+def test_counterparts_are_what_the_other_has_in_the_same_places() -> None:
+    hole, other = program(INT64), program(FLOAT64)
+    assert counterparts(ArrayCell(other, which=hole), ArrayCell(other, which=2)) == [other, 2]
+    assert counterparts(Window((3, hole), (1, 1)), Window((3, 7), (1, 1))) == [7]
+    x = ErrorCell(hole, {("a", 0): other, ("b", 0): other})  # type: ignore[dict-item]
+    assert counterparts(x, ErrorCell(0, {("b", 0): hole})) == [0, None, hole]  # type: ignore[dict-item]
+
+
+def test_all_nodes_of_a_template() -> None:
+    result = Output(0, Form.JAX)
+    template = Container(tuple, (0,), (Choice(result, (Known(1), result)),), 1)
+    assert [type(n) for n in nodes(template)] == [Container, Choice, Output, Known, Output]
