@@ -33,7 +33,7 @@ class Watch:
     @property
     def body_passes(self) -> list[int]:
         """How often the body of each loop was inferred, by the last engine."""
-        return list(self.engines[-1].body_passes.values())
+        return [times for _, written, times in self.engines[-1].effort.loops() if not written]
 
     @property
     def callees(self) -> list[str]:

@@ -179,9 +179,9 @@ class _Entry:
         """
         engine = self.engine
         world = engine.externals
-        if not (engine.objects_told_apart or any(m.kind is not Write.ARRAY for m in mutations)):
+        if not (engine.externals.told_apart or any(m.kind is not Write.ARRAY for m in mutations)):
             return
-        arrays = engine.objects_told_apart
+        arrays = engine.externals.told_apart
         paths = [
             path
             for path, content in world.initial.values()
@@ -231,13 +231,13 @@ class _Entry:
         generators, timed = engine.externals.generators, failure is not None
         draws: Draws | None = None
         drawn: list[Value] = []
-        if engine.drawn or generators:
-            hoist = Hoist(engine.origins, generators, places, timed, engine.unrolled, engine.known)
+        if engine.effects.drawn or generators:
+            hoist = Hoist(engine.origins, generators, places, timed, engine.loops.unrolled, engine.known)
             draws, drawn = hoist.program(body)
             self.engine.origins.ask_for_demands()
         groups, draw_groups = arrange(body, list(self.leaves.values()), hidden, drawn)
         return Program(
-            function=Function(name, body, catches=body in engine.catching),
+            function=Function(name, body, catches=body in engine.raises.catching),
             leaves=tuple(self.leaves),
             hidden=tuple([h for h, _ in hidden]),
             groups=groups,
@@ -245,11 +245,11 @@ class _Entry:
             result=template,
             mutations=tuple(mutations),
             alias_sensitive=len(self.structures) > 1
-            and (engine.objects_told_apart or any(m.kind is not Write.ARRAY for m in mutations)),
+            and (engine.externals.told_apart or any(m.kind is not Write.ARRAY for m in mutations)),
             failure=failure,
             draws=None if draws is None else replace(draws, groups=draw_groups),
             in_order=self.in_order(mutations),
-            multiplied=engine.effort.multiplied(engine.unrolled),
+            multiplied=engine.effort.multiplied(engine.loops.unrolled),
         )
 
     def check(self) -> None:

@@ -353,7 +353,7 @@ class Exit:
             after = engine.state.slots.get(cell, before)
             if after is not before:
                 self._last[cell] = self.changed(cell, after)
-        for slot in engine.written_globals():
+        for slot in engine.namespaces.written(engine.state):
             self._last[slot] = self.changed(slot, engine.state.get(slot))
         for mutations in self._last.values():
             found += mutations
@@ -383,7 +383,7 @@ class Exit:
         for version in error.versions:
             if isinstance(version.slot, int) and version.slot not in self.engine.externals.initial:
                 continue  # a new object: what refers to it says what it holds (`as_seen`)
-            if isinstance(version.slot, tuple) and version.slot[0] not in self.engine.global_names:
+            if isinstance(version.slot, tuple) and version.slot[0] not in self.engine.namespaces.owners:
                 continue  # a variable of a function that a handler went on with: the caller does not see it
             before = conditions.get(version.slot, ())
             only = self.output(version.condition, Form.PYTHON).index
@@ -392,11 +392,11 @@ class Exit:
             conditions[version.slot] = (*before, only)
         for slot, last in self._last.items():
             found += [replace(m, unless=conditions.get(slot, ())) for m in last]
-        return found, Failure(code, self.engine.sites.find, payload, first)
+        return found, Failure(code, self.engine.raises.sites.find, payload, first)
 
     def assignment(self, slot: tuple[int, str], value: Any) -> list[Mutation]:
         """The mutation of a global variable, or of an attribute of a class; none where it was not assigned yet."""
-        owner, name = self.engine.global_names[slot[0]], slot[1]
+        owner, name = self.engine.namespaces.owners[slot[0]], slot[1]
         of_class = isinstance(owner, type)
         path = Path(Owned(owner, owner.__qualname__) if isinstance(owner, type) else Global(owner, name))
         what = f"the attribute {path}.{name}" if of_class else f"the global variable {name!r}"

@@ -148,7 +148,7 @@ class Interpreter(Engine):
 
     def attempt(self, call: Callable[[], Abstract], exceptions: type[BaseException]) -> Abstract | None:
         frame, span = self.frame, self.b.span
-        before, first = raising.error_of(self), self.sites.next
+        before, first = raising.error_of(self), self.raises.sites.next
         found: list[Abstract] = []
         with self.intervals.knowing({}):
             error = raising.attempt(self, lambda: found.append(call()))
@@ -156,7 +156,7 @@ class Interpreter(Engine):
         caught = error is not None and raising.catches(self, exceptions, error, before)
         if error is not None and not caught:
             raise error
-        may = any(issubclass(cls, exceptions) for cls in self.sites.classes(first))
+        may = any(issubclass(cls, exceptions) for cls in self.raises.sites.classes(first))
         if may and not caught and raising.error_of(self).code is not before.code:
             what = f"{exceptions.__name__} under a condition of the run time"
             raise DiagnosticError(HandlerAtRunTime(span=span, what=what))
@@ -180,7 +180,7 @@ class Interpreter(Engine):
         raising.check_first(self, bad, cases)
 
     def draw(self, action: Action, operands: Sequence[Value], type: ArrayType | None) -> Value | None:
-        self.drawn = True
+        self.effects.drawn = True
         running = raising.is_running(self)
         watched = [] if running is None else [running]
         op = self.b.apply(Draw(action, len(operands), type, bool(watched)), (*operands, *watched))

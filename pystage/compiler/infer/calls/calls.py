@@ -30,9 +30,10 @@ from ..aliases.merged import note_stale, seal, sources_of
 from ..core.assigned import calls_of_itself
 from ..core.frame import Frame, PythonRaise
 from ..exceptions.raising import attempt, chain_of, error_of, expose, is_observable, merge_error
+from .callees import Callee
 from .canonical import Canonical
 from .printing import output_of, refuse_under_jax
-from .summaries import Callee, Replay
+from .summaries import Replay
 
 if TYPE_CHECKING:
     from ..core.engine import Engine
@@ -67,24 +68,24 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
         canonical.describe(Ref(cell))
     if engine.modules is not None:
         canonical.describe(Ref(engine.modules))
-    for variable in engine.written_globals():
+    for variable in engine.namespaces.written(engine.state):
         canonical.describe(cast(Abstract, engine.state.slots[variable]))
     canonical.describe_code(error_of(engine).code)
     canonical.describe_code(output_of(engine).token)
     key = (
         callee.identity,
         engine.x64,
-        engine.handling > 0,
+        engine.raises.handling > 0,
         jax.config.jax_default_matmul_precision,
         product_type(),
         *canonical.tokens,
     )
-    known = engine.callees[key]
+    known = engine.callees.summaries[key]
     for replay in known.replays:
         if _serves(engine, replay, canonical):
             return _apply(engine, replay, canonical, first=False)
     limit = _recursion_limit(engine, callee)
-    if engine.depth >= limit or known.in_progress:
+    if engine.callees.depth >= limit or known.in_progress:
         function = callee.function
         calls = calls_of_itself(function)
         raise DiagnosticError(
@@ -118,7 +119,7 @@ def _recursion_limit(engine: Engine, callee: Callee) -> int:
         if engine.can_be_known(condition):
             engine.known(condition, "how deep this recursion goes")
     engine.origins.ask_for_demands()
-    return engine.depth if count >= 8 * UNDECIDED_RECURSION else RECURSION_LIMIT
+    return engine.callees.depth if count >= 8 * UNDECIDED_RECURSION else RECURSION_LIMIT
 
 
 def call_transformed(
@@ -157,7 +158,7 @@ def transformed(
         canonical.describe(value)
     if engine.modules is not None:
         canonical.describe(Ref(engine.modules))
-    for variable in engine.written_globals():
+    for variable in engine.namespaces.written(engine.state):
         canonical.describe(cast(Abstract, engine.state.slots[variable]))
     canonical.describe_code(error_of(engine).code)
     canonical.describe_code(output_of(engine).token)
@@ -202,7 +203,7 @@ def put_transformed(
     """Puts what a callee's function was made into in its place: it must run each time if that must, and draws once."""
     require_drawn_once(replay.function, (made,))
     if not replay.pure:
-        engine.effectful.add(made)
+        engine.effects.functions.add(made)
     return engine.b.apply(Call(made), operands, pure=replay.pure).results
 
 
@@ -239,7 +240,7 @@ def _infer_callee(
     errors, told = (engine.mark_errors(), engine.errors.repeated), engine.kinds_told
     span = engine.b.span
     found: list[Abstract] = []
-    first_site, first_cell = engine.sites.next, state.next_cell
+    first_site, first_cell = engine.raises.sites.next, state.next_cell
     raised = error_of(engine).code
 
     def param(value: Value) -> Value:
@@ -249,7 +250,7 @@ def _infer_callee(
         state.fork() as changes,
         engine.b.isolated(body),
         engine.intervals.knowing({}),
-        engine.inside_callee(body) as scope,
+        engine.callees.enter(body) as scope,
     ):
         token = output_of(engine).token
         state.set(OUTPUT, printed := OutputCell(param(token) if isinstance(token, Value) else token))
@@ -275,7 +276,10 @@ def _infer_callee(
     made = _made(changes, kept, {*canonical.cells, *outer}) if state.next_cell > first_cell else {}
     free = _close(body)
     function = HloFunction(
-        engine.fresh_name(activation.name), body, activation.span, catches=body in engine.catching
+        engine.callees.fresh_name(activation.name),
+        body,
+        activation.span,
+        catches=body in engine.raises.catching,
     )
     depends += [(c, state.slots[c]) for c in captured[known_before:] if c in state.slots]
     parameters = dict(canonical.cells)
@@ -290,14 +294,14 @@ def _infer_callee(
         tuple(depends),
         error if error is not before else None,
         output if output is not printed else None,
-        (first_site, engine.sites.next, len(chain_of(engine)) + 1),
+        (first_site, engine.raises.sites.next, len(chain_of(engine)) + 1),
         raises,
         {n: scope.observed[c] for c, n in canonical.cells.items() if c in scope.observed},
-        not engine.has_effects(body),
+        not engine.effects.are_in(body),
         {n: state.laid_out[c] for c, n in canonical.cells.items() if c in state.laid_out},
     )
     if not replay.pure:
-        engine.effectful.add(function)
+        engine.effects.functions.add(function)
     replay.tells_kinds = engine.kinds_told != told
     _note_results(replay)
     clean = (engine.mark_errors(), engine.errors.repeated) == errors
@@ -311,7 +315,7 @@ def _enter(engine: Engine, canonical: Canonical, param: Callable[[Value], Value]
     for cell in canonical.cells:
         if cell in state.slots:
             state.set(cell, rebuild(cast(Cell, state.slots[cell]), param))
-    for variable in engine.written_globals():
+    for variable in engine.namespaces.written(engine.state):
         state.set(variable, rebuild(cast(Abstract, state.slots[variable]), param))
     seal(state, canonical.cells)
 
@@ -426,7 +430,7 @@ def _apply(
         state.set(OUTPUT, rebuild(replay.output, value))
     before = error_of(engine).code
     if replay.error is not None:
-        shift = 0 if first else engine.sites.repeat(*replay.sites, chain_of(engine, inside=True))
+        shift = 0 if first else engine.raises.sites.repeat(*replay.sites, chain_of(engine, inside=True))
         merge_error(engine, rebuild(replay.error, value, cell_of), shift)
     result = rebuild(replay.result, value, cell_of)
     if replay.raises is not None:

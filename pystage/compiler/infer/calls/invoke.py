@@ -43,8 +43,8 @@ from ..exceptions import made as made_exceptions
 from ..objects import classes, dataclass_methods, namedtuples, objects
 from ..telling.foreign import callable_name, is_foreign, unknown_call, whole_refusal
 from .binding import bind
+from .callees import Callee
 from .calls import call_function
-from .summaries import Callee
 
 if TYPE_CHECKING:
     from ..core.engine import Engine
@@ -95,7 +95,7 @@ def call_meaning(
             raise DiagnosticError(WrongArguments(span=engine.b.span, name=name, why=str(error))) from None
         args, kwargs = bound.args, bound.kwargs
     of_jax = name.startswith("jax")
-    engine.under_jax += of_jax
+    engine.callees.under_jax += of_jax
     try:
         return meaning(engine, *args, **kwargs)
     except AxisProblem as problem:
@@ -104,11 +104,11 @@ def call_meaning(
         types = "element types that NumPy brings to no common one"
         raise DiagnosticError(NoSuchOperation(span=engine.b.span, operation=name, types=types)) from None
     finally:
-        engine.under_jax -= of_jax
+        engine.callees.under_jax -= of_jax
 
 
 def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Abstract:
-    if id(value) in engine.own_functions:
+    if id(value) in engine.callees.own:
         return _call_own(engine, value, args, kwargs)
     meaning = meaning_of(value)
     if meaning is not None:
@@ -146,7 +146,7 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
     if isinstance(value, types.FunctionType):
         if not (of_jax or is_generated(value) or is_library_function(value)):
             engine.externals.keep.append(value)
-            engine.own_functions.add(id(value))
+            engine.callees.own.add(id(value))
         return _call_python(engine, value, args, kwargs)
     if isinstance(value, types.MethodType):
         return call(
@@ -228,9 +228,9 @@ def _call_own(engine: Engine, function: types.FunctionType, args: Args, kwargs: 
 
 
 def _python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee, dict[str, Abstract]]:
-    found = engine.python_callees.get(id(function))
+    found = engine.callees.of_python.get(id(function))
     if found is None:  # kept alive by the callee's own keep
-        found = engine.python_callees[id(function)] = python_callee(engine, function)
+        found = engine.callees.of_python[id(function)] = python_callee(engine, function)
     return found
 
 

@@ -1,30 +1,14 @@
-"""What is known of functions of the program: what to run at a call, and what a call did, to be done again at the next."""
+"""What a call of a function did, to be done again at the next call of that kind."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from ...hlo.ir import Function as HloFunction
 from ...hlo.ir import Value
-from ...stage import ir as stage
 from ...values.lattice import Abstract, Cell, ErrorCell, OutputCell, Slot
 from ...values.state import Content, Layout
 from ..core.frame import PythonRaise
-
-
-@dataclass(slots=True)
-class Callee:
-    """A function to call: stage IR, its module, and what it closes over.
-
-    `bound` are the values of its parameters; `cells` the heap cells of its free variables.
-    """
-
-    function: stage.Function
-    namespace: dict[str, Any]
-    module: str
-    cells: dict[str, int]
-    identity: object
 
 
 @dataclass(slots=True, eq=False)

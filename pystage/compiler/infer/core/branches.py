@@ -300,7 +300,7 @@ def emit_if(engine: Engine, predicate: Value, regions: list[Region], join: Join)
     for side, region in enumerate(regions):
         region.results = tuple([p[side] for p in kept])
     made: dict[tuple[Value, Value], Value] = {}
-    if kept or any(map(engine.has_effects, regions)):
+    if kept or any(map(engine.effects.are_in, regions)):
         op = engine.b.apply(If(), (predicate,), regions)
         made = dict(zip(kept, op.results))
     by_hole: dict[Value, Value] = {}

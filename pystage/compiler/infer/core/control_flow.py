@@ -64,11 +64,10 @@ def while_(e: Engine, i: stage.While) -> None:
         return e.held(i.cond)
 
     def body() -> None:
-        e.body_passes[i] = e.body_passes.get(i, 0) + 1
-        with e.effort.again(i, False, e.body_passes[i]):
+        with e.effort.next_pass(i):
             e.run_block(i.body)
 
-    if i not in e.unrolled:
+    if i not in e.loops.unrolled:
         infer_loop(e, Loop(test, body, frame.id, instruction=i, trips=None))
         return
     for times in range(1, UNROLL_LIMIT + 1):
@@ -79,13 +78,13 @@ def while_(e: Engine, i: stage.While) -> None:
             return
         if not e.known(e.truth(test()), "whether this loop goes on"):
             return
-        with e.effort.again(i, True, times):
+        with e.effort.trip(i, times):
             e.run_block(i.body)
     raise DiagnosticError(_too_many(e, i, UNROLL_LIMIT + 1))
 
 
 def _too_many(e: Engine, i: stage.Instr, trips: int) -> TooManyToUnroll:
-    why = e.unrolled.get(i)
+    why = e.loops.unrolled.get(i)
     notes = () if why is None else (why,)
     return TooManyToUnroll(span=i.span, notes=notes, trips=trips, limit=UNROLL_LIMIT)
 
@@ -104,7 +103,7 @@ def for_(e: Engine, i: stage.For) -> None:
     iterable = e.get(i.iterable)
     if isinstance(iterable, Ref) and isinstance(e.state.get(iterable.cell), ObjectCell):
         iterable = iterator_of(e, iterable)
-    parts = None if i in e.unrolled else rolled(e, iterable)
+    parts = None if i in e.loops.unrolled else rolled(e, iterable)
     if parts is None:
         _unrolled_for(e, i, iterable)
     else:
@@ -146,14 +145,13 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
         e.state.set(counter, operators.binary(e, "+", position, Const(1)))
 
     def body() -> None:
-        e.body_passes[i] = e.body_passes.get(i, 0) + 1
         position = cast(Abstract, e.state.get(counter))
         if isinstance(position, Array):
             last = TRIPS if trips is None else trips - 1
             position = Array(position.value, Form.PYTHON, lower=0, upper=last)
         for each in growing:
             each.begin_trip()
-        with e.effort.again(i, False, e.body_passes[i]):
+        with e.effort.next_pass(i):
             trip(position)
         for each in growing:
             each.end_trip(position)
@@ -173,7 +171,7 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
     def trip(item: Step) -> None:
         nonlocal times
         times += 1
-        with e.effort.again(i, True, times):
+        with e.effort.trip(i, times):
             e.b.span = i.span
             e.put(i.target, item())
             e.run_block(i.body)
@@ -274,7 +272,7 @@ def exception_of(e: Engine, value: Abstract) -> Abstract:
 def raise_(e: Engine, i: stage.Raise) -> None:
     if i.exc is None:
         handled = e.current.handled
-        if not handled and e.handling:
+        if not handled and e.raises.handling:
             what = "`raise` without an exception in a function that a handler calls"
             raise DiagnosticError(HandlerAtRunTime(span=i.span, what=what))
         if not handled:

@@ -89,10 +89,16 @@ class Effort:
         finally:
             self._most = most
 
-    def again(self, loop: stage.Instr, written: bool, times: int) -> Again:
-        """For a `with` block: the `times`th trip of a loop that is written out, or pass over the body of a rolled one."""
-        done = self._done.setdefault((loop, written), _Done())
-        done.times = max(done.times, times)
+    def next_pass(self, loop: stage.Instr) -> Again:
+        """For a `with` block: one more pass over the body of a rolled loop."""
+        done = self._done.setdefault((loop, False), _Done())
+        done.times += 1
+        return Again(self, done)
+
+    def trip(self, loop: stage.Instr, number: int) -> Again:
+        """For a `with` block: the trip of this number, from 1, of a loop that is written out."""
+        done = self._done.setdefault((loop, True), _Done())
+        done.times = max(done.times, number)
         return Again(self, done)
 
     def loops(self) -> list[tuple[stage.Instr, bool, int]]:

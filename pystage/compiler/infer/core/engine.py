@@ -8,9 +8,6 @@ itself, and reaches the others through the engine. `Interpreter` (`infer/interpr
 from __future__ import annotations
 
 import abc
-import operator
-import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
@@ -21,14 +18,13 @@ from ....config import config
 from ...analysis.intervals import Intervals
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError, Note
 from ...hlo.builder import Builder
-from ...hlo.ir import Function, Region, Value
+from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL
-from ...hlo.walk import callees
 from ...library import everything  # noqa: F401  (declares all meanings)
 from ...library.context import Context, Raw
 from ...library.python import operators
 from ...library.rules.by_path import KindByPath
-from ...ops import Convert, Not, Rule
+from ...ops import Convert, Not
 from ...stage import ir as stage
 from ...values.boundary import Form, Owned, Path, Step
 from ...values.by_path import narrowed
@@ -40,29 +36,27 @@ from ...values.lattice import (
     ByPath,
     Cell,
     Const,
-    Meaning,
     OneOf,
     Optional,
     Ref,
-    Slot,
     Unknown,
 )
-from ...values.sites import Sites
 from ...values.state import State
-from ..calls.summaries import Callee, Known
-from ..exceptions.raises import Guard, Instance
+from ..calls.callees import Callees
+from ..exceptions.raises import Raises
 from ..objects.externals import Externals
+from ..objects.namespaces import Namespaces
 from ..telling.errors import Errors
 from ..telling.trail import Watched, watched
+from ..transforms.rules import CustomRules
 from .constants import Origins, decided, demandable, is_computed, known, unroll_around
+from .effects import Effects
 from .effort import Effort
-from .frame import Frame, Scope
-from .loop import Active
+from .frame import Frame
+from .loop import Loops
 
-_purity = operator.attrgetter("kind.pure")
 _BY_PATH = frozenset([Optional, ByPath, OneOf])
 """What may be one thing or another, as the path says that the program takes."""
-_NOT_IN_NAMES = re.compile(r"\W")
 
 
 class Engine(Context):
@@ -77,57 +71,25 @@ class Engine(Context):
         self.intervals = Intervals(self.effort.run)
         self.x64 = x64
         self.jax_loops = {}
-        self.drawn = False
-        """True once the program has drawn random numbers."""
-        self.unrolled = unrolled
-        """Loops that are written out since inference began again, and what made them be."""
         self.errors = Errors()
         self.origins = Origins()
         self.externals = Externals(self.root, self.b, self.state, self.origins)
-        self.sites = Sites()
-        self.exposed: set[Slot] = set()
-        """Cells that something that the caller has refers to."""
-        self.guards: list[Guard] = []
-        """Bodies of `try` that are being inferred, outermost first."""
-        self.handling = 0
-        """How many handlers are being inferred, those of callers included."""
-        self.instances: dict[int, Instance] = {}
-        """By number of the place: the exceptions that staged code has made."""
+        self.namespaces = Namespaces()
+        self.raises = Raises()
         self.frame: Frame | None = None
-        self.callees: defaultdict[object, Known] = defaultdict(Known)
-        self.python_callees: dict[int, tuple[Callee, dict[str, Abstract]]] = {}  # by id of the function
-        self.own_functions: set[int] = set()
-        """Ids of functions of the program: a call of one runs its source, whatever it is given."""
-        self.special_methods: dict[tuple[type, str], Abstract] = {}  # functions in classes of the program
-        self.library_attributes: dict[tuple[int, str], Abstract] = {}  # by id of the module, and the name
-        self.body_passes: dict[stage.Instr, int] = {}
+        self.callees = Callees()
+        self.effects = Effects()
+        self.loops = Loops(unrolled)
+        self.custom_rules = CustomRules()
         self.kinds_told = 0
         """How often something is done for each kind that a number may be of."""
-        self.widened: set[stage.Instr] = set()
-        """Loops of which a variable has another type after the first trip than before it."""
-        self.active_loops: list[Active] = []
-        self._names: dict[str, int] = {}
-        self.scopes: list[Scope] = []
-        self._namespaces: dict[int, int] = {}
-        self.global_names: dict[int, dict[str, Any] | type] = {}
-        self.objects_told_apart = False
-        self.pulled_rules: dict[int, tuple[Meaning, Meaning]] = {}
-        """By id of a `jax.custom_jvp` object of the program: the rules for reverse mode that its rule comes to."""
         self.constructing: set[int] = set()
         """Cells of objects that take attributes only until they are made."""
         self.modules: int | None = None
         """The cell of the Linen modules at work, outermost first; None before any was."""
-        self.rules: dict[object, Rule] = {}
-        """Rules of `pystage.custom_vjp` that are being made, by what tells calls apart."""
-        self.effectful: set[Function] = set()
-        """Functions in which something must run even when their results are unused."""
-        self.catching: set[Region] = set()
-        """Bodies of functions with a `try` that may catch something at run time."""
         self.trail = watched()
         if self.trail is not None:
-            self.trail.begin(Watched(self.root, self.scopes, self.state, self.effort))
-        self.under_jax = 0
-        """In how many functions of JAX inference is, of those that trace what they are given."""
+            self.trail.begin(Watched(self.root, self.callees.open, self.state, self.effort))
 
     # -- the door: what the rooms do for each other, besides what a `Context` does
 
@@ -174,51 +136,6 @@ class Engine(Context):
                 yield
         finally:
             self.b.span, self.frame = span, frame
-
-    def inside_callee(self, body: Region) -> Scope:
-        """Inferring the function whose body is `body`, in a `with` block."""
-        return Scope(body, self.scopes)
-
-    @property
-    def depth(self) -> int:
-        """How many callees are being inferred."""
-        return len(self.scopes)
-
-    def note_caught(self) -> None:
-        """Notes for the function being inferred that it goes on after what has been raised."""
-        self.catching.add(self.scopes[-1].body if self.scopes else self.root)
-
-    def note_observed(self, slot: Slot, seen: bool) -> None:
-        """Notes for the callees being inferred what they depend on."""
-        for scope in self.scopes:
-            scope.observed.setdefault(slot, seen)
-
-    def has_effects(self, region: Region) -> bool:
-        """True if something in a region must run even when its results are unused."""
-        if not all(map(_purity, region.walk())):
-            return True
-        effectful = self.effectful
-        return bool(effectful) and any(not effectful.isdisjoint(callees(op)) for op in region.walk())
-
-    def fresh_name(self, name: str) -> str:
-        """A name for a private function."""
-        name = _NOT_IN_NAMES.sub("_", name).strip("_") or "lambda"
-        count = self._names.get(name, 0)
-        self._names[name] = count + 1
-        return f"{name}_{count}" if count else name
-
-    def written_globals(self) -> list[tuple[int, str]]:
-        """The variables of modules and the attributes of classes that the program has assigned."""
-        if not self._namespaces:
-            return []
-        return [s for s in self.state.slots if isinstance(s, tuple) and s[0] < 0]
-
-    def namespace_number(self, namespace: dict[str, Any] | type, create: bool = False) -> int | None:
-        """The frame number under which assigned variables of a module, or of a class, stand; None if none was assigned."""
-        if create:
-            self.externals.keep.append(namespace)
-            self._namespaces.setdefault(id(namespace), -len(self._namespaces) - 1)
-        return self._namespaces.get(id(namespace))
 
     @property
     def current(self) -> Frame:
@@ -320,20 +237,16 @@ class Engine(Context):
             return value.value
         before = self.origins.crossings
         result = known(self.state, self.origins, value, what, self.b.span)
-        self._note_crossings(before)
+        if self.origins.crossings != before:
+            self.callees.note_crossed()
         return result
 
     def is_computed(self, value: Array) -> bool:
         before = self.origins.crossings
         result = is_computed(self.origins, value)
-        self._note_crossings(before)
-        return result
-
-    def _note_crossings(self, before: int) -> None:
-        """What was found out depends on the callers of what is being inferred, if it led there."""
         if self.origins.crossings != before:
-            for scope in self.scopes:
-                scope.crossed = True
+            self.callees.note_crossed()
+        return result
 
     def can_be_known(self, value: Raw) -> bool:
         if isinstance(value, Array):
@@ -358,4 +271,4 @@ class Engine(Context):
         return value if value.type.dtype == BOOL else self.b.op(Convert(BOOL), value)
 
     def told_apart(self) -> None:
-        self.objects_told_apart = True
+        self.externals.told_apart = True

@@ -90,7 +90,7 @@ def _special(e: Engine, i: stage.Load, value: Abstract | None) -> Abstract:
 
 
 def _global(e: Engine, frame: Frame, name: str) -> Abstract | None:
-    number = e.namespace_number(frame.namespace)
+    number = e.namespaces.number(frame.namespace)
     if number is not None and (number, name) in e.state.slots:
         return cast(Abstract, e.state.get((number, name)))
     return e.externals.global_variable(frame.namespace, name)
@@ -100,7 +100,7 @@ def _assign(e: Engine, name: str, scope: stage.Scope, value: Abstract) -> None:
     frame = e.current
     match scope:
         case stage.Scope.LOCAL:
-            if e.guards:
+            if e.raises.bodies:
                 raising.write(e, (frame.id, name), value)
             else:
                 e.state.set((frame.id, name), value)
@@ -112,9 +112,7 @@ def _assign(e: Engine, name: str, scope: stage.Scope, value: Abstract) -> None:
 
 def _assign_global(e: Engine, namespace: dict[str, Any], name: str, value: Abstract) -> None:
     """`global name; name = value`."""
-    number = e.namespace_number(namespace, create=True)
-    assert number is not None
-    e.global_names[number] = namespace
+    number = e.namespaces.assigned(namespace)
     if (number, name) not in e.state.slots and name in namespace:  # what other paths leave as it is
         e.state.define((number, name), e.externals.global_variable(namespace, name) or NONE)
     raising.write(e, (number, name), value)
@@ -137,7 +135,7 @@ def _delete(e: Engine, i: stage.Delete) -> None:
 
 def _get_attr(e: Engine, i: stage.GetAttr) -> None:
     obj = e.get(i.obj)
-    found = e.library_attributes.get((id(obj.value), i.attr)) if type(obj) is Const else None
+    found = e.externals.library_attributes.get((id(obj.value), i.attr)) if type(obj) is Const else None
     e.put(i.dst, attributes.getattr_(e, obj, i.attr) if found is None else found)
 
 

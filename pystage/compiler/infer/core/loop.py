@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
+from ...diagnostics.diagnostic import Note
 from ...hlo.ir import Region
 from ...stage import ir as stage
 from ...values.lattice import Abstract, ErrorCell, Slot
@@ -55,3 +56,17 @@ class Active:
     round: int
     guess: dict[Slot, Content]
     entry: dict[Slot, Content]
+
+
+@dataclass(slots=True, eq=False)
+class Loops:
+    """The loops of one program.
+
+    `unrolled` are those that are written out since inference began again, and what made them be. `active` are those whose
+    bodies are being inferred, outermost first. `widened` are those of which a variable has another type after the first
+    trip than before it.
+    """
+
+    unrolled: Mapping[stage.Instr, Note | None]
+    active: list[Active] = field(default_factory=list)
+    widened: set[stage.Instr] = field(default_factory=set)

@@ -100,7 +100,7 @@ def _infer_rolled(engine: Engine, loop: Loop) -> None:
         entry = {slot: engine.state.slots[slot] for slot in patterns}
         active = Active(round, patterns, entry)
         mark = engine.mark_errors()
-        engine.active_loops.append(active)
+        engine.loops.active.append(active)
         try:
             _settle(engine, loop, dict(patterns))
             return
@@ -110,7 +110,7 @@ def _infer_rolled(engine: Engine, loop: Loop) -> None:
             engine.forget_errors(mark)
             widened = active.guess
         finally:
-            engine.active_loops.pop()
+            engine.loops.active.pop()
 
 
 def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
@@ -134,7 +134,7 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
         widened |= join.widened
         parted |= bool(join.conflicts) and not join.grows
         if widened and loop.instruction is not None:
-            engine.widened.add(loop.instruction)
+            engine.loops.widened.add(loop.instruction)
         settled = {slot: entry[0] for slot, entry in join.entries.items()}
         for counter, ends in counters.items():
             if counter in settled:
@@ -236,7 +236,7 @@ def _widen_outer(engine: Engine, settled: dict[Slot, Content], changes: Changes)
     So one pass of each is thrown away, where each would find it by a pass of its own for every pass of the
     loops around it.
     """
-    for outer in engine.active_loops[:-1]:
+    for outer in engine.loops.active[:-1]:
         if outer.round >= WIDEN_LIMIT:
             continue
         found = False

@@ -115,7 +115,7 @@ def _joined(
 
 def instance_at(engine: Engine, caught: Caught, origin: int) -> Abstract | None:
     """The exception that staged code has made at a place, of the values at hand; None if it refers to objects."""
-    made = engine.instances.get(origin)
+    made = engine.raises.instances.get(origin)
     if made is None or cells_of(made.exception):
         return None
     payload = dict(zip(caught.remake.keys, caught.values[1:], strict=True))
@@ -159,8 +159,8 @@ def _raised_by(engine: Engine, caught: Caught) -> list[object]:
     """What the places raise that a caught exception may come from: an instance, or one of the same class and shape."""
     found: list[object] = []
     for _, origin, _ in caught.places:
-        made = engine.instances.get(origin)
-        found.append(made.exception if made is not None else engine.sites.at(origin).fallback)
+        made = engine.raises.instances.get(origin)
+        found.append(made.exception if made is not None else engine.raises.sites.at(origin).fallback)
     return found
 
 

@@ -91,7 +91,7 @@ class _Thrown:
         places = frozenset([(n, *self.places[n]) for n in numbers])
         origins = {origin for _, origin, _ in places}
         exception = self._instance(origins.pop()) if len(origins) == 1 else None
-        remake = Remake(tuple(payload), self.engine.sites.find)
+        remake = Remake(tuple(payload), self.engine.raises.sites.find)
         return Caught(remake, (code, *values), places, exception, self._known(places))
 
     def _known(
@@ -100,7 +100,7 @@ class _Thrown:
         """The places whose exception staged code has made of known arguments."""
         found = []
         for each, origin, cls in places:
-            made = self.engine.instances.get(origin)
+            made = self.engine.raises.instances.get(origin)
             known = known_exception(self.engine, made.exception) if made is not None else None
             if known is not None:
                 found.append((each, cls, known.args))
@@ -108,7 +108,7 @@ class _Thrown:
 
     def _instance(self, origin: int) -> Abstract | None:
         """The exception that staged code has made at a place, of the payload; None if it refers to objects."""
-        made = self.engine.instances.get(origin)
+        made = self.engine.raises.instances.get(origin)
         if made is None or cells_of(made.exception):
             return None
         given = {v: self.error.payload[k] for v, k in zip(made.values, made.keys, strict=True)}
@@ -124,7 +124,7 @@ class _Thrown:
 
 def protected(e: Engine, body: Body, handle: Callable[[_Thrown], None], otherwise: Body) -> None:
     """Runs `body`, then `handle` on what it has raised, else `otherwise`. Nothing has been raised before."""
-    frame, first, kept = e.current, e.sites.next, len(error_of(e).versions)
+    frame, first, kept = e.current, e.raises.sites.next, len(error_of(e).versions)
     around = error_of(e).payload
     region, start = e.b.current, len(e.b.current.ops)
     with guarding(e):
@@ -136,7 +136,7 @@ def protected(e: Engine, body: Body, handle: Callable[[_Thrown], None], otherwis
         return
     if not isinstance(pending.code, int):
         _refuse_draws(e, region.ops[start:])
-        e.note_caught()
+        e.raises.catching.add(e.callees.body or e.root)
     raised, versions = has_raised(e), pending.versions[kept:]
     exception = error.exception if error is not None and isinstance(pending.code, int) else None
     thrown = _Thrown(e, pending, _places(e, first, pending), exception)
@@ -168,15 +168,15 @@ def _raised_while(e: Engine, pending: ErrorCell) -> Iterator[None]:
     if pending.code == 0:
         yield
         return
-    before, first = error_of(e), e.sites.next
-    handled = e.sites.handle(tuple(pending.payload))
+    before, first = error_of(e), e.raises.sites.next
+    handled = e.raises.sites.handle(tuple(pending.payload))
     held = {own: pending.payload[key] for key, own in handled.values}
     held[handled.number] = code_value(e, pending.code)
     e.state.set(ERROR, replace(before, payload={**before.payload, **held}))
     try:
         yield
     finally:
-        e.sites.handled(first, handled)
+        e.raises.sites.handled(first, handled)
     after = error_of(e)
     if after.code == 0:
         e.state.set(ERROR, replace(after, payload=before.payload))
@@ -185,8 +185,8 @@ def _raised_while(e: Engine, pending: ErrorCell) -> Iterator[None]:
 def _places(e: Engine, first: int, error: ErrorCell) -> dict[int, tuple[int, type[BaseException]]]:
     """The places from `first` on that may be the one: what they need for their exception is there."""
     found: dict[int, tuple[int, type[BaseException]]] = {}
-    for each, origin in e.sites.numbers(first):
-        site = e.sites.at(origin)
+    for each, origin in e.raises.sites.numbers(first):
+        site = e.raises.sites.at(origin)
         possible = not isinstance(error.code, int) or error.code == each
         if possible and all(key in error.payload for key in site.keys):
             found[each] = origin, site.cls
@@ -195,7 +195,7 @@ def _places(e: Engine, first: int, error: ErrorCell) -> dict[int, tuple[int, typ
 
 def _refuse_draws(e: Engine, ops: Sequence[Op]) -> None:
     """PS606 for draws whose number depends on where the body raises: what is drawn later would not be what it is."""
-    for op in ops if e.drawn else ():
+    for op in ops if e.effects.drawn else ():
         for draw in _draws(op):
             assert isinstance(draw.kind, Draw)
             why = "it draws inside a `try`, and only the run time knows what of that runs"
@@ -338,15 +338,15 @@ def _run_handler(e: Engine, handler: stage.Handler, caught: Caught) -> None:
     frame.handled.append(caught)
     frame.depths.append(e.state.depth)
     kept = len(frame.noted)
-    e.handling += 1
+    e.raises.handling += 1
     try:
         e.run_block(handler.body)
     finally:
-        e.handling -= 1
+        e.raises.handling -= 1
         frame.handled.pop()
         frame.depths.pop()
         for first, handled in reversed(frame.noted[kept:]):
-            e.sites.handled(first, handled)
+            e.raises.sites.handled(first, handled)
         del frame.noted[kept:]
 
 

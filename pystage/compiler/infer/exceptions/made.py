@@ -84,7 +84,7 @@ def _world_changed(engine: Engine) -> bool:
     """True if the program has changed what it captured: its `__init__` may have read what was there before."""
     initial, slots = engine.externals.initial, engine.state.slots
     changed = any(slots.get(cell) is not initial[cell][1] for cell in engine.externals.captured)
-    return changed or bool(engine.written_globals())
+    return changed or bool(engine.namespaces.written(engine.state))
 
 
 def is_initialised(exception: Exc) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from ...hlo.ir import Value
+from ...hlo.ir import Region, Value
 from ...values.lattice import Abstract, PayloadKey, Slot
+from ...values.sites import Sites
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,8 +19,26 @@ class Instance:
 
 
 @dataclass(slots=True, eq=False)
-class Guard:
+class TryBody:
     """The body of a `try`, while it is inferred: its handlers see the variables of `frame`, and these cells."""
 
     frame: int
     cells: set[Slot]
+
+
+@dataclass(slots=True, eq=False)
+class Raises:
+    """The exceptions of a program, and who sees what it leaves behind where it raises.
+
+    `sites` numbers the places that may raise; `instances` are, by such a number, the exceptions that staged code has made.
+    `bodies` are those of `try` that are being inferred, outermost first, and `handling` counts the handlers that are, those
+    of callers included. `exposed` are cells that something that the caller has refers to. `catching` are the bodies of
+    functions with a `try` that may catch something at run time.
+    """
+
+    sites: Sites = field(default_factory=Sites)
+    instances: dict[int, Instance] = field(default_factory=dict)
+    bodies: list[TryBody] = field(default_factory=list)
+    handling: int = 0
+    exposed: set[Slot] = field(default_factory=set)
+    catching: set[Region] = field(default_factory=set)

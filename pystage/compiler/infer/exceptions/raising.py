@@ -31,7 +31,7 @@ from ...values.walk import cells_of, values_of
 from ..core.frame import PythonRaise
 from ..core.patterns import zeros
 from ..exits import Exit
-from .raises import Guard, Instance
+from .raises import Instance, TryBody
 
 if TYPE_CHECKING:
     from ..core.engine import Engine
@@ -131,9 +131,9 @@ def _choice(engine: Engine, cases: Sequence[Raising]) -> tuple[int | Value, dict
         place = Site(
             case.cls, template, keys, engine.b.span, chain_of(engine), case.fallback, again=case.again
         )
-        own = engine.sites.add(place)
+        own = engine.raises.sites.add(place)
         if case.instance is not None:
-            engine.instances[own] = Instance(case.instance, tuple(leaving.results), keys)
+            engine.raises.instances[own] = Instance(case.instance, tuple(leaving.results), keys)
         values = dict(zip(keys, leaving.results, strict=True))
         if case.bad is None or not site:
             site, payload = own, values
@@ -298,17 +298,17 @@ def _is_outside(engine: Engine, slot: Slot) -> bool:
     """True if the caller sees what `slot` holds."""
     if isinstance(slot, tuple):
         return slot[0] < 0
-    return slot in engine.externals.initial or slot in engine.exposed
+    return slot in engine.externals.initial or slot in engine.raises.exposed
 
 
 def is_observable(engine: Engine, slot: Slot) -> bool:
     """True if somebody sees what `slot` holds after the program has raised: the caller, or a handler."""
-    guards = engine.guards
+    guards = engine.raises.bodies
     if isinstance(slot, tuple):
         frame, name = slot
         return frame < 0 or (any(g.frame == frame for g in guards) and not name.startswith("%"))
     seen = _is_outside(engine, slot) or any(slot in g.cells for g in guards)
-    engine.note_observed(slot, seen)
+    engine.callees.note_observed(slot, seen)
     return seen
 
 
@@ -316,12 +316,12 @@ def is_observable(engine: Engine, slot: Slot) -> bool:
 def guarding(engine: Engine) -> Iterator[None]:
     """Infers the body of a `try`; what holds unless it has raised holds no longer after it."""
     cells: set[Slot] = {slot for slot in engine.state.slots if isinstance(slot, int) and slot > 0}
-    engine.guards.append(Guard(engine.current.id, cells))
+    engine.raises.bodies.append(TryBody(engine.current.id, cells))
     try:
         with engine.intervals.knowing({}):
             yield
     finally:
-        engine.guards.pop()
+        engine.raises.bodies.pop()
 
 
 def write(engine: Engine, slot: Slot, content: Content) -> None:
@@ -343,7 +343,7 @@ def write(engine: Engine, slot: Slot, content: Content) -> None:
 def expose(engine: Engine, slot: Slot, content: Content) -> None:
     """What `content` reaches can be seen from now on by who sees `slot`."""
     if isinstance(content, Abstract | Cell) and cells_of(content):
-        seen = engine.exposed if _is_outside(engine, slot) else engine.guards[-1].cells
+        seen = engine.raises.exposed if _is_outside(engine, slot) else engine.raises.bodies[-1].cells
         seen.update(engine.state.reachable([content]))
 
 

@@ -60,7 +60,7 @@ _EMPTY = ListCell(())
 
 def growing_lists(engine: Engine, frame: Frame, loop: stage.For, trips: int | None) -> list[Growing]:
     """The lists that `loop` only appends to and that nobody else sees; none where a trip may be the last."""
-    if trips is None or trips < WRITTEN_OUT or loop.until is not None or engine.guards:
+    if trips is None or trips < WRITTEN_OUT or loop.until is not None or engine.raises.bodies:
         return []
     found: list[Growing] = []
     for name in _only_appended(loop):
@@ -238,7 +238,7 @@ class Growing:
         state = self.engine.state
         mark = f".rows{self.cell}."
         held = [s for s in state.slots if isinstance(s, tuple) and s[1].startswith(mark)]
-        if self.loop in self.engine.widened:  # the second trip may append numbers of another type
+        if self.loop in self.engine.loops.widened:  # the second trip may append numbers of another type
             raise Restart(self.loop)
         assert self.items is not None
         arrays = [cast(Array, state.get(slot)).value for slot in self.slots]

@@ -141,7 +141,7 @@ def getattr_(engine: Engine, value: Abstract, name: str) -> Abstract:
 
 def _constant_attribute(engine: Engine, value: Const, v: Any, name: str) -> Abstract:
     if isinstance(v, types.ModuleType):
-        if (id(v), name) not in engine.library_attributes and not hasattr(v, name):
+        if (id(v), name) not in engine.externals.library_attributes and not hasattr(v, name):
             engine.externals.guard(GuardKind.ABSENT, Path(Owned(v, v.__name__)).attribute(name), None)
             engine.raise_(AttributeError(f"module {v.__name__!r} has no attribute {name!r}"))
         return module_attribute(engine, v, name)
@@ -229,7 +229,7 @@ def delattr_(engine: Engine, value: Abstract, name: str) -> None:
 def module_attribute(engine: Engine, module: Any, name: str) -> Abstract:
     """An attribute of a module: a constant for a library's, the module variable for a user's."""
     key = id(module), name
-    found = engine.library_attributes.get(key)
+    found = engine.externals.library_attributes.get(key)
     if found is not None:
         return found
     if module is sys and name in STREAMS:
@@ -249,7 +249,7 @@ def module_attribute(engine: Engine, module: Any, name: str) -> Abstract:
         )
     made = engine.constant_object(value)
     if isinstance(made, Const):
-        engine.library_attributes[key] = made
+        engine.externals.library_attributes[key] = made
     return made
 
 

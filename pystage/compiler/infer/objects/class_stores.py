@@ -28,10 +28,7 @@ def store(engine: Engine, cls: type, name: str, value: Abstract) -> None:
         what = f"the attribute {name!r} of the class {cls.__name__}"
         raise DiagnosticError(CannotStore(span=engine.b.span, what=what))
     engine.externals.note_class(cls)
-    number = engine.namespace_number(cls, create=True)
-    assert number is not None
-    engine.global_names[number] = cls
-    slot = number, name
+    slot = engine.namespaces.assigned(cls), name
     if slot not in engine.state.slots and found(raw):  # what other paths leave as it is
         engine.state.define(slot, class_member(engine, cls, name, raw))
     raising.write(engine, slot, value)

@@ -127,6 +127,10 @@ class Externals:
         self._classes: set[type] = set()
         self._functions: dict[int, types.FunctionType] = {}
         self._opened: set[PathKey] = set()  # items of tables that were seen to change
+        self.special_methods: dict[tuple[type, str], Abstract] = {}  # functions in classes of the program
+        self.library_attributes: dict[tuple[int, str], Abstract] = {}  # by id of the module, and the name
+        self.told_apart = False
+        """True once the program depends on the caller's objects being different ones."""
         self._closure_cells: dict[int, tuple[int, Any]] = {}
         self.told = Statics({}, no_value)
 

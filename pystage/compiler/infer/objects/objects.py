@@ -170,9 +170,9 @@ def field(cell: ObjectCell, name: str) -> Abstract | None:
 
 def stored_member(engine: Engine, cls: type, name: str) -> Abstract | None:
     """What the program has stored as an attribute of a class (`class_stores.py`); None where it has stored nothing."""
-    if engine.global_names:
+    if engine.namespaces.owners:
         for base in cls.__mro__:
-            slot = engine.namespace_number(base), name
+            slot = engine.namespaces.number(base), name
             if slot in engine.state.slots:
                 value = engine.state.get(slot)
                 return (
@@ -380,14 +380,14 @@ def special_method(engine: Engine, value: Abstract, name: str) -> Abstract | Non
         cell = engine.state.get(value.cell)
         if isinstance(cell, ObjectCell):
             key = cell.cls, name
-            if key in engine.special_methods:
-                return Method(engine.special_methods[key], value)
+            if key in engine.externals.special_methods:
+                return Method(engine.externals.special_methods[key], value)
             engine.externals.note_class(cell.cls)
             raw = lookup_class(cell.cls, name)
             if found(raw) and raw is not None and raw is not getattr(object, name, None):
                 bound = bind_member(engine, cell.cls, name, raw, value)
                 if isinstance(raw, types.FunctionType) and isinstance(bound, Method):
-                    engine.special_methods[key] = bound.function
+                    engine.externals.special_methods[key] = bound.function
                 return bound
     if isinstance(value, Tuple) and value.cls is not tuple:
         engine.externals.note_class(value.cls)

@@ -46,20 +46,20 @@ def _with_note(engine: Engine, caught: Caught, note: Abstract) -> Caught:
     template = Made(noted, (exception_template(leaving, caught), leaving.template(note)))
     keys = keys_of(leaving.results)
     (cls,) = caught.classes
-    own = engine.sites.add(Site(cls, template, keys, engine.b.span, chain_of(engine), again=True))
+    own = engine.raises.sites.add(Site(cls, template, keys, engine.b.span, chain_of(engine), again=True))
     if caught.exception is not None:
-        engine.instances[own] = Instance(caught.exception, tuple(leaving.results), keys)
+        engine.raises.instances[own] = Instance(caught.exception, tuple(leaving.results), keys)
     cell = error_of(engine)
     payload = {**contexts(cell.payload), **dict(zip(keys, leaving.results, strict=True))}
     code = number(engine, own)
-    handled = engine.sites.handle(tuple(payload))
+    handled = engine.raises.sites.handle(tuple(payload))
     held = {key: payload[given] for given, key in handled.values}
     engine.state.set(
         ERROR, ErrorCell(cell.code, {**cell.payload, **held, handled.number: code}, cell.versions)
     )
-    engine.current.noted.append((engine.sites.next, handled))
+    engine.current.noted.append((engine.raises.sites.next, handled))
     values = [Array(value, Form.NDARRAY) for value in payload.values()]
-    remake = Remake(tuple(payload), engine.sites.find)
+    remake = Remake(tuple(payload), engine.raises.sites.find)
     return Caught(remake, (Array(code, Form.PYTHON), *values), frozenset([(own, own, cls)]), caught.exception)
 
 

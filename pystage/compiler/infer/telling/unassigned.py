@@ -77,7 +77,7 @@ def _functions(engine: Engine) -> Iterator[stage.Function]:
     while frame is not None:
         yield frame.function
         frame = frame.caller
-    for callee, _ in engine.python_callees.values():
+    for callee, _ in engine.callees.of_python.values():
         yield callee.function
 
 

@@ -81,13 +81,13 @@ def call_with_rule(
     replay, canonical = transformed(engine, Meaning("the function", with_numbers), args, kwargs)
     part = Part(replay, [*canonical.values, *replay.free])
     key = _key(engine, custom, args, kwargs)
-    rule = engine.rules.get(key)
+    rule = engine.custom_rules.open.get(key)
     if rule is None and replay.raises is None:
         # What the rule computes may call the function itself, with the rule that is being made.
         own = NoRuleFor(span=engine.b.span, name=custom.name, what="its rule needs its own derivative")
-        again = engine.rules[key] = Rule(custom.name, own)
+        again = engine.custom_rules.open[key] = Rule(custom.name, own)
         rule = Rule(custom.name, _ways(engine, custom, owned, part, positional))
-        del engine.rules[key]
+        del engine.custom_rules.open[key]
         if isinstance(rule.ways, Ways) and len(part.actual) == len(canonical.values) + len(replay.free):
             again.ways = rule.ways
 
@@ -161,7 +161,7 @@ class _Making:
             structures.append(structure)
             leaves += [n.value if isinstance(n, Array) and differentiable(n.type) else None for n in numbers]
         outside = self._outside(apart)
-        guards, engine.guards = engine.guards, []
+        guards, engine.raises.bodies = engine.raises.bodies, []
         try:
             with engine.state.fork(), engine.b.isolated(Region()):
                 engine.state.set(ERROR, ErrorCell())
@@ -172,7 +172,7 @@ class _Making:
                 seed = cotangent.of(replay.result.items[0])
                 backward = self._backward([*apart, residual, seed], structures, leaves)
         finally:
-            engine.guards = guards
+            engine.raises.bodies = guards
         return Assembled(self._part, forward, backward).ways(
             kept, cotangent.made, self._seeds, leaves, outside, self._custom.is_transpose
         )
@@ -286,7 +286,9 @@ class _Making:
         if replay.output is not None:
             self._refuse(f"its {which} rule prints")
         first = replay.sites[0]
-        raised = [cls for cls in self._engine.sites.classes(first) if not issubclass(cls, ArithmeticError)]
+        raised = [
+            cls for cls in self._engine.raises.sites.classes(first) if not issubclass(cls, ArithmeticError)
+        ]
         if replay.raises is not None or (replay.error is not None and raised):
             names = " or ".join(sorted([cls.__name__ for cls in raised])) or "an exception"
             self._refuse(f"its {which} rule may raise {names}")

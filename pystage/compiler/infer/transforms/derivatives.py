@@ -125,7 +125,7 @@ class Leaves:
         So too in merged cells, which one of those may be.
         """
         state = self.engine.state
-        variables = self.engine.written_globals()
+        variables = self.engine.namespaces.written(self.engine.state)
         world = [*self.fresh.values(), *self.engine.externals.captured]
         values = [cast(Abstract, state.get(variable)) for variable in variables]
         reached = state.reachable([*results, *values, *map(Ref, world)])

@@ -173,10 +173,10 @@ def _call_of_jax_forward(ctx: Context, receiver: Any, *args: Abstract, **kwargs:
     path = Path(Owned(receiver, "custom_jvp"))
     fun, jvp = [engine.externals.value(path.attribute(n), getattr(receiver, n)) for n in ("fun", "jvp")]
     apart = tuple(receiver.nondiff_argnums)
-    if id(receiver) not in engine.pulled_rules:  # once, as a rule may call the function itself
+    if id(receiver) not in engine.custom_rules.pulled:  # once, as a rule may call the function itself
         engine.externals.keep.append(receiver)
-        engine.pulled_rules[id(receiver)] = _pulled_rules(receiver, jvp, apart)
-    forward, backward = engine.pulled_rules[id(receiver)]
+        engine.custom_rules.pulled[id(receiver)] = _pulled_rules(receiver, jvp, apart)
+    forward, backward = engine.custom_rules.pulled[id(receiver)]
     return _custom(engine, fun, forward, backward, apart, args, kwargs, is_transpose=True)
 
 

@@ -1,0 +1,81 @@
+"""The functions that the program calls: what to run of each, what was inferred of it, and which are open."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from ...hlo.ir import Region
+from ...stage import ir as stage
+from ...values.lattice import Abstract, Slot
+from ..core.frame import Scope
+from .summaries import Known
+
+_NOT_IN_NAMES = re.compile(r"\W")
+
+
+@dataclass(slots=True)
+class Callee:
+    """A function to call: stage IR, its module, and what it closes over.
+
+    `bound` are the values of its parameters; `cells` the heap cells of its free variables.
+    """
+
+    function: stage.Function
+    namespace: dict[str, Any]
+    module: str
+    cells: dict[str, int]
+    identity: object
+
+
+class Callees:
+    """The functions of one program.
+
+    `summaries` are what calls of them did, by the canonical form of the call. `of_python` are real Python functions as
+    callees, with their defaults, by id; `own` the ids of those that are the program's: a call of one runs its source,
+    whatever it is given. `open` are the callees that are being inferred, outermost first. `under_jax`: in how many
+    functions of JAX inference is, of those that trace what they are given.
+    """
+
+    __slots__ = ("_names", "of_python", "open", "own", "summaries", "under_jax")
+
+    def __init__(self) -> None:
+        self.summaries: defaultdict[object, Known] = defaultdict(Known)
+        self.of_python: dict[int, tuple[Callee, dict[str, Abstract]]] = {}
+        self.own: set[int] = set()
+        self.open: list[Scope] = []
+        self.under_jax = 0
+        self._names: dict[str, int] = {}
+
+    @property
+    def depth(self) -> int:
+        """How many callees are being inferred."""
+        return len(self.open)
+
+    @property
+    def body(self) -> Region | None:
+        """The body of the innermost open callee; None in the program itself."""
+        return self.open[-1].body if self.open else None
+
+    def enter(self, body: Region) -> Scope:
+        """Inferring the function whose body is `body`, in a `with` block."""
+        return Scope(body, self.open)
+
+    def note_observed(self, slot: Slot, seen: bool) -> None:
+        """Notes for the open callees what they depend on: whether somebody sees what `slot` holds after a raise."""
+        for scope in self.open:
+            scope.observed.setdefault(slot, seen)
+
+    def note_crossed(self) -> None:
+        """Notes for the open callees that they depend on their callers."""
+        for scope in self.open:
+            scope.crossed = True
+
+    def fresh_name(self, name: str) -> str:
+        """A name for a private function."""
+        name = _NOT_IN_NAMES.sub("_", name).strip("_") or "lambda"
+        count = self._names.get(name, 0)
+        self._names[name] = count + 1
+        return f"{name}_{count}" if count else name

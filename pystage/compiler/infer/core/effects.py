@@ -1,0 +1,29 @@
+"""What of a program must run even when its results are unused."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass, field
+
+from ...hlo.ir import Function, Region
+from ...hlo.walk import callees
+
+_purity = operator.attrgetter("kind.pure")
+
+
+@dataclass(slots=True, eq=False)
+class Effects:
+    """The effects of a program. `functions` are those that have some: they are noted before a call of them is built.
+
+    `drawn`: it has drawn random numbers.
+    """
+
+    functions: set[Function] = field(default_factory=set)
+    drawn: bool = False
+
+    def are_in(self, region: Region) -> bool:
+        """True if something in a region must run even when its results are unused."""
+        if not all(map(_purity, region.walk())):
+            return True
+        functions = self.functions
+        return bool(functions) and any(not functions.isdisjoint(callees(op)) for op in region.walk())
