@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.span import Span
-from ..compiler.infer.core.assigned import walk
 from ..compiler.infer.telling.foreign import package_of_file
 from ..compiler.infer.telling.trail import Place, Trail
 from ..compiler.stage import ir as stage
+from ..compiler.stage.walk import walk
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 

@@ -108,6 +108,7 @@ class Code:
         initial: Sequence[Operand],
         condition: Callable[..., Value],
         body: Callable[..., Sequence[Operand]],
+        trips: int | None = None,
     ) -> Values:
         """`while condition(*state): state = body(*state)`."""
         carried = [self.value(v) for v in initial]
@@ -117,16 +118,21 @@ class Code:
             test.results = (condition(*test.params),)
         with self.b.region(trip):
             trip.results = tuple([self.value(v) for v in body(*trip.params)])
-        return self.b.apply(While(), carried, (test, trip)).results
+        return self.b.apply(While(trips), carried, (test, trip)).results
 
     def for_(
-        self, stop: Operand, initial: Sequence[Operand], body: Callable[..., Sequence[Operand]]
+        self,
+        stop: Operand,
+        initial: Sequence[Operand],
+        body: Callable[..., Sequence[Operand]],
+        trips: int | None = None,
     ) -> Values:
         """`for i in range(stop): state = body(i, *state)`."""
         return self.while_(
             [0, *initial],
             lambda i, *_: self.compare("LT", i, stop),
             lambda i, *state: [self.add(i, 1), *body(i, *state)],
+            trips,
         )[1:]
 
     def if_(

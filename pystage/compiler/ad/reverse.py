@@ -20,6 +20,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ...config import config
+from ..analysis.induction import exact_trips
 from ..diagnostics.codes_differentiation import NoRuleFor, OutsideOfRule
 from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..hlo.builder import Builder
@@ -46,7 +47,6 @@ from .residuals import Scope, extend, residuals, substitute
 from .rules import contributions, stopped_at_zero, unless_all_zero
 from .silent import Silencing
 from .tape import Linear, Step, Tape
-from .trips import exact_trips
 
 
 class Reverse:

@@ -1,1 +1,1 @@
-"""What is true of HLO IR, without changing it: intervals, def-use, liveness, the buffers that values share."""
+"""What is true of HLO IR and stage IR, without changing it: intervals, induction, def-use, liveness, shared buffers."""

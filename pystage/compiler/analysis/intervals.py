@@ -15,10 +15,8 @@ from contextlib import contextmanager
 from ..hlo.ir import Op, Region, Value
 from ..hlo.types import is_floating, is_integer
 from ..ops import Add, And, Case, Compare, Constant, Convert, If, Not, Or, ReduceWith, Select, Subtract, While
+from .induction import InductionVariable, most_trips, recurrence
 from .transfer import BY_POSITION, FALSE, TRUE, Interval, full, hull, meet, transfer, within
-
-TRIPS = 1 << 50
-"""More operations than a program ever does: a counter with a constant step stays within so many steps."""
 
 _NEGATED = {"LT": "GE", "LE": "GT", "GT": "LE", "GE": "LT", "EQ": "NE", "NE": "EQ"}
 _SWAPPED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "EQ": "EQ", "NE": "NE"}
@@ -305,9 +303,9 @@ class Intervals:
         start, param = self(op.operands[index]), body.params[index]
         if body.results[index] is param:
             return start
-        drift = Drift(self).of(body.results[index], param)
-        if drift is not None:
-            return within(drift.after(start, _trips(op)), param.type.dtype)
+        found = recurrence(body.results[index], param, self)
+        if found is not None:
+            return within(InductionVariable(start, found, most_trips(op)).after, param.type.dtype)
         if self._nested >= _NESTED:
             self._cut = True
             return full(param.type.dtype)
@@ -349,11 +347,10 @@ class Intervals:
             if body.results[index] is param:
                 found = start
             else:
-                drift = Drift(self).of(body.results[index], param)
-                if drift is not None:
-                    found = within(drift.during(start, _trips(op)), dtype)
-                else:
-                    found = full(dtype)
+                added = recurrence(body.results[index], param, self)
+                found = full(dtype)
+                if added is not None:
+                    found = within(InductionVariable(start, added, most_trips(op)).during, dtype)
             facts[param] = meet(found, facts.get(param, full(dtype)))
         open_ends = [i for i, p in enumerate(body.params) if p in facts and facts[p] == full(p.type.dtype)]
         if open_ends and self._nested < _NESTED:
@@ -412,99 +409,3 @@ def _within(direction: str, value: Value, other: Interval) -> Interval:
         case "EQ":
             return other
     return -math.inf, math.inf
-
-
-def _trips(op: Op) -> int | None:
-    """How often a loop runs at most, where that is known."""
-    assert isinstance(op.kind, While)
-    return op.kind.trip_count
-
-
-class Drift:
-    """How far a value is from another one: by additions only, as counters are."""
-
-    def __init__(self, intervals: Intervals) -> None:
-        self._intervals = intervals
-        self._left = 64
-
-    def of(self, value: Value, begin: Value) -> Change | None:
-        """What is added to `begin` to give `value`; None where it is not found."""
-        op = value.owner
-        if value is begin:
-            return Change(0, 0, 0)
-        self._left -= 1
-        if not isinstance(op, Op) or self._left < 0 or not is_integer(value.type.dtype):
-            return None
-        match op.kind:
-            case Add():
-                return self._sum(op.operands[0], op.operands[1], begin) or self._sum(
-                    op.operands[1], op.operands[0], begin
-                )
-            case Subtract():
-                return self._sum(op.operands[0], op.operands[1], begin, -1)
-            case Select():
-                return self._either(op.operands[1:], begin)
-            case If():
-                return self._either([r.results[value.index] for r in op.regions], begin)
-            case While():
-                return self._loop(op, value.index, begin)
-        return None
-
-    def _sum(self, x: Value, y: Value, begin: Value, sign: int = 1) -> Change | None:
-        before = self.of(x, begin)
-        if before is None:
-            return None
-        low, high = self._intervals(y)
-        whole = full(y.type.dtype)
-        if (low, high) == whole:
-            return None
-        if sign < 0:
-            low, high = -high, -low
-        return Change(before.low + low, before.high + high, max(before.step, abs(low), abs(high)))
-
-    def _either(self, values: tuple[Value, ...] | list[Value], begin: Value) -> Change | None:
-        found = [self.of(v, begin) for v in values]
-        known = [c for c in found if c is not None]
-        if len(known) < len(found):
-            return None
-        return Change(min(c.low for c in known), max(c.high for c in known), max(c.step for c in known))
-
-    def _loop(self, op: Op, index: int, begin: Value) -> Change | None:
-        before = self.of(op.operands[index], begin)
-        body = op.regions[1]
-        inner = self.of(body.results[index], body.params[index])
-        if before is None or inner is None:
-            return None
-        trips = _trips(op)
-        count = math.inf if trips is None else trips
-        return Change(
-            before.low + _times(min(inner.low, 0), count),
-            before.high + _times(max(inner.high, 0), count),
-            max(before.step, inner.step),
-        )
-
-
-class Change:
-    """Something between `low` and `high` is added, by additions of at most `step` each."""
-
-    __slots__ = ("high", "low", "step")
-
-    def __init__(self, low: float, high: float, step: float) -> None:
-        self.low = low
-        self.high = high
-        self.step = step
-
-    def after(self, start: Interval, trips: int | None) -> Interval:
-        """What `start` is after so many trips or fewer (None: any number)."""
-        count = math.inf if trips is None else trips
-        low, high = _times(min(self.low, 0), count), _times(max(self.high, 0), count)
-        most = self.step * TRIPS
-        return start[0] + max(low, -most), start[1] + min(high, most)
-
-    def during(self, start: Interval, trips: int | None) -> Interval:
-        """What it is at the beginning of any of so many trips."""
-        return self.after(start, None if trips is None else max(trips - 1, 0))
-
-
-def _times(a: float, b: float) -> float:
-    return 0 if not a or not b else a * b

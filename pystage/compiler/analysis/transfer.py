@@ -65,6 +65,17 @@ EITHER: Interval = (0, 1)
 ANY: Interval = (-math.inf, math.inf)
 
 
+def between(low: int | None, high: int | None) -> Interval:
+    """The integers from `low` to `high`; None for an end that is not known."""
+    return -math.inf if low is None else low, math.inf if high is None else high
+
+
+def ends(interval: Interval) -> tuple[int | None, int | None]:
+    """The ends of an interval of integers, None for one that is infinite."""
+    low, high = interval
+    return None if low == -math.inf else int(low), None if high == math.inf else int(high)
+
+
 def full(dtype: DType) -> Interval:
     """All values of an element type."""
     if dtype == BOOL:

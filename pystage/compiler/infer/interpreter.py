@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, cast
 
+from ..analysis.variables import lost_with
 from ..diagnostics.codes_control import HandlerAtRunTime
 from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..hlo.ir import Value
@@ -23,7 +24,6 @@ from .aliases import coherent
 from .aliases.merged import possible, sources_of
 from .calls import printing
 from .calls.invoke import call
-from .core.assigned import lost_with
 from .core.branches import NO_FRAME, infer_choice, infer_if
 from .core.by_kind import run_by_kind
 from .core.engine import Engine

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 import jax
 
 from ....autocasting import product_type
+from ...analysis.variables import calls_of_itself
 from ...diagnostics.codes_calls import EndlessRecursion, NotServed
 from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.span import Span
@@ -27,7 +28,6 @@ from ...values.lattice import NONE, Abstract, Cell, ErrorCell, OutputCell, Ref, 
 from ...values.state import ERROR, OUTPUT, Content
 from ...values.walk import cells_of, rebuild, values_of
 from ..aliases.merged import note_stale, seal, sources_of
-from ..core.assigned import calls_of_itself
 from ..core.frame import Frame, PythonRaise
 from ..exceptions.raising import attempt, chain_of, error_of, expose, is_observable, merge_error
 from .callees import Callee

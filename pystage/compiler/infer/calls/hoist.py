@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ad.trips import exact_trips
+from ...analysis.induction import exact_trips
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError, Note
 from ...diagnostics.errors import StagingError

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import cast
 
-from ...analysis.intervals import TRIPS
+from ...analysis.induction import InductionVariable, Recurrence
 from ...diagnostics.codes_constant import TooManyToUnroll
 from ...diagnostics.codes_control import HandlerAtRunTime, NoCommonType, NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
@@ -147,8 +147,8 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
     def body() -> None:
         position = cast(Abstract, e.state.get(counter))
         if isinstance(position, Array):
-            last = TRIPS if trips is None else trips - 1
-            position = Array(position.value, Form.PYTHON, lower=0, upper=last)
+            low, high = InductionVariable((0, 0), Recurrence(1, 1, 1, 1), trips).during
+            position = Array(position.value, Form.PYTHON, lower=int(low), upper=int(high))
         for each in growing:
             each.begin_trip()
         with e.effort.next_pass(i):

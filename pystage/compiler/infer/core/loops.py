@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from ...analysis.variables import assigned, only_within_trips
 from ...diagnostics.codes_calls import InternalError
 from ...diagnostics.codes_control import NeverSettles
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -44,11 +45,10 @@ from ..aliases.merged import MERGEABLE, note_stale, seal
 from ..exceptions.raising import attempt, error_of
 from ..telling.blame import Parting, growth_note
 from .after_loops import finish
-from .assigned import assigned, only_within_trips
 from .branches import infer_if, lookup, settle_versions
 from .constants import UNROLL_LIMIT, SourceLoop, unroll, unrollable
-from .counters import counter_bounds, with_bounds
 from .frame import PythonRaise
+from .induction_ranges import induction_ranges, with_range
 from .join import Join
 from .loop import Active, Loop, Pass
 from .patterns import Hole, fill, hole_for, holes_of
@@ -118,7 +118,7 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
     before = engine.state.slots
     guessed = set(patterns)
     owned: dict[int, tuple[int, Content]] = {}  # a carried object's cell -> the entry's cell and contents
-    counters = counter_bounds(engine, loop.instruction, loop.frame)
+    ranges = induction_ranges(engine, loop.instruction, loop.frame)
     told, widened, parted = engine.kinds_told, False, False
     for _ in range(PASS_LIMIT):
         mark = engine.mark_errors()
@@ -136,9 +136,9 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
         if widened and loop.instruction is not None:
             engine.loops.widened.add(loop.instruction)
         settled = {slot: entry[0] for slot, entry in join.entries.items()}
-        for counter, ends in counters.items():
+        for counter, ends in ranges.items():
             if counter in settled:
-                settled[counter] = with_bounds(settled[counter], ends)
+                settled[counter] = with_range(settled[counter], ends)
         constant = {s for s in guessed if _stays(before.get(s), result.changes.get(s))}
         if constant:  # guessed to change, and does not
             engine.forget_errors(mark)
@@ -278,8 +278,8 @@ def _guess(engine: Engine, loop: Loop) -> dict[Slot, Content]:
             cell = slots.get(content.cell)
             if isinstance(cell, ArrayCell) and not cell.sources:
                 guess[content.cell] = replace(cell, value=Hole(cell.value.type))
-    for counter, ends in counter_bounds(engine, loop.instruction, loop.frame).items():
-        guess[counter] = with_bounds(guess[counter], ends)
+    for counter, ends in induction_ranges(engine, loop.instruction, loop.frame).items():
+        guess[counter] = with_range(guess[counter], ends)
     return guess
 
 

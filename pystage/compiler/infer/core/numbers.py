@@ -6,6 +6,8 @@ import functools
 
 import numpy as np
 
+from ...analysis.induction import widened
+from ...analysis.transfer import between, ends, hull
 from ...hlo.builder import Builder
 from ...hlo.ir import Value
 from ...hlo.types import INT64, DType
@@ -97,18 +99,8 @@ def bounds(x: Abstract) -> tuple[int | None, int | None]:
 
 
 def joined_bounds(a: Abstract, b: Abstract, loop: bool) -> tuple[int | None, int | None]:
-    """What is known of an integer that is `a` or `b`; in a loop, a bound that moves is given up, but for 0 below."""
-    low_a, high_a = bounds(a)
-    low_b, high_b = bounds(b)
-    if low_a is None or low_b is None or (loop and low_b < low_a and low_b < 0):
-        low = None
-    else:
-        low = min(low_a, low_b, 0) if loop and low_b < low_a else min(low_a, low_b)
-    if high_a is None or high_b is None or (loop and high_b > high_a):
-        high = None
-    else:
-        high = max(high_a, high_b)
-    return low, high
+    """What is known of an integer that is `a` or `b`, where a loop goes on widened."""
+    return ends((widened if loop else hull)(between(*bounds(a)), between(*bounds(b))))
 
 
 # ---------------------------------------------------------------- numbers of several kinds

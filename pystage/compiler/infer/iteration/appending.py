@@ -23,6 +23,7 @@ from ...hlo.types import INT64, ArrayType
 from ...library.python.operators import binary
 from ...ops import Broadcast, Constant, DynamicUpdateSlice, Reshape
 from ...stage import ir as stage
+from ...stage.walk import walk
 from ...values.boundary import Form
 from ...values.lattice import (
     Abstract,
@@ -41,7 +42,6 @@ from ...values.rows import row
 from ...values.state import Content
 from ...values.walk import cells_of
 from ..aliases.merged import sources_of
-from ..core.assigned import walk
 from ..core.frame import Frame, Restart
 from ..core.patterns import materialise
 from ..exceptions.raising import is_observable

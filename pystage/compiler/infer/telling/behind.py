@@ -14,6 +14,7 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Region
 from ...hlo.types import BOOL, ArrayType
 from ...stage import ir as stage
+from ...stage.walk import blocks_of, walk
 from ...values.boundary import Form
 from ...values.lattice import (
     Array,
@@ -27,7 +28,6 @@ from ...values.lattice import (
     VariableCell,
 )
 from ...values.state import ERROR, OUTPUT, Changes
-from ..core.assigned import blocks_of, walk
 from ..core.effort import Exhausted
 from ..core.frame import Restart
 from ..exceptions.raising import attempt

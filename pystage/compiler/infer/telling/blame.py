@@ -15,9 +15,9 @@ from ...diagnostics.codes_control import NeverSettles, NoCommonType
 from ...diagnostics.diagnostic import Diagnostic, Note
 from ...diagnostics.span import Span
 from ...stage import ir as stage
+from ...stage.walk import walk
 from ...values.lattice import ObjectCell, Ref, Slot
 from ...values.state import State
-from ..core.assigned import walk
 from ..core.frame import Frame
 
 _LIBRARY = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3)) + os.sep

@@ -19,9 +19,9 @@ from ...hlo.ir import Function, Region
 from ...hlo.walk import functions
 from ...ops.jaxcall import JaxCall
 from ...stage import ir as stage
+from ...stage.walk import walk
 from ...values.lattice import Abstract, Array, ArrayCell, OneOf, Optional, Ref, Slot, VariableCell
 from ...values.state import State
-from ..core.assigned import walk
 from ..core.effort import Effort
 from ..core.frame import Frame, Scope
 from .blame import assigned_before

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ...diagnostics.diagnostic import Note
 from ...diagnostics.span import Span
 from ...stage import ir as stage
-from ..core.assigned import blocks_of, walk
+from ...stage.walk import blocks_of, walk
 
 if TYPE_CHECKING:
     from ..core.engine import Engine

@@ -1,35 +1,11 @@
-"""What the source says of a loop's variables: which it assigns, which only its own trips read."""
+"""Local variables of stage IR: which a loop assigns, which live within one trip, where a function calls itself."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 
-from ...stage import ir as stage
-
-
-def blocks_of(i: stage.Instr) -> list[stage.Block]:
-    """The blocks that an instruction holds."""
-    match i:
-        case stage.If():
-            return [i.then, i.orelse]
-        case stage.While():
-            return [i.test, i.body]
-        case stage.For() | stage.With():
-            return [i.body]
-        case stage.Try():
-            handlers = [block for h in i.handlers for block in (h.test, h.body)]
-            return [i.body, *handlers, i.orelse, i.final]
-        case _:
-            return []
-
-
-def walk(block: stage.Block) -> Iterator[stage.Instr]:
-    """Every instruction, inner ones included, in the order of the source."""
-    for i in block:
-        yield i
-        for inner in blocks_of(i):
-            yield from walk(inner)
+from ..stage import ir as stage
+from ..stage.walk import blocks_of, walk
 
 
 def calls_of_itself(function: stage.Function) -> int:
@@ -72,36 +48,6 @@ def assigned(loop: stage.Instr) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if isinstance(loop, stage.For):
         names[f".index{id(loop)}"] = None
     return tuple(names), tuple(stored)
-
-
-@functools.lru_cache(maxsize=4096)
-def steps(loop: stage.Instr) -> dict[str, tuple[int, int]]:
-    """Local variables that `loop` changes by adding constants only: the least and the greatest of these, or 0."""
-    loaded: dict[str, str] = {}
-    constants: dict[str, int] = {}
-    sums: dict[str, tuple[str, int]] = {}
-    found: dict[str, tuple[int, int]] = {}
-    others: set[str] = set()
-    for i in walk([loop]):
-        match i:
-            case stage.Load(dst=dst, name=name, scope=stage.Scope.LOCAL):
-                loaded[dst] = name
-            case stage.Constant(dst=dst, value=int(value)):
-                constants[dst] = value
-            case (
-                stage.Binary(dst=dst, op="+" | "-" as op, left=left, right=right)
-                | stage.Inplace(dst=dst, op="+" | "-" as op, left=left, right=right)
-            ):
-                if left in loaded and right in constants:
-                    sums[dst] = loaded[left], constants[right] if op == "+" else -constants[right]
-                elif right in loaded and left in constants and op == "+":
-                    sums[dst] = loaded[right], constants[left]
-            case stage.Store(name=name, src=src, scope=stage.Scope.LOCAL) if sums.get(src, ("",))[0] == name:
-                low, high = found.get(name, (0, 0))
-                found[name] = min(low, sums[src][1]), max(high, sums[src][1])
-            case stage.Store(name=name) | stage.Delete(name=name):
-                others.add(name)
-    return {name: ends for name, ends in found.items() if name not in others}
 
 
 @functools.lru_cache(maxsize=4096)

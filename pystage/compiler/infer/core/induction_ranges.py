@@ -1,14 +1,15 @@
-"""Counters: variables that a loop changes by adding constants, and so known to stay within 64 bits.
+"""Ranges of the induction variables of a loop of the source, which keep Python's integers within 64 bits.
 
-In: a loop, and what its variables are before it. Out: the bounds that such a variable keeps in every trip and
-after the loop. No program makes more than 2**50 additions, so that the number of trips need not be known.
+In: a loop, and what its variables are before it. Out: the bounds that such a variable keeps in every trip and after the
+loop, whatever the trip count is.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...analysis.intervals import TRIPS
+from ...analysis.induction import InductionVariable, recurrences
+from ...analysis.transfer import between, ends
 from ...hlo.types import INT64
 from ...library.rules.bounds import Bounds, bounds
 from ...library.rules.promote import fits
@@ -16,23 +17,23 @@ from ...stage import ir as stage
 from ...values.boundary import Form
 from ...values.lattice import Array, Const, Slot
 from ...values.state import Content
-from .assigned import steps
 
 if TYPE_CHECKING:
     from .engine import Engine
 
 
-def counter_bounds(engine: Engine, loop: stage.Instr | None, frame: int) -> dict[Slot, Bounds]:
-    """The bounds of the counters of a loop, as far as they are known."""
+def induction_ranges(engine: Engine, loop: stage.Instr | None, frame: int) -> dict[Slot, Bounds]:
+    """The bounds of the induction variables of a loop, as far as they are known."""
     found: dict[Slot, Bounds] = {}
-    for name, (down, up) in steps(loop).items() if loop is not None else ():
+    for name, recurrence in recurrences(loop).items() if loop is not None else ():
         slot = (frame, name)
         content = engine.state.slots.get(slot)
         if not _is_integer(content):
             continue
         assert isinstance(content, Array | Const)
-        low, high = bounds(engine, content)
-        found[slot] = _moved(low, down), _moved(high, up)
+        initial = between(*bounds(engine, content))
+        low, high = ends(InductionVariable(initial, recurrence, None).after)
+        found[slot] = _if_fits(low), _if_fits(high)
     return found
 
 
@@ -42,14 +43,11 @@ def _is_integer(content: Content | None) -> bool:
     return isinstance(content, Const) and type(content.value) is int
 
 
-def _moved(bound: int | None, step: int) -> int | None:
-    """A bound after any number of steps."""
-    if bound is None or not fits(bound + step * TRIPS, INT64):
-        return None
-    return bound + step * TRIPS
+def _if_fits(end: int | None) -> int | None:
+    return end if end is not None and fits(end, INT64) else None
 
 
-def with_bounds(content: Content, ends: Bounds) -> Content:
+def with_range(content: Content, ends: Bounds) -> Content:
     """A carried integer that keeps these bounds; anything else as it is."""
     if not isinstance(content, Array) or not _is_integer(content):
         return content
