@@ -3,6 +3,8 @@
 Whatever is done with it is done for each; a loop that makes an array of a number runs its first trip apart.
 """
 
+import functools
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -217,6 +219,22 @@ def gone_over(x, c):
     for v in values:
         total = total + v
     return total
+
+
+def scaled(x, by=1, plus=0):
+    return x * by + plus
+
+
+@cases(X, 1, refused="PS301")
+def a_partial_with_other_keywords(x, c):
+    function = functools.partial(scaled, by=2) if c else functools.partial(scaled, plus=3)
+    return function(x)
+
+
+@cases.each(*BOTH)
+def a_partial_with_another_number(x, c):
+    function = functools.partial(scaled, by=2, plus=c) if c else functools.partial(scaled, by=3, plus=1)
+    return function(x)
 
 
 @pytest.mark.parametrize("function, args, options", cases.params)

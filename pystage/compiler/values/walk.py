@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 from ..hlo.ir import Value
-from .lattice import OneOf, Picked, Ref, Text
+from .lattice import Abstract, OneOf, Picked, Ref, Text
 from .node import CELL, Node
 from .views import View
 
@@ -44,6 +44,17 @@ def mapped(x: N, change: Callable[[Any], Any]) -> N:
     """`x` with what `change` makes of each of its children; `x` itself if all stay what they are."""
     made: N = LAYOUTS[type(x)].mapped(_Each(change), x)
     return made
+
+
+def keys(x: Node) -> list[Any]:
+    """Where each child stands in its field: its index or its key; the name of the field for one that is alone there."""
+    parts = LAYOUTS[type(x)].parts
+    return [key for part in parts for key in part.shape.keys(part.get(x), part.name)]
+
+
+def inner(x: Node) -> list[Abstract]:
+    """The abstract values among the children."""
+    return [child for child in children(x) if isinstance(child, Abstract)]
 
 
 def head(x: Node) -> tuple[Any, ...]:
@@ -94,6 +105,9 @@ class _One:
     def children(self, part: Any) -> Children:
         return (part,)
 
+    def keys(self, part: Any, name: str) -> Children:
+        return (name,)
+
     def head(self, part: Any) -> Any:
         return Node
 
@@ -112,6 +126,9 @@ class _Perhaps:
 
     def children(self, part: Any) -> Children:
         return (part,) if isinstance(part, self._classes) else ()
+
+    def keys(self, part: Any, name: str) -> Children:
+        return (name,) if isinstance(part, self._classes) else ()
 
     def head(self, part: Any) -> Any:
         return Node if isinstance(part, self._classes) else part
@@ -137,6 +154,9 @@ class _Items:
 
     def children(self, part: Any) -> Children:
         return part  # type: ignore[no-any-return]
+
+    def keys(self, part: Any, name: str) -> Children:
+        return range(len(part))
 
     def head(self, part: Any) -> Any:
         return len(part)
@@ -166,6 +186,9 @@ class _Entries:
 
     def children(self, part: Any) -> Children:
         return [child for x in self._read(part).values() for child in self._inner.children(x)]
+
+    def keys(self, part: Any, name: str) -> Children:
+        return [key for key, x in self._read(part).items() if self._inner.keys(x, name)]
 
     def head(self, part: Any) -> Any:
         return tuple([(key, self._inner.head(x)) for key, x in self._read(part).items()])
@@ -220,12 +243,13 @@ def _shape_of(hint: Any) -> _Shape | None:
 
 
 class _Part:
-    """A field that may have children: its position among all fields, how to get it, and its shape."""
+    """A field that may have children: its name, its position among all fields, how to get it, and its shape."""
 
-    __slots__ = ("get", "position", "shape", "weak")
+    __slots__ = ("get", "name", "position", "shape", "weak")
 
     def __init__(self, name: str, position: int, shape: _Shape, weak: bool) -> None:
         self.get = operator.attrgetter(name)
+        self.name = name
         self.position = position
         self.shape = shape
         self.weak = weak

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from ...values.lattice import ArrayCell, Cell, DictCell, ListCell, ObjectCell, Ref, SetCell, Slot, Source
 from ...values.state import Content, State
@@ -19,9 +19,14 @@ UNSEALED: Cell = SetCell(frozenset())
 RIVAL: Cell = SetCell(frozenset())
 """Stands for the contents of a source that only matters to stores."""
 
+C = TypeVar("C")
+
 Mergeable = ArrayCell | ListCell | DictCell | SetCell | ObjectCell
 MERGEABLE = (ArrayCell, ListCell, DictCell, SetCell, ObjectCell)
 """Cells that may stand for one of several objects."""
+
+CONTAINERS = (ListCell, DictCell, ObjectCell)
+"""Cells whose children are what they hold, apart from their sources."""
 
 STALE: Cell = SetCell(frozenset())
 """Stands for the contents of a source that has changed since."""
@@ -30,6 +35,13 @@ STALE: Cell = SetCell(frozenset())
 def sources_of(content: Any) -> tuple[Source, ...]:
     """The objects that a cell with these contents may be, with what they held when it was last equal to them."""
     return content.sources if isinstance(content, MERGEABLE) else ()
+
+
+def alone(content: C) -> C:
+    """The contents as those of an object of its own."""
+    if isinstance(content, MERGEABLE) and (content.sources or content.which != 0):
+        return replace(content, sources=(), which=0)
+    return content
 
 
 def seal(state: State, slots: Iterable[Slot]) -> None:

@@ -8,6 +8,7 @@ from ...hlo.types import INT32, ArrayType
 from ...values.lattice import (
     Abstract,
     ArrayCell,
+    Const,
     DictCell,
     ErrorCell,
     ListCell,
@@ -20,20 +21,18 @@ from ...values.lattice import (
 )
 from ...values.state import Content
 from ...values.views import path_type
+from ...values.walk import head, inner
 from ..core.numbers import number_type
 from ..core.patterns import Hole
-from ..core.structure import structure_head, structure_parts
 
 
 def made_alike(a: Abstract, b: Abstract) -> bool:
     """True if two strings are made by the same functions of numbers of the same kind."""
     if is_number(a) and is_number(b):
         return number_type(a) == number_type(b)
-    parts_a, parts_b = structure_parts(a), structure_parts(b)
-    if parts_a is None or parts_b is None:
-        return type(a) is type(b)
-    same = type(a) is type(b) and structure_head(a) == structure_head(b) and len(parts_a) == len(parts_b)
-    return same and all(map(made_alike, parts_a, parts_b))
+    if type(a) is not type(b):
+        return False
+    return isinstance(a, Const) or (head(a) == head(b) and all(map(made_alike, inner(a), inner(b))))
 
 
 def are_unlike(a: Ref, of_a: Content, b: Ref, of_b: Content) -> bool:

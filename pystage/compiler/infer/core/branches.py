@@ -22,7 +22,7 @@ from ..telling.blame import Parting
 from .frame import PythonRaise
 from .join import Join
 from .patterns import Hole, fill
-from .structure import alike
+from .same import alike
 
 if TYPE_CHECKING:
     from .engine import Engine

@@ -57,7 +57,7 @@ from ...values.memory import is_row_major
 from ...values.state import MISSING, Content, State
 from ...values.text import picked
 from ...values.views import View
-from ...values.walk import cells_of, rebuild
+from ...values.walk import cells_of, children, head, rebuild, with_children
 from ..aliases.candidates import OWN, Candidates, Tree, both_sources, fork, number_of, seen_through
 from ..aliases.merged import MERGEABLE, RIVAL, UNSEALED, Mergeable, distinct, possible, sources_of
 from ..aliases.sides import are_unlike, joined_error, made_alike, own_field
@@ -65,7 +65,6 @@ from ..telling.blame import Parting, attribute_of, holder_of, name_of
 from ..telling.describe import describe, describe_type
 from .numbers import common_type, joined_bounds, kinds_of, number_type
 from .patterns import WHICH, Hole, hole_for, is_alike, join_which, joined_path, positions_of
-from .structure import structure_head, structure_parts, with_parts
 
 Place = tuple[int, tuple[View, ...]]
 """An array by the cell that owns it and the path to it; of anything else the path is empty."""
@@ -312,16 +311,13 @@ class Join:
 
     def _structure(self, a: Abstract, b: Abstract) -> Abstract:
         """Two values of one class of structure, joined part by part."""
-        parts_a, parts_b = structure_parts(a), structure_parts(b)
-        if parts_a is None or parts_b is None or len(parts_a) != len(parts_b):
+        if head(a) != head(b):
             return self.conflict(a, b)
-        if structure_head(a) != structure_head(b):
+        pairs = list(zip(children(a), children(b), strict=True))
+        if any(x != y for x, y in pairs if not isinstance(x, Abstract)):
             return self.conflict(a, b)
-        joined = [self.join(x, y) for x, y in zip(parts_a, parts_b)]
-        for part in joined:
-            if isinstance(part, Unknown):
-                return part
-        return with_parts(a, joined)
+        joined = [self.join(x, y) if isinstance(x, Abstract) else x for x, y in pairs]
+        return next((part for part in joined if isinstance(part, Unknown)), with_children(a, joined))
 
     def _ref(self, a: Ref, b: Ref) -> Abstract:
         if a.cell == b.cell and a.path == b.path:

@@ -1,14 +1,28 @@
-"""Whether what a loop carries changed its type in a pass."""
+"""Whether two patterns, or two contents of a slot, have the same structure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from dataclasses import replace
+from typing import Any, cast
 
 from ...hlo.ir import Value
-from ...values.lattice import Abstract, Cell, Slot, Source, Unknown
+from ...values.lattice import (
+    Array,
+    ArrayCell,
+    Const,
+    MaybeUndef,
+    ObjectCell,
+    Slot,
+    Source,
+    Undef,
+    Unknown,
+    is_number,
+)
+from ...values.node import Node
 from ...values.state import Content
-from ..aliases.merged import STALE
+from ...values.walk import children, head
+from ..aliases.merged import STALE, alone, sources_of
 from .patterns import Hole, outline
 
 
@@ -17,40 +31,62 @@ def same_patterns(old: dict[Slot, Content], new: dict[Slot, Content]) -> bool:
     return all(slot in old and same_pattern(old[slot], pattern) for slot, pattern in new.items())
 
 
-_NOT_COMPARED = frozenset(["sources", "span", "origin", "runs", "reason", "sides"])
-"""Fields of abstract values that say nothing of what a loop carries, or are compared apart."""
-
-
 def same_pattern(old: object, new: object) -> bool:
-    """True if two patterns have the same holes and the same structure."""
+    """True if two patterns have the same holes and the same structure: what a loop carries did not change its type."""
     if old is new:
         return True
     if type(old) is not type(new):
         return False
     if isinstance(old, Value):
         return isinstance(old, Hole) and old.type == cast(Value, new).type
-    if isinstance(old, Unknown):
-        return True
-    if isinstance(old, Abstract | Cell) or hasattr(old, "__dataclass_fields__"):
-        names = [n for n in type(old).__dataclass_fields__ if n not in _NOT_COMPARED]
-        return _same_sources(getattr(old, "sources", ()), getattr(new, "sources", ())) and all(
-            same_pattern(getattr(old, n), getattr(new, n)) for n in names
-        )
-    if isinstance(old, tuple | list):
-        return len(old) == len(cast("tuple[object]", new)) and all(
-            map(same_pattern, old, cast("tuple[object]", new))
-        )
-    if isinstance(old, dict):
-        return list(old) == list(cast("dict[object, object]", new)) and all(
-            same_pattern(v, cast("dict[object, object]", new)[k]) for k, v in old.items()
-        )
-    return bool(old == new)
+    if not isinstance(old, Node):
+        return bool(old == new)
+    if not _same_sources(sources_of(old), sources_of(new)):
+        return False
+    a, b = _compared(old), _compared(cast(Node, new))
+    return _equal(head(a), head(b)) and all(map(same_pattern, children(a), children(b)))
+
+
+def _compared(x: Any) -> Node:
+    """Without what says nothing of what a loop carries, and without sources, which are compared as a set."""
+    if sources_of(x):
+        x = replace(x, sources=())
+    if isinstance(x, ObjectCell):
+        return replace(x, origin=None)
+    return replace(x, runs=None) if isinstance(x, MaybeUndef) else x
+
+
+def _equal(a: object, b: object) -> bool:
+    """True for equal data of one type: 1 is no True."""
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    return a is b or (type(a) is type(b) and bool(a == b))
 
 
 def _same_sources(old: Sequence[Source], new: Sequence[Source]) -> bool:
     """True if merged cells may be the same objects, and know as much of them."""
     first, second = [{outline(s.ref): s for s in sources} for sources in (old, new)]
     return first.keys() == second.keys() and all(
-        (s.known is STALE) == (second[key].known is STALE) and same_pattern(s.ref.path, second[key].ref.path)
+        (s.known is STALE) == (second[key].known is STALE) and same_pattern(s.ref, second[key].ref)
         for key, s in first.items()
     )
+
+
+def alike(a: Node | None, b: Node) -> bool:
+    """True if two contents of a slot differ at most in the numbers inside, or in whether they are assigned."""
+    a = a.value if isinstance(a, MaybeUndef) else a
+    b = b.value if isinstance(b, MaybeUndef) else b
+    if a is b or a is None or isinstance(a, Undef) or isinstance(b, Undef):
+        return True
+    if isinstance(a, Const | Array) and isinstance(b, Const | Array):
+        return is_number(a) and is_number(b)
+    if type(a) is not type(b) or isinstance(a, Unknown):
+        return False
+    a, b = alone(a), alone(b)
+    return isinstance(a, ArrayCell) or (
+        head(a) == head(b) and all(map(_alike_child, children(a), children(b)))
+    )
+
+
+def _alike_child(a: Any, b: Any) -> bool:
+    return alike(a, b) if isinstance(a, Node) else isinstance(a, Value) or a == b
