@@ -12,9 +12,10 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from .graph import Node
+
 if TYPE_CHECKING:
     from .recipes import Recipe
-    from .tensor import Tensor
 
 LIMIT = 256
 """From so many recorded calls on a program is cut where one was cut before; at twice as many anywhere."""
@@ -24,7 +25,14 @@ _CUTS = 10_000
 """So many cuts are known."""
 
 
-class _Reference(weakref.ref["Tensor"]):
+class Registered:
+    """What an arena can hold: a tensor. `_node` is what it holds now, or held when it was last read."""
+
+    __slots__ = ("__weakref__", "_node")
+    _node: Node
+
+
+class _Reference(weakref.ref[Registered]):
     """A weak reference that knows under which number the arena has it."""
 
     __slots__ = ("number",)
@@ -51,18 +59,18 @@ class Arena:
 
         self._forget: Any = forget
 
-    def register(self, tensor: Tensor) -> None:
+    def register(self, tensor: Registered) -> None:
         """Notes a tensor that owns its memory, for as long as it is alive."""
         reference = _Reference(tensor, self._forget)
         reference.number = next(self._numbers)
         self._tensors[reference.number] = reference
 
-    def tensors(self) -> list[Tensor]:
+    def tensors(self) -> list[Registered]:
         """The tensors that are alive, in the order in which they were made."""
         found = [reference() for reference in list(self._tensors.values())]
         return [tensor for tensor in found if tensor is not None]
 
-    def made_since(self, number: int) -> list[Tensor]:
+    def made_since(self, number: int) -> list[Registered]:
         """The tensors that are alive and were made after `now` gave this number."""
         found = [reference() for reference in list(self._tensors.values()) if reference.number > number]
         return [tensor for tensor in found if tensor is not None]

@@ -41,7 +41,7 @@ from ..compiler.values.boundary import View as ViewTemplate
 from ..compiler.values.views import Index, Reshaped, View, Window, read_path, write_path
 from ..runtime.room import with_room
 from .arena import arena_of
-from .interpreting import interpreting_cost
+from .interpreting_cost import interpreting_cost
 
 
 class Kind:

@@ -38,7 +38,7 @@ from ..compiler.values.views import Reshaped, View, Window, path_type
 from ..runtime.leaves import Lazy
 from ..runtime.numpy_private import float_errors
 from ..runtime.results import view_maker
-from .arena import LIMIT, arena_of
+from .arena import LIMIT, Registered, arena_of
 from .barrier import barrier, placed, value_of
 from .devices import DeviceMismatch, default_device, on_device
 from .graph import Call, Node, is_differentiating
@@ -57,18 +57,17 @@ class Unrecorded(Exception):
     """Raised where a call cannot be recorded, for the reason in its text: NumPy runs it."""
 
 
-class Tensor(Lazy):
+class Tensor(Registered, Lazy):
     """An array that is recorded. `_owner` is None where it owns its memory, else it is the view at `_path` of its owner."""
 
-    __slots__ = ("__weakref__", "_host", "_kind", "_looks", "_node", "_owner", "_path", "_seen")
+    __slots__ = ("_host", "_kind", "_looks", "_owner", "_path", "_seen")
     _host: np.ndarray[Any, Any] | None
     """Of an owner: the ndarray that is its memory, where somebody else may hold that; what the node is a copy of. Of a
     view: its part of that, once NumPy indexes it."""
     _looks: int
     """How often it was indexed while it was lent; after more than `LOOKS` times NumPy does it."""
-    _node: Node
-    """What an owner holds now; what a view held when it was last read, if `_seen` is what its owner holds."""
     _seen: Node | None
+    """Of a view: what its owner held when the view was last read."""
     _owner: Tensor | None
     _path: tuple[View, ...]
     _kind: Kind

@@ -23,7 +23,7 @@ from ..compiler.hlo.ir import Function, Op, Region, Value
 from ..compiler.hlo.types import ArrayType
 from ..compiler.hlo.walk import callees
 from ..compiler.ops import Convolution, DotGeneral, Reduce, ReduceWindow, Transpose, While
-from ..compiler.ops.jaxcall import JaxCall
+from ..compiler.ops.foreign.jax_call import JaxCall
 from ..config import config
 
 Options = Mapping[str, bool | int | float | str]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..compiler.hlo.types import ArrayType
-from ..compiler.ops.draw import Action, Operand
+from ..compiler.ops.host.draw import Action, Operand
 from ..compiler.values.boundary import Perform, Repeat, Slot, Taken
 
 Take = Callable[[Any, list[Any], Sequence[Any]], list[Any]]

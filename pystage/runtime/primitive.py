@@ -20,7 +20,7 @@ from ..compiler.emit.stablehlo import emit_inline
 from ..compiler.hlo.ir import Function
 from ..compiler.hlo.walk import kinds
 from ..compiler.ops import While
-from ..compiler.ops.jaxcall import output_effects
+from ..compiler.ops.foreign.jax_call import output_effects
 from ..compiler.passes.channels_last import channels_last
 from ..compiler.passes.host_calls import on_host
 from ..compiler.passes.kernel_outlining import outline_kernels

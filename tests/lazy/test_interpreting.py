@@ -11,7 +11,7 @@ import pytest
 
 from pystage import lazy
 from pystage.lazy import interpreting
-from pystage.lazy.interpreting import LARGEST
+from pystage.lazy.interpreting_cost import LARGEST
 
 pytestmark = pytest.mark.usefixtures("interpreted")
 

@@ -15,7 +15,7 @@ from pystage.compiler.hlo.types import INT32, ArrayType
 from pystage.compiler.hlo.verify import verify
 from pystage.compiler.hlo.walk import functions
 from pystage.compiler.ops import Add, Call, Compare, Constant, If, Multiply, Negate, Subtract, While
-from pystage.compiler.ops.custom import CustomCall
+from pystage.compiler.ops.foreign.custom_call import CustomCall
 from pystage.compiler.passes.simplify import simplify
 
 SCALAR = ArrayType(INT32)

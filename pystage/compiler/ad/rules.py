@@ -10,7 +10,7 @@ from ..hlo.calculus import Contribution, Cotangents, NotDifferentiable, Tangents
 from ..hlo.ir import Op, Value
 from ..hlo.op import HloOp
 from ..ops import Constant, Or, Reduce
-from ..ops.elementwise import Elementwise
+from ..ops.elementwise.base import Elementwise
 from .calculus import Calculus, differentiable
 
 

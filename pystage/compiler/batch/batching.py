@@ -37,7 +37,7 @@ from ..ops import (
     Rule,
     While,
 )
-from ..ops.lanes import later, of_all_lanes
+from ..ops.batching import later, of_all_lanes
 from .ruled import of_all
 from .spread import Mask, Spread
 

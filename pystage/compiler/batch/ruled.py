@@ -15,7 +15,7 @@ from ..hlo.builder import Builder
 from ..hlo.ir import Function, Region, Value
 from ..hlo.types import BOOL, ArrayType
 from ..ops import Call, Rule, Ways
-from ..ops.lanes import of_all_lanes
+from ..ops.batching import of_all_lanes
 from .spread import Mask
 
 

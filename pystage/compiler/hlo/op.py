@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .builder import Builder
     from .ir import Op, Region, Value
     from .mlir import Emitter
-    from .on_host import OnHost
 
 ResultTypes = ArrayType | tuple[ArrayType, ...]
 RunRegion = Callable[["Region", Sequence[np.ndarray]], tuple[np.ndarray, ...]]
@@ -49,6 +48,19 @@ class ErrorSample:
     operands: tuple[ArrayType, ...]
     match: str
     regions: BuildRegions | None = None
+
+
+@dataclass(frozen=True)
+class OnHost:
+    """How NumPy on the host does an operation in place of XLA.
+
+    `function(*operands)` gives those results of the operation that stand at `places`. The function takes arrays that it must
+    not change, is pure, and compares equal to what computes the same.
+    """
+
+    function: Callable[..., Sequence[np.ndarray]]
+    operands: tuple[Value, ...]
+    places: tuple[int, ...]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..hlo.ir import Value
 from ..hlo.types import ArrayType, ShapeError
 from ..library.context import Case, Raw
-from ..ops.draw import Action, Draw
+from ..ops.host.draw import Action, Draw
 from ..stage import ir as stage
 from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Stream, Unknown
 from ..values.state import ERROR

@@ -22,7 +22,7 @@ from ..hlo.ir import Value
 from ..hlo.op import HloOp
 from ..hlo.types import ArrayType, DType
 from ..ops import Constant, Convert, Reshape
-from ..ops.draw import Action
+from ..ops.host.draw import Action
 from ..values.boundary import Form
 from ..values.by_path import narrowed_number
 from ..values.lattice import Abstract, Array, ArrayCell, ByPath, Cell, Const, Ref, Stream

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from ..hlo.op import HloOp
-from .binary import (
+from .control import Call, Case, If, OptimizationBarrier, Rule, StopGradient, Ways, While
+from .elementwise.binary import (
     Add,
     And,
     Atan2,
@@ -25,24 +26,9 @@ from .binary import (
     Subtract,
     Xor,
 )
-from .compare import Clamp, Compare, Select
-from .control import Call, Case, If, OptimizationBarrier, Rule, StopGradient, Ways, While
-from .convert import BitcastConvert, Convert
-from .convolution import Convolution
-from .custom import CustomCall
-from .dot import DotGeneral
-from .fft import Fft
-from .gather import Gather
-from .host import HostCall
-from .indexing import DynamicSlice, DynamicUpdateSlice, Slice
-from .jaxcall import JaxCall
-from .linalg import Cholesky, TriangularSolve
-from .printing import Print
-from .random import RngBitGenerator
-from .reduce import Reduce, ReduceWith
-from .scatter import Scatter
-from .sort import Sort
-from .special import (
+from .elementwise.compare import Clamp, Compare, Select
+from .elementwise.convert import BitcastConvert, Convert
+from .elementwise.special import (
     Acos,
     Acosh,
     Asin,
@@ -58,8 +44,7 @@ from .special import (
     Polygamma,
     Sinh,
 )
-from .structure import Broadcast, Concatenate, Constant, Iota, Pad, Reshape, Reverse, Transpose
-from .unary import (
+from .elementwise.unary import (
     Abs,
     Cbrt,
     Ceil,
@@ -86,7 +71,22 @@ from .unary import (
     Tan,
     Tanh,
 )
-from .window import ReduceWindow, SelectAndScatter
+from .foreign.custom_call import CustomCall
+from .foreign.jax_call import JaxCall
+from .host.host_call import HostCall
+from .host.printing import Print
+from .linear_algebra.convolution import Convolution
+from .linear_algebra.decompositions import Cholesky, TriangularSolve
+from .linear_algebra.dot import DotGeneral
+from .linear_algebra.fft import Fft
+from .random import RngBitGenerator
+from .reductions.reduce import Reduce, ReduceWith
+from .reductions.window import ReduceWindow, SelectAndScatter
+from .structure.gather import Gather
+from .structure.scatter import Scatter
+from .structure.shapes import Broadcast, Concatenate, Constant, Iota, Pad, Reshape, Reverse, Transpose
+from .structure.slices import DynamicSlice, DynamicUpdateSlice, Slice
+from .structure.sort import Sort
 
 
 def concrete(base: type[HloOp] = HloOp) -> list[type[HloOp]]:

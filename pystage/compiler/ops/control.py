@@ -17,13 +17,13 @@ from ..hlo.calculus import Calculus, Contribution, Cotangents, Tangents
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import ErrorSample, HloOp, ResultTypes, RunRegion, Sample
 from ..hlo.types import BOOL, FLOAT32, FLOAT64, INT32, ArrayType, ShapeError
-from .binary import Add, Multiply, Subtract
-from .compare import Compare
-from .lanes import repeated
+from .batching import repeated
+from .elementwise.binary import Add, Multiply, Subtract
+from .elementwise.compare import Compare
+from .elementwise.unary import Negate, Sine
 from .operands import listing, require
 from .sampling import grid
-from .structure import Constant
-from .unary import Negate, Sine
+from .structure.shapes import Constant
 
 if TYPE_CHECKING:
     from ..diagnostics.diagnostic import Diagnostic

@@ -44,7 +44,7 @@ from ..ops import (
     Transpose,
     While,
 )
-from ..ops.elementwise import Elementwise
+from ..ops.elementwise.base import Elementwise
 
 LARGEST = 32_768
 """Bytes that an operation of a kernel reads and writes at most: XLA divides larger ones among threads."""

@@ -17,7 +17,7 @@ from ..diagnostics.span import Span
 from ..hlo.immutable import immutable, immutable_value
 from ..hlo.ir import Function
 from ..hlo.types import ArrayType
-from ..ops.draw import Action
+from ..ops.host.draw import Action
 from . import views
 from .growth import Multiplied
 from .node import Node

@@ -23,7 +23,7 @@ from ...hlo.ir import Function as HloFunction
 from ...hlo.ir import Region, Value
 from ...hlo.walk import callees, functions
 from ...ops import Call
-from ...ops.draw import Draw
+from ...ops.host.draw import Draw
 from ...values.lattice import NONE, Abstract, Cell, ErrorCell, OutputCell, Ref, Slot, Undef, VariableCell
 from ...values.state import ERROR, OUTPUT, Content
 from ...values.walk import cells_of, rebuild, values_of

@@ -27,7 +27,7 @@ from ...hlo.op import HloOp
 from ...hlo.types import INT32, ArrayType
 from ...hlo.walk import callees
 from ...ops import Add, Call, Constant, Convert, DynamicSlice, Reshape, While
-from ...ops.draw import HANDLE, Action, Draw
+from ...ops.host.draw import HANDLE, Action, Draw
 from ...stage import ir as stage
 from ...values.boundary import Draws, Path, Perform, Repeat, Slot, Taken
 from ...values.lattice import Abstract

@@ -25,7 +25,7 @@ from ...hlo.walk import callees, functions
 from ...library.python.caught import is_among
 from ...library.python.strings import known_exception
 from ...ops import Compare, Select
-from ...ops.draw import Draw
+from ...ops.host.draw import Draw
 from ...stage import ir as stage
 from ...values.boundary import Form
 from ...values.lattice import (

@@ -24,7 +24,7 @@ from ...hlo.ir import Region, Value
 from ...hlo.types import SHORT_NAMES, ArrayType, DType
 from ...library.jax.tail import is_jax_callable
 from ...library.registry import meaning_of
-from ...ops.draw import HANDLE
+from ...ops.host.draw import HANDLE
 from ...values.boundary import (
     CellVariable,
     Form,

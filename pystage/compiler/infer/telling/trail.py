@@ -17,7 +17,7 @@ from ...diagnostics.diagnostic import Note
 from ...diagnostics.span import Span
 from ...hlo.ir import Function, Region
 from ...hlo.walk import functions
-from ...ops.jaxcall import JaxCall
+from ...ops.foreign.jax_call import JaxCall
 from ...stage import ir as stage
 from ...stage.walk import walk
 from ...values.lattice import Abstract, Array, ArrayCell, OneOf, Optional, Ref, Slot, VariableCell

@@ -24,7 +24,7 @@ from ...hlo.types import INT64, ArrayType
 from ...hlo.walk import functions
 from ...library.context import Context
 from ...ops import Call
-from ...ops.lanes import of_all_lanes
+from ...ops.batching import of_all_lanes
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Ref, Tuple
 from ..calls.calls import put_transformed, require_drawn_once

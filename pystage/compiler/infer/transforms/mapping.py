@@ -25,7 +25,7 @@ from ...hlo.types import INT64
 from ...library.context import Context
 from ...library.rules.jax import canonical
 from ...ops import Call, Compare, Constant, Convert, Minimum, Reduce, Reshape, Select
-from ...ops.lanes import of_all_lanes
+from ...ops.batching import of_all_lanes
 from ...values.boundary import Form
 from ...values.holding import held, holding
 from ...values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Ref, Tuple

@@ -12,7 +12,7 @@ from typing import Any
 import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr
 
-from ...ops.jaxcall import Leaf, Static, Trace
+from ...ops.foreign.jax_call import Leaf, Static, Trace
 
 PLACED = "pystage lays nothing out over devices yet"
 CALLS_HOST = "it calls the host while the program runs"

@@ -20,8 +20,8 @@ from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_jax import NotForJax, NotTraceable, RefusedByJax, UserFunctionToJax
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.types import BOOL, ArrayType
-from ...ops.jaxcall import ArrayLeaf, JaxCall, JaxCallError, JaxSettings, Leaf, NotOfArrays, Static
-from ...ops.jaxheld import in_order
+from ...ops.foreign.jax_call import ArrayLeaf, JaxCall, JaxCallError, JaxSettings, Leaf, NotOfArrays, Static
+from ...ops.foreign.jax_values import in_order
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, Closure, Const, Meaning, Method, Partial, Ref, Slice, Super
 from ..context import Context, Raw

@@ -10,7 +10,7 @@ from ...diagnostics.codes_calls import NotServed
 from ...hlo.ir import Op, Value
 from ...hlo.types import BOOL
 from ...ops import Or, Select, Transpose
-from ...ops.elementwise import Elementwise
+from ...ops.elementwise.base import Elementwise
 from ...values.lattice import Abstract, Ref
 from ...values.memory import stand_in
 from ...values.state import Layout

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...diagnostics.codes_jax import RefusedByJax
 from ...hlo.ir import Value
-from ...ops.jaxcall import ArrayLeaf, JaxCall, JaxCallError, JaxSettings, Leaf, Static
+from ...ops.foreign.jax_call import ArrayLeaf, JaxCall, JaxCallError, JaxSettings, Leaf, Static
 from ..context import Context
 
 _SETTINGS = JaxSettings(enable_x64=True, default_matmul_precision="highest")

@@ -43,7 +43,7 @@ from ....ops import (
     Sort,
     Xor,
 )
-from ....ops.reduce import STANDARD
+from ....ops.reductions.reduce import STANDARD
 from ....values.lattice import Abstract, Array, Const, Tuple
 from ...context import Context, Raw
 from ...registry import meaning

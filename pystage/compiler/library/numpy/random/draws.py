@@ -1,6 +1,6 @@
 """Draws of the user's own generators of random numbers, which the host performs before the program runs.
 
-In: a generator, the name of a method, and abstract arguments. Out: a `Draw` (`ops/draw.py`) with the type of what
+In: a generator, the name of a method, and abstract arguments. Out: a `Draw` (`ops/host/draw.py`) with the type of what
 it gives, which a draw from another generator tells. Arguments are constants, or inputs of the program as they
 came; what the program computes is asked for as a constant, or refused (PS606).
 """
@@ -20,7 +20,7 @@ from ....diagnostics.codes_types import ArgumentNotStaged
 from ....diagnostics.diagnostic import DiagnosticError
 from ....hlo.ir import Value
 from ....hlo.types import SHORT_NAMES, ArrayType
-from ....ops.draw import HANDLE, Action, Operand
+from ....ops.host.draw import HANDLE, Action, Operand
 from ....values.boundary import Form
 from ....values.generators import GENERATORS, handle_of
 from ....values.lattice import NONE, Abstract, Array, Const, ObjectCell, Ref, Tuple

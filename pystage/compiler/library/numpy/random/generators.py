@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ....diagnostics.codes_calls import NotServed
-from ....ops.draw import Action
+from ....ops.host.draw import Action
 from ....values.generators import GENERATORS
 from ....values.lattice import NONE, Abstract, Const, ObjectCell
 from ...context import Context, Raw

@@ -13,7 +13,7 @@ import numpy as np
 from ....hlo.ir import Value
 from ....hlo.types import ArrayType
 from ....ops import Reshape, Slice
-from ....ops.draw import Action
+from ....ops.host.draw import Action
 from ....values.boundary import Form
 from ....values.lattice import NONE, Abstract, Array, Const, ListCell, Ref
 from ...context import Context, Raw

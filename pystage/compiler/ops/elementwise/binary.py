@@ -1,0 +1,403 @@
+"""StableHLO's elementwise operations of two operands of one type, and those of the CHLO dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from jax.extend.mlir import ir as mlir_ir
+
+from ...hlo.calculus import Calculus, Contribution, Cotangents, Partial, Reciprocal
+from ...hlo.ir import Op, Value
+from ...hlo.mlir import Emitter
+from ...hlo.op import Sample
+from ...hlo.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, ArrayType, DType, is_integer
+from ..operands import ALL, COMPLEXES, FLOATS, INTEGERS
+from ..structure.shapes import Broadcast, Constant, Reshape
+from .base import Binary, IntegerBinary, LogicalBinary
+from .convert import Convert
+from .unary import Log
+
+
+class Add(Binary):
+    """The sum; integers wrap around, of booleans the disjunction, as in NumPy. StableHLO: add.
+
+    XLA takes `0.0 + x` for `x`, which -0.0 is not, so it is given a choice in place of a sum with zeros.
+    """
+
+    opcode = "add"
+    dtypes = ALL
+    numpy = np.add
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        left, right = map(_is_positive_zero, op.operands)
+        x, y = reversed(operands) if left else operands
+        return _emit_sum(e, op.results[0].type, x, y, is_zero=left != right)
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return 1, 1
+
+
+class Subtract(Binary):
+    """The difference; integers wrap around. StableHLO: subtract."""
+
+    opcode = "subtract"
+    dtypes = ALL - {BOOL}
+    numpy = np.subtract
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return 1, -1
+
+
+class Multiply(Binary):
+    """The product; integers wrap around, of booleans the conjunction, as in NumPy. StableHLO: multiply."""
+
+    opcode = "multiply"
+    dtypes = ALL
+    numpy = np.multiply
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        x, y = op.operands
+        return y, x
+
+
+class Divide(Binary):
+    """The quotient; of integers it is truncated, and -1 (all bits set) where the divisor is 0.
+
+    StableHLO: divide, which leaves the integer division by zero open; the value is XLA's, as it computes it. XLA
+    ends the process where it divides constants by zero while it compiles, so it is not given such a division.
+
+    XLA multiplies by the reciprocal where it divides floats by a constant, so that 49 / 49 is less than 1 and
+    `int` of it 0. Such a divisor is hidden from it: what is divided chooses it, by being a number.
+    """
+
+    opcode = "divide"
+    dtypes = INTEGERS | FLOATS | COMPLEXES
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        left, right = op.operands
+        if left.type.dtype in INTEGERS:
+            missing = np.invert(np.zeros((), left.type.dtype))
+            return _by_no_zero(e, self.opcode, op, operands, lambda: e.filled(missing, left.type))
+        divisor = known_elements(right) if left.type.dtype in FLOATS else None
+        if divisor is None or _has_exact_reciprocals(divisor, left.type.dtype):
+            return e.create(self.opcode, op.results, operands)
+        x, hidden = operands
+        number = _equal(e, left.type, x, x)
+        hidden = e.create("select", op.results, [number, hidden, x]).results[0]
+        return e.create(self.opcode, op.results, [x, hidden])
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        left, right = operands
+        if not is_integer(left.dtype):
+            return np.divide(left, right).astype(left.dtype, copy=False)
+        return np.where(right == 0, _all_bits(left), _truncated_quotient(left, right))
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (_, y), (r,) = op.operands, op.results
+        return Reciprocal(y), c.neg(c.div(r, y))
+
+
+def _emit_sum(
+    e: Emitter, type: ArrayType, x: mlir_ir.Value, y: mlir_ir.Value, is_zero: bool
+) -> mlir_ir.Operation:
+    """`x + y`; where `y` is known to be 0.0, a choice, since XLA takes the sum for `x`, which may be -0.0."""
+    if not is_zero:
+        return e.create("add", [type], [x, y])
+    if type.dtype not in COMPLEXES:
+        return e.create("select", [type], [_equal(e, type, x, y), y, x])
+    part_type = type.with_dtype(FLOAT32 if type.dtype == COMPLEX64 else FLOAT64)
+    parts = [[e.create(part, [part_type], [v]).results[0] for v in (x, y)] for part in ("real", "imag")]
+    sums = [_emit_sum(e, part_type, p, q, is_zero=True).results[0] for p, q in parts]
+    return e.create("complex", [type], sums)
+
+
+def _is_positive_zero(value: Value) -> bool:
+    """True for an array of floats or complex numbers whose elements are known to be 0.0."""
+    if value.type.dtype not in FLOATS | COMPLEXES:
+        return False
+    elements = known_elements(value)
+    if elements is None or not elements.size or elements.any():
+        return False
+    return not (np.signbit(elements.real).any() or np.signbit(elements.imag).any())
+
+
+def _equal(e: Emitter, type: ArrayType, x: mlir_ir.Value, y: mlir_ir.Value) -> mlir_ir.Value:
+    direction = {"comparison_direction": e.parse("#stablehlo<comparison_direction EQ>")}
+    return e.create("compare", [ArrayType(BOOL, type.shape)], [x, y], direction).results[0]
+
+
+def _by_no_zero(
+    e: Emitter,
+    opcode: str,
+    op: Op,
+    operands: Sequence[mlir_ir.Value],
+    otherwise: Callable[[], mlir_ir.Value],
+) -> mlir_ir.Operation:
+    """A division of integers of which XLA sees only divisors that are not 0; `otherwise` is what the others give."""
+    (x, y), type = operands, op.results[0].type
+    divisor = known_elements(op.operands[1])
+    if divisor is not None and divisor.astype(type.dtype).all():
+        return e.create(opcode, op.results, operands)
+    none = _equal(e, type, y, e.filled(np.zeros((), type.dtype), type))
+    safe = e.create("select", [type], [none, e.filled(np.ones((), type.dtype), type), y]).results[0]
+    made = e.create(opcode, [type], [x, safe]).results[0]
+    return e.create("select", op.results, [none, otherwise(), made])
+
+
+def known_elements(value: Value) -> np.ndarray | None:
+    """The elements of a value that is a constant, or one that is broadcast, reshaped or converted; else None.
+
+    They are those of the constant, in whatever shape and type it has.
+    """
+    while isinstance(value.owner, Op):
+        kind = value.owner.kind
+        if isinstance(kind, Constant):
+            return kind.data
+        if not isinstance(kind, Broadcast | Reshape | Convert):
+            return None
+        (value,) = value.owner.operands
+    return None
+
+
+def _has_exact_reciprocals(divisor: np.ndarray, dtype: DType) -> bool:
+    """True for powers of two, and for 0, infinity and NaN: products with their reciprocals are quotients."""
+    greatest = 14 if dtype.itemsize == 2 else 100  # so that no reciprocal is subnormal
+    with np.errstate(all="ignore"):
+        mantissa, exponent = np.frexp(divisor.astype(np.float64))
+    common = (np.abs(mantissa) == 0.5) & (np.abs(exponent) < greatest)
+    return bool(np.all(common | (divisor == 0) | ~np.isfinite(mantissa)))
+
+
+class Remainder(Binary):
+    """What a truncated division leaves, with the sign of the dividend; of integers, the dividend where
+    the divisor is 0. StableHLO: remainder, with the divisions that XLA is not given as for `Divide`.
+    """
+
+    opcode = "remainder"
+    dtypes = INTEGERS | FLOATS
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        if op.results[0].type.dtype in INTEGERS:
+            return _by_no_zero(e, self.opcode, op, operands, lambda: operands[0])
+        return e.create(self.opcode, op.results, operands)
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        left, right = operands
+        if not is_integer(left.dtype):
+            return np.fmod(left, right)
+        rest = left - (_truncated_quotient(left, right) * right).astype(left.dtype)
+        return np.where(right == 0, left, rest)
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        x, y = op.operands
+        return 1, c.div(c.sub(op.results[0], x), y)  # a whole number
+
+
+class Power(Binary):
+    """`x` to the power `y`, of real or complex floating-point numbers. StableHLO: power.
+
+    Integers are refused although StableHLO takes them: XLA:CPU reads only the six lowest bits of an
+    integer exponent, so `2**64` would be 1. The library squares repeatedly instead.
+    """
+
+    opcode = "power"
+    dtypes = FLOATS | COMPLEXES
+    numpy = np.power
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        x, y = op.operands
+        zero, one = c.zeros(x.type), c.filled(x.type, 1)
+        below = c.op(Power(), x, c.select(c.compare("EQ", y, zero), one, c.sub(y, one)))
+        base = c.select(c.compare("EQ", x, zero), one, x)
+        return c.mul(y, below), c.mul(c.op(Log(), base), op.results[0])
+
+
+class Extremum(Binary):
+    """One of two numbers, by their order; NaN if either is. Complex numbers are in lexicographic order.
+
+    XLA:CPU has no extremum of complex numbers (it ends the process where it simplifies one): they are compared part
+    by part.
+    """
+
+    dtypes = ALL
+    direction: ClassVar[str]
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        type = op.results[0].type
+        if type.dtype not in COMPLEXES:
+            return e.create(self.opcode, op.results, operands)
+        flags = [ArrayType(BOOL, type.shape)]
+        part_type = [ArrayType(FLOAT32 if type.dtype == COMPLEX64 else FLOAT64, type.shape)]
+
+        def compared(direction: str, x: mlir_ir.Value, y: mlir_ir.Value) -> mlir_ir.Value:
+            attribute = e.parse(f"#stablehlo<comparison_direction {direction}>")
+            return e.create("compare", flags, [x, y], {"comparison_direction": attribute}).results[0]
+
+        def both(opcode: str, x: mlir_ir.Value, y: mlir_ir.Value) -> mlir_ir.Value:
+            return e.create(opcode, flags, [x, y]).results[0]
+
+        parts = [[e.create(part, part_type, [v]).results[0] for v in operands] for part in ("real", "imag")]
+        by_part = [compared(self.direction, *part) for part in parts]
+        ordered = e.create("select", flags, [compared("EQ", *parts[0]), *reversed(by_part)]).results[0]
+        x, y = operands
+        kept = both("or", compared("NE", x, x), both("and", ordered, compared("EQ", y, y)))
+        return e.create("select", op.results, [kept, *operands])
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return _shares(c, op)
+
+
+class Maximum(Extremum):
+    """The greater one. StableHLO: maximum."""
+
+    opcode = "maximum"
+    numpy = np.maximum
+    direction = "GE"
+
+
+class Minimum(Extremum):
+    """The lesser one. StableHLO: minimum."""
+
+    opcode = "minimum"
+    numpy = np.minimum
+    direction = "LE"
+
+
+class Atan2(Binary):
+    """The angle of the point (`y` = the second operand's axis, `x`), as `np.arctan2`. StableHLO: atan2."""
+
+    opcode = "atan2"
+    dtypes = FLOATS
+    numpy = np.arctan2
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        y, x = op.operands
+        square = c.add(c.mul(x, x), c.mul(y, y))
+        return c.div(x, square), c.neg(c.div(y, square))
+
+
+class And(LogicalBinary):
+    """The conjunction, bit by bit. StableHLO: and."""
+
+    opcode = "and"
+    numpy = np.bitwise_and
+
+
+class Or(LogicalBinary):
+    """The disjunction, bit by bit. StableHLO: or."""
+
+    opcode = "or"
+    numpy = np.bitwise_or
+
+
+class Xor(LogicalBinary):
+    """The exclusive disjunction, bit by bit. StableHLO: xor."""
+
+    opcode = "xor"
+    numpy = np.bitwise_xor
+
+
+class Shift(IntegerBinary):
+    """A shift; the distance is read as unsigned, and one that is not less than the width leaves no bit."""
+
+    @classmethod
+    def samples(cls) -> Sequence[Sample]:
+        made = list(super().samples())
+        for dtype in sorted(cls.dtypes, key=str):
+            width = dtype.itemsize * 8
+            value = np.array([0x5A, 0x5A, 0x5A, 1, 3, 0x7F], np.uint8).astype(dtype)
+            distance = np.array([1, width - 1, width, width + 1, 0, 2], dtype)
+            made += [Sample(cls(), (value, distance)), Sample(cls(), (np.invert(value), distance))]
+        return made
+
+
+class ShiftLeft(Shift):
+    """`x << y`; 0 where `y` is not less than the width. StableHLO: shift_left."""
+
+    opcode = "shift_left"
+    numpy = np.left_shift
+
+
+class ShiftRightLogical(Shift):
+    """`x >> y` with zeros moved in. StableHLO: shift_right_logical."""
+
+    opcode = "shift_right_logical"
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        return _shifted_right("u", *operands)
+
+
+class ShiftRightArithmetic(Shift):
+    """`x >> y` with copies of the highest bit moved in, of unsigned integers too.
+
+    StableHLO: shift_right_arithmetic.
+    """
+
+    opcode = "shift_right_arithmetic"
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        return _shifted_right("i", *operands)
+
+
+class Complex(Binary):
+    """The complex number of a real and an imaginary part. StableHLO: complex."""
+
+    opcode = "complex"
+    linear = (0, 1)
+    dtypes = frozenset({FLOAT32, FLOAT64})
+
+    def infer(self, *operands: ArrayType) -> ArrayType:
+        part = super().infer(*operands)
+        return part.with_dtype(COMPLEX128 if part.dtype == FLOAT64 else COMPLEX64)
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        real, imaginary = operands
+        result = np.empty(real.shape, COMPLEX128 if real.dtype == FLOAT64 else COMPLEX64)
+        result.real = real
+        result.imag = imaginary
+        return result
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        return c.real(ct), c.neg(c.imag(ct))
+
+
+class NextAfter(Binary):
+    """The next number from `x` on the way to `y`. CHLO: next_after, which JAX expands to StableHLO."""
+
+    opcode = "chlo.next_after"
+    dtypes = FLOATS
+    numpy = np.nextafter
+
+
+def _all_bits(like: np.ndarray) -> np.ndarray:
+    """All bits set: -1, or the greatest unsigned integer."""
+    bits: np.ndarray = np.invert(np.zeros_like(like))
+    return bits
+
+
+def _truncated_quotient(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Integer division towards zero; anything where the divisor is 0."""
+    divisor = np.where(right == 0, right.dtype.type(1), right)
+    quotient = np.floor_divide(left, divisor)
+    exact = (quotient * divisor).astype(left.dtype) == left
+    truncated: np.ndarray = np.where(~exact & ((left < 0) != (divisor < 0)), quotient + 1, quotient)
+    return truncated.astype(left.dtype)
+
+
+def _shifted_right(kind: str, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """`left >> right` of the bits read as signed ("i") or unsigned ("u") integers."""
+    dtype = f"{kind}{left.itemsize}"
+    shifted: np.ndarray = np.right_shift(left.view(dtype), right.view(dtype))
+    return np.asarray(shifted).view(left.dtype)
+
+
+def _shares(c: Calculus, op: Op) -> Sequence[Value]:
+    """How much of the result each operand is: 0 or 1, a half each where they are equal."""
+    x, y = op.operands
+    equal, half = c.compare("EQ", x, y), c.filled(x.type, 0.5)
+    chosen = [c.convert(c.compare("EQ", v, op.results[0]), v.type.dtype) for v in (x, y)]
+    return [c.select(equal, half, share) for share in chosen]

@@ -1,0 +1,1 @@
+"""Calls of what pystage does not know: functions that JAX traces, and custom calls by name."""

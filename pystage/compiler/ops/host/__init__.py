@@ -1,0 +1,1 @@
+"""What the host does while a program runs, or before it: calls of NumPy, printing, draws."""

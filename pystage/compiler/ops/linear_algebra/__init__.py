@@ -1,0 +1,1 @@
+"""Products, decompositions, convolutions and Fourier transforms."""

@@ -1,0 +1,1 @@
+"""Reductions, of whole axes and of sliding windows."""

@@ -1,0 +1,315 @@
+"""Rectangular parts of arrays: at places known while compiling, and at places computed by the program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jax.extend.mlir import ir as mlir_ir
+
+from ...hlo import extents
+from ...hlo.calculus import Calculus, Contribution, Cotangents, Into
+from ...hlo.op import ErrorSample, HloOp, Sample
+from ...hlo.types import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT8, ArrayType, Extent, ShapeError, Symbol
+from ..batching import later, of_all_lanes, repeated
+from ..elementwise.compare import Clamp
+from ..operands import (
+    ALL,
+    INTEGERS,
+    at_most,
+    axes_of,
+    require,
+    require_dtype,
+    require_per_axis,
+    require_scalar,
+)
+from ..sampling import grid
+from .gather import Gather
+from .scatter import Scatter
+from .shapes import Constant
+
+if TYPE_CHECKING:
+    from ...hlo.ir import Op, Value
+    from ...hlo.mlir import Emitter
+
+
+@dataclass(frozen=True)
+class Slice(HloOp):
+    """Every `strides[i]`-th element from `starts[i]` to before `limits[i]`, along each axis.
+
+    All counted from the front, with `0 <= start <= limit <= extent`. StableHLO: slice.
+    """
+
+    starts: tuple[int, ...]
+    limits: tuple[Extent, ...]
+    strides: tuple[int, ...]
+
+    opcode = "slice"
+    linear = (0,)
+
+    def infer(self, *operands: ArrayType) -> ArrayType:
+        (operand,) = operands
+        for values, what in ((self.starts, "starts"), (self.limits, "limits"), (self.strides, "strides")):
+            require_per_axis("slice", what, values, operand.rank)
+        shape = []
+        for axis, extent in enumerate(operand.shape):
+            start, limit, stride = self.starts[axis], self.limits[axis], self.strides[axis]
+            if stride < 1:
+                raise ShapeError(f"slice: the stride of axis {axis} is not positive: {stride}")
+            if start < 0 or not at_most(start, limit) or not at_most(limit, extent):
+                raise ShapeError(f"slice: {start}:{limit} is not a part of axis {axis} of {operand}")
+            shape.append(extents.ceil_divide(extents.subtract(limit, start), stride))
+        return operand.with_shape(tuple(shape))
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        attributes = {
+            "start_indices": e.i64s(self.starts),
+            "limit_indices": e.i64s(self.limits),  # type: ignore[arg-type]
+            "strides": e.i64s(self.strides),
+        }
+        return e.create(self.opcode, op.results, operands, attributes)
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        parts = zip(self.starts, self.limits, self.strides, strict=True)
+        return operands[0][tuple([slice(*part) for part in parts])]
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        kind = Slice((0, *self.starts), (lanes, *self.limits), (1, *self.strides))
+        return (c.op(kind, *operands),)
+
+    @classmethod
+    def samples(cls) -> Sequence[Sample]:
+        made = [Sample(cls((1, 0), (3, 5), (1, 2)), (grid(d, (3, 6)),)) for d in sorted(ALL, key=str)]
+        return [
+            *made,
+            Sample(cls((2,), (2,), (1,)), (grid(FLOAT32, (4,)),)),
+            Sample(cls((0,), (7,), (3,)), (grid(FLOAT32, (7,)),)),
+            Sample(cls((), (), ()), (grid(FLOAT32, ()),)),
+            Sample(cls((0, 0), (0, 2), (1, 1)), (grid(FLOAT32, (0, 2)),)),
+        ]
+
+    @classmethod
+    def error_samples(cls) -> Sequence[ErrorSample]:
+        five = ArrayType(FLOAT32, (5,))
+        return [
+            ErrorSample(cls((0,), (6,), (1,)), (five,), "0:6 is not a part of axis 0 of f32[5]"),
+            ErrorSample(cls((3,), (2,), (1,)), (five,), "3:2 is not a part"),
+            ErrorSample(cls((-1,), (2,), (1,)), (five,), "-1:2 is not a part"),
+            ErrorSample(cls((0,), (5,), (0,)), (five,), "the stride of axis 0 is not positive"),
+            ErrorSample(cls((0, 0), (5,), (1,)), (five,), "2 starts for an array with 1 axis"),
+        ]
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        shape = op.operands[0].type.static_shape
+        high = [
+            n - start - ((m - 1) * step + 1 if m else 0)
+            for n, m, start, step in zip(shape, ct.type.static_shape, self.starts, self.strides, strict=True)
+        ]
+        gaps = [step - 1 for step in self.strides]
+        return (Into(lambda whole: c.add(whole, c.pad(ct, self.starts, high, gaps))),)
+
+
+@dataclass(frozen=True)
+class DynamicSlice(HloOp):
+    """The part of shape `sizes` that begins at scalar operands, one an axis. StableHLO: dynamic_slice.
+
+    A start is moved so that the part lies inside the array: `clamp(0, start, extent - size)`.
+    """
+
+    sizes: tuple[Extent, ...]
+
+    opcode = "dynamic_slice"
+    linear = (0,)
+
+    def infer(self, *operands: ArrayType) -> ArrayType:
+        operand, *starts = operands
+        require_per_axis("dynamic_slice", "sizes", self.sizes, operand.rank)
+        _require_starts("dynamic_slice", operand, starts)
+        for axis, (size, extent) in enumerate(zip(self.sizes, operand.shape, strict=True)):
+            if not (at_most(0, size) and at_most(size, extent)):
+                raise ShapeError(f"dynamic_slice: axis {axis} of {operand} has no part of {size} elements")
+        return operand.with_shape(self.sizes)
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        sizes = op.results[0].type.static_shape
+        return e.create(self.opcode, op.results, operands, {"slice_sizes": e.i64s(sizes)})
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        operand, *starts = operands
+        return operand[_window(operand, starts, self.sizes)]
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        """Starts that are the same in all lanes stay; others make it a gather."""
+        array, *starts = operands
+        if not any(has_lanes[1:]):
+            zero = c.op(Constant(np.zeros((), starts[0].type.dtype if starts else INT32)))
+            return (c.op(DynamicSlice((lanes, *self.sizes)), array, zero, *starts),)
+        places = _index_vectors(c, starts, has_lanes[1:], lanes)
+        return (c.op(_slices(self.sizes, has_lanes[0]), array, places),)
+
+    @classmethod
+    def samples(cls) -> Sequence[Sample]:
+        one, two = np.array(1, INT32), np.array(2, INT32)
+        made = [Sample(cls((2, 3)), (grid(d, (3, 5)), one, two)) for d in sorted(ALL, key=str)]
+        made += [Sample(cls((2,)), (grid(FLOAT32, (5,)), np.array(1, d))) for d in sorted(INTEGERS, key=str)]
+        made += [Sample(cls((2,)), (grid(FLOAT32, (5,)), np.array(i, INT64))) for i in (-3, 4, 9, 3)]
+        return [
+            *made,
+            Sample(cls((2,)), (grid(FLOAT32, (300,)), np.array(250, UINT8))),
+            Sample(cls((0, 2)), (grid(FLOAT32, (0, 2)), one, one)),
+            Sample(cls(()), (grid(FLOAT64, ()),)),
+        ]
+
+    @classmethod
+    def error_samples(cls) -> Sequence[ErrorSample]:
+        five, index = ArrayType(FLOAT32, (5,)), ArrayType(INT32)
+        return [
+            ErrorSample(cls((6,)), (five, index), "axis 0 of f32[5] has no part of 6 elements"),
+            ErrorSample(cls((2, 2)), (five, index), "2 sizes for an array with 1 axis"),
+            ErrorSample(cls((2,)), (five, index, index), "2 starts for an array with 1 axis"),
+            ErrorSample(cls((2,)), (five, five), "takes a scalar as a start"),
+            ErrorSample(cls((2,)), (five, ArrayType(FLOAT32)), "takes integers"),
+            ErrorSample(
+                cls((1, 1)), (ArrayType(BOOL, (2, 2)), index, ArrayType(INT64)), "starts of one element type"
+            ),
+        ]
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        _, *starts = op.operands
+        sizes = ct.type.static_shape
+
+        def add(whole: Value) -> Value:
+            return c.update(whole, c.add(c.dynamic_slice(whole, starts, sizes), ct), starts)
+
+        return [Into(add), *[None] * len(starts)]
+
+
+class DynamicUpdateSlice(HloOp):
+    """The first operand with a part replaced by the second, from the starts that follow, one an axis.
+
+    Starts are moved as in `DynamicSlice`. StableHLO: dynamic_update_slice.
+    """
+
+    opcode = "dynamic_update_slice"
+    linear = (0, 1)
+
+    def infer(self, *operands: ArrayType) -> ArrayType:
+        operand, update, *starts = operands
+        require(
+            operand.dtype == update.dtype,
+            f"dynamic_update_slice: {update} cannot be stored in {operand}: the element types differ",
+        )
+        require(
+            operand.rank == update.rank,
+            f"dynamic_update_slice: {update} is no part of {operand}, which has {axes_of(operand.rank)}",
+        )
+        _require_starts("dynamic_update_slice", operand, starts)
+        for axis, (size, extent) in enumerate(zip(update.shape, operand.shape, strict=True)):
+            if not at_most(size, extent):
+                raise ShapeError(f"dynamic_update_slice: {update} is too large for axis {axis} of {operand}")
+        return operand
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        operand, update, *starts = operands
+        result = operand.copy()
+        result[_window(operand, starts, update.shape)] = update
+        return result
+
+    def batch(
+        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    ) -> Sequence[Value]:
+        """Starts that are the same in all lanes stay; others, moved inside, make it a scatter."""
+        array, update, *starts = operands
+        array, update = repeated(c, op, operands, has_lanes, lanes)[:2]
+        if not any(has_lanes[2:]):
+            zero = c.op(Constant(np.zeros((), starts[0].type.dtype if starts else INT32)))
+            return (c.op(self, array, update, zero, *starts),)
+        places = _index_vectors(c, starts, has_lanes[2:], lanes)
+        old, part = op.operands[0].type.static_shape, op.operands[1].type.static_shape
+        last = np.array([n - m for n, m in zip(old, part)]).astype(places.type.dtype)
+        limit = c.broadcast(c.op(Constant(last)), places.type.static_shape, (1,))
+        places = c.op(Clamp(), c.zeros(places.type), places, limit)
+        axes = later(range(len(old)))
+        scatter = Scatter(None, axes, (), axes, 1, (0,), (0,), unique_indices=True)
+        return (c.op(scatter, array, places, update),)
+
+    @classmethod
+    def samples(cls) -> Sequence[Sample]:
+        one, two = np.array(1, INT32), np.array(2, INT32)
+        made = [Sample(cls(), (grid(d, (3, 5)), grid(d, (2, 3)), one, two)) for d in sorted(ALL, key=str)]
+        five, pair = grid(FLOAT32, (5,)), grid(FLOAT32, (2,), 7, 9)
+        made += [Sample(cls(), (five, pair, np.array(i, INT64))) for i in (-3, 1, 3, 4, 9)]
+        return [
+            *made,
+            Sample(cls(), (five, grid(FLOAT32, (0,)), one)),
+            Sample(cls(), (grid(FLOAT32, ()), grid(FLOAT32, ()))),
+        ]
+
+    @classmethod
+    def error_samples(cls) -> Sequence[ErrorSample]:
+        five, index = ArrayType(FLOAT32, (5,)), ArrayType(INT32)
+        n = ArrayType(FLOAT32, (Symbol("n"), 3))
+        return [
+            ErrorSample(
+                cls(), (five, ArrayType(FLOAT32, (6,)), index), "f32[6] is too large for axis 0 of f32[5]"
+            ),
+            ErrorSample(
+                cls(), (n, ArrayType(FLOAT32, (1, 4)), index, index), "too large for axis 1 of f32[n,3]"
+            ),
+            ErrorSample(cls(), (five, ArrayType(FLOAT64, (2,)), index), "the element types differ"),
+            ErrorSample(cls(), (five, ArrayType(FLOAT32), index), "which has 1 axis"),
+            ErrorSample(cls(), (five, five), "0 starts for an array with 1 axis"),
+        ]
+
+    def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+        (ct,) = cotangents
+        assert ct is not None
+        _, update, *starts = op.operands
+        kept = c.update(ct, c.zeros(update.type), starts)
+        return [kept, c.dynamic_slice(ct, starts, update.type.static_shape), *[None] * len(starts)]
+
+
+def _require_starts(name: str, operand: ArrayType, starts: Sequence[ArrayType]) -> None:
+    """There is one integer scalar for each axis, all of one element type."""
+    require_per_axis(name, "starts", starts, operand.rank)
+    for start in starts:
+        require_scalar(name, "a start", start)
+        require_dtype(name, start, INTEGERS)
+        require(start == starts[0], f"{name} takes starts of one element type, not {start} and {starts[0]}")
+
+
+def _window(operand: np.ndarray, starts: Sequence[np.ndarray], sizes: Sequence[Extent]) -> tuple[slice, ...]:
+    """The place of a part, moved so that it lies inside the array."""
+    places = []
+    for start, size, extent in zip(starts, sizes, operand.shape, strict=True):
+        assert isinstance(size, int)
+        begin = min(max(int(start), 0), extent - size)
+        places.append(slice(begin, begin + size))
+    return tuple(places)
+
+
+def _index_vectors(c: Calculus, starts: Sequence[Value], has_lanes: Sequence[bool], lanes: int) -> Value:
+    """Starts of slices as index vectors, one for each lane."""
+    columns = [
+        c.reshape(of_all_lanes(c, start, f, lanes, ()), (lanes, 1))
+        for start, f in zip(starts, has_lanes, strict=True)
+    ]
+    return c.concatenate(columns, 1)
+
+
+def _slices(sizes: Sequence[Extent], of_array: bool) -> Gather:
+    """A slice of these sizes for each lane, of its own array or of one for all."""
+    axes, known = tuple(range(len(sizes))), tuple([n for n in sizes if isinstance(n, int)])
+    if not of_array:
+        return Gather(later(axes), (), axes, 1, known)
+    return Gather(later(axes), (), later(axes), 1, (1, *known), (0,), (0,))

@@ -1,0 +1,1 @@
+"""Tests of calls of what pystage does not know."""

@@ -1,0 +1,1 @@
+"""Tests of products, decompositions, convolutions and Fourier transforms."""

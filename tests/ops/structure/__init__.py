@@ -1,0 +1,1 @@
+"""Tests of operations that make and move elements."""
