@@ -46,7 +46,7 @@ from pystage.compiler.values.walk import (
     children,
     counterparts,
     head,
-    mapped,
+    map_children,
     nodes,
     with_children,
 )
@@ -136,7 +136,7 @@ def test_children_in_a_form_that_is_not_known_are_refused() -> None:
 @each
 def test_the_same_children_give_the_same_node(x: Any) -> None:
     assert with_children(x, children(x)) is x
-    assert mapped(x, lambda child: child) is x
+    assert map_children(x, lambda child: child) is x
 
 
 @each
@@ -171,7 +171,7 @@ def test_too_few_and_too_many_children_are_refused(x: Any) -> None:
 @each
 def test_what_changes_nothing_in_place_changes_nothing(x: Any) -> None:
     before = list(children(x))
-    mapped(x, _other)
+    map_children(x, _other)
     assert list(children(x)) == before
 
 

@@ -37,10 +37,10 @@ def with_children(x: N, new: Iterable[Any]) -> N:
     if len(given) != count:
         raise ValueError(f"{type(x).__name__} has {count} children, not {len(given)}")
     take = iter(given).__next__
-    return mapped(x, lambda child: take())
+    return map_children(x, lambda child: take())
 
 
-def mapped(x: N, change: Callable[[Any], Any]) -> N:
+def map_children(x: N, change: Callable[[Any], Any]) -> N:
     """`x` with what `change` makes of each of its children; `x` itself if all stay what they are."""
     made: N = LAYOUTS[type(x)].mapped(_Each(change), x)
     return made
@@ -191,7 +191,10 @@ class _Entries:
         return [key for key, x in self._read(part).items() if self._inner.keys(x, name)]
 
     def head(self, part: Any) -> Any:
-        return tuple([(key, self._inner.head(x)) for key, x in self._read(part).items()])
+        found = self._read(part)
+        if isinstance(self._inner, _One):
+            return tuple(found)
+        return tuple([(key, self._inner.head(x)) for key, x in found.items()])
 
     def beside(self, part: Any, other: Any) -> Children:
         found = self._read(other)
@@ -306,8 +309,16 @@ def _children_of(parts: list[_Part]) -> Callable[[Any], Children]:
 
 def _head_of(data: list[str], parts: list[_Part]) -> Callable[[Any], tuple[Any, ...]]:
     getters = [operator.attrgetter(name) for name in data]
-    outlines = [(part.get, part.shape.head) for part in parts if not isinstance(part.shape, _One)]
-    return lambda x: (*[get(x) for get in getters], *[outline(get(x)) for get, outline in outlines])
+    getters += [_outline_of(part) for part in parts if not isinstance(part.shape, _One)]
+    if len(getters) == 1:
+        (only,) = getters
+        return lambda x: (only(x),)
+    return lambda x: tuple([get(x) for get in getters])
+
+
+def _outline_of(part: _Part) -> Any:
+    get, outline = part.get, part.shape.head
+    return lambda x: outline(get(x))
 
 
 def _mapped_of(cls: type[Node], parts: list[_Part]) -> _Change:

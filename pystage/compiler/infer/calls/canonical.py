@@ -12,22 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...hlo.ir import Value
 from ...hlo.types import ArrayType
-from ...values.lattice import (
-    Abstract,
-    Array,
-    ArrayCell,
-    ByPath,
-    Cell,
-    Closure,
-    Const,
-    ListCell,
-    ObjectCell,
-    OneOf,
-    Optional,
-    Ref,
-    Source,
-    Tuple,
-)
+from ...values.boundary import Form
+from ...values.lattice import Abstract, Array, Const, Source, Unknown
+from ...values.node import Node
+from ...values.walk import LAYOUTS
 from ..aliases.merged import distinct, is_stale
 
 if TYPE_CHECKING:
@@ -44,16 +32,20 @@ class Canonical:
         self.tokens: list[Any] = []
         """The key so far. What varies in length is preceded by its length."""
         self._fresh: list[int] = []
-        self._merged_cells: list[int] = []
+        self._merged_cells: dict[int, None] = {}
         self._at = 0  # the cell whose contents are being described
 
     def describe(self, x: Abstract) -> None:
         """Adds `x` and all cells that it reaches to the key."""
-        self._shape(x)
+        self._node(x)
         slots = self._engine.state.slots
         for cell in self._fresh:  # which grows
             self._at = cell
-            self._shape(slots.get(cell))
+            content = slots.get(cell)
+            if content is None:
+                self.tokens.append(None)
+            else:
+                self._node(content)
         self._fresh.clear()
         if self._merged_cells:
             self._describe_identity()
@@ -72,52 +64,36 @@ class Canonical:
         else:
             self._value(code)
 
-    def _shape(self, x: Any) -> None:
-        rule = _RULES.get(type(x))
+    def _node(self, x: Node) -> None:
+        """Adds a node: its class, its head, and its children."""
+        cls = type(x)
+        rule = _RULES.get(cls)
         if rule is not None:
             rule(self, x)
-        elif isinstance(x, Abstract | Cell):
-            self._fields(x)
-        elif isinstance(x, Value):
-            self._value(x)
-        elif isinstance(x, tuple):
-            self.tokens += (type(x), len(x))
-            for part in x:
-                self._shape(part)
-        elif isinstance(x, dict):
-            self._entries(x)
-        elif hasattr(x, "__dataclass_fields__") and not isinstance(x, type):
-            self._fields(x)
-        else:
-            self._constant(x)
-
-    def _fields(self, x: Any) -> None:
-        cls = type(x)
-        self.tokens.append(cls)
-        for name in cls.__dataclass_fields__:
-            part = getattr(x, name)
-            if name == "cell":
-                self._cell(part)
-            elif name == "sources":
-                self._sources(part)
+            return
+        layout, tokens = LAYOUTS[cls], self.tokens
+        tokens.append(cls)
+        for part in layout.head(x):
+            if type(part) in _BY_VALUE:
+                tokens += (type(part), part)
             else:
-                self._shape(part)
+                self._data(part)
+        for child in layout.children(x):
+            if isinstance(child, Value):
+                self._value(child)
+            elif isinstance(child, Node):
+                self._node(child)
+            else:
+                self._cell(child)
 
-    def _entries(self, entries: dict[Any, Any]) -> None:
-        self.tokens += (dict, len(entries))
-        for key, part in entries.items():
-            self.tokens += (type(key), key)
-            self._shape(part)
-
-    def _sources(self, sources: tuple[Source, ...]) -> None:
-        """The sources of a merged cell: which they are, and whether it could be read and stored into."""
-        self.tokens.append(len(sources))
-        if sources:
-            self._merged_cells.append(self._at)
-        for source in sources:
-            stale = is_stale(self._engine.state, source)
-            self.tokens += (stale, self._engine.held_elsewhere(source.cell, self._at))
-            self.ref(source.ref)
+    def _data(self, part: object) -> None:
+        """Adds what a node is apart from its children; a tuple by its items."""
+        if isinstance(part, tuple):
+            self.tokens += (type(part), len(part))
+            for item in part:
+                self._data(item)
+        else:
+            self._constant(part)
 
     def _cell(self, cell: int) -> None:
         number = self.cells.get(cell)
@@ -147,100 +123,32 @@ class Canonical:
             self.tokens += (cls, id(value))
 
     def array(self, x: Array) -> None:
-        """An array, with all that decides how it is promoted."""
-        self._value(x.value)
+        """An array, with all that decides how it is promoted. As any node, but faster: most are arrays."""
         self.tokens += (Array, x.form, x.weak, x.lower, x.upper, x.key_impl)
-
-    def by_path(self, x: ByPath) -> None:
-        """A number of several kinds."""
-        self.array(x)
-        self.tokens += (ByPath, x.kinds, x.whole is None)
-        for value in (*x.tags, *([] if x.whole is None else [x.whole])):
-            self._value(value)
+        self._value(x.value)
 
     def const(self, x: Const) -> None:
-        """A constant."""
+        """A constant: a tuple is this very one, since the callee may give it back."""
         self._constant(x.value)
 
-    def ref(self, x: Ref) -> None:
-        """A reference, and the view that it is."""
-        self._cell(x.cell)
-        self.tokens += (Ref, len(x.path))
-        for view in x.path:
-            self._fields(view)
+    def unknown(self, x: Unknown) -> None:
+        """What is not known: the callee may hand it on, and then the reason is told."""
+        self._constant(x.reason)
 
-    def optional(self, x: Optional) -> None:
-        """What may be None."""
-        self.tokens.append(Optional)
-        self._shape(x.value)
-        self._value(x.missing)
-
-    def one_of(self, x: OneOf) -> None:
-        """What is one of two things."""
-        self.tokens.append(OneOf)
-        self._shape(x.first)
-        self._shape(x.second)
-        self._value(x.tag)
-
-    def closure(self, x: Closure) -> None:
-        """A function made by staged code: by what it was made of, and what it shares."""
-        self.tokens += (Closure, x.module, len(x.cells))
-        self._constant(x.function)
-        self._constant(x.namespace)
-        self._shape(x.defaults)
-        self._shape(x.kw_defaults)
-        for variable, cell in x.cells:
-            self.tokens.append(variable)
-            self._cell(cell)
-
-    def tuple(self, x: Tuple) -> None:
-        """A tuple, by its items."""
-        self.tokens += (Tuple, x.cls, len(x.items))
-        for item in x.items:
-            self._shape(item)
-
-    def array_cell(self, x: ArrayCell) -> None:
-        """The contents of an ndarray."""
-        self._value(x.value)
-        self.tokens.append(ArrayCell)
-        self._shape(x.writable)
-        self._merged(x)
-
-    def list_cell(self, x: ListCell) -> None:
-        """The contents of a list."""
-        self.tokens += (ListCell, len(x.items))
-        for item in x.items:
-            self._shape(item)
-        self._merged(x)
-
-    def object_cell(self, x: ObjectCell) -> None:
-        """The contents of an object."""
-        self.tokens += (ObjectCell, x.cls)
-        self._entries(x.fields)
-        self._constant(x.origin)
-        self._merged(x)
-
-    def _merged(self, x: Any) -> None:
-        if x.sources or type(x.which) is not int:
-            self._sources(x.sources)
-            self._shape(x.which)
-        else:
-            self.tokens += (0, int, x.which)
+    def source(self, x: Source) -> None:
+        """A source of a merged cell: which it is, and whether it could be read and stored into."""
+        self._merged_cells[self._at] = None
+        stale = is_stale(self._engine.state, x)
+        self.tokens += (stale, self._engine.held_elsewhere(x.cell, self._at))
+        self._node(x.ref)
 
 
-_BY_VALUE = frozenset([type(None), bool, int, str, bytes, ArrayType])
+_BY_VALUE = frozenset([type(None), bool, int, str, bytes, type, ArrayType, Form])
 
 _RULES: dict[type, Callable[[Canonical, Any], None]] = {
     Array: Canonical.array,
-    ByPath: Canonical.by_path,
     Const: Canonical.const,
-    Ref: Canonical.ref,
-    Tuple: Canonical.tuple,
-    Optional: Canonical.optional,
-    OneOf: Canonical.one_of,
-    Closure: Canonical.closure,
-    ArrayCell: Canonical.array_cell,
-    ListCell: Canonical.list_cell,
-    ObjectCell: Canonical.object_cell,
+    Source: Canonical.source,
+    Unknown: Canonical.unknown,
 }
-"""How the values and cells that are everywhere are described; all others are by their fields."""
+"""How those are described of which more counts than their heads and children, or less."""

@@ -23,7 +23,6 @@ from ...hlo.types import is_complex
 from ...library.context import Context
 from ...ops import Call, Constant, Rule, Ways
 from ...values.boundary import Form
-from ...values.holding import held
 from ...values.lattice import (
     Abstract,
     Array,
@@ -31,18 +30,17 @@ from ...values.lattice import (
     ErrorCell,
     ListCell,
     Meaning,
-    ObjectCell,
     OutputCell,
     Ref,
     Tuple,
 )
 from ...values.state import ERROR, OUTPUT
-from ...values.walk import values_of
+from ...values.walk import children, keys, values_of
 from ..calls.calls import apply_transformed, transformed
 from ..calls.canonical import Canonical
 from ..calls.summaries import Replay
 from ..core.engine import Engine
-from ..objects.objects import completed
+from ..objects.copies import class_of, opened
 from .custom_results import Cotangent, Owned, own
 from .custom_ways import Assembled, Part
 from .pullbacks import Structure, flattened
@@ -174,7 +172,7 @@ class _Making:
         finally:
             engine.raises.bodies = guards
         return Assembled(self._part, forward, backward).ways(
-            kept, cotangent.made, self._seeds, leaves, outside, self._custom.is_transpose
+            kept, cotangent.numbers, self._seeds, leaves, outside, self._custom.is_transpose
         )
 
     def _outside(self, apart: Sequence[Abstract]) -> set[Value]:
@@ -319,27 +317,14 @@ def _count(structure: Structure) -> int:
 
 
 def _inner(structure: Structure) -> list[Structure]:
-    """The structures of what a container holds; those of lists, dicts and objects stand behind their keys."""
-    kind = structure[0]
-    found = structure[1:] if isinstance(kind, type) and issubclass(kind, tuple) else structure[2:]
-    return cast(list[Structure], list(found))
+    """The structures of what a container holds, which stand behind its class and its keys."""
+    return cast(list[Structure], list(structure[2:]))
 
 
 def _parts(engine: Engine, value: Abstract, structure: Structure) -> list[Abstract] | None:
     """What a value holds in the places of a structure; None if it has another."""
-    if isinstance(value, Tuple):
-        return (
-            list(value.items)
-            if value.cls is structure[0] and len(value.items) == len(structure) - 1
-            else None
-        )
-    content = completed(engine.cell(value)) if isinstance(value, Ref) else None
-    parts = held(content)
-    if content is None or parts is None:
+    container, wanted = opened(engine, value), cast(tuple[Hashable, ...], structure[1])
+    if container is None or class_of(container) is not structure[0]:
         return None
-    kind = content.cls if isinstance(content, ObjectCell) else type(content)
-    keys = cast(tuple[Hashable, ...], structure[1])
-    if kind is not structure[0] or set(parts[0]) != set(keys):
-        return None
-    by_key = dict(zip(*parts))
-    return [by_key[key] for key in keys]
+    by_key = dict(zip(keys(container), children(container), strict=True))
+    return [by_key[key] for key in wanted] if set(by_key) == set(wanted) else None

@@ -17,10 +17,11 @@ from ...diagnostics.codes_differentiation import NoRuleFor
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Op, Region, Value
 from ...ops import Reshape
-from ...values.holding import held, holding
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, ObjectCell, Ref, Tuple
-from ..aliases.merged import sources_of
+from ...values.walk import map_children
+from ..aliases.merged import CONTAINERS, alone, sources_of
 from ..core.engine import Engine
+from ..objects.copies import Copies
 from ..objects.objects import completed
 from .pullbacks import Structure
 
@@ -45,8 +46,8 @@ class Owned:
         match value:
             case Array() if differentiable(value.type):
                 return replace(value, value=own(self.engine, value.value))
-            case Tuple(items, cls):
-                return Tuple(tuple([self.of(i) for i in items]), cls)
+            case Tuple():
+                return map_children(value, self.of)
             case Ref():
                 self._cell(value)
         return value
@@ -55,14 +56,14 @@ class Owned:
         engine, seen = self.engine, ref.cell in self._seen
         content = completed(engine.contents_at(ref.cell))
         self._seen.add(ref.cell)
-        parts = held(content)
         if isinstance(content, ArrayCell):
             if differentiable(content.value.type):
                 self._array(ref, content, seen)
-        elif parts is not None and not seen:
-            found = [self.of(v) for v in parts[1]]
-            if any(a is not b for a, b in zip(found, parts[1])):
-                self._container(ref, holding(content, found), self._is_own(ref, content))
+        elif isinstance(content, CONTAINERS) and not seen:
+            before = alone(content)
+            found = map_children(before, self.of)
+            if found is not before:
+                self._container(ref, found, self._is_own(ref, content))
 
     def _container(self, ref: Ref, content: Cell, is_own: bool) -> None:
         if is_own:
@@ -106,45 +107,33 @@ def own(engine: Engine, value: Value) -> Value:
     return made.results[0]
 
 
-@dataclass(slots=True)
-class Cotangent:
+class Cotangent(Copies):
     """A result's structure with placeholders in the places of its numbers, and zeros for what is known."""
 
-    engine: Engine
-    contents: Mapping[int, Cell]
-    made: dict[Value, Value] = field(default_factory=dict)
-    """By placeholder, the number that it is the cotangent of, in the function's own terms."""
-    _cells: dict[int, Ref] = field(default_factory=dict)
+    def __init__(self, engine: Engine, contents: Mapping[int, Cell]) -> None:
+        super().__init__(engine.state)
+        self._contents = contents
+        self.numbers: dict[Value, Value] = {}
+        """By placeholder, the number that it is the cotangent of, in the function's own terms."""
 
-    def of(self, value: Abstract) -> Abstract:
-        """The cotangent in the place of a value."""
-        match value:
+    def leaf(self, x: Abstract) -> Abstract:
+        match x:
             case Array():
-                placeholder = self._placeholder(value.value)
-                return Array(placeholder, value.form, value.weak, key_impl=value.key_impl)
+                return Array(self._placeholder(x.value), x.form, x.weak, key_impl=x.key_impl)
             case Const(int() | float() | complex() | np.generic() as number):
                 return Const(type(number)(0))
-            case Tuple(items, cls):
-                return Tuple(tuple([self.of(i) for i in items]), cls)
-            case Ref(cell) if cell in self.contents:
-                return self._cell(cell)
-        return value
+        return x
+
+    def object(self, ref: Ref) -> Abstract:
+        return super().object(ref) if ref.cell in self._contents else ref
+
+    def contents(self, cell: int) -> Cell:
+        return self._contents[cell]
+
+    def array(self, content: ArrayCell) -> ArrayCell:
+        return ArrayCell(self._placeholder(content.value))
 
     def _placeholder(self, value: Value) -> Value:
         made = Value(value.type, Region(), 0)
-        self.made[made] = value
-        return made
-
-    def _cell(self, cell: int) -> Ref:
-        if cell in self._cells:
-            return self._cells[cell]
-        state = self.engine.state
-        made = self._cells[cell] = Ref(state.cell_number())
-        content = self.contents[cell]
-        parts = held(content)
-        if isinstance(content, ArrayCell):
-            content = ArrayCell(self._placeholder(content.value))
-        elif parts is not None:
-            content = holding(content, [self.of(v) for v in parts[1]])
-        state.set(made.cell, content)
+        self.numbers[made] = value
         return made

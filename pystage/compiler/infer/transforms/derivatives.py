@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -27,13 +27,14 @@ from ...hlo.calculus import NotDifferentiable
 from ...hlo.ir import Region, Value
 from ...ops import Constant
 from ...values.boundary import Form
-from ...values.holding import held, holding
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Slot, Tuple, Undef
-from ...values.walk import cells_of, rebuild, values_of
-from ..aliases.merged import MERGEABLE, seal, sources_of
+from ...values.node import Node
+from ...values.walk import cells_of, children, keys, rebuild, values_of
+from ..aliases.merged import CONTAINERS, seal, sources_of
 from ..calls.calls import call_transformed, put_transformed
 from ..calls.summaries import Replay
 from ..core.engine import Engine
+from ..objects.copies import Copies, class_of, opened
 from ..objects.objects import completed
 from ..telling.blame import is_library
 from ..telling.describe import describe
@@ -43,39 +44,49 @@ Arguments = Sequence[Abstract]
 Named = Mapping[str, Abstract]
 
 
-@dataclass(slots=True)
-class Leaves:
+class Leaves(Copies):
     """The numbers that are differentiated by: a placeholder for each, and what it stands for.
 
     Objects of the caller's become objects of the call's own (`fresh`: their cells, with the caller's), so that an
     array that is given twice is two arguments.
     """
 
-    engine: Engine
-    actual: dict[Value, Value] = field(default_factory=dict)
-    fresh: dict[int, int] = field(default_factory=dict)
-    contents: dict[int, Cell] = field(default_factory=dict)
-    _lifted: dict[int, int] = field(default_factory=dict)  # of one argument: by the caller's cell
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine.state)
+        self.engine = engine
+        self.actual: dict[Value, Value] = {}
+        self.fresh: dict[int, int] = {}
+        self.before: dict[int, Cell] = {}
+        """What the call's own objects held before it."""
 
     def argument(self, value: Abstract) -> Abstract:
         """One argument with a placeholder for every number that has a derivative."""
-        self._lifted = {}
-        return self._lift(value)
+        self.made = {}
+        lifted = self.of(value)
+        for cell, own in self.made.items():
+            self.fresh[own.cell] = cell
+            self.before[own.cell] = self.engine.state.get(own.cell)
+        return lifted
 
-    def _lift(self, value: Abstract) -> Abstract:
-        match value:
+    def leaf(self, x: Abstract) -> Abstract:
+        match x:
             case Array():
-                return replace(value, value=self._placeholder(value.value))
-            case Const(v) if isinstance(v, float | complex | np.inexact):
-                form = Form.SCALAR if isinstance(v, np.inexact) else Form.PYTHON
-                return Array(self._placeholder(self.engine.b.op(Constant(np.asarray(v)))), form)
-            case Tuple(items, cls):
-                return Tuple(tuple([self._lift(i) for i in items]), cls)
-            case Ref(_, path):
-                if path:  # a view is differentiated by as an array of its own
-                    return self._lift(self.engine.ndarray(self.engine.contents(value)))
-                return self._lift_cell(value)
-        return value
+                return replace(x, value=self._placeholder(x.value))
+            case Const(float() | complex() | np.inexact() as number):
+                form = Form.SCALAR if isinstance(number, np.inexact) else Form.PYTHON
+                return Array(self._placeholder(self.engine.b.op(Constant(np.asarray(number)))), form)
+        return x
+
+    def object(self, ref: Ref) -> Abstract:
+        if ref.path:  # a view is differentiated by as an array of its own
+            return self.of(self.engine.ndarray(self.engine.contents(ref)))
+        return super().object(ref)
+
+    def contents(self, cell: int) -> Cell:
+        return completed(self.engine.cell(Ref(cell)))
+
+    def array(self, content: ArrayCell) -> ArrayCell:
+        return replace(content, value=self._placeholder(content.value))
 
     def _placeholder(self, value: Value) -> Value:
         if not differentiable(value.type):
@@ -84,30 +95,13 @@ class Leaves:
         self.actual[made] = value
         return made
 
-    def _lift_cell(self, ref: Ref) -> Ref:
-        if ref.cell in self._lifted:
-            return Ref(self._lifted[ref.cell])
-        content = completed(self.engine.cell(ref))
-        number = self._lifted[ref.cell] = self.engine.state.cell_number()
-        self.fresh[number] = ref.cell
-        match content:
-            case ArrayCell():
-                content = replace(content, value=self._placeholder(content.value))
-            case _ if (found := held(content)) is not None:
-                content = holding(content, [self._lift(i) for i in found[1]])
-        if isinstance(content, MERGEABLE):
-            content = replace(content, sources=(), which=0)
-        self.contents[number] = content
-        self.engine.state.set(number, content)
-        return Ref(number)
-
     def write_back(self, others: Sequence[Abstract], before: Mapping[int, Cell]) -> None:
         """Gives the caller's objects what the call made of its own; PS501 where others name them too."""
         state = self.engine.state
         shared = {**state.reachable(others), **dict.fromkeys(self.engine.externals.captured)}
         written: set[int] = set()
         for number, original in self.fresh.items():
-            changed = state.get(number) is not self.contents[number]
+            changed = state.get(number) is not self.before[number]
             moved = state.get(original) is not before[original]
             uncertain = bool(sources_of(before[original]))
             if (changed and (original in shared or original in written or uncertain)) or moved:
@@ -149,50 +143,37 @@ class Leaves:
         return self.fresh.get(cell, cell)
 
 
-@dataclass(slots=True)
-class Shape:
-    """The structure of lifted arguments, as it was before the call: where each placeholder stood."""
+class Filled(Copies):
+    """The structure of lifted arguments as it was before the call (`contents`), with numbers in place of placeholders."""
 
-    engine: Engine
-    contents: Mapping[int, Cell]
-    _made: dict[int, Ref] = field(default_factory=dict)
+    def __init__(self, engine: Engine, contents: Mapping[int, Cell], by: Mapping[Value, Value]) -> None:
+        super().__init__(engine.state)
+        self._contents = contents
+        self._by = by
 
-    def filled(self, value: Abstract, by: Mapping[Value, Value]) -> Abstract:
-        """The same structure, of new objects, with other numbers in place of the placeholders."""
-        match value:
-            case Array():
-                found = by.get(value.value)
-                return value if found is None else replace(value, value=found, lower=None, upper=None)
-            case Tuple(items, cls):
-                return Tuple(tuple([self.filled(i, by) for i in items]), cls)
-            case Ref(cell):
-                return self._cell(cell, by)
-        return value
+    def leaf(self, x: Abstract) -> Abstract:
+        found = self._by.get(x.value) if isinstance(x, Array) else None
+        return x if found is None else replace(cast(Array, x), value=found, lower=None, upper=None)
 
-    def _cell(self, cell: int, by: Mapping[Value, Value]) -> Abstract:
-        if cell in self._made:
-            return self._made[cell]
-        state = self.engine.state
-        content = self.contents[cell]
-        number = state.cell_number()
-        self._made[cell] = Ref(number)
-        match content:
-            case ArrayCell():
-                content = ArrayCell(by.get(content.value, content.value))
-            case _ if (found := held(content)) is not None:
-                content = holding(content, [self.filled(i, by) for i in found[1]])
-        state.set(number, content)
-        return self._made[cell]
+    def contents(self, cell: int) -> Cell:
+        return self._contents[cell]
+
+    def array(self, content: ArrayCell) -> ArrayCell:
+        return ArrayCell(self._by.get(content.value, content.value))
 
 
 @dataclass(slots=True)
 class Lifted:
-    """A call whose numbers are placeholders: its arguments, and the structure of those differentiated by."""
+    """A call whose numbers are placeholders: its arguments, and those differentiated by."""
 
     args: list[Abstract]
     chosen: list[Abstract]
     leaves: Leaves
-    shape: Shape
+
+    def filled(self, by: Mapping[Value, Value]) -> list[Abstract]:
+        """The structures of the arguments differentiated by, of new objects, with other numbers for the placeholders."""
+        made = Filled(self.leaves.engine, self.leaves.before, by)
+        return [made.of(x) for x in self.chosen]
 
 
 def lifted(engine: Engine, args: Arguments, positions: Sequence[int]) -> Lifted:
@@ -201,7 +182,7 @@ def lifted(engine: Engine, args: Arguments, positions: Sequence[int]) -> Lifted:
     given = list(args)
     for position in positions:
         given[position] = leaves.argument(given[position])
-    return Lifted(given, [given[p] for p in positions], leaves, Shape(engine, leaves.contents))
+    return Lifted(given, [given[p] for p in positions], leaves)
 
 
 def _no_derivative(error: NotDifferentiable, span: Span | None) -> NoDerivative:
@@ -321,7 +302,7 @@ def value_and_gradients(
     result = call_lifted(engine, function, call, kwargs, put)
     c = Calculus(engine.b)
     by = {leaf: gradients[leaf] if leaf in gradients else c.zeros(leaf.type) for leaf in call.leaves.actual}
-    return result, [call.shape.filled(chosen, by) for chosen in call.chosen]
+    return result, call.filled(by)
 
 
 def _require_real(engine: Engine, value: Abstract) -> None:
@@ -387,9 +368,8 @@ def directional(
     def tangent(v: Value) -> Value:
         return moved[v] if v in moved else c.zeros(v.type) if differentiable(v.type) else outer.get(v, v)
 
-    shape = Shape(engine, {**replay.made, **_reached(replay)})
     by = {v: tangent(v) for v in _all_values(replay)}
-    return result, shape.filled(replay.result, by)
+    return result, Filled(engine, {**replay.made, **_reached(replay)}, by).of(replay.result)
 
 
 def _reached(replay: Replay) -> dict[int, Cell]:
@@ -408,32 +388,20 @@ def _matched(engine: Engine, call: Lifted, tangents: Arguments) -> dict[Value, V
     found: dict[Value, Value] = {}
 
     def match(primal: Abstract, tangent: Abstract) -> None:
-        if isinstance(primal, Array) and primal.value in call.leaves.actual:
-            _same_type(engine, found, primal.value, tangent)
-        elif (
-            isinstance(primal, Tuple)
-            and isinstance(tangent, Tuple)
-            and len(primal.items) == len(tangent.items)
-        ):
-            for a, b in zip(primal.items, tangent.items):
-                match(a, b)
-        elif isinstance(primal, Ref) and primal.cell in call.leaves.contents:
-            match_cells(call.leaves.contents[primal.cell], tangent)
-
-    def match_cells(cell: Cell, tangent: Abstract) -> None:
-        if isinstance(cell, ArrayCell):
-            if cell.value in call.leaves.actual:
-                _same_type(engine, found, cell.value, tangent)
-            return
-        other = completed(engine.cell(tangent)) if isinstance(tangent, Ref) else None
-        ours, theirs = held(cell), held(other)
-        same = type(cell) is type(other) and getattr(cell, "cls", None) is getattr(other, "cls", None)
-        if not same or ours is None or theirs is None or set(ours[0]) != set(theirs[0]):
-            engine.raise_(TypeError("primal and tangent arguments must have the same structure"))
-        at = dict(zip(*theirs))
-        pairs = [(a, at[key]) for key, a in zip(*ours)]
-        for a, b in pairs:
-            match(a, b)
+        ours: Node | None = primal
+        if isinstance(primal, Ref):
+            ours = call.leaves.before.get(primal.cell)
+        if isinstance(ours, Array | ArrayCell):
+            if ours.value in call.leaves.actual:
+                _same_type(engine, found, ours.value, tangent)
+        elif isinstance(ours, (Tuple, *CONTAINERS)):
+            theirs = opened(engine, tangent)
+            same = theirs is not None and class_of(ours) is class_of(theirs)
+            at = dict(zip(keys(theirs), children(theirs))) if same and theirs is not None else {}
+            if not same or set(keys(ours)) != set(at):
+                engine.raise_(TypeError("primal and tangent arguments must have the same structure"))
+            for key, part in zip(keys(ours), children(ours)):
+                match(part, at[key])
 
     if len(tangents) != len(call.chosen):
         engine.raise_(TypeError(f"{len(call.chosen)} primals need as many tangents, not {len(tangents)}"))

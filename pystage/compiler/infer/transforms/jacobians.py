@@ -46,7 +46,7 @@ def jacobians(
     wanted = [_leaf_of(engine, call, chosen) for chosen in call.chosen]
     lanes = sum(leaf.type.size for leaf in wanted)
     columns: list[Value] = []
-    cells = call.leaves.contents.items()
+    cells = call.leaves.before.items()
     arrays = {cell: content.value for cell, content in cells if isinstance(content, ArrayCell)}
 
     def put(replay: Replay, actual: list[Value], by_leaf: dict[Value, Value]) -> Sequence[Value]:
@@ -162,7 +162,7 @@ class _Blocks:
 
 def _leaf_of(engine: Engine, call: Lifted, chosen: Abstract) -> Value:
     """The placeholder of an argument; PS606 for one that is no array and no number."""
-    content = call.leaves.contents.get(chosen.cell) if isinstance(chosen, Ref) else chosen
+    content = call.leaves.before.get(chosen.cell) if isinstance(chosen, Ref) else chosen
     value = content.value if isinstance(content, Array | ArrayCell) else None
     if not isinstance(value, Value) or value not in call.leaves.actual:
         why, instead = (

@@ -27,12 +27,13 @@ from ...library.rules.jax import canonical
 from ...ops import Call, Compare, Constant, Convert, Minimum, Reduce, Reshape, Select
 from ...ops.batching import of_all_lanes
 from ...values.boundary import Form
-from ...values.holding import held, holding
-from ...values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Ref, Tuple
-from ...values.walk import rebuild, values_of
+from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Meaning, Ref, Tuple, is_number
+from ...values.walk import N, children, keys, rebuild, values_of, with_children
+from ..aliases.merged import CONTAINERS, alone
 from ..calls.calls import call_transformed
 from ..calls.summaries import Replay
 from ..core.engine import Engine
+from ..objects.copies import Copies, opened
 from ..objects.objects import completed
 
 Axes = Any
@@ -54,12 +55,9 @@ class _Arguments:
         if axes is None:
             return value
         match value:
-            case Tuple(items, cls):
-                parts = _parts(axes, range(len(items)))
-                if parts is None:
-                    self._refuse_structure()
-                return Tuple(tuple([self.lane(i, a) for i, a in zip(items, parts)]), cls)
-            case Ref() if not isinstance(self.engine.state.get(value.cell), ArrayCell):
+            case Tuple():
+                return self._parts(value, axes)
+            case Ref() if not self.engine.is_ndarray(value):
                 return self._container(value, axes)
         if not isinstance(axes, int):
             self._refuse_structure()
@@ -108,15 +106,18 @@ class _Arguments:
         known = self._made.get((ref.cell, repr(axes)))
         if known is not None:
             return known
-        content = completed(self.engine.cell(ref))
+        content = opened(self.engine, ref)
         made = self._made[ref.cell, repr(axes)] = Ref(self.engine.state.cell_number())
-        found = held(content)
-        parts = None if found is None else _parts(axes, found[0])
-        if found is None or parts is None:
+        if content is None:
             self._refuse_structure()
-        lanes = [self.lane(v, a) for v, a in zip(found[1], parts)]
-        self.engine.state.set(made.cell, holding(content, lanes))
+        self.engine.state.set(made.cell, cast(Cell, self._parts(content, axes)))
         return made
+
+    def _parts(self, container: N, axes: Axes) -> N:
+        parts = _axes_of_parts(axes, keys(container))
+        if parts is None:
+            self._refuse_structure()
+        return with_children(container, map(self.lane, children(container), parts))
 
     def _refuse_structure(self) -> NoReturn:
         self.engine.raise_(
@@ -124,7 +125,7 @@ class _Arguments:
         )
 
 
-def _parts(axes: Axes, keys: Sequence[Any]) -> list[Axes] | None:
+def _axes_of_parts(axes: Axes, keys: Sequence[Any]) -> list[Axes] | None:
     """The axes of the parts of a structure, None if they do not fit it."""
     if axes is None or isinstance(axes, int):
         return [axes] * len(keys)
@@ -135,31 +136,21 @@ def _parts(axes: Axes, keys: Sequence[Any]) -> list[Axes] | None:
     return None
 
 
-class _Result:
+class _Result(Copies):
     """Brings a lane's result into a form in which numbers can have lanes: every one is an array of its own."""
 
     def __init__(self, engine: Engine, is_jax: bool) -> None:
+        super().__init__(engine.state)
         self._engine = engine
         self._is_jax = is_jax
-        self._made: dict[int, Ref] = {}
 
-    def of(self, value: Abstract) -> Abstract:
-        """The result with arrays for numbers."""
+    def leaf(self, x: Abstract) -> Abstract:
         engine = self._engine
-        match value:
-            case Const(None):
-                return value
-            case Tuple(items, cls):
-                return Tuple(tuple([self.of(i) for i in items]), cls)
-            case Ref(cell) if not isinstance(engine.state.get(cell), ArrayCell):
-                return self._container(value)
-            case Array() | Ref() | Const(bool() | int() | float() | complex() | np.generic()):
-                return self._array(value)
-        engine.raise_(TypeError("a function that is mapped gives numbers and arrays, in any structure"))
-
-    def _array(self, value: Abstract) -> Abstract:
-        engine = self._engine
-        read = engine.number(value)
+        if isinstance(x, Const) and x.value is None:
+            return x
+        if not is_number(x) and not engine.is_ndarray(x):
+            engine.raise_(TypeError("a function that is mapped gives numbers and arrays, in any structure"))
+        read = engine.number(x)
         form = read.form if isinstance(read, Array) else Form.PYTHON
         whole = read.value if isinstance(read, Array) else engine.b.op(Constant(np.asarray(read.value)))
         own = engine.b.op(Reshape(whole.type.static_shape), whole)
@@ -171,16 +162,14 @@ class _Result:
             )
         return engine.ndarray(own)
 
-    def _container(self, ref: Ref) -> Abstract:
-        engine = self._engine
-        if ref.cell not in self._made:
-            content = completed(engine.cell(ref))
-            made = self._made[ref.cell] = Ref(engine.state.cell_number())
-            found = held(content)
-            if found is None:
-                engine.raise_(TypeError("a function that is mapped gives numbers and arrays"))
-            engine.state.set(made.cell, holding(content, [self.of(v) for v in found[1]]))
-        return self._made[ref.cell]
+    def object(self, ref: Ref) -> Abstract:
+        return self.leaf(ref) if self._engine.is_ndarray(ref) else super().object(ref)
+
+    def contents(self, cell: int) -> Cell:
+        content = completed(self._engine.cell(Ref(cell)))
+        if not isinstance(content, CONTAINERS):
+            self._engine.raise_(TypeError("a function that is mapped gives numbers and arrays"))
+        return content
 
 
 def mapped(
@@ -314,27 +303,26 @@ class _Axes:
         """The result with its axis of lanes at `axes`."""
         engine = self._engine
         match value:
-            case Tuple(items, cls):
-                return Tuple(tuple(self._each(items, axes, range(len(items)))), cls)
+            case Tuple():
+                return self._parts(value, axes)
             case Array():
                 return replace(value, value=self._transposed(value.value, axes))
             case Ref(cell) if cell not in self._done:
                 self._done.add(cell)
                 content = engine.state.get(cell)
-                found = held(content)
                 if isinstance(content, ArrayCell):
                     engine.state.set(cell, replace(content, value=self._transposed(content.value, axes)))
-                elif found is not None:
-                    engine.state.set(cell, holding(content, self._each(found[1], axes, found[0])))
+                elif isinstance(content, CONTAINERS):
+                    engine.state.set(cell, self._parts(alone(content), axes))
         return value
 
-    def _each(self, items: Sequence[Abstract], axes: Axes, keys: Sequence[Any]) -> list[Abstract]:
-        parts = _parts(axes, keys)
+    def _parts(self, container: N, axes: Axes) -> N:
+        parts = _axes_of_parts(axes, keys(container))
         if parts is None:
             self._engine.raise_(
                 ValueError("vmap out_axes must be an int, or a structure like that of the result")
             )
-        return [self.moved(i, a) for i, a in zip(items, parts)]
+        return with_children(container, map(self.moved, children(container), parts))
 
     def _transposed(self, value: Value, axis: Axes) -> Value:
         rank = value.type.rank

@@ -18,13 +18,13 @@ from ...ad.reverse import Backward, Reverse
 from ...hlo.ir import Value
 from ...library.context import Context
 from ...ops import Call, Constant
-from ...values.holding import held
-from ...values.lattice import Abstract, Array, ArrayCell, Const, Meaning, ObjectCell, Ref, Tuple
+from ...values.lattice import Abstract, Array, Const, Meaning, Ref, Tuple, is_number
+from ...values.walk import children, keys
 from ..calls.calls import call_transformed, put_transformed, require_drawn_once
 from ..calls.summaries import Replay
 from ..core.engine import Engine
-from ..objects.objects import completed
-from .derivatives import Lifted, Shape, call_lifted, lifted
+from ..objects.copies import class_of, opened
+from .derivatives import Lifted, call_lifted, lifted
 
 Structure = tuple[object, ...]
 
@@ -34,22 +34,13 @@ def flattened(engine: Engine, value: Abstract) -> tuple[Structure, list[Array | 
     found: list[Array | Const] = []
 
     def walk(value: Abstract) -> Structure:
-        match value:
-            case Tuple(items, cls):
-                return (cls, *[walk(i) for i in items])
-            case Array() | Const(bool() | int() | float() | complex() | np.generic()):
-                found.append(value)
-                return ("number",)
-            case Ref():
-                content = completed(engine.cell(value))
-                if isinstance(content, ArrayCell):
-                    found.append(engine.read(value))
-                    return ("number",)
-                parts = held(content)
-                if parts is not None:
-                    kind = content.cls if isinstance(content, ObjectCell) else type(content)
-                    return (kind, tuple(parts[0]), *[walk(i) for i in parts[1]])
-        return ("other",)
+        container = opened(engine, value)
+        if container is not None:
+            return (class_of(container), tuple(keys(container)), *map(walk, children(container)))
+        if not is_number(value) and not engine.is_ndarray(value):
+            return ("other",)
+        found.append(engine.read(value) if isinstance(value, Ref) else cast("Array | Const", value))
+        return ("number",)
 
     return walk(value), found
 
@@ -159,8 +150,7 @@ def _cotangents(
     made = engine.b.apply(Call(way.back.made), [*seeds, *way.residuals]).results
     by = {leaf: c.zeros(leaf.type) for leaf in call.leaves.actual}
     by.update(zip(way.params, made, strict=True))
-    shape = Shape(engine, call.shape.contents)
-    return Tuple(tuple([shape.filled(chosen, by) for chosen in call.chosen]))
+    return Tuple(tuple(call.filled(by)))
 
 
 def recomputed(

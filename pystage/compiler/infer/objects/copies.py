@@ -1,0 +1,70 @@
+"""Structures of containers, for what goes through them whatever they are: their parts, and copies of all that they reach."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...values.lattice import Abstract, ArrayCell, Cell, Ref, Tuple
+from ...values.node import Node
+from ...values.state import State
+from ...values.walk import map_children
+from ..aliases.merged import CONTAINERS, alone
+from .objects import completed
+
+if TYPE_CHECKING:
+    from ..core.engine import Engine
+
+
+def opened(engine: Engine, x: Abstract) -> Node | None:
+    """What has the parts of a container as its children: a tuple, or the contents of a list, dict or object; else None."""
+    if isinstance(x, Tuple):
+        return x
+    content = alone(completed(engine.cell(x))) if isinstance(x, Ref) else None
+    return content if isinstance(content, CONTAINERS) else None
+
+
+def class_of(container: Node) -> type:
+    """The class of what `opened` gives, for lists and dicts that of their contents."""
+    return getattr(container, "cls", type(container))
+
+
+class Copies:
+    """Copies of structures: with new objects in place of those that they reach, each once, also where it holds itself.
+
+    What is no container is as `leaf` says, and an array as `array` does.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self.made: dict[int, Ref] = {}
+        """The new objects, by the cells of the old ones."""
+
+    def of(self, x: Abstract) -> Abstract:
+        """The copy of a structure."""
+        if isinstance(x, Tuple):
+            return map_children(x, self.of)
+        return self.object(x) if isinstance(x, Ref) else self.leaf(x)
+
+    def object(self, ref: Ref) -> Abstract:
+        """The copy of an object and of all that it holds."""
+        if ref.cell not in self.made:
+            made = self.made[ref.cell] = Ref(self._state.cell_number())
+            content = alone(self.contents(ref.cell))
+            if isinstance(content, ArrayCell):
+                content = self.array(content)
+            elif isinstance(content, CONTAINERS):
+                content = map_children(content, self.of)
+            self._state.set(made.cell, content)
+        return self.made[ref.cell]
+
+    def contents(self, cell: int) -> Cell:
+        """What an object holds."""
+        raise NotImplementedError
+
+    def leaf(self, x: Abstract) -> Abstract:
+        """What takes the place of a value that is no container."""
+        raise NotImplementedError
+
+    def array(self, content: ArrayCell) -> ArrayCell:
+        """What takes the place of the contents of an array."""
+        raise NotImplementedError
