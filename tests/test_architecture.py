@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent / "pystage"
 
 LAYERS = [
-    {"config", "autocasting", "recursion", "deferred"},
+    {"config", "autocasting", "recursion", "deferred", "policy"},
     {"diagnostics"},
     {"stage", "hlo"},
     {"ops"},
@@ -21,6 +21,7 @@ LAYERS = [
     {"values"},
     {"library", "frontend"},
     {"infer", "passes", "emit"},
+    {"bridges"},
     {"pipeline"},
     {"runtime"},
     {"lazy"},
@@ -175,3 +176,31 @@ def test_the_top_level_shows_the_compiler_and_the_runtime(name: str) -> None:
     """As links, which nothing follows: not packaging, lint, the type checker or test collection."""
     link = ROOT.parent / name
     assert link.is_symlink() and link.resolve() == ROOT / name
+
+
+BRIDGES = ROOT / "compiler" / "bridges"
+PACKAGES = re.compile(
+    r"flax|\blinen\b|\bnnx\b|equinox|\beqx\b|optax|\bchex\b|distrax|haiku"
+    r"|torch|sklearn|tensorflow|pandas|polars|matplotlib|networkx|sympy|\bnumba\b|tqdm",
+    re.IGNORECASE,
+)
+"""Packages that have a bridge, but for SciPy, of which the library knows functions too."""
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in FILES if BRIDGES not in p.parents], ids=lambda p: str(p.relative_to(ROOT))
+)
+def test_no_package_is_named_outside_of_its_bridge(path: Path) -> None:
+    assert not PACKAGES.findall(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in FILES if BRIDGES in p.parents], ids=lambda p: str(p.relative_to(BRIDGES))
+)
+def test_bridges_use_the_interface_of_inference_alone(path: Path) -> None:
+    modules = [
+        (node.module or "").split(".")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom)
+    ]
+    assert not [".".join(m) for m in modules if "infer" in m and m != ["infer", "interface"]]

@@ -22,6 +22,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..compiler.bridges import BRIDGES
 from ..config import config
 from ..lazy.standard.creation import asarray
 from ..staging import compile
@@ -32,11 +33,8 @@ _IF_THERE = (
     "jax-cuda12-plugin",
     "jax-cuda13-plugin",
     "libtpu",
-    "scipy",
-    "flax",
-    "equinox",
-    "optax",
     "jaxtyping",
+    *[bridge.package.name for bridge in BRIDGES if bridge.tested],
 )
 _VARIABLES = ("PYSTAGE_", "JAX_", "XLA_", "MALLOC_")
 _SECRET = re.compile(r"TOKEN|KEY|SECRET|PASSW|CREDENTIAL|AUTH", re.IGNORECASE)

@@ -24,6 +24,7 @@ from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType, TracebackType
 from typing import Any, NamedTuple
 
+from ..compiler.policy import is_own_file
 from ..runtime.calling import Target as CallTarget
 from ..runtime.calling import target_of
 from ..runtime.function import BoundFunction, CompiledFunction
@@ -242,12 +243,9 @@ def users_traceback(error: BaseException) -> str:
     return "".join(traceback.format_exception(type(error), error, inner)).rstrip()
 
 
-_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-
-
 def is_ours(file: str) -> bool:
     """Whether a file is pystage's, or of Python's import system, and not the user's."""
-    return file.startswith((_OURS, "<frozen importlib")) or file == importlib.__file__
+    return is_own_file(file) or file.startswith("<frozen importlib") or file == importlib.__file__
 
 
 def _nearest(name: str, names: Collection[str], likeness: float = 0.6) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from . import bridges  # noqa: F401  (fills the tables that the compiler asks)
 from .diagnostics.codes_constant import ProgramTooLarge
 from .diagnostics.codes_runtime import ValueNotGiven
 from .diagnostics.errors import StagingError

@@ -13,9 +13,10 @@ from ..compiler.diagnostics.errors import StagingError
 from ..compiler.frontend import substituted
 from ..compiler.infer.telling.trail import Trail, watching
 from ..compiler.pipeline import Infer, Staged
+from ..compiler.policy import is_library_file
 from ..runtime.dispatch import Dispatcher
 from ..runtime.lowering import Canonical
-from .listing import Listing, Mark, is_inside, is_of_library, listings
+from .listing import Listing, Mark, is_inside, listings
 from .raises import raises
 from .rewrites import Rewrite, Where, rewrite_for
 from .text import as_html, as_text
@@ -115,7 +116,7 @@ def _rewrites(
         """The innermost function of the user's around a problem."""
         span = problem.span
         holders = [f for f in defined if span is not None and is_inside((span.file, span.line), f.span)]
-        if not holders or is_of_library(holders[0].span.file):
+        if not holders or is_library_file(holders[0].span.file):
             return None
         staged = max(holders, key=lambda f: f.span.line)
 

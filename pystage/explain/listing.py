@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import enum
 import linecache
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.span import Span
-from ..compiler.infer.telling.foreign import package_of_file
 from ..compiler.infer.telling.trail import Place, Trail
+from ..compiler.policy import is_library_file
 from ..compiler.stage import ir as stage
 from ..compiler.stage.walk import walk
-
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class Mark(enum.Enum):
@@ -58,14 +55,9 @@ class Listing:
         return any(line.mark in (Mark.REFUSED, Mark.RAISES) for line in self.lines)
 
 
-def is_of_library(file: str) -> bool:
-    """True for a file of Python, of an installed package, or of pystage."""
-    return file.startswith(_PACKAGE) or package_of_file(file) is not None
-
-
 def listings(trail: Trail, problems: Sequence[Diagnostic], mark: Mark = Mark.REFUSED) -> tuple[Listing, ...]:
     """The outermost functions of the user's among those that were inferred; `mark` is that of lines with problems."""
-    own = [f for f in trail.functions if not is_of_library(f.span.file)] or list(trail.functions)[:1]
+    own = [f for f in trail.functions if not is_library_file(f.span.file)] or list(trail.functions)[:1]
     spans = {id(f): f.span for f in own}
     outer = [f for f in own if not any(_is_within(f.span, s) for i, s in spans.items() if i != id(f))]
     made = _Marks(trail, problems, mark)

@@ -14,8 +14,9 @@ from rich.text import Text
 
 from ..compiler.diagnostics.catalogue import Example
 from ..compiler.diagnostics.render import more, render, render_all
+from ..compiler.policy import is_library_file
 from .examples import example_like
-from .listing import Listing, Mark, SourceLine, is_of_library
+from .listing import Listing, Mark, SourceLine
 
 if TYPE_CHECKING:
     from ..compiler.diagnostics.span import Span
@@ -206,7 +207,7 @@ def _demands(staged: Staged) -> Iterable[Text]:
     for demand in staged.demands:
         asked.setdefault((demand.reason, demand.span), []).append(f"{demand.where} = {demand.value!r}")
     for (reason, span), numbers in asked.items():
-        known = span is not None and not is_of_library(span.file)
+        known = span is not None and not is_library_file(span.file)
         where = f", {os.path.relpath(span.file)}:{span.line}" if span is not None and known else ""
         more = f" and {len(numbers) - 1} more" if len(numbers) > 1 else ""
         yield Text(f"  a program for {numbers[0]}{more} alone: {reason.rstrip(',')}{where}")

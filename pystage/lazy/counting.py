@@ -7,14 +7,12 @@ import io
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from ..compiler.policy import is_own_file
 from ..runtime.messages import Topic, tell
-
-_HOME = str(Path(__file__).parents[1])
 
 Lines = Counter[tuple[str, str]]
 """Counts by cause or name, and line (`file:number`)."""
@@ -23,7 +21,7 @@ Lines = Counter[tuple[str, str]]
 def user_line() -> str:
     """The innermost line that is not pystage's own, as `file:number`."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HOME):
+    while frame.f_back is not None and is_own_file(frame.f_code.co_filename):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import os
-import sysconfig
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import CellType, CodeType, FunctionType
@@ -19,14 +17,10 @@ from ..compiler.frontend.build import class_of
 from ..compiler.frontend.errors import FrontendError
 from ..compiler.frontend.same_code import nested_codes
 from ..compiler.frontend.source import find_source
+from ..compiler.policy import is_library_file
 
 _FUTURE_FLAGS = 0x1FE0000
 _HIDDEN = "_" * 8
-_INSTALLED = (
-    *[sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")],
-    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
-    "<frozen",
-)
 LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -106,7 +100,7 @@ def source_of(fn: Any) -> Source | None:
 
 def is_users(fn: object) -> bool:
     """True for a Python function that belongs neither to an installed package nor to Python."""
-    return isinstance(fn, FunctionType) and not fn.__code__.co_filename.startswith(_INSTALLED)
+    return isinstance(fn, FunctionType) and not is_library_file(fn.__code__.co_filename)
 
 
 def calls_users(fn: FunctionType) -> bool:

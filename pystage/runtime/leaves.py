@@ -19,6 +19,7 @@ import numpy as np
 
 from ..compiler.hlo.types import SHORT_NAMES
 from ..compiler.library.jax.registry import is_static_node
+from ..compiler.policy import is_of_jax
 from ..compiler.values.generators import GENERATORS
 
 Opened = tuple[tuple[Any, ...], Sequence[Any]]
@@ -107,7 +108,7 @@ def rule_of(value: Any, static_types: tuple[type, ...]) -> Rule:
     opener = _container(value, cls)
     if opener is not None:
         return opener
-    if cls.__module__.partition(".")[0] in ("jax", "jaxlib"):
+    if is_of_jax(cls):
         return Kind.STATIC
     if is_static_node(value):
         return Kind.STATIC

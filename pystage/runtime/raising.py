@@ -10,7 +10,6 @@ import ast
 import functools
 import types
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -18,10 +17,9 @@ import numpy as np
 
 from ..compiler.diagnostics.span import Span
 from ..compiler.diagnostics.traceback import shows_all_frames
+from ..compiler.policy import is_own_file
 from ..compiler.values.boundary import Failure, Form, Output
 from ..compiler.values.remade import Evaluate, chain, origin, remade
-
-_HOME = str(Path(__file__).parents[1])
 
 
 class Raised(Exception):
@@ -76,7 +74,7 @@ def raised(failure: Failure, number: int, values: Sequence[Any], evaluate: Evalu
     payload = {key: values[index] for key, index in failure.payload.items()}
     exception = remade(site, payload, failure.find, evaluate)
     first = origin(site, payload, failure.find)
-    places = [p for p in (first.span, *first.chain) if p is not None and not p.file.startswith(_HOME)]
+    places = [p for p in (first.span, *first.chain) if p is not None and not is_own_file(p.file)]
     return Raised(exception, _traceback(exception, places[::-1]))
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import os
 import warnings
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+from ..compiler.policy import is_own_file
 
 
 class FallbackWarning(UserWarning):
@@ -20,6 +19,6 @@ class SpecialisationWarning(UserWarning):
 def warn(text: str, category: type[Warning]) -> None:
     """Warns at the innermost line that is not pystage's own."""
     level, frame = 1, inspect.currentframe()
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and is_own_file(frame.f_code.co_filename):
         level, frame = level + 1, frame.f_back
     warnings.warn(text, category, stacklevel=level)

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import pystage
+from pystage.compiler import policy
 from pystage.compiler.diagnostics.diagnostic import Diagnostic
-from pystage.compiler.infer.telling import foreign
 from pystage.compiler.library.rules.foreign import TABLE, advice_for
 
 from .goldens import load
@@ -192,8 +192,8 @@ def test_a_module_of_the_user_may_have_the_name_of_a_library(tmp_path):
 
 def test_a_package_that_is_installed_is_the_users_where_the_program_is_its_own(tmp_path, monkeypatch):
     """The place is in the package's source then; called from elsewhere, the caller's line comes first."""
-    monkeypatch.setattr(foreign, "_PACKAGES", (f"{tmp_path}{os.sep}",))
-    foreign.package_of_file.cache_clear()
+    monkeypatch.setattr(policy, "_INSTALLED", (f"{tmp_path}{os.sep}",))
+    policy.package_of_file.cache_clear()
     path = tmp_path / "installed.py"
     path.write_text(
         "import time\n\n\ndef inner(x):\n    return x * time.time()\n\n\ndef f(x):\n    return inner(x)\n"
@@ -208,7 +208,7 @@ def test_a_package_that_is_installed_is_the_users_where_the_program_is_its_own(t
         (other,) = refused(caller, 1.0)
     finally:
         monkeypatch.undo()
-        foreign.package_of_file.cache_clear()
+        policy.package_of_file.cache_clear()
     assert own.span is not None and own.span.line == 5
     assert other.span is not None and other.span.file == __file__
     assert "this is in installed.py:5 (inner), to which `module.f` leads" in [n.text for n in other.notes]

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+from ...compiler.policy import package_of_file
 from ..targets import UsageError
 
 _SKIPPED = {"__pycache__", "node_modules", "site-packages", "build", "dist", "venv", "env"}
@@ -56,7 +57,7 @@ def imports_from(root: Path) -> Iterator[None]:
 
 def _is_from(module: ModuleType, root: Path) -> bool:
     file = getattr(module, "__file__", None)
-    return file is not None and root in Path(file).parents and "site-packages" not in Path(file).parts
+    return file is not None and root in Path(file).parents and package_of_file(file) is None
 
 
 def _place(path: str) -> Path:

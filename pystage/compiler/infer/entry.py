@@ -56,7 +56,6 @@ from ..values.lattice import (
     VariableCell,
 )
 from ..values.state import Layout
-from .bridges import equinox_modules, linen_modules, nnx_modules  # noqa: F401  (they declare meanings)
 from .calls import meanings  # noqa: F401  (declares what they mean)
 from .calls.hoist import Hoist
 from .calls.parameters import arrange

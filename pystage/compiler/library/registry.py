@@ -69,25 +69,28 @@ def late_meanings(
     return declare
 
 
-def _declare_late() -> None:
-    """Declares what belongs to modules that were imported since."""
-    for name in [name for name in _LATE if name in sys.modules]:
+def _declare_late() -> bool:
+    """Declares what belongs to modules that were imported since; True if there were any."""
+    found = [name for name in _LATE if name in sys.modules]
+    for name in found:
         _LATE.pop(name)(sys.modules[name])
+    return bool(found)
 
 
 def meaning_of(callable_: object) -> Callable[..., Abstract] | None:
     """What a call to `callable_` means, or None where the library does not say."""
+    found = declared(callable_)
+    return declared(callable_) if found is None and _LATE and _declare_late() else found
+
+
+def declared(callable_: object) -> Callable[..., Abstract] | None:
+    """As `meaning_of`, for modules that are being loaded: nothing is declared late meanwhile."""
     found = _MEANINGS.get(id(callable_))
-    if found is None and _LATE:
-        _declare_late()
-        found = _MEANINGS.get(id(callable_))
     if found is not None:
         return found[1]
     if isinstance(callable_, types.BuiltinMethodType | types.MethodType):
         method = _METHODS.get((type(callable_.__self__), callable_.__name__))
-        if method is None:
-            return None
-        return _bound(method, callable_.__self__)
+        return None if method is None else _bound(method, callable_.__self__)
     method = _METHODS.get((type(callable_), "__call__"))
     return None if method is None else _bound(method, callable_)
 

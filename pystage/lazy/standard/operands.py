@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ...compiler.policy import is_own_file
 from ...compiler.values.boundary import Form
 from ..array import LazyTensor, from_host
 from ..counting import counts
 from ..recipes import kind_of, name_of
 from ..tensor import Unrecorded, host_view, owner, record
 from .data_types import ANY, Category, DType, promoted, scalar_of, with_scalar
-
-_HOME = str(Path(__file__).parents[1])
 
 
 def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> LazyTensor:
@@ -29,7 +27,7 @@ def apply_any(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """As `apply`, for a function that gives something else. What is recorded has the line of the user's call."""
     depth = 2
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HOME):
+    while frame.f_back is not None and is_own_file(frame.f_code.co_filename):
         frame = frame.f_back
         depth += 1
     try:

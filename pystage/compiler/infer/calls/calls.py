@@ -66,8 +66,8 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
         canonical.describe(value)
     for cell in callee.cells.values():
         canonical.describe(Ref(cell))
-    if engine.modules is not None:
-        canonical.describe(Ref(engine.modules))
+    for cell in engine.ambient.values():
+        canonical.describe(Ref(cell))
     for variable in engine.namespaces.written(engine.state):
         canonical.describe(cast(Abstract, engine.state.slots[variable]))
     canonical.describe_code(error_of(engine).code)
@@ -156,8 +156,8 @@ def transformed(
     canonical = Canonical(engine)
     for value in bound.values():
         canonical.describe(value)
-    if engine.modules is not None:
-        canonical.describe(Ref(engine.modules))
+    for cell in engine.ambient.values():
+        canonical.describe(Ref(cell))
     for variable in engine.namespaces.written(engine.state):
         canonical.describe(cast(Abstract, engine.state.slots[variable]))
     canonical.describe_code(error_of(engine).code)

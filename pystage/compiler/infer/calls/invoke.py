@@ -23,7 +23,7 @@ from ...library.registry import accepts, meaning_of, signature_of
 from ...library.rules.classes import class_name, is_generated
 from ...library.rules.jax import AxisProblem
 from ...library.rules.libraries import raise_axis
-from ...library.rules.packages import package_of
+from ...policy import is_closed, is_of_jax, package_of
 from ...values.boundary import Owned, Path
 from ...values.lattice import (
     Abstract,
@@ -40,7 +40,7 @@ from ...values.lattice import (
     Unknown,
 )
 from ..exceptions import made as made_exceptions
-from ..objects import classes, dataclass_methods, namedtuples, objects
+from ..objects import dataclass_methods, namedtuples, objects
 from ..telling.foreign import callable_name, is_foreign, unknown_call, whole_refusal
 from .binding import bind
 from .callees import Callee
@@ -122,7 +122,7 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         if refusal is not None:
             raise DiagnosticError(refusal)
     if isinstance(value, type):
-        if classes.is_library_class(value) and not issubclass(value, BaseException):
+        if package_of(value).fixed and not issubclass(value, BaseException):
             return _library_class(engine, value, args, kwargs)
         if issubclass(value, tuple) and hasattr(value, "_fields"):
             return namedtuples.construct(engine, value, args, kwargs)
@@ -144,7 +144,7 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
     if is_made_by_jax(value):
         return call(engine, _transformed_by_jax(engine, value), args, kwargs)
     if isinstance(value, types.FunctionType):
-        if not (of_jax or is_generated(value) or is_library_function(value)):
+        if not (of_jax or is_generated(value) or is_closed(value)):
             engine.externals.keep.append(value)
             engine.callees.own.add(id(value))
         return _call_python(engine, value, args, kwargs)
@@ -178,7 +178,7 @@ def _from_source(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> bool
 
 def _has_source(value: Any) -> bool:
     """True for a function of a package built on JAX, which is staged like the program's own where JAX cannot take it."""
-    return isinstance(value, types.FunctionType) and package_of(value) not in ("jax", "jaxlib")
+    return isinstance(value, types.FunctionType) and not is_of_jax(value)
 
 
 def _transformed_by_jax(engine: Engine, value: types.FunctionType) -> Abstract:
@@ -211,7 +211,7 @@ def _call_python(engine: Engine, function: types.FunctionType, args: Args, kwarg
             made = written(engine, function, args, kwargs)
             if made is not None:
                 return made
-    if is_library_function(function):
+    if is_closed(function):
         why = "it is not among the functions that pystage stages"
         raise DiagnosticError(unknown_call(function, engine.b.span, engine.frame, why))
     return _call_own(engine, function, args, kwargs)
@@ -236,12 +236,6 @@ def _python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee
 
 _SOURCE_CODES = ("PS101", "PS102", "PS103", "PS104")
 """Codes of functions whose source cannot be had: the place that matters is the call."""
-
-
-def is_library_function(function: Any) -> bool:
-    """True for functions of NumPy, SciPy and Python's own library, whose source is not user code."""
-    top = (getattr(function, "__module__", None) or "").partition(".")[0]
-    return top in ("numpy", "scipy", "jax", "jaxlib")
 
 
 def python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee, dict[str, Abstract]]:

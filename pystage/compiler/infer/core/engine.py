@@ -85,8 +85,8 @@ class Engine(Context):
         """How often something is done for each kind that a number may be of."""
         self.constructing: set[int] = set()
         """Cells of objects that take attributes only until they are made."""
-        self.modules: int | None = None
-        """The cell of the Linen modules at work, outermost first; None before any was."""
+        self.ambient: dict[str, int] = {}
+        """By name: the cells of what libraries keep beside their objects, a part of the key of each call."""
         self.trail = watched()
         if self.trail is not None:
             self.trail.begin(Watched(self.root, self.callees.open, self.state, self.effort))

@@ -28,6 +28,7 @@ from ...library.python.containers import (
 from ...library.python.iterators import is_iterator, taken
 from ...library.python.streams import STREAMS, stream_attribute
 from ...library.registry import method_of
+from ...policy import USER, package_of_module
 from ...values.boundary import Form, Global, GuardKind, Owned, Path
 from ...values.generators import GENERATORS
 from ...values.lattice import (
@@ -61,9 +62,6 @@ from .externals import is_opaque
 
 if TYPE_CHECKING:
     from ..core.engine import Engine
-
-LIBRARY_MODULES = ("numpy", "jax", "jaxlib", "scipy", "ml_dtypes", "optax", "equinox", "flax")
-"""Packages whose module attributes are taken for constants."""
 
 _BINARY = {
     "+": "add",
@@ -235,8 +233,7 @@ def module_attribute(engine: Engine, module: Any, name: str) -> Abstract:
     if module is sys and name in STREAMS:
         return STREAMS[name]
     value = getattr(module, name)
-    top = module.__name__.partition(".")[0]
-    library = top in LIBRARY_MODULES or top in sys.stdlib_module_names
+    library = package_of_module(module.__name__) is not USER
     if name in module.__dict__:
         if not library or isinstance(value, np.ndarray | jax.Array | list | dict):
             return engine.externals.global_variable(module.__dict__, name) or NONE

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
+from ...policy import package_of
 from ...values.lattice import Abstract, Array, Const, ObjectCell, Ref, Text, Tuple
 from ..exceptions import raising
-from .classes import found, is_library_class, lookup_class
+from .classes import found, lookup_class
 from .objects import class_member
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def store(engine: Engine, cls: type, name: str, value: Abstract) -> None:
     """`cls.name = value`; PS503 for what is no plain value, and where no plain value stood in the class itself."""
     raw = vars(cls).get(name, lookup_class(cls, name))
     plain = (
-        type(cls).__setattr__ is type.__setattr__ and not name.startswith("__") and not is_library_class(cls)
+        type(cls).__setattr__ is type.__setattr__ and not name.startswith("__") and not package_of(cls).fixed
     )
     inherited = found(raw) and name not in vars(cls)
     if not plain or inherited or _binds(type(raw)) or not _is_plain(engine, value):

@@ -30,11 +30,6 @@ def has_default(cls: type, name: str) -> bool:
     return found(raw) and not isinstance(raw, types.MemberDescriptorType)
 
 
-def is_library_class(cls: type) -> bool:
-    """True for classes of Python, NumPy and JAX themselves."""
-    return cls.__module__.partition(".")[0] in ("builtins", "numpy", "jax", "jaxlib", "ml_dtypes")
-
-
 def unsupported(cls: type) -> str:
     """Why instances of a class cannot be cells; empty if they can."""
     if type(cls) is not type and type(cls).__call__ is not type.__call__:

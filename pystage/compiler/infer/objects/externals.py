@@ -25,6 +25,7 @@ from ...hlo.types import SHORT_NAMES, ArrayType, DType
 from ...library.jax.tail import is_jax_callable
 from ...library.registry import meaning_of
 from ...ops.host.draw import HANDLE
+from ...policy import package_of
 from ...values.boundary import (
     CellVariable,
     Form,
@@ -58,7 +59,7 @@ from ...values.state import State
 from ..core.constants import Origins
 from ..core.numbers import python_dtype
 from ..telling.foreign import unsupported_class
-from .classes import is_library_class, unsupported
+from .classes import unsupported
 
 _BY_IDENTITY = (
     type,
@@ -203,7 +204,7 @@ class Externals:
         for base in cls.__mro__:
             found = vars(base).get(name)
             if found is not None and any(raw is x for x in (found, *_wrapped(found))):
-                if not is_library_class(base):
+                if not package_of(base).fixed:
                     path = Path(Owned(base, base.__qualname__), ((Step.MEMBER, name),))
                     self.guard(GuardKind.IS, path, found)
                 return
@@ -221,7 +222,7 @@ class Externals:
             return
         self._classes.add(cls)
         for base in cls.__mro__:
-            if not is_library_class(base):
+            if not package_of(base).fixed:
                 self.guard(
                     GuardKind.NAMES, Path(Owned(base, base.__qualname__)), (len(vars(base)), base.__mro__)
                 )
@@ -403,12 +404,6 @@ def instance_fields(obj: Any) -> dict[str, Any]:
     return fields
 
 
-_OPAQUE_PACKAGES = (
-    "jax", "jaxlib", "numpy", "functools", "operator", "itertools", "contextlib", "ml_dtypes",
-    "warnings", "_thread", "threading", "logging", "re", "random", "time", "scipy", "optax", "abc", "typing",
-)  # fmt: skip
-
-
 def is_opaque(obj: Any) -> bool:
     """True for an object that staged code handles as a constant: it is known to the library, or callable
     from a library, or a value of a library's own class."""
@@ -416,6 +411,6 @@ def is_opaque(obj: Any) -> bool:
         return True
     if isinstance(obj, functools.partial):
         return False
-    return (type(obj).__module__ or "").partition(".")[0] in _OPAQUE_PACKAGES and not isinstance(
+    return package_of(type(obj)).constants and not isinstance(
         obj, np.ndarray | np.generic | jax.Array | tuple
     )

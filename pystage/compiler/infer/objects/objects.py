@@ -24,6 +24,7 @@ from ...library.context import Context
 from ...library.kernels.structures import call_now
 from ...library.registry import meaning_of
 from ...library.rules.classes import c_name, is_generated
+from ...policy import package_of
 from ...values.boundary import Form, Owned, Path, Step
 from ...values.lattice import (
     NONE,
@@ -45,7 +46,7 @@ from ...values.lattice import (
 from ..telling.describe import describe
 from ..telling.foreign import unsupported_class
 from ..telling.unassigned import notes_of
-from .classes import found, is_library_class, lookup_class, unsupported
+from .classes import found, lookup_class, unsupported
 
 if TYPE_CHECKING:
     from ..core.engine import Engine
@@ -236,7 +237,7 @@ def class_getattr(engine: Engine, cls: type, name: str) -> Abstract:
             path = Path(Owned(cls, cls.__qualname__)).attribute(name)
             return engine.externals.value(path, getattr(cls, name))
         engine.raise_(AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}"))
-    if issubclass(cls, enum.Enum) or is_library_class(cls):
+    if issubclass(cls, enum.Enum) or package_of(cls).fixed:
         return Const(getattr(cls, name))
     if name == "__dataclass_fields__":
         return Const(raw)

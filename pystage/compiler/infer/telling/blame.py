@@ -6,7 +6,6 @@ path assigned. They are found in the source when a diagnostic is reported, so th
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -14,17 +13,12 @@ from ...diagnostics.codes_constant import Growth
 from ...diagnostics.codes_control import NeverSettles, NoCommonType
 from ...diagnostics.diagnostic import Diagnostic, Note
 from ...diagnostics.span import Span
+from ...policy import is_plumbing
 from ...stage import ir as stage
 from ...stage.walk import walk
 from ...values.lattice import ObjectCell, Ref, Slot
 from ...values.state import State
 from ..core.frame import Frame
-
-_LIBRARY = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3)) + os.sep
-"""Where the programs are that pystage itself is written in."""
-_BOOKKEEPING = (os.path.join("flax", "linen", "module.py"), os.path.join("flax", "core", "scope.py"))
-"""Where Flax does what stands around the methods of a module; staged, too."""
-
 
 _CHANGES = "its length changes here"
 _LENGTHS = frozenset(
@@ -127,8 +121,8 @@ def _parameters(function: stage.Function) -> tuple[str, ...]:
 
 
 def is_library(span: Span | None) -> bool:
-    """True for a place in pystage's own programs, such as stand for functions of NumPy (`library/numpy/composed.py`)."""
-    return span is not None and (span.file.startswith(_LIBRARY) or span.file.endswith(_BOOKKEEPING))
+    """True for a place in pystage's own programs (`library/numpy/composed.py`), or in a package's plumbing."""
+    return span is not None and is_plumbing(span.file)
 
 
 def outside(diagnostic: Diagnostic, frame: Frame | None, current: Span | None) -> Diagnostic:

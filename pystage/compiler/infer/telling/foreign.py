@@ -6,11 +6,8 @@ In: a callable at a call. Out: the diagnostic that refuses it, in the words of t
 from __future__ import annotations
 
 import ast
-import functools
 import linecache
-import os
 import sys
-import sysconfig
 import types
 from dataclasses import replace
 from typing import Any
@@ -19,36 +16,9 @@ from ...diagnostics.codes_calls import NotServed, UnknownCallable, UnsupportedCl
 from ...diagnostics.codes_control import HandlerAtRunTime
 from ...diagnostics.diagnostic import Diagnostic, Note
 from ...diagnostics.span import Span
-from ...library.rules.foreign import WHOLE, advice_for, canonical_name
+from ...library.rules.foreign import advice_for, canonical_name, may_be_whole
+from ...policy import is_standard_file, package_of_file, short_path
 from ..core.frame import Frame
-
-_PATHS = sysconfig.get_paths()
-_PACKAGES = tuple(
-    {os.path.join(os.path.realpath(_PATHS[key]), "") for key in ("purelib", "platlib")}
-    | {os.path.join(_PATHS[key], "") for key in ("purelib", "platlib")}
-)
-_STANDARD = tuple(
-    {os.path.join(os.path.realpath(_PATHS[key]), "") for key in ("stdlib", "platstdlib")}
-    | {os.path.join(_PATHS[key], "") for key in ("stdlib", "platstdlib")}
-)
-
-
-@functools.lru_cache(maxsize=1024)
-def package_of_file(file: str) -> str | None:
-    """The package of a library that a file belongs to, as a path below where libraries are; None for the user's."""
-    for roots in (_PACKAGES, _STANDARD):
-        for root in roots:
-            if file.startswith(root):
-                return file[len(root) :].split(os.sep)[0]
-    return "<frozen>" if file.startswith("<frozen ") else None
-
-
-def short_place(span: Span) -> str:
-    """A place in a library's source, by the name of its module's file: `json/decoder.py:337`."""
-    for root in (*_PACKAGES, *_STANDARD):
-        if span.file.startswith(root):
-            return f"{span.file[len(root) :]}:{span.line}"
-    return f"{span.file}:{span.line}"
 
 
 def text_of(span: Span | None) -> str:
@@ -145,7 +115,7 @@ def whole_refusal(value: Any, span: Span | None, frame: Frame | None) -> Unknown
     """The refusal of a Python function or a class of which nothing is staged, whatever its source says."""
     holder = getattr(value, "__self__", None)
     module = str(getattr(value if holder is None else type(holder), "__module__", ""))
-    if module.partition(".")[0] not in WHOLE or not _is_in_library(value, module):
+    if not may_be_whole(module.partition(".")[0]) or not _is_in_library(value, module):
         return None
     advice = advice_for(names_of(value))
     return unknown_call(value, span, frame) if advice is not None and advice.whole else None
@@ -197,10 +167,10 @@ def at_users_call(diagnostic: Diagnostic, frame: Frame | None, current: Span | N
 
 def _inside(place: Span, name: str) -> str:
     """Where in a library a problem is, in the words of one who calls `name`."""
-    if place.file.startswith(_STANDARD) and not place.file.startswith(_PACKAGES):
+    if is_standard_file(place.file):
         return f"this is inside of `{name}`, a function of Python's library"
     where = f" ({place.function})" if place.function else ""
-    return f"this is in {short_place(place)}{where}, to which `{name}` leads"
+    return f"this is in {short_path(place.file)}:{place.line}{where}, to which `{name}` leads"
 
 
 def _names_in(name: str, caller: Frame | None, inside: Frame) -> list[str]:

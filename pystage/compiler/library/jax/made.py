@@ -13,7 +13,7 @@ from typing import Any
 
 import jax
 
-from ..rules.packages import JAX_PACKAGES, package_of
+from ...policy import is_traced
 
 _JAX = os.path.dirname(jax.__file__) + os.sep
 _BOUNDARY = "api_boundary.<locals>.reraise_with_filtered_traceback"
@@ -37,7 +37,7 @@ def is_made_by_jax(function: object) -> bool:
     """True for a function of JAX's code that stands for one of the program."""
     if not isinstance(function, types.FunctionType) or not function.__code__.co_filename.startswith(_JAX):
         return False
-    return package_of(function) not in JAX_PACKAGES
+    return not is_traced(function)
 
 
 def made_by_jax(function: types.FunctionType) -> Made | None:

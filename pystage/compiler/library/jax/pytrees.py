@@ -24,9 +24,9 @@ from jax.tree_util import (
 
 from ...diagnostics.codes_calls import UnsupportedClass
 from ...diagnostics.diagnostic import DiagnosticError
+from ...policy import is_built_on_jax, is_traced
 from ...values.lattice import Abstract, Array, Const, DictCell, ListCell, ObjectCell, Ref, Tuple, Unknown
 from ..context import Context, Raw
-from ..rules.packages import JAX_PACKAGES, package_of
 from .registry import Registered, is_flattened_by_library, is_registered, registered, renamed
 
 
@@ -119,7 +119,7 @@ def _part(ctx: Context, part: Any) -> Any:
 
 def _is_own(cls: type) -> bool:
     """True for a class of a package built on JAX whose instances are no nodes to JAX."""
-    return package_of(cls) in JAX_PACKAGES - {"jax", "jaxlib"} and not is_registered(cls)
+    return is_built_on_jax(cls) and not is_registered(cls)
 
 
 def _with_known_data(ctx: Context, made: Any, parts: Mapping[str, Any]) -> Any:
@@ -183,7 +183,7 @@ def _fields(cls: type, cell: ObjectCell) -> dict[str, Abstract]:
 
 def is_node_class(cls: type) -> bool:
     """True for a class that JAX flattens without running code of the program."""
-    trusted = dataclasses.is_dataclass(cls) or package_of(cls) in JAX_PACKAGES or is_flattened_by_library(cls)
+    trusted = dataclasses.is_dataclass(cls) or is_traced(cls) or is_flattened_by_library(cls)
     return trusted and is_registered(cls)
 
 

@@ -17,7 +17,7 @@ import jax.tree_util
 from jax._src import tree_util as private
 from jax.tree_util import PyTreeDef, default_registry
 
-from ..rules.packages import JAX_PACKAGES, package_of
+from ...policy import is_built_on_jax, is_traced
 
 _REGISTRY: dict[type, Any] = getattr(private, "_registry", {})
 _MAKE: Callable[..., PyTreeDef] | None = getattr(
@@ -40,12 +40,12 @@ class Registered:
 def registered(cls: type) -> Registered | None:
     """The program's functions for a class; None for a class that JAX knows nothing of, or flattens by itself."""
     entry = _REGISTRY.get(cls)
-    if entry is None or package_of(cls) in JAX_PACKAGES:
+    if entry is None or is_traced(cls):
         return None
     flatten, unflatten, with_keys = entry.to_iter, entry.from_iter, False
     if isinstance(flatten, operator.methodcaller):
         flatten = flatten.__reduce__()[1][0]
-    elif isinstance(flatten, types.FunctionType) and package_of(flatten) in JAX_PACKAGES:
+    elif isinstance(flatten, types.FunctionType) and is_traced(flatten):
         held = dict(zip(flatten.__code__.co_freevars, flatten.__closure__ or ()))
         if "flatten_with_keys" not in held:
             return None
@@ -53,8 +53,8 @@ def registered(cls: type) -> Registered | None:
         if isinstance(flatten, operator.methodcaller):
             flatten = flatten.__reduce__()[1][0]
     if dataclasses.is_dataclass(cls) and _is_generated(flatten):
-        return None  # what a library has written for its dataclasses, as Equinox: all fields
-    if any(callable(f) and package_of(_inner(f)) in JAX_PACKAGES for f in (flatten, unflatten)):
+        return None  # what a library has written for its dataclasses: all fields
+    if any(callable(f) and is_traced(_inner(f)) for f in (flatten, unflatten)):
         return None
     return Registered(flatten, unflatten, with_keys)
 
@@ -69,16 +69,15 @@ def _inner(function: Any) -> Any:
 
 
 def is_flattened_by_library(cls: type) -> bool:
-    """True for a class that a library has registered for its subclasses, with functions of its own, as NNX does."""
+    """True for a class that a library has registered for its subclasses, with functions of its own."""
     entry = _REGISTRY.get(cls)
     functions = () if entry is None else (entry.to_iter, entry.from_iter)
-    packages = JAX_PACKAGES - {"jax", "jaxlib"}
-    return bool(functions) and all(package_of(_inner(f)) in packages for f in functions)
+    return bool(functions) and all(is_built_on_jax(_inner(f)) for f in functions)
 
 
 def is_static_node(thing: object) -> bool:
     """True for an object of a package built on JAX that JAX was told is a constant (`register_static`)."""
-    if package_of(type(thing)) not in JAX_PACKAGES or not is_registered(type(thing)):
+    if not is_traced(type(thing)) or not is_registered(type(thing)):
         return False
     data = jax.tree_util.tree_structure(thing).node_data()
     return data is not None and data[1] is thing

@@ -22,10 +22,10 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.types import BOOL, ArrayType
 from ...ops.foreign.jax_call import ArrayLeaf, JaxCall, JaxCallError, JaxSettings, Leaf, NotOfArrays, Static
 from ...ops.foreign.jax_values import in_order
+from ...policy import is_of_jax, is_traced, package_of
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, Closure, Const, Meaning, Method, Partial, Ref, Slice, Super
 from ..context import Context, Raw
-from ..rules.packages import JAX_PACKAGES, package_of
 from .places import CALLS_HOST, beside_arrays
 from .pytrees import exposed, lifted
 
@@ -36,12 +36,9 @@ def is_jax_callable(function: object) -> bool:
         function = function.func
     if isinstance(function, types.MethodType):
         function = function.__func__
-    package = package_of(function)
-    if package not in ("jax", "jaxlib") and not isinstance(function, types.FunctionType | type):
-        return (
-            False  # an object of a package built on JAX, which may hold functions and arrays of the program
-        )
-    return callable(function) and package in JAX_PACKAGES
+    if not is_of_jax(function) and not isinstance(function, types.FunctionType | type):
+        return False  # an object of a package built on JAX may hold functions and arrays of the program
+    return callable(function) and is_traced(function)
 
 
 @functools.cache
@@ -123,7 +120,7 @@ def takes_as_pytrees(ctx: Context, args: Sequence[Raw], kwargs: Mapping[str, Raw
 def _is_of_program(thing: object) -> bool:
     """True for an instance of a class of the program: JAX would run its methods."""
     known = isinstance(thing, Abstract | tuple | list | dict) or thing is None
-    return not known and package_of(type(thing)) not in JAX_PACKAGES
+    return not known and not is_traced(type(thing))
 
 
 def _bind(ctx: Context, function: Callable[..., Any], given: Any) -> Abstract:
@@ -244,7 +241,7 @@ def _is_user_callable(value: object) -> bool:
         return False
     if isinstance(value, functools.partial):
         return _is_user_callable(value.func)
-    return package_of(value) not in ("numpy", "builtins", "ml_dtypes", "_operator", "functools")
+    return not package_of(value).fixed
 
 
 def _demanded(ctx: Context, leaf: Array | Const, function: str) -> Array | Const:

@@ -20,7 +20,7 @@ from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, Const
 from ..context import Context, Raw
 from ..kernels.nesting import elements
-from ..registry import meaning_of, replace_meaning
+from ..registry import declared, replace_meaning
 from . import creation, fourier, nearness, series
 from . import selection as choosing
 from .indexing.stores import dtype_of
@@ -82,6 +82,6 @@ def _is_jax_number(ctx: Context, raw: Raw) -> bool:
 
 for _functions, _test in ((_FUNCTIONS, is_bfloat16), ([np.array, np.asarray, np.asanyarray], _is_jax_number)):
     for _function in dict.fromkeys(_functions):
-        _served = meaning_of(_function)
+        _served = declared(_function)
         if _served is not None:
             replace_meaning(_function, _without_bfloat16(_function, _served, _test))

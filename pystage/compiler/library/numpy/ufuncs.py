@@ -59,7 +59,7 @@ from ..jax.tail import jax_call
 from ..kernels import arithmetic as a
 from ..kernels import transcendental as t
 from ..kernels.structures import abstract
-from ..registry import meaning, meaning_of
+from ..registry import declared, meaning
 from ..rules.libraries import as_ndarray
 from ..rules.promote import inexact, kinds_of, numeric
 from .elementwise import DTypeMap, Elementwise, apply_jax, boolean, call_numpy, jax_operands, same
@@ -86,7 +86,7 @@ def declare(
     function = Elementwise(ufunc.__name__, ufunc, kernel, inputs, output, domain, comparison, strong)
     meaning(ufunc)(_numpy_meaning(function))
     for twin in dict.fromkeys(map(_ById, twins)):
-        if meaning_of(twin.object) is None:
+        if declared(twin.object) is None:
             meaning(twin.object)(_jax_meaning(function, twin.object))
     return function
 

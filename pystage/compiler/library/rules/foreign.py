@@ -1,4 +1,4 @@
-"""What pystage cannot stage of Python's library and of well-known packages: why, and what to do in each case.
+"""What pystage cannot stage of Python's library and of packages with a bridge: why, and what to do in each case.
 
 In: the names under which a user may know a callable or a class. Out: its `Advice`. The table is data: one row for
 each module, class or function, of which the longest that fits counts.
@@ -6,7 +6,8 @@ each module, class or function, of which the longest that fits counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 
@@ -177,69 +178,21 @@ TABLE: dict[str, Advice] = {
     "itertools.tee": Advice(_CONTAINER, "make a list: `xs = list(it)`"),
     "functools.lru_cache": Advice("it keeps results between calls", "decorate the function outside"),
     "copy": Advice("it copies through hooks of the object", "use `x.copy()` of an array, or make the object anew"),
-    # -- packages
-    "pandas": Advice(
-        "columns of a frame are objects of pandas, which pystage does not look into",
-        "pass arrays in: `df['x'].to_numpy()`; make the frame of what is returned",
-        True,
-    ),
-    "polars": Advice(
-        "columns of a frame are objects of polars", "pass arrays in: `df['x'].to_numpy()`", True
-    ),
-    "torch": Advice(
-        "tensors of PyTorch are not arrays of NumPy or JAX",
-        "pass `t.numpy()` in, and use NumPy or `jax.numpy` inside",
-        True,
-    ),
-    "tensorflow": Advice(
-        "tensors of TensorFlow are not arrays of NumPy or JAX",
-        "pass `t.numpy()` in, and use NumPy or `jax.numpy` inside",
-        True,
-    ),
-    "sklearn": Advice(
-        "its estimators call compiled code of their own",
-        "fit outside, and stage the arithmetic on what was fitted (`model.coef_`, `model.cluster_centers_`)",
-        True,
-    ),
-    "matplotlib": Advice("it draws on the screen", "draw what the call returns", True),
-    "PIL": Advice("images of Pillow are not arrays", "pass `np.asarray(image)` in", True),
-    "cv2": Advice("it calls compiled code of its own", "call it before or after the staged function"),
-    "networkx": Advice("its graphs are dicts of objects", "pass the adjacency matrix in as an array", True),
-    "sympy": Advice("its expressions are objects", "make a function with `sympy.lambdify` outside, and call that", True),
-    "numba": Advice("functions of Numba are compiled code", "call the plain function: `f.py_func`"),
-    "tqdm": Advice("it writes to the terminal in each trip", "loop over the range itself, or `print` now and then", True),
-    "scipy.optimize": Advice(
-        "SciPy calls the function back from compiled code",
-        "stage the objective, with `pystage.value_and_grad`, and give it to SciPy outside "
-        "(`minimize(fg, x, jac=True)`), or write the iteration as a loop",
-    ),
-    "scipy.integrate": Advice(
-        "SciPy calls the function back from compiled code",
-        "stage the right-hand side and give it to SciPy outside, or write the steps as a loop (Runge–Kutta)",
-    ),
-    "scipy.interpolate": Advice("it calls compiled code of SciPy", "use `np.interp`, or evaluate outside"),
-    "scipy.sparse": Advice(
-        "sparse matrices are objects of SciPy",
-        "pass `a.data`, `a.indices` and `a.indptr` in, and loop over the rows",
-    ),
-    "scipy.spatial": Advice(
-        "it calls compiled code of SciPy", "for distances: `np.sqrt(((a[:, None] - b) ** 2).sum(-1))`"
-    ),
-    "scipy.stats": Advice(
-        "it calls compiled code of SciPy",
-        "use `jax.scipy.stats`, write the density out, or call it outside",
-    ),
-    "scipy.signal": Advice("it calls compiled code of SciPy", "use `np.convolve`, `jax.scipy.signal`, or a loop"),
-    "scipy.linalg": Advice("it calls compiled code of SciPy", "use `np.linalg` or `jax.scipy.linalg`"),
-    "scipy.special": Advice("it calls compiled code of SciPy", "use `jax.scipy.special`, or `math` for numbers"),
-    "scipy.ndimage": Advice("it calls compiled code of SciPy", "write the stencil with slices, or `jax.scipy.ndimage`"),
-    "scipy.fft": Advice("it calls compiled code of SciPy", "use `np.fft`, which gives the same"),
-    "scipy": Advice("it calls compiled code of SciPy", "use `jax.scipy` where it has the function, or call it outside"),
 }  # fmt: skip
 """By the name of a module, a class or a function."""
 
-WHOLE = frozenset(name.partition(".")[0] for name, advice in TABLE.items() if advice.whole)
-"""The top-level packages that have a row of which nothing is staged."""
+
+def advise(rows: Mapping[str, Advice]) -> None:
+    """Adds the rows of a package that is not Python's own."""
+    TABLE.update(rows)
+    may_be_whole.cache_clear()
+
+
+@functools.cache
+def may_be_whole(package: str) -> bool:
+    """True for a top-level package that has a row of which nothing is staged."""
+    return any(advice.whole for name, advice in TABLE.items() if name.partition(".")[0] == package)
+
 
 _ALIASES = {
     "posix": "os",

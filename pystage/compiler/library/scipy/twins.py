@@ -31,7 +31,7 @@ from ..numpy.elementwise import Elementwise, call_numpy
 from ..numpy.linalg.factorisations import refuse_if, require_positive
 from ..numpy.twins import twin
 from ..numpy.ufuncs import with_ufunc_options
-from ..registry import late_meanings, meaning
+from ..registry import meaning
 from ..rules.jax import is_none
 from ..rules.libraries import NUMPY
 
@@ -86,7 +86,6 @@ def _declare_ufunc(ufunc: np.ufunc, function: Callable[..., Any]) -> None:
     meaning(ufunc)(with_ufunc_options(ufunc.nin, call))
 
 
-@late_meanings("scipy.special")
 def declare_special(module: ModuleType) -> None:
     """The functions of `scipy.special` that JAX has."""
     done: set[int] = set()
@@ -131,7 +130,6 @@ def _along(function: Callable[..., Any]) -> Callable[..., Abstract]:
 # ---------------------------------------------------------------- scipy.linalg
 
 
-@late_meanings("scipy.linalg")
 def declare_linalg(module: ModuleType) -> None:
     """The functions of `scipy.linalg` that array programs use, without their options of memory and of LAPACK."""
     meaning(module.solve)(_as_numpy(np.linalg.solve, 2))

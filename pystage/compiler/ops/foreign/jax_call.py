@@ -29,6 +29,7 @@ from ...hlo.ir import Op, Value
 from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import FLOAT32, FLOAT64, INT32, UINT32, ArrayType, ShapeError
+from ...policy import is_of_jax, package_of
 from .jax_values import changeable, keeps_arrays, order_of
 
 
@@ -352,7 +353,7 @@ def _trace(call: JaxCall, mesh: jax.sharding.AbstractMesh) -> Trace:
         except NotOfArrays:
             raise
         except Exception as error:
-            if type(error).__name__ == "TraceContextError":  # Flax's, which need not be installed
+            if type(error).__qualname__ in package_of(error).objects_changed:
                 raise NotOfArrays("it changes an object that it is given") from error
             needs = isinstance(error, _CONCRETE) or any(text in str(error) for text in _NEEDS)
             raise JaxCallError(f"{call.name}: {error}", needs) from error
@@ -375,7 +376,7 @@ def _require_same(before: tuple[list[Any], PyTreeDef], after: tuple[list[Any], P
 
 def _require_new(function: Callable[..., Any], given: Any, result: Any) -> None:
     """`NotOfArrays` for a library's function that gives back an object of the program, of which JAX's is a copy."""
-    if (getattr(function, "__module__", None) or "").partition(".")[0] not in ("jax", "jaxlib"):
+    if not is_of_jax(function):
         own = {id(node) for node in changeable(given)}
         if any(id(node) in own for node in changeable(result)):
             raise NotOfArrays("gives back an object that it is given")

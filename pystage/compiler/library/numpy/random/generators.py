@@ -17,7 +17,7 @@ from ....values.generators import GENERATORS
 from ....values.lattice import NONE, Abstract, Const, ObjectCell
 from ...context import Context, Raw
 from ...kernels.structures import abstract, cell_of
-from ...registry import meaning, meaning_of, method_meaning
+from ...registry import declared, meaning, method_meaning
 from .draws import Call, drawn, receiver_of
 from .permutations import choice, permute, shuffle
 
@@ -107,7 +107,7 @@ def _declare() -> None:
             serves = served and name not in _REFUSED
             means = _method(name) if serves else _refused_method(cls, name)
             method_meaning(cls, name)(means)
-            if served and meaning_of(getattr(cls, name)) is None:
+            if served and declared(getattr(cls, name)) is None:
                 meaning(getattr(cls, name))(means)
         meaning(cls)(_maker(cls.__name__, cls, cls))
     meaning(np.random.default_rng)(_maker("default_rng", np.random.Generator, np.random.default_rng))
@@ -117,7 +117,7 @@ def _declare() -> None:
     meaning(np.random.seed)(_of_module(shared, seed))
     for name in dir(np.random):
         function = getattr(np.random, name)
-        if callable(function) and not name.startswith("_") and meaning_of(function) is None:
+        if callable(function) and not name.startswith("_") and declared(function) is None:
             meaning(function)(_refusal(f"np.random.{name}", _STATE))
 
 

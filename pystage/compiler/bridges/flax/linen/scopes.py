@@ -9,18 +9,23 @@ from __future__ import annotations
 
 import sys
 import types
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from ...diagnostics.codes_calls import NotServed
-from ...library.context import Context, Raw
-from ...library.python import operators
-from ...library.registry import meaning
-from ...values.lattice import FALSE, NONE, Abstract, Const, DictCell, ObjectCell, Ref
-from ..core.engine import Engine
-from ..objects import objects
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from ....diagnostics.codes_calls import NotServed
+from ....infer.interface import (
+    class_of,
+    entries_of,
+    fields_of,
+    new_dict,
+    new_object,
+    object_of,
+    set_entry,
+    set_field,
+)
+from ....library.context import Context, Raw
+from ....library.python import operators
+from ....library.registry import meaning
+from ....values.lattice import FALSE, NONE, Abstract, Const, ObjectCell, Ref
 
 NO_NAMES = Const(())
 
@@ -43,38 +48,11 @@ def declare_scopes(core: types.ModuleType) -> None:
     meaning(sys.modules["flax.ids"].UUIDManager.__call__)(lambda ctx, self: NONE)
 
 
-def fields_of(ctx: Context, ref: Abstract) -> Mapping[str, Abstract]:
-    """The fields of an object that is not of the world, or those read so far of one that is."""
-    return cast(ObjectCell, cast(Engine, ctx).cell(cast(Ref, ref))).fields
-
-
-def entries_of(ctx: Context, ref: Abstract) -> dict[Any, Abstract]:
-    """The entries of a dict."""
-    return cast(DictCell, cast(Engine, ctx).cell(cast(Ref, ref))).entries
-
-
-def set_entry(ctx: Context, ref: Abstract, key: Any, value: Abstract) -> None:
-    """`dict[key] = value`."""
-    set_entries(ctx, ref, {**entries_of(ctx, ref), key: value})
-
-
-def set_entries(ctx: Context, ref: Abstract, entries: dict[Any, Abstract]) -> None:
-    """Makes these all that a dict holds."""
-    engine, target = cast(Engine, ctx), cast(Ref, ref)
-    engine.settle(target)
-    engine.write(target.cell, DictCell(entries))
-
-
-def new_dict(ctx: Context, entries: Mapping[Any, Abstract] | None = None) -> Ref:
-    """A new dict."""
-    return Ref(ctx.state.new_cell(DictCell(dict(entries or {}))))
-
-
 def filter_of(ctx: Context, value: Raw) -> Any:
     """What says which collections are meant: a bool, names, or a `DenyList`."""
-    cell = ctx.state.get(value.cell) if isinstance(value, Ref) else None
-    if isinstance(cell, ObjectCell):
-        return cell.cls(ctx.known(ctx.getattr(cast(Ref, value), "deny"), "the collections that are denied"))
+    cell = object_of(ctx, value)
+    if cell is not None:
+        return cell.cls(ctx.known(ctx.getattr(value, "deny"), "the collections that are denied"))
     found = ctx.known(value, "which collections are mutable")
     return tuple(found) if isinstance(found, list | set) else found
 
@@ -92,7 +70,6 @@ def _init(
     flags: Raw = NONE,
 ) -> Abstract:
     """`Scope.__init__`; `flags` is a dict."""
-    engine, ref = cast(Engine, ctx), cast(Ref, self)
     keys = {} if isinstance(rngs, Const) else entries_of(ctx, cast(Ref, rngs))
     fields: dict[str, Abstract] = {
         "_variables": variables,
@@ -100,7 +77,7 @@ def _init(
         "name": name,
         "path": path,
         "debug_path": path,
-        "rngs": new_dict(ctx, {key: _lazy(engine, key_of) for key, key_of in keys.items()}),
+        "rngs": new_dict(ctx, {key: _lazy(ctx, key_of) for key, key_of in keys.items()}),
         "mutable": mutable,
         "flags": new_dict(ctx) if isinstance(flags, Const) else cast(Abstract, flags),
         "_root": NONE if isinstance(parent, Const) else root_of(ctx, parent),
@@ -110,7 +87,7 @@ def _init(
         "_invalid": FALSE,
     }
     for field, value in fields.items():
-        objects.set_field(engine, ref, field, value)
+        set_field(ctx, self, field, value)
     return NONE
 
 
@@ -120,17 +97,17 @@ def root_of(ctx: Context, scope: Abstract) -> Abstract:
     return scope if isinstance(found, Const) else found
 
 
-def _lazy(engine: Engine, key: Abstract, *suffix: str | int) -> Abstract:
+def _lazy(ctx: Context, key: Abstract, *suffix: str | int) -> Abstract:
     """A key to which the names on the way to a scope are folded in, once one of its numbers is wanted."""
-    cell = engine.cell(key) if isinstance(key, Ref) else None
-    if isinstance(cell, ObjectCell):
+    cell = object_of(ctx, key)
+    if cell is not None:
         if not suffix:
             return key
-        before = engine.known(cell.fields["suffix"], "the names of modules")
+        before = ctx.known(cell.fields["suffix"], "the names of modules")
         made = {"rng": cell.fields["rng"], "suffix": Const((*before, *suffix))}
     else:
         made = {"rng": key, "suffix": Const(suffix)}
-    return Ref(engine.state.new_cell(ObjectCell(flax_core().scope.LazyRng, made)))
+    return new_object(ctx, flax_core().scope.LazyRng, made)
 
 
 def flax_core() -> Any:
@@ -140,12 +117,12 @@ def flax_core() -> Any:
 
 def _push(ctx: Context, self: Abstract, name: Abstract, prefix: Raw = "", reuse: Raw = FALSE) -> Abstract:
     """`Scope.push`: the scope of a module of that name."""
-    engine, fields = cast(Engine, ctx), fields_of(ctx, self)
+    fields = fields_of(ctx, self)
     own = ctx.known(name, "the name of a module")
     _reserve(ctx, self, name)
-    rngs = {key: _lazy(engine, rng, own) for key, rng in entries_of(ctx, fields["rngs"]).items()}
+    rngs = {key: _lazy(ctx, rng, own) for key, rng in entries_of(ctx, fields["rngs"]).items()}
     path = Const((*ctx.known(fields["path"], "the path of a module"), own))
-    scope = Ref(ctx.state.new_cell(ObjectCell(cast(ObjectCell, engine.cell(cast(Ref, self))).cls, {})))
+    scope = new_object(ctx, class_of(ctx, self), {})
     held = [(col, entries_of(ctx, part)) for col, part in entries_of(ctx, fields["_variables"]).items()]
     variables = new_dict(ctx, {col: part[own] for col, part in held if own in part})
     mutable = fields["mutable"]
@@ -155,7 +132,7 @@ def _push(ctx: Context, self: Abstract, name: Abstract, prefix: Raw = "", reuse:
 
 def _make_rng(ctx: Context, self: Abstract, name: Raw = "params") -> Abstract:
     """`Scope.make_rng`: the next key of a scope; `counts` has how often each was asked for, by its path and name."""
-    engine, fields = cast(Engine, ctx), fields_of(ctx, self)
+    fields = fields_of(ctx, self)
     rngs, wanted = entries_of(ctx, fields["rngs"]), ctx.known(name, "the name of a key")
     if wanted not in rngs:
         if "params" not in rngs:
@@ -166,8 +143,8 @@ def _make_rng(ctx: Context, self: Abstract, name: Raw = "params") -> Abstract:
     before = entries_of(ctx, fields["counts"]).get(key, Const(0))
     count = operators.binary(ctx, "+", before, Const(1))
     set_entry(ctx, fields["counts"], key, count)
-    lazy = _lazy(engine, rngs[wanted], ctx.known(count, "how often a key was used"))
-    return engine.call(engine.getattr(lazy, "as_jax_rng"), [])
+    lazy = _lazy(ctx, rngs[wanted], ctx.known(count, "how often a key was used"))
+    return ctx.call(ctx.getattr(lazy, "as_jax_rng"), [])
 
 
 def is_reserved(ctx: Context, self: Abstract, name: Raw, col: Raw = NONE) -> bool:

@@ -1,7 +1,7 @@
 """Modules of Flax NNX: they are objects, and are staged as such; a variable is an object that holds an array.
 
 `nnx.grad` is `jax.grad` by the arrays in the variables that it chooses. What takes modules apart, and puts them together,
-runs on shells of them (`nnx_shells.py`). `nnx.jit` of a function is the function.
+runs on shells of them (`infer/objects/shells.py`). `nnx.jit` of a function is the function.
 """
 
 from __future__ import annotations
@@ -9,34 +9,31 @@ from __future__ import annotations
 import functools
 import sys
 import types
-from collections.abc import Callable, Iterator, Sequence
-from typing import cast
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import Any, cast
 
-from ...diagnostics.codes_calls import NotServed
-from ...library.context import Context, Raw
-from ...library.jax.lax.control import as_arrays
-from ...library.registry import late_meanings, meaning
-from ...library.rules.refusing import refused
-from ...values.boundary import Form
-from ...values.lattice import (
-    FALSE,
-    NONE,
-    Abstract,
-    Array,
-    Const,
-    DictCell,
-    ListCell,
-    Meaning,
-    ObjectCell,
-    Ref,
-    Tuple,
+import jax
+
+from ....diagnostics.codes_calls import NotServed
+from ....infer.interface import (
+    Structure,
+    all_fields_of,
+    call_on_shells,
+    class_of,
+    entries_of,
+    getitem,
+    is_dict,
+    new_dict,
+    new_object,
+    object_of,
+    set_field,
 )
-from ..calls.meanings import object_setattr
-from ..core.engine import Engine
-from ..objects import objects
-from ..objects.attributes import getitem
-from ..transforms.jax import grad, value_and_grad
-from .nnx_shells import on_shells
+from ....library.context import Context, Raw
+from ....library.jax.lax.control import as_arrays
+from ....library.registry import declared, meaning
+from ....library.rules.refusing import refused
+from ....values.boundary import Form
+from ....values.lattice import FALSE, NONE, Abstract, Array, Const, ListCell, Meaning, Ref, Tuple
 
 _ON_SHELLS = (
     "split", "merge", "state", "update", "pop", "graphdef", "as_pure", "filter_state", "split_state", "merge_state",
@@ -53,14 +50,13 @@ _NOT_SERVED = {
 """Functions of NNX that are refused, and what does the same."""
 
 
-@late_meanings("flax.nnx")
-def declare_nnx(nnx: types.ModuleType) -> None:
+def declare(nnx: types.ModuleType) -> None:
     """Declares what functions of NNX mean, and which are refused."""
     for name, instead in _NOT_SERVED.items():
         why = "it takes modules apart by their places in memory"
         meaning(getattr(nnx, name))(refused(f"flax.nnx.{name}", why, instead))
     for name in _ON_SHELLS:
-        meaning(getattr(nnx, name))(on_shells(getattr(nnx, name), f"flax.nnx.{name}"))
+        meaning(getattr(nnx, name))(_on_shells(getattr(nnx, name), f"flax.nnx.{name}"))
     meaning(nnx.grad)(functools.partial(_gradients, with_value=False))
     meaning(nnx.value_and_grad)(functools.partial(_gradients, with_value=True))
     meaning(nnx.jit)(_jit)
@@ -73,7 +69,34 @@ def declare_nnx(nnx: types.ModuleType) -> None:
     meaning(variable.set_value)(set_value)
     meaning(variable.__getitem__)(lambda ctx, target, key: get_value(ctx, target, index=key))
     meaning(variable.__setitem__)(lambda ctx, target, key, value: set_value(ctx, target, value, index=key))
-    meaning(variable.__setattr__)(object_setattr)
+    plain_setattr = declared(object.__setattr__)
+    assert plain_setattr is not None
+    meaning(variable.__setattr__)(plain_setattr)
+
+
+def _on_shells(function: Callable[..., Any], name: str) -> Callable[..., Abstract]:
+    """The meaning of a function of NNX that only moves arrays about."""
+
+    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        return call_on_shells(ctx, _STRUCTURE, name, function, args, kwargs)
+
+    return call
+
+
+def _node_classes() -> tuple[type, ...]:
+    """Classes of NNX whose instances hold arrays."""
+    nnx: Any = sys.modules["flax.nnx"]
+    return nnx.Pytree, nnx.Variable, nnx.State
+
+
+def _static_fields(shell: Callable[[Abstract], Any], fields: Mapping[str, Abstract]) -> Container[str]:
+    """The attributes of a module that NNX has noted as no data."""
+    kinds = fields.get("_pytree__nodes")
+    nodes = {} if kinds is None else shell(kinds)
+    return {name for name in fields if not nodes.get(name, True)}
+
+
+_STRUCTURE = Structure("flax", "NNX", _node_classes, _static_fields)
 
 
 def _jit(ctx: Context, fun: Abstract, *, static_argnums: Raw = None, static_argnames: Raw = None) -> Abstract:
@@ -114,30 +137,30 @@ def _gradients(
         ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
     listed = ctx.iterate(argnums) if _is_sequence(ctx, argnums) else None
     chosen = [_chosen(ctx, each) for each in (listed if listed is not None else [argnums])]
-    transform = value_and_grad if with_value else grad
+    transform = Const(jax.value_and_grad if with_value else jax.grad)
 
     def call(inner: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        engine = cast(Engine, inner)
-        parts = [_Part(engine, args[position], which) for position, which in chosen]
+        parts = [_Part(inner, args[position], which) for position, which in chosen]
         count = len(parts)
 
         def moved(within: Context, *given: Abstract, **named: Abstract) -> Abstract:
             own = list(given[count:])
             for (position, _), part, values in zip(chosen, parts, given):
-                own[position] = part.holding(engine, values, own[position])
+                own[position] = part.holding(within, values, own[position])
             return within.call(f, own, named)
 
-        derivative = transform(inner, Meaning("nnx.grad", moved), Const(tuple(range(count))), has_aux)
+        by = Const(tuple(range(count)))
+        derivative = inner.call(transform, [Meaning("nnx.grad", moved), by], {"has_aux": has_aux})
         found = inner.call(derivative, [*[part.values for part in parts], *args], kwargs)
         return _in_slopes(
-            found, with_value, has_aux, lambda slopes: _slopes(engine, parts, slopes, listed is None)
+            found, with_value, has_aux, lambda slopes: _slopes(inner, parts, slopes, listed is None)
         )
 
     return Meaning("nnx.grad", call)
 
 
-def _slopes(engine: Engine, parts: Sequence[_Part], slopes: Abstract, single: bool) -> Abstract:
-    made = [part.like(engine, each) for part, each in zip(parts, cast(Tuple, slopes).items, strict=True)]
+def _slopes(ctx: Context, parts: Sequence[_Part], slopes: Abstract, single: bool) -> Abstract:
+    made = [part.like(ctx, each) for part, each in zip(parts, cast(Tuple, slopes).items, strict=True)]
     return made[0] if single else Tuple(tuple(made))
 
 
@@ -161,8 +184,7 @@ def _is_sequence(ctx: Context, value: Raw) -> bool:
 
 def _chosen(ctx: Context, argnum: Raw) -> tuple[int, Abstract]:
     """Which argument, and the filter for its variables: of a number or a `DiffState`."""
-    cell = ctx.state.get(argnum.cell) if isinstance(argnum, Ref) else None
-    if isinstance(cell, ObjectCell):
+    if object_of(ctx, argnum) is not None:
         position = ctx.known(ctx.getattr(argnum, "argnum"), "argnums of nnx.grad")
         return position, ctx.getattr(argnum, "filter")
     return ctx.known(argnum, "argnums of nnx.grad"), Const(sys.modules["flax.nnx"].Param)
@@ -171,88 +193,83 @@ def _chosen(ctx: Context, argnum: Raw) -> tuple[int, Abstract]:
 class _Part:
     """What is differentiated by of an argument: the variables of a module, else the argument itself."""
 
-    def __init__(self, engine: Engine, argument: Abstract, which: Abstract) -> None:
+    def __init__(self, ctx: Context, argument: Abstract, which: Abstract) -> None:
         nnx = sys.modules["flax.nnx"]
-        cell = engine.cell(argument) if isinstance(argument, Ref) else None
+        cell = object_of(ctx, argument)
         self._state: Abstract | None = None
         self._variables: list[Ref] = []
         self.values = argument
-        if isinstance(cell, ObjectCell) and issubclass(cell.cls, nnx.Pytree | nnx.Variable):
-            self._state = engine.call(Const(nnx.state), [argument, which])
-            self._variables = list(_variables(engine, self._state))
-            self.values = Tuple(tuple([engine.getattr(v, "_raw_value") for v in self._variables]))
+        if cell is not None and issubclass(cell.cls, nnx.Pytree | nnx.Variable):
+            self._state = ctx.call(Const(nnx.state), [argument, which])
+            self._variables = list(_variables(ctx, self._state))
+            self.values = Tuple(tuple([ctx.getattr(v, "_raw_value") for v in self._variables]))
 
-    def holding(self, engine: Engine, values: Abstract, argument: Abstract) -> Abstract:
+    def holding(self, ctx: Context, values: Abstract, argument: Abstract) -> Abstract:
         """The argument with other values."""
         if self._state is None:
             return values
         for variable, value in zip(self._variables, cast(Tuple, values).items, strict=True):
-            objects.set_field(engine, variable, "_raw_value", value)
+            set_field(ctx, variable, "_raw_value", value)
         return argument
 
-    def like(self, engine: Engine, slopes: Abstract) -> Abstract:
+    def like(self, ctx: Context, slopes: Abstract) -> Abstract:
         """The state of a module that holds slopes, in variables of their own."""
         if self._state is None:
             return slopes
         found = {v.cell: slope for v, slope in zip(self._variables, cast(Tuple, slopes).items, strict=True)}
-        return _copied(engine, self._state, found)
+        return _copied(ctx, self._state, found)
 
 
-def _variables(engine: Engine, state: Abstract) -> Iterator[Ref]:
+def _variables(ctx: Context, state: Abstract) -> Iterator[Ref]:
     """The variables in a state, in order."""
-    cell = engine.cell(cast(Ref, state))
-    if isinstance(cell, DictCell):
-        for part in cell.entries.values():
-            yield from _variables(engine, part)
-    elif isinstance(cell, ObjectCell) and issubclass(cell.cls, sys.modules["flax.nnx"].State):
-        yield from _variables(engine, engine.getattr(state, "_mapping"))
+    if is_dict(ctx, state):
+        for part in entries_of(ctx, state).values():
+            yield from _variables(ctx, part)
+    elif issubclass(class_of(ctx, state), sys.modules["flax.nnx"].State):
+        yield from _variables(ctx, ctx.getattr(state, "_mapping"))
     else:
         yield cast(Ref, state)
 
 
-def _copied(engine: Engine, part: Abstract, slopes: dict[int, Abstract]) -> Abstract:
+def _copied(ctx: Context, part: Abstract, slopes: dict[int, Abstract]) -> Abstract:
     """A state made anew, with slopes in place of the values of its variables."""
     ref = cast(Ref, part)
-    cell = objects.completed(engine.cell(ref))
-    if isinstance(cell, DictCell):
-        entries = {key: _copied(engine, x, slopes) for key, x in cell.entries.items()}
-        return Ref(engine.state.new_cell(DictCell(entries)))
-    assert isinstance(cell, ObjectCell)
+    if is_dict(ctx, ref):
+        return new_dict(ctx, {key: _copied(ctx, x, slopes) for key, x in entries_of(ctx, ref).items()})
+    fields = all_fields_of(ctx, ref)
     if ref.cell in slopes:
         changed = {"_raw_value": slopes[ref.cell]}
     else:
-        changed = {"_mapping": _copied(engine, cell.fields["_mapping"], slopes)}
-    return Ref(engine.state.new_cell(ObjectCell(cell.cls, {**cell.fields, **changed})))
+        changed = {"_mapping": _copied(ctx, fields["_mapping"], slopes)}
+    return new_object(ctx, class_of(ctx, ref), {**fields, **changed})
 
 
 def get_value(ctx: Context, target: Abstract, *, index: Raw = None) -> Abstract:
     """What a variable holds, or a part of it."""
-    engine = cast(Engine, ctx)
-    raw = _raw_value(engine, target, "on_get_value")
+    raw = _raw_value(ctx, target, "on_get_value")
     if index is None or _is_whole(index):
         return raw
-    return getitem(engine, raw, cast(Abstract, index))
+    return getitem(ctx, raw, cast(Abstract, index))
 
 
 def set_value(ctx: Context, target: Abstract, value: Abstract, *, index: Raw = None) -> Abstract:
     """Stores into a variable: a new array, as all of JAX's are."""
-    engine = cast(Engine, ctx)
-    raw = _raw_value(engine, target, "on_set_value")
+    raw = _raw_value(ctx, target, "on_set_value")
     if index is not None and not (_is_whole(index) and _are_alike(raw, value)):
-        part = getitem(engine, engine.getattr(raw, "at"), cast(Abstract, index))
-        value = engine.call(engine.getattr(part, "set"), [value])
-    objects.set_field(engine, cast(Ref, target), "_raw_value", value)
+        part = getitem(ctx, ctx.getattr(raw, "at"), cast(Abstract, index))
+        value = ctx.call(ctx.getattr(part, "set"), [value])
+    set_field(ctx, target, "_raw_value", value)
     return NONE
 
 
-def _raw_value(engine: Engine, target: Abstract, hook: str) -> Abstract:
+def _raw_value(ctx: Context, target: Abstract, hook: str) -> Abstract:
     """The array of a variable; PS606 for one with hooks, and for one that is a reference of JAX's."""
-    metadata = engine.known(engine.getattr(target, "_var_metadata"), "the metadata of a variable")
+    metadata = ctx.known(ctx.getattr(target, "_var_metadata"), "the metadata of a variable")
     if hook in metadata or metadata.get("hijax") or metadata.get("ref"):
         why, instead = "it has a hook, or is a reference", "use a plain variable"
         name = "a variable of flax.nnx"
-        engine.fail(NotServed(span=engine.b.span, name=name, why=why, instead=instead))
-    return engine.getattr(target, "_raw_value")
+        ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
+    return ctx.getattr(target, "_raw_value")
 
 
 def _is_whole(index: Raw) -> bool:

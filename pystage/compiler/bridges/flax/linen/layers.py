@@ -12,13 +12,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...library.jax.tail import is_jax_callable, jax_call, takes_as_pytrees
-from ...library.rules.packages import package_of
-from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, Const, DictCell, ListCell, Ref, Tuple
-from ..core.engine import Engine
-from .linen_binding import at_work, class_of, is_module, own_fields, scope_of
-from .linen_scopes import entries_of, fields_of, flax_core, new_dict, root_of, set_entry
+from ....infer.interface import class_of, entries_of, fields_of, found_at, is_dict, new_dict, set_entry
+from ....library.context import Context
+from ....library.jax.tail import is_jax_callable, jax_call, takes_as_pytrees
+from ....policy import is_library, package_of
+from ....values.boundary import Form
+from ....values.lattice import Abstract, Array, Const, DictCell, ListCell, Ref, Tuple
+from .binding import at_work, is_module, own_fields, scope_of
+from .scopes import flax_core, root_of
 
 _UNKNOWN: Any = object()
 _DATA = bool | int | float | complex | str | bytes | np.generic | np.dtype | None
@@ -117,104 +118,102 @@ def _made(part: Any, root: Any) -> Any:
 
 
 def call_of_layer(
-    engine: Engine, ref: Ref, method: str, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
+    ctx: Context, ref: Ref, method: str, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
 ) -> Abstract | None:
     """The call of a method of a bound layer; None for one that JAX cannot take, as it holds parts of the program."""
-    capture = at_work(engine)[1]
-    if not (isinstance(capture, Const) and capture.value is False) or not takes_as_pytrees(
-        engine, args, kwargs
-    ):
+    capture = at_work(ctx)[1]
+    if not (isinstance(capture, Const) and capture.value is False) or not takes_as_pytrees(ctx, args, kwargs):
         return None
     scopes: dict[Names, Ref] = {}
-    recipe = _recipe(engine, ref, scopes)
+    recipe = _recipe(ctx, ref, scopes)
     if recipe is _UNKNOWN:
         return None
-    own = fields_of(engine, scope_of(engine, ref))
-    root = fields_of(engine, root_of(engine, scope_of(engine, ref)))
+    own = fields_of(ctx, scope_of(ctx, ref))
+    root = fields_of(ctx, root_of(ctx, scope_of(ctx, ref)))
     layer = _Layer(
         recipe,
         method,
-        engine.known(own["mutable"], "which collections are mutable"),
+        ctx.known(own["mutable"], "which collections are mutable"),
         tuple(scopes),
-        "initializing" in entries_of(engine, own["flags"]),
-        _counts(engine, own["counts"], tuple(scopes)),
+        "initializing" in entries_of(ctx, own["flags"]),
+        _counts(ctx, own["counts"], tuple(scopes)),
     )
-    names = list(entries_of(engine, root["_variables"]))
-    variables = [_variables(engine, scope, names) for scope in scopes.values()]
-    given = [Tuple(tuple(variables)), root["rngs"], Tuple(tuple(args)), new_dict(engine, kwargs)]
-    result, changed, counts = cast(Tuple, jax_call(engine, layer, given)).items
-    for scope, parts in zip(scopes.values(), engine.iterate(changed) or [], strict=True):
-        for name, part in entries_of(engine, parts).items():
-            if entries_of(engine, part):
-                target = engine.call(engine.getattr(scope, "_mutable_collection"), [Const(name)])
-                _merge(engine, cast(Ref, target), part)
-    for path, key, count in [engine.known(c, "how often a key was used") for c in cast(Tuple, counts).items]:
-        set_entry(engine, own["counts"], (path, key), Const(count))
+    names = list(entries_of(ctx, root["_variables"]))
+    variables = [_variables(ctx, scope, names) for scope in scopes.values()]
+    given = [Tuple(tuple(variables)), root["rngs"], Tuple(tuple(args)), new_dict(ctx, kwargs)]
+    result, changed, counts = cast(Tuple, jax_call(ctx, layer, given)).items
+    for scope, parts in zip(scopes.values(), ctx.iterate(changed) or [], strict=True):
+        for name, part in entries_of(ctx, parts).items():
+            if entries_of(ctx, part):
+                target = ctx.call(ctx.getattr(scope, "_mutable_collection"), [Const(name)])
+                _merge(ctx, cast(Ref, target), part)
+    for path, key, count in [ctx.known(c, "how often a key was used") for c in cast(Tuple, counts).items]:
+        set_entry(ctx, own["counts"], (path, key), Const(count))
     return result
 
 
-def _variables(engine: Engine, scope: Ref, names: Sequence[str]) -> Abstract:
+def _variables(ctx: Context, scope: Ref, names: Sequence[str]) -> Abstract:
     """The variables of a scope, by collection."""
-    found = engine.getattr(scope, "_collection")
-    return new_dict(engine, {name: engine.call(found, [Const(name)]) for name in names})
+    found = ctx.getattr(scope, "_collection")
+    return new_dict(ctx, {name: ctx.call(found, [Const(name)]) for name in names})
 
 
-def _counts(engine: Engine, counts: Abstract, paths: Sequence[Names]) -> Counts:
+def _counts(ctx: Context, counts: Abstract, paths: Sequence[Names]) -> Counts:
     """How often keys were used in the scopes at and below some paths."""
     return tuple(
         [
-            (path, name, engine.known(n, "how often a key was used"))
-            for (path, name), n in entries_of(engine, counts).items()
+            (path, name, ctx.known(n, "how often a key was used"))
+            for (path, name), n in entries_of(ctx, counts).items()
             if any(path[: len(p)] == p for p in paths)
         ]
     )
 
 
-def _merge(engine: Engine, target: Ref, source: Abstract) -> None:
+def _merge(ctx: Context, target: Ref, source: Abstract) -> None:
     """Stores what is in a dict of dicts into another."""
-    for key, value in entries_of(engine, source).items():
-        old = entries_of(engine, target).get(key)
-        both = [isinstance(x, Ref) and isinstance(engine.cell(x), DictCell) for x in (old, value)]
-        if all(both):
-            _merge(engine, cast(Ref, old), value)
+    for key, value in entries_of(ctx, source).items():
+        old = entries_of(ctx, target).get(key)
+        both = is_dict(ctx, old) and is_dict(ctx, value)
+        if both:
+            _merge(ctx, cast(Ref, old), value)
         else:
-            set_entry(engine, target, key, value)
+            set_entry(ctx, target, key, value)
 
 
-def _recipe(engine: Engine, ref: Ref, scopes: dict[Names, Ref], owner: Names | None = None) -> Any:
+def _recipe(ctx: Context, ref: Ref, scopes: dict[Names, Ref], owner: Names | None = None) -> Any:
     """How to make an equal module, and the scopes that it is bound to; `_UNKNOWN` where code of the program is in it.
 
     `owner`: the path at which a part stands that is bound by its owner.
     """
-    cls = class_of(engine, ref)
-    if not all(package_of(base) in ("flax", "builtins", "typing", "abc") for base in cls.__mro__):
+    cls = class_of(ctx, ref)
+    if not all(map(is_library, cls.__mro__)):
         return _UNKNOWN
-    bound, path = scope_of(engine, ref), owner
+    bound, path = scope_of(ctx, ref), owner
     if isinstance(bound, Ref):
-        path = engine.known(fields_of(engine, bound)["path"], "the path of a module")
+        path = ctx.known(fields_of(ctx, bound)["path"], "the path of a module")
         if path != owner:
             scopes[path], owner = bound, None
     assert path is not None
     fields = []
     for name in own_fields(cls):
-        made = _plain(engine, engine.getattr(ref, name), scopes, (*path, name))
+        made = _plain(ctx, ctx.getattr(ref, name), scopes, (*path, name))
         if made is _UNKNOWN:
             return _UNKNOWN
         fields.append((name, made))
     return _Recipe(cls, tuple(fields), path if owner is None else None)
 
 
-def _plain(engine: Engine, value: Abstract, scopes: dict[Names, Ref], path: Names) -> Any:
+def _plain(ctx: Context, value: Abstract, scopes: dict[Names, Ref], path: Names) -> Any:
     """The Python value of a field: data, functions of the library, and recipes for modules."""
     if isinstance(value, Array) and value.form is Form.PYTHON:
-        return engine.known(value, "a number that a module of Flax holds")
+        return ctx.known(value, "a number that a module of Flax holds")
     if isinstance(value, Const):
         own = value.value
-        served = isinstance(own, _DATA) or is_jax_callable(own) or package_of(own) in ("numpy", "ml_dtypes")
+        served = isinstance(own, _DATA) or is_jax_callable(own) or (callable(own) and package_of(own).fixed)
         return own if served else _UNKNOWN
-    if is_module(engine, value):
-        return _recipe(engine, cast(Ref, value), scopes, path)
-    cell = engine.cell(value) if isinstance(value, Ref) else None
+    if is_module(ctx, value):
+        return _recipe(ctx, cast(Ref, value), scopes, path)
+    cell = ctx.cell(value) if isinstance(value, Ref) else None
     if isinstance(value, Tuple) and value.cls is tuple:
         items: Any = dict(enumerate(value.items))
     elif isinstance(cell, ListCell):
@@ -222,11 +221,10 @@ def _plain(engine: Engine, value: Abstract, scopes: dict[Names, Ref], path: Name
     elif isinstance(cell, DictCell):
         items = cell.entries
     else:
-        number = getattr(value, "cell", None)
-        world = [made for known, _, made in engine.externals.cells.values() if known == number]
-        return world[0] if world and isinstance(world[0], flax_core().FrozenDict) else _UNKNOWN
+        found = found_at(ctx, value)
+        return found[1] if found is not None and isinstance(found[1], flax_core().FrozenDict) else _UNKNOWN
     parent, last = path[:-1], path[-1]
-    made = {key: _plain(engine, item, scopes, (*parent, f"{last}_{key}")) for key, item in items.items()}
+    made = {key: _plain(ctx, item, scopes, (*parent, f"{last}_{key}")) for key, item in items.items()}
     if any(item is _UNKNOWN for item in made.values()):
         return _UNKNOWN
     return made if isinstance(cell, DictCell) else tuple(made.values())

@@ -1,56 +1,60 @@
-"""Functions of Flax NNX that take modules apart and put them together: they run now, on shells.
+"""Functions of a library that take objects apart and put them together: they run while compiling, on shells.
 
-In: modules, states, variables, and filters as abstract values. A shell is an object of the same class, with the same
-attributes, and an empty array stands for each of the program's: Flax's own function moves them about and never looks at
-them. One object of the program is one shell, so that what the function gives is known by its identity: objects of the
-program come back as themselves, new ones are new cells, and what the function stored into is stored into the program's
-objects. No code of the program runs: filters that are functions of the program are refused, and so are classes that define
-how attributes are set.
+In: objects of the program and constants, as abstract values. A shell is an object of the same class, with the same
+attributes, and an empty array stands for each of the program's: the library's own function moves them about and never
+looks at them. One object of the program is one shell, so that what the function gives is known by its identity: objects
+of the program come back as themselves, new ones are new cells, and what the function stored into is stored into the
+program's objects. No code of the program runs: functions of the program are refused, and so are classes that define how
+attributes are set.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import jax
 import numpy as np
 
 from ...diagnostics.codes_calls import NotServed
-from ...library.context import Context
-from ...library.rules.packages import package_of
+from ...policy import is_library, package_of
 from ...values.lattice import Abstract, Array, Const, DictCell, ListCell, ObjectCell, Ref, Tuple
 from ..core.engine import Engine
-from ..objects import objects
-from ..objects.externals import is_opaque
+from . import objects
+from .externals import is_opaque
 
 _HOOKS = ("__setattr__", "__getattribute__", "__getattr__", "__delattr__", "__hash__", "__eq__", "__new__")
 
 
-def on_shells(function: Callable[..., Any], name: str) -> Callable[..., Abstract]:
-    """The meaning of a function of NNX that only moves arrays about."""
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """How the objects of a library are built.
 
-    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        return Shells(cast(Engine, ctx), name).call(function, args, kwargs)
+    `package`: that of their classes, `title` its name in messages. `nodes` gives the classes whose instances hold arrays;
+    `static` says, given the fields of an object, which of them are a part of the structure and hold none.
+    """
 
-    return call
+    package: str
+    title: str
+    nodes: Callable[[], tuple[type, ...]]
+    static: Callable[[Callable[[Abstract], Any], Mapping[str, Abstract]], Container[str]]
 
 
 class Shells:
     """The shells of one call: `name` is what is called, for messages."""
 
-    def __init__(self, engine: Engine, name: str) -> None:
+    def __init__(self, engine: Engine, structure: Structure, name: str) -> None:
         self._engine = engine
+        self._structure = structure
         self._name = name
-        self._made: dict[int, Any] = {}  # by cell
-        self._leaves: dict[
-            int, tuple[Any, Abstract]
-        ] = {}  # by id of what stands for an array: itself, the array
-        self._refs: dict[
-            int, tuple[Ref, Any, Any]
-        ] = {}  # by id of the shell: the object, the shell, what it held
+        self._made: dict[int, Any] = {}
+        """By cell."""
+        self._leaves: dict[int, tuple[Any, Abstract]] = {}
+        """By id of what stands for an array: itself, the array."""
+        self._refs: dict[int, tuple[Ref, Any, Any]] = {}
+        """By id of the shell: the object, the shell, what it held."""
 
     def call(
         self, function: Callable[..., Any], args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
@@ -106,10 +110,9 @@ class Shells:
             self._require_plain(cell.cls)
             fields = cast(ObjectCell, objects.completed(cell)).fields
             made = self._made[ref.cell] = object.__new__(cell.cls)
-            kinds = fields.get("_pytree__nodes")
-            nodes = None if kinds is None else self.shell(kinds)
+            static = self._structure.static(self.shell, fields)
             for name, own in fields.items():
-                known = nodes is not None and not nodes.get(name, True)
+                known = name in static
                 object.__setattr__(made, name, self._known(own, name) if known else self.shell(own))
         else:
             self._refuse("it is given what is no module")
@@ -117,7 +120,7 @@ class Shells:
 
     def _known(self, value: Abstract, name: str) -> Any:
         """An attribute that is no data, and so a part of the structure."""
-        what = f"`{name}`, which is no array to NNX,"
+        what = f"`{name}`, which is no array to {self._structure.title},"
         if isinstance(value, Array):
             return self._engine.known(value, what)
         made = self.shell(value)
@@ -127,20 +130,13 @@ class Shells:
         return made
 
     def _require_plain(self, cls: type) -> None:
-        own = [
-            base
-            for base in cls.__mro__
-            if package_of(base) not in ("flax", "builtins", "typing", "abc", "jax")
-        ]
-        if not any(package_of(base) == "flax" for base in cls.__mro__) and not dataclasses.is_dataclass(cls):
+        package = self._structure.package
+        own = [base for base in cls.__mro__ if not is_library(base)]
+        if not any(package_of(base).name == package for base in cls.__mro__) and not dataclasses.is_dataclass(
+            cls
+        ):
             self._refuse(f"it would look into an object of `{cls.__qualname__}`, which is no module")
-        hooks = [
-            f"{base.__name__}.{n}"
-            for base in own
-            if package_of(base) != "collections"
-            for n in _HOOKS
-            if n in vars(base)
-        ]
+        hooks = [f"{base.__name__}.{name}" for base in own for name in _HOOKS if name in vars(base)]
         if hooks and not dataclasses.is_dataclass(cls):
             self._refuse(f"it would run `{hooks[0]}`")
 
@@ -154,7 +150,7 @@ class Shells:
             return Tuple(tuple([self.lifted(x) for x in thing]), type(thing))
         if isinstance(thing, jax.Array | np.ndarray):
             self._refuse("it computes with arrays")
-        if not isinstance(thing, list | dict | _node_classes()):
+        if not isinstance(thing, (list, dict, *self._structure.nodes())):
             return Const(thing)
         ref = Ref(self._engine.state.cell_number())
         self._refs[id(thing)] = ref, thing, None
@@ -188,12 +184,6 @@ class Shells:
     def _refuse(self, why: str) -> Any:
         instead = "go through the module's own attributes, or call it outside of the staged function"
         self._engine.fail(NotServed(span=self._engine.b.span, name=self._name, why=why, instead=instead))
-
-
-def _node_classes() -> Any:
-    """Classes of NNX whose instances hold arrays."""
-    nnx = sys.modules["flax.nnx"]
-    return nnx.Pytree | nnx.Variable | nnx.State
 
 
 def _held(made: Any) -> dict[Any, Any]:

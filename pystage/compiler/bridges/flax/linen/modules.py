@@ -1,10 +1,10 @@
 """Modules of Flax Linen in staged source: `init` and `apply` bind them to a scope, and their methods are staged.
 
-A module is an object like any other, of the program's class or of the library's. Bound to a scope (`linen_scopes.py`)
+A module is an object like any other, of the program's class or of the library's. Bound to a scope (`scopes.py`)
 it finds its variables by its path. Flax wraps every method: around the method stands what names submodules, runs
 `setup` once and knows which module is at work. Flax does so in the memory of a thread and by weak references; here it is
 done on cells, so that branches, loops and derivatives see it as all else. A method of a layer of the library goes to JAX
-(`linen_layers.py`) where that can take it, and is staged from its source where it holds parts of the program.
+(`layers.py`) where that can take it, and is staged from its source where it holds parts of the program.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from ...diagnostics.codes_calls import NotServed
-from ...library.context import Context, Raw
-from ...library.registry import late_meanings, meaning
-from ...library.rules.refusing import refused
-from ...values.boundary import Owned, Path
-from ...values.lattice import FALSE, NONE, TRUE, Abstract, Const, DictCell, ListCell, Method, Ref, Tuple
-from ..core.engine import Engine
-from .linen_binding import (
-    Working,
+from ....diagnostics.codes_calls import NotServed
+from ....infer.interface import captured, entries_of, fields_of, is_dict, new_dict
+from ....library.context import Context, Raw
+from ....library.registry import meaning
+from ....library.rules.refusing import refused
+from ....values.boundary import Owned, Path
+from ....values.lattice import FALSE, NONE, TRUE, Abstract, Const, ListCell, Method, Ref, Tuple
+from .binding import (
     at_work,
     clone,
     copied,
@@ -38,9 +37,10 @@ from .linen_binding import (
     set_flag,
     setattr_,
     try_setup,
+    working,
 )
-from .linen_layers import call_of_layer
-from .linen_scopes import declare_scopes, entries_of, fields_of, filter_of, flax_core, new_dict
+from .layers import call_of_layer
+from .scopes import declare_scopes, filter_of, flax_core
 
 _LIFTED = (
     "scan", "vmap", "jit", "remat", "while_loop", "cond", "switch", "custom_vjp", "jvp", "vjp", "grad",
@@ -49,8 +49,7 @@ _LIFTED = (
 """Functions of Linen that take the scopes of modules apart and put them together again."""
 
 
-@late_meanings("flax.linen")
-def declare_linen(linen: types.ModuleType) -> None:
+def declare(linen: types.ModuleType) -> None:
     """Declares the meanings of Linen's modules."""
     module: Any = linen.Module
     declare_scopes(flax_core())
@@ -68,9 +67,7 @@ def declare_linen(linen: types.ModuleType) -> None:
     for name, function in meanings.items():
         meaning(getattr(module, name))(function)
     parent = vars(linen.Dense)["parent"]
-    meaning(type(parent).__get__)(
-        lambda ctx, self, obj, cls=NONE: parent_of(cast(Engine, ctx), cast(Ref, obj))
-    )
+    meaning(type(parent).__get__)(lambda ctx, self, obj, cls=NONE: parent_of(ctx, obj))
     for name in ("bind", "unbind", "lazy_init", "tabulate", "module_paths"):
         instead = "use `init` and `apply`, or call it outside of the staged function"
         meaning(getattr(module, name))(
@@ -99,13 +96,13 @@ def _apply(
     **kwargs: Abstract,
 ) -> Abstract:
     """`module.apply(variables, *args)`: the result, with the mutable variables after it where some are."""
-    engine, core = cast(Engine, ctx), flax_core()
+    core = flax_core()
     which = filter_of(ctx, mutable)
     if not (isinstance(capture_intermediates, Const) and capture_intermediates.value is False):
         which = core.scope.union_filters(which, "intermediates")
-    scope = _bind(engine, variables, rngs, which, {})
-    result = _run(engine, self, scope, method, capture_intermediates, args, kwargs)
-    return result if which is False else Tuple((result, _mutated(engine, scope)))
+    scope = _bind(ctx, variables, rngs, which, {})
+    result = _run(ctx, self, scope, method, capture_intermediates, args, kwargs)
+    return result if which is False else Tuple((result, _mutated(ctx, scope)))
 
 
 def _init_with_output(
@@ -119,13 +116,13 @@ def _init_with_output(
     **kwargs: Abstract,
 ) -> Abstract:
     """`module.init_with_output(rngs, *args)`: the result, and the variables that it makes."""
-    engine, core = cast(Engine, ctx), flax_core()
+    core = flax_core()
     which = filter_of(ctx, mutable)
     if which is None:
         which = core.DenyList("intermediates")
-    scope = _bind(engine, new_dict(ctx), rngs, which, {"initializing": TRUE})
-    result = _run(engine, self, scope, method, capture_intermediates, args, kwargs)
-    return Tuple((result, _mutated(engine, scope)))
+    scope = _bind(ctx, new_dict(ctx), rngs, which, {"initializing": TRUE})
+    result = _run(ctx, self, scope, method, capture_intermediates, args, kwargs)
+    return Tuple((result, _mutated(ctx, scope)))
 
 
 def _init(ctx: Context, self: Abstract, rngs: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
@@ -133,48 +130,42 @@ def _init(ctx: Context, self: Abstract, rngs: Abstract, *args: Abstract, **kwarg
     return cast(Tuple, _init_with_output(ctx, self, rngs, *args, **kwargs)).items[1]
 
 
-def _bind(engine: Engine, variables: Abstract, rngs: Raw, mutable: Any, flags: Mapping[str, Abstract]) -> Ref:
+def _bind(ctx: Context, variables: Abstract, rngs: Raw, mutable: Any, flags: Mapping[str, Abstract]) -> Ref:
     """A new outermost scope; collections that may change are copied."""
-    if not isinstance(variables, Ref) or not isinstance(engine.cell(variables), DictCell):
-        variables = engine.call(Const(flax_core().unfreeze), [variables])
-    if not isinstance(variables, Ref) or not isinstance(engine.cell(variables), DictCell):
-        engine.raise_(TypeError("the variables of a module must be a dict"))
-    if not isinstance(rngs, Const) and not _is_dict(engine, rngs):
-        rngs = new_dict(engine, {"params": rngs})
+    if not is_dict(ctx, variables):
+        variables = ctx.call(Const(flax_core().unfreeze), [variables])
+    if not is_dict(ctx, variables):
+        ctx.raise_(TypeError("the variables of a module must be a dict"))
+    if not isinstance(rngs, Const) and not is_dict(ctx, rngs):
+        rngs = new_dict(ctx, {"params": rngs})
     collections = {
-        name: _copied(engine, part) if flax_core().scope.in_filter(mutable, name) else part
-        for name, part in entries_of(engine, variables).items()
+        name: _copied(ctx, part) if flax_core().scope.in_filter(mutable, name) else part
+        for name, part in entries_of(ctx, variables).items()
     }
     params = collections.get("params")
-    if params is not None and _is_dict(engine, params) and "params" in entries_of(engine, params):
-        engine.raise_(
-            ValueError("Expect the `variables` to be a dict of collections, without `params` twice")
-        )
-    named = {"rngs": rngs, "mutable": Const(mutable), "flags": new_dict(engine, flags)}
-    scope = engine.call(Const(flax_core().Scope), [new_dict(engine, collections)], named)
+    if params is not None and is_dict(ctx, params) and "params" in entries_of(ctx, params):
+        ctx.raise_(ValueError("Expect the `variables` to be a dict of collections, without `params` twice"))
+    named = {"rngs": rngs, "mutable": Const(mutable), "flags": new_dict(ctx, flags)}
+    scope = ctx.call(Const(flax_core().Scope), [new_dict(ctx, collections)], named)
     return cast(Ref, scope)
 
 
-def _is_dict(engine: Engine, value: Raw) -> bool:
-    return isinstance(value, Ref) and isinstance(engine.cell(value), DictCell)
-
-
-def _copied(engine: Engine, value: Abstract) -> Abstract:
+def _copied(ctx: Context, value: Abstract) -> Abstract:
     """A dict of dicts, copied all the way down."""
-    if not _is_dict(engine, value):
+    if not is_dict(ctx, value):
         return value
-    return new_dict(engine, {k: _copied(engine, v) for k, v in entries_of(engine, value).items()})
+    return new_dict(ctx, {k: _copied(ctx, v) for k, v in entries_of(ctx, value).items()})
 
 
-def _mutated(engine: Engine, scope: Ref) -> Abstract:
+def _mutated(ctx: Context, scope: Ref) -> Abstract:
     """The mutable variables of a scope after a run."""
-    mutable = engine.known(fields_of(engine, scope)["mutable"], "which collections are mutable")
-    found = entries_of(engine, fields_of(engine, scope)["_variables"])
-    return new_dict(engine, {k: v for k, v in found.items() if flax_core().scope.in_filter(mutable, k)})
+    mutable = ctx.known(fields_of(ctx, scope)["mutable"], "which collections are mutable")
+    found = entries_of(ctx, fields_of(ctx, scope)["_variables"])
+    return new_dict(ctx, {k: v for k, v in found.items() if flax_core().scope.in_filter(mutable, k)})
 
 
 def _run(
-    engine: Engine,
+    ctx: Context,
     module: Abstract,
     scope: Ref,
     method: Raw,
@@ -183,58 +174,58 @@ def _run(
     kwargs: Mapping[str, Abstract],
 ) -> Abstract:
     """Calls a method of a copy of the module that is bound to the scope."""
-    _require_no_interceptors(engine)
-    bound = copied(engine, cast(Ref, module), {"parent": scope}, [])
-    chosen = engine.known(method, "the method of a module") if isinstance(method, Const) else None
+    _require_no_interceptors(ctx)
+    bound = copied(ctx, cast(Ref, module), {"parent": scope}, [])
+    chosen = ctx.known(method, "the method of a module") if isinstance(method, Const) else None
     if chosen is None and isinstance(method, Const):
         chosen = "__call__"
     if isinstance(chosen, str):
-        function, given = engine.getattr(bound, chosen), list(args)
+        function, given = ctx.getattr(bound, chosen), list(args)
     else:
         function = method.function if isinstance(method, Method) else cast(Abstract, method)
         given = [bound, *args]
-    top, _ = at_work(engine)
+    top, _ = at_work(ctx)
     if isinstance(capture, Const) and capture.value is True:
         capture = TRUE
-    with Working(engine, top, cast(Abstract, capture)):
-        return engine.call(function, given, kwargs)
+    with working(ctx, top, cast(Abstract, capture)):
+        return ctx.call(function, given, kwargs)
 
 
-def _require_no_interceptors(engine: Engine) -> None:
+def _require_no_interceptors(ctx: Context) -> None:
     """PS606 where functions of the program stand around all methods (`nn.intercept_methods`)."""
     stack = sys.modules["flax.linen.module"]._global_interceptor_stack
     path = Path(Owned(stack, "the interceptors of flax.linen")).attribute("_storage")
-    if entries := cast(ListCell, engine.cell(cast(Ref, engine.externals.value(path, stack._storage)))).items:
+    if entries := cast(ListCell, ctx.cell(cast(Ref, captured(ctx, path, stack._storage)))).items:
         name, why = "flax.linen.intercept_methods", f"{len(entries)} functions stand around every method"
         instead = "call the staged function outside of it"
-        engine.fail(NotServed(span=engine.b.span, name=name, why=why, instead=instead))
+        ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
 
 
 def _call_wrapped(ctx: Context, self: Abstract, fun: Abstract, args: Abstract, kwargs: Abstract) -> Abstract:
     """`Module._call_wrapped_method`: a method of a module, with all that Flax does around it."""
-    engine, ref = cast(Engine, ctx), cast(Ref, self)
-    function = engine.known(fun, "a method of a module")
+    ref = cast(Ref, self)
+    function = ctx.known(fun, "a method of a module")
     name = getattr(function, "__name__", "unnamed_function")
     compact, given, named = hasattr(function, "compact"), cast(Tuple, args).items, entries_of(ctx, kwargs)
-    bound = not isinstance(scope_of(engine, ref), Const)
+    bound = not isinstance(scope_of(ctx, ref), Const)
     errors = flax_errors()
     if name == "setup" and not bound:
-        engine.raise_(errors.CallSetupUnboundModuleError())
+        ctx.raise_(errors.CallSetupUnboundModuleError())
     result: Abstract | None = None
     if name != "setup":
-        result = call_of_layer(engine, ref, name, given, named) if bound else None
+        result = call_of_layer(ctx, ref, name, given, named) if bound else None
         if result is None:
-            try_setup(engine, ref)
+            try_setup(ctx, ref)
     if result is None:
         if compact and not bound:
-            engine.raise_(errors.CallCompactUnboundModuleError())
-        result = _run_method(engine, ref, fun, name, compact, given, named)
-    _captured(engine, ref, name, result)
+            ctx.raise_(errors.CallCompactUnboundModuleError())
+        result = _run_method(ctx, ref, fun, name, compact, given, named)
+    _captured(ctx, ref, name, result)
     return result
 
 
 def _run_method(
-    engine: Engine,
+    ctx: Context,
     ref: Ref,
     fun: Abstract,
     name: str,
@@ -243,25 +234,25 @@ def _run_method(
     kwargs: Mapping[str, Abstract],
 ) -> Abstract:
     flag = "in_setup" if name == "setup" else "in_compact_method" if compact else ""
-    again = bool(flag) and flag_of(engine, ref, flag)
+    again = bool(flag) and flag_of(ctx, ref, flag)
     if flag:
-        set_flag(engine, ref, flag, TRUE)
-    with Working(engine, ref, at_work(engine)[1]):
-        result = engine.call(fun, [ref, *args], kwargs)
+        set_flag(ctx, ref, flag, TRUE)
+    with working(ctx, ref, at_work(ctx)[1]):
+        result = ctx.call(fun, [ref, *args], kwargs)
     if compact:
-        release_names(engine, ref)
+        release_names(ctx, ref)
     if flag and not again:
-        reset(engine, ref)
+        reset(ctx, ref)
     return result
 
 
-def _captured(engine: Engine, ref: Ref, name: str, result: Abstract) -> None:
+def _captured(ctx: Context, ref: Ref, name: str, result: Abstract) -> None:
     """Keeps the result of a method where `capture_intermediates` says so."""
-    capture = at_work(engine)[1]
+    capture = at_work(ctx)[1]
     if isinstance(capture, Const) and isinstance(capture.value, bool):
         wanted = capture.value and name == "__call__"
     else:
-        told = engine.truth(engine.call(capture, [ref, Const(name)]))
-        wanted = engine.known(told, "whether the result of a method is captured")
+        told = ctx.truth(ctx.call(capture, [ref, Const(name)]))
+        wanted = ctx.known(told, "whether the result of a method is captured")
     if wanted:
-        engine.call(engine.getattr(ref, "sow"), [Const("intermediates"), Const(name), result])
+        ctx.call(ctx.getattr(ref, "sow"), [Const("intermediates"), Const(name), result])

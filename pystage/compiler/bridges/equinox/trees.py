@@ -20,7 +20,6 @@ from ...library.jax.pytrees import exposed, lifted
 from ...library.jax.tree import leaf_test
 from ...library.rules.jax import is_none
 from ...values.lattice import Abstract, Const, Ref, Tuple
-from ..core.engine import Engine
 
 _NOT_THERE = "`where` does not specify an element or elements of `pytree`."
 
@@ -116,14 +115,14 @@ def _number(ctx: Context, parts: _Parts, value: Abstract) -> int:
     found = parts.number(value)
     if found is None and isinstance(value, Const) and value.value is not None:
         text = f"Operation undefined, {value.value} is not a leaf of the pytree."
-        cast(Engine, ctx).raise_(TypeError(text))
+        ctx.raise_(TypeError(text))
     if found is None:
         _refuse(ctx, _NOT_THERE)
     return found
 
 
 def _refuse(ctx: Context, text: str) -> NoReturn:
-    cast(Engine, ctx).raise_(ValueError(text))
+    ctx.raise_(ValueError(text))
 
 
 _MISSING: Any = object()

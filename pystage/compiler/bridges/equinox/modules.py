@@ -8,21 +8,28 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from typing import cast
+from typing import Any
 
 from ...diagnostics.codes_calls import UnsupportedClass
-from ...diagnostics.diagnostic import DiagnosticError
+from ...infer.interface import (
+    captured,
+    constant_object,
+    found_at,
+    initialise,
+    is_under_construction,
+    member_of,
+    new_object,
+    set_field,
+    under_construction,
+)
 from ...library.context import Context, Raw
 from ...library.jax.carrying import array_leaf
 from ...library.jax.pytrees import flatten, unflatten
-from ...library.registry import late_meanings, meaning
+from ...library.registry import declared, meaning
 from ...library.rules.refusing import refused
 from ...values.boundary import Form
-from ...values.lattice import NONE, Abstract, Array, Meaning, ObjectCell, Ref
-from ..calls.meanings import object_getattribute
-from ..core.engine import Engine
-from ..objects import objects
-from .equinox_trees import tree_at
+from ...values.lattice import NONE, Abstract, Array, Meaning
+from .trees import tree_at
 
 _FOR_TRACERS = {
     "filter_jvp": "use `pystage.jvp`, or `jax.jvp` of the arrays that `equinox.partition` gives",
@@ -32,12 +39,13 @@ _FOR_TRACERS = {
 """Functions of Equinox that look at JAX's own tracers, and what does the same."""
 
 
-@late_meanings("equinox")
 def declare(equinox: types.ModuleType) -> None:
     """Declares them once the program imports Equinox."""
     module = equinox.Module
     meaning(type(module).__call__)(construct)
-    meaning(module.__getattribute__)(object_getattribute)
+    plain_getattribute = declared(object.__getattribute__)
+    assert plain_getattribute is not None
+    meaning(module.__getattribute__)(plain_getattribute)
     meaning(module.__setattr__)(set_attribute)
     meaning(equinox.module_update_wrapper)(lambda ctx, wrapper: wrapper)
     meaning(equinox.tree_at)(tree_at)
@@ -50,22 +58,19 @@ def declare(equinox: types.ModuleType) -> None:
 
 def construct(ctx: Context, cls: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
     """`Module(*args, **kwargs)`: converters run after `__init__`, then each class's `__check_init__`."""
-    engine = cast(Engine, ctx)
-    made = ctx.known(cls, "the class of a module")
-    ref = Ref(engine.state.new_cell(ObjectCell(made, {})))
-    engine.constructing.add(ref.cell)
-    objects.initialise(engine, made, ref, args, kwargs)
-    engine.constructing.discard(ref.cell)
+    made: Any = ctx.known(cls, "the class of a module")
+    ref = new_object(ctx, made, {})
+    with under_construction(ctx, ref):
+        initialise(ctx, made, ref, args, kwargs)
     for field in dataclasses.fields(made):
         converter = field.metadata.get("converter")
         if converter is not None:
-            value = engine.getattr(ref, field.name)
-            converted = engine.call(engine.constant_object(converter), [value])
-            objects.set_field(engine, ref, field.name, converted)
+            value = ctx.getattr(ref, field.name)
+            converted = ctx.call(constant_object(ctx, converter), [value])
+            set_field(ctx, ref, field.name, converted)
     for base in made.__mro__:
-        check = vars(base).get("__check_init__")
-        if check is not None:
-            engine.call(objects.class_member(engine, base, "__check_init__", check), [ref])
+        if vars(base).get("__check_init__") is not None:
+            ctx.call(member_of(ctx, base, "__check_init__"), [ref])
     return ref
 
 
@@ -86,14 +91,12 @@ def filter_jit(ctx: Context, fun: Abstract, *, donate: Raw = "none") -> Abstract
 
 def call_jitted(ctx: Context, wrapper: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
     """A call of what `equinox.filter_jit` has made outside of staged source."""
-    engine = cast(Engine, ctx)
-    assert isinstance(wrapper, Ref)
-    world = [(path, made) for cell, path, made in engine.externals.cells.values() if cell == wrapper.cell]
-    if not world:
+    found = found_at(ctx, wrapper)
+    if found is None:
         why = "what it wraps is not known while compiling"
-        raise DiagnosticError(UnsupportedClass(span=engine.b.span, name="equinox.filter_jit", why=why))
-    path, made = world[0]
-    function = engine.externals.value(path.attribute("__wrapped__"), made.__wrapped__)
+        ctx.fail(UnsupportedClass(span=ctx.span, name="equinox.filter_jit", why=why))
+    path, made = found
+    function = captured(ctx, path.attribute("__wrapped__"), made.__wrapped__)
     return ctx.call(filter_jit(ctx, function), args, kwargs)
 
 
@@ -104,10 +107,8 @@ def _array(ctx: Context, leaf: Abstract) -> Abstract:
 
 def set_attribute(ctx: Context, target: Abstract, name: Abstract, value: Abstract) -> Abstract:
     """`module.name = value`: FrozenInstanceError but while the module is made."""
-    engine = cast(Engine, ctx)
     key = ctx.known(name, "the name of an attribute")
-    assert isinstance(target, Ref)
-    if target.cell not in engine.constructing:
-        engine.raise_(dataclasses.FrozenInstanceError(f"cannot assign to field '{key}'"))
-    objects.set_field(engine, target, key, value)
+    if not is_under_construction(ctx, target):
+        ctx.raise_(dataclasses.FrozenInstanceError(f"cannot assign to field '{key}'"))
+    set_field(ctx, target, key, value)
     return NONE

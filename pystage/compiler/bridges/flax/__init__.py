@@ -1,0 +1,24 @@
+"""Flax: modules of Linen and of NNX are staged from source, layers of the library traced by JAX where it can take them.
+
+linen/   modules bound to scopes, on cells in place of a thread's memory
+nnx/     modules as plain objects; what takes them apart runs on shells
+"""
+
+from __future__ import annotations
+
+from ...policy import Package, Policy
+from ..bridge import Bridge
+
+FLAX = Bridge(
+    Package(
+        "flax",
+        Policy.TRACED,
+        plumbing=("flax/linen/module.py", "flax/core/scope.py"),
+        objects_changed=frozenset({"TraceContextError"}),
+    ),
+    tested="0.12",
+    meanings={
+        "flax.linen": "bridges.flax.linen.modules:declare",
+        "flax.nnx": "bridges.flax.nnx.modules:declare",
+    },
+)

@@ -1,1 +1,0 @@
-"""Modules of neural-network libraries: Linen and NNX of Flax, Equinox."""

@@ -1,0 +1,196 @@
+"""What a bridge to a library (`compiler/bridges/`) uses of inference, beside the `Context` of all library functions.
+
+Objects of the program and of the caller's are cells. A bridge makes them, and reads and stores their fields past the
+hooks of their classes. It says while an object is under construction, keeps in an ambient cell what its library keeps in
+the memory of a thread, asks where an object of the caller's was found, and runs code of its library that computes
+nothing on shells of the objects (`objects/shells.py`). Bridges import nothing else of inference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, cast
+
+from ..library.context import Context
+from ..values.boundary import Path
+from ..values.lattice import Abstract, DictCell, ListCell, ObjectCell, Ref
+from .core.engine import Engine
+from .objects import attributes, objects
+from .objects.shells import Shells
+from .objects.shells import Structure as Structure
+from .telling import describe as texts
+
+# ---------------------------------------------------------------- objects
+
+
+def new_object(ctx: Context, cls: type, fields: Mapping[str, Abstract]) -> Ref:
+    """A new instance of a class, whose constructor does not run."""
+    return Ref(ctx.state.new_cell(ObjectCell(cls, dict(fields))))
+
+
+def object_of(ctx: Context, value: Any) -> ObjectCell | None:
+    """The cell of an object, about to be read; None for any other value."""
+    cell = ctx.cell(value) if isinstance(value, Ref) else None
+    return cell if isinstance(cell, ObjectCell) else None
+
+
+def class_of(ctx: Context, ref: Abstract) -> Any:
+    """The class of an object."""
+    return cast(ObjectCell, ctx.cell(cast(Ref, ref))).cls
+
+
+def fields_of(ctx: Context, ref: Abstract) -> Mapping[str, Abstract]:
+    """The fields of an object of the program; of one of the caller's those that have been read."""
+    return cast(ObjectCell, ctx.cell(cast(Ref, ref))).fields
+
+
+def all_fields_of(ctx: Context, ref: Abstract) -> Mapping[str, Abstract]:
+    """The fields of an object, all of them also where it is one of the caller's."""
+    return cast(ObjectCell, objects.completed(ctx.cell(cast(Ref, ref)))).fields
+
+
+def get_field(ctx: Context, ref: Abstract, name: str) -> Abstract | None:
+    """A field of an object; None if it has no such field."""
+    return objects.field(cast(ObjectCell, ctx.cell(cast(Ref, ref))), name)
+
+
+def set_field(ctx: Context, ref: Abstract, name: str, value: Abstract) -> None:
+    """Stores a field, as `object.__setattr__` does."""
+    objects.set_field(cast(Engine, ctx), cast(Ref, ref), name, value)
+
+
+def initialise(
+    ctx: Context, cls: type, ref: Ref, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
+) -> None:
+    """`cls.__init__(ref, *args, **kwargs)`."""
+    objects.initialise(cast(Engine, ctx), cls, ref, args, kwargs)
+
+
+def member_of(ctx: Context, cls: type, name: str) -> Abstract:
+    """What stands in a class under `name`, under a guard; not bound."""
+    return objects.class_member(cast(Engine, ctx), cls, name, vars(cls)[name])
+
+
+@contextmanager
+def under_construction(ctx: Context, ref: Ref) -> Iterator[None]:
+    """While an object is made that takes attributes only until then."""
+    constructing = cast(Engine, ctx).constructing
+    constructing.add(ref.cell)
+    try:
+        yield
+    finally:
+        constructing.discard(ref.cell)
+
+
+def is_under_construction(ctx: Context, ref: Abstract) -> bool:
+    """True for an object that is being made (`under_construction`)."""
+    return cast(Ref, ref).cell in cast(Engine, ctx).constructing
+
+
+# ---------------------------------------------------------------- dicts and items
+
+
+def new_dict(ctx: Context, entries: Mapping[Any, Abstract] | None = None) -> Ref:
+    """A new dict."""
+    return Ref(ctx.state.new_cell(DictCell(dict(entries or {}))))
+
+
+def is_dict(ctx: Context, value: Any) -> bool:
+    """True for a dict."""
+    return isinstance(value, Ref) and isinstance(ctx.cell(value), DictCell)
+
+
+def entries_of(ctx: Context, ref: Abstract) -> dict[Any, Abstract]:
+    """The entries of a dict."""
+    return cast(DictCell, ctx.cell(cast(Ref, ref))).entries
+
+
+def set_entries(ctx: Context, ref: Abstract, entries: dict[Any, Abstract]) -> None:
+    """Makes these all that a dict holds."""
+    target = cast(Ref, ref)
+    ctx.settle(target)
+    ctx.write(target.cell, DictCell(entries))
+
+
+def set_entry(ctx: Context, ref: Abstract, key: Any, value: Abstract) -> None:
+    """`dict[key] = value`."""
+    set_entries(ctx, ref, {**entries_of(ctx, ref), key: value})
+
+
+def getitem(ctx: Context, value: Abstract, index: Abstract) -> Abstract:
+    """`value[index]`."""
+    return attributes.getitem(cast(Engine, ctx), value, index)
+
+
+def describe(ctx: Context, value: Abstract) -> str:
+    """A value in the words of a message."""
+    return texts.describe(value, ctx.state)
+
+
+# ---------------------------------------------------------------- what a library keeps beside its objects
+
+
+class Ambient:
+    """What a library keeps in the memory of a thread: a stack in a cell of the program, which is a part of each call's key.
+
+    One of them belongs to a name; the cell is made with the first entry.
+    """
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def top(self, ctx: Context) -> Abstract | None:
+        """The innermost entry; None if there is none."""
+        cell = cast(Engine, ctx).ambient.get(self._name)
+        items = () if cell is None else cast(ListCell, ctx.state.get(cell)).items
+        return items[-1] if items else None
+
+    @contextmanager
+    def entered(self, ctx: Context, entry: Abstract) -> Iterator[None]:
+        """With one more entry inside of the block."""
+        ambient = cast(Engine, ctx).ambient
+        if self._name not in ambient:
+            ambient[self._name] = ctx.state.cell_number()
+            ctx.state.define(ambient[self._name], ListCell(()))
+        cell = ambient[self._name]
+        before = cast(ListCell, ctx.state.get(cell))
+        ctx.state.set(cell, ListCell((*before.items, entry)))
+        try:
+            yield
+        finally:
+            ctx.state.set(cell, before)
+
+
+# ---------------------------------------------------------------- the caller's objects, and code of the library
+
+
+def found_at(ctx: Context, value: Abstract) -> tuple[Path, Any] | None:
+    """Where an object of the caller's was found, and the object itself; None for an object of the program."""
+    number = getattr(value, "cell", None)
+    cells = cast(Engine, ctx).externals.cells.values()
+    return next(((path, held) for cell, path, held in cells if cell == number), None)
+
+
+def captured(ctx: Context, path: Path, held: Any) -> Abstract:
+    """The abstract value of an object of the caller's that stands at a path, which is read at each call."""
+    return cast(Engine, ctx).externals.value(path, held)
+
+
+def constant_object(ctx: Context, held: Any) -> Abstract:
+    """A Python object as a constant of the program."""
+    return cast(Engine, ctx).constant_object(held)
+
+
+def call_on_shells(
+    ctx: Context,
+    structure: Structure,
+    name: str,
+    function: Any,
+    args: Sequence[Abstract],
+    kwargs: Mapping[str, Abstract],
+) -> Abstract:
+    """The call, while compiling, of a function of a library that only moves arrays about; `name` is for messages."""
+    return Shells(cast(Engine, ctx), structure, name).call(function, args, kwargs)
