@@ -29,23 +29,17 @@ from .passes.inplace import in_place
 from .passes.simplify import Simplified, simplify, simplify_again
 from .recursion import deep_recursion
 from .values.boundary import (
-    Choice,
-    Container,
     Demand,
     Form,
-    Generator,
     GuardKind,
-    Made,
     Output,
     Path,
     PathKey,
     Program,
     Spec,
-    Template,
-    View,
-    view_outputs,
 )
 from .values.demand import NeedsConstant, Statics
+from .values.walk import nodes
 
 
 class Infer(Protocol):
@@ -254,18 +248,5 @@ def _give_something(function: Function) -> None:
 
 def outputs(program: Program) -> Iterator[Output]:
     """Every `Output` of the program's templates."""
-    templates: list[Template] = [*[m.value for m in program.mutations], program.result]
-    while templates:
-        match template := templates.pop():
-            case Output():
-                yield template
-            case Container(children=children):
-                templates += children
-            case View(base=base):
-                templates += [base, *view_outputs(template)]
-            case Generator(number=number):
-                yield number
-            case Choice(selector=selector, options=options, number=number):
-                templates += [selector, *options, *([] if number is None else [number])]
-            case Made(args=args, kwargs=kwargs):
-                templates += [*args, *[value for _, value in kwargs]]
+    for template in (program.result, *[m.value for m in program.mutations]):
+        yield from [node for node in nodes(template) if isinstance(node, Output)]

@@ -42,9 +42,10 @@ from ..compiler.values.boundary import (
     View,
     ViewStep,
     Write,
-    view_outputs,
 )
+from ..compiler.values.node import Node
 from ..compiler.values.views import Diagonal, Flipped, Part, Permuted, Repeated, Reshaped, Strided, Window
+from ..compiler.values.walk import children
 from .draws import Performance
 from .host import ADOPT_BYTES, adopted, overlapping
 from .raising import code_of, raise_from_host, raised
@@ -436,28 +437,16 @@ def _templates(program: Program) -> list[Template]:
     return [program.result, *[m.value for m in program.mutations if m.kind is not Write.DELETE_ATTRIBUTE]]
 
 
-def _collect_outputs(template: Template, found: list[Output], views: set[int]) -> None:
+def _collect_outputs(template: Node, found: list[Output], views: set[int]) -> None:
     """Adds every `Output` in the template; those under one view, wherever it occurs, once."""
-    match template:
-        case Output():
-            found.append(template)
-        case Container(children=children):
-            for child in children:
-                _collect_outputs(child, found, views)
-        case View(base=base, identity=identity):
-            if identity not in views:
-                views.add(identity)
-                _collect_outputs(base, found, views)
-                found += view_outputs(template)
-        case Generator(number=number):
-            found.append(number)
-        case Choice(selector=selector, options=options):
-            found.append(selector)
-            for option in (*options, *([] if template.number is None else [template.number])):
-                _collect_outputs(option, found, views)
-        case Made(args=args, kwargs=kwargs):
-            for each in (*args, *[value for _, value in kwargs]):
-                _collect_outputs(each, found, views)
+    if isinstance(template, View):
+        if template.identity in views:
+            return
+        views.add(template.identity)
+    if isinstance(template, Output):
+        found.append(template)
+    for inner in children(template):
+        _collect_outputs(inner, found, views)
 
 
 def _is_whole(template: Template) -> TypeGuard[View]:

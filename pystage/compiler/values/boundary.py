@@ -324,12 +324,6 @@ ViewStep = views.View | Box
 """From an ndarray to a view of it."""
 
 
-def view_outputs(view: View) -> list[Output]:
-    """The results of the program that say where a view begins."""
-    boxes = [step for step in view.steps if isinstance(step, Box)]
-    return [start for box in boxes for start in box.starts if isinstance(start, Output)]
-
-
 @immutable
 class Choice(Node):
     """One of several objects, chosen by the paths that the program took: `options[selector]`.
