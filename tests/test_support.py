@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import pkgutil
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -22,16 +24,60 @@ def load() -> ModuleType:
 def test_the_page_is_up_to_date() -> None:
     """`python docs/generate_support.py` writes it anew.
 
-    With other versions of NumPy or JAX than the page was made with, functions may be missing or new.
+    At which line a meaning is declared may have changed since. With other versions of NumPy or JAX than the page was made
+    with, functions may be missing or new.
     """
     support = load()
     text = support.PAGE.read_text()
     if support.versions() in text:
-        assert text == support.page()
+        assert without_lines(text) == without_lines(support.page())
         return
     now, then = support.statuses(), support.written(text)
     differing = {name for name in now.keys() & then.keys() if now[name][0] != then[name]}
     assert not differing
+
+
+def without_lines(text: str) -> str:
+    return re.sub(r"(`\w+`) \d+", r"\1", text)
+
+
+TABLES = {
+    "infer/transforms/public.py": "an object of jax.custom_jvp: its source and its rule",
+    "library/jax/facts.py": "classes of JAX that tell of an element type",
+    "library/jax/lax/elementwise.py": "a row for each function of jax.lax that is one operation",
+    "library/jax/lax/reduce.py": "a row for each reduction of jax.lax",
+    "library/jax/nn.py": "other names of functions",
+    "library/numpy/fourier.py": "a row for each transform",
+    "library/numpy/indexing/taking.py": "functions whose result has a size that the values decide: called while compiling",
+    "library/numpy/known_types.py": "functions of element types, which are called while compiling",
+    "library/numpy/linalg/matrices.py": "functions that make constants, which are called while compiling",
+    "library/numpy/nearness.py": "a row for each sign of infinity",
+    "library/numpy/random/generators.py": "NumPy's own lists of methods of generators",
+    "library/numpy/reductions/statistics.py": "other names of functions",
+    "library/numpy/selection.py": "`np_clip` and `jnp_clip`, which differ; functions of element types",
+    "library/numpy/ufuncs.py": "a row for each ufunc of NumPy and its twins in jax.numpy",
+    "library/python/builtins.py": "functions of texts and numbers, which are called while compiling",
+    "library/python/mathlib.py": "a row for each function of math",
+    "library/python/pure.py": "functions that are called while compiling",
+    "library/python/scalars.py": "the classes of all element types, which convert",
+    "library/scipy/twins.py": "a row for each function that JAX has too",
+}
+"""Files that declare meanings by tables of names, beside functions, and what stands in them."""
+
+
+def test_functions_are_found_by_their_name() -> None:
+    """Where a meaning is declared stands `def name`, or a row of a table that has the name."""
+    support = load()
+    texts = {path: path.read_text() for path in support.COMPILER.rglob("*.py")}
+    defined = {name for text in texts.values() for name in re.findall(r"def _?(\w+?)_?\(", text)}
+    missing = []
+    for module, table in support.places().items():
+        for name, (file, line) in table.items():
+            assert 0 < line <= texts[support.COMPILER / file].count("\n")
+            own = getattr(getattr(pkgutil.resolve_name(module), name), "__name__", name)
+            if not {name, own} & defined and file not in TABLES:
+                missing.append((f"{module}.{name}", file, line))
+    assert not missing
 
 
 def test_what_is_written_is_read_back() -> None:

@@ -13,11 +13,13 @@ import types
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
+from ...deferred import deferred
 from ..values.lattice import Abstract
 
 F = TypeVar("F", bound=Callable[..., Abstract])
 
 _MEANINGS: dict[int, tuple[Any, Callable[..., Abstract]]] = {}
+_PLACES: dict[int | tuple[type, str], tuple[str, int]] = {}
 _LATE: dict[str, Callable[[types.ModuleType], None]] = {}
 _METHODS: dict[tuple[type, str], Callable[..., Abstract]] = {}
 
@@ -26,13 +28,37 @@ def meaning(*objects: Any) -> Callable[[F], F]:
     """Declares that calling any of `objects` means the decorated function `(ctx, …) → Abstract`."""
 
     def declare(function: F) -> F:
+        place = _place(sys._getframe(1))
         for each in objects:
             if id(each) in _MEANINGS:
                 raise TypeError(f"{each!r} has two meanings")
             _MEANINGS[id(each)] = (each, function)
+            _PLACES[id(each)] = place
         return function
 
     return declare
+
+
+def _place(frame: types.FrameType) -> tuple[str, int]:
+    """The file and line of a declaration: of a statement of a module, or of a function that declares a whole table."""
+    while (outer := frame.f_back) is not None and frame.f_code.co_name != "<module>":
+        of_module = outer.f_code.co_name == "<module>"
+        if (of_module and not frame.f_code.co_argcount) or outer.f_globals["__name__"] in _OF_LATE:
+            break
+        frame = outer
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+_OF_LATE = (__name__, deferred.__module__)
+"""The modules that call what declares meanings late."""
+
+
+def declared_at(callable_: object) -> tuple[str, int] | None:
+    """The file and line at which the meaning of a callable is declared; None if it has none."""
+    found = _PLACES.get(id(callable_))
+    if found is None and isinstance(callable_, types.BuiltinMethodType | types.MethodType):
+        return _PLACES.get((type(callable_.__self__), callable_.__name__))
+    return _PLACES.get((type(callable_), "__call__")) if found is None else found
 
 
 def replace_meaning(callable_: Any, function: Callable[..., Abstract]) -> None:
@@ -45,6 +71,7 @@ def method_meaning(cls: type, name: str) -> Callable[[F], F]:
 
     def declare(function: F) -> F:
         _METHODS[cls, name] = function
+        _PLACES[cls, name] = _place(sys._getframe(1))
         return function
 
     return declare
