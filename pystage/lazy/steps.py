@@ -134,7 +134,7 @@ class Step:
                 key.append((leaf._kind, _number(given, leaf)))  # type: ignore[arg-type]
             else:
                 key.append((type(leaf), leaf))
-        if any(t._host is not None or t._owner is not None for t in given) or not given:
+        if any(t._owner is not None or t._host is not None for t in given) or not given:
             return function(*args, **kwargs)
         arena = arena_of(given[0]._kind.device)
         with arena.lock:

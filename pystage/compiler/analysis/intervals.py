@@ -59,8 +59,10 @@ class Knowing:
 class Intervals:
     """What is known of the values of one program."""
 
-    def __init__(self, step: Callable[[], None] = lambda: None) -> None:
-        self._step = step  # told of each value that is found out, or looked at again
+    def __init__(self, step: Callable[[], None] = lambda: None, most: float = float("inf")) -> None:
+        self._told = step  # of each value that is found out, or looked at again
+        self._left = most
+        """So many values may be found out or looked at again; of others nothing is known then."""
         self.facts: list[Facts] = [{}]
         """What holds, innermost last."""
         self.layers: list[dict[Value, Found]] = [{}]
@@ -97,6 +99,10 @@ class Intervals:
         low, high = self(condition)
         return bool(low) if low == high else None
 
+    def _step(self) -> None:
+        self._left -= 1
+        self._told()
+
     def _find(self, value: Value) -> Interval:
         known = self.layers[-1].get(value)
         if known is None or known[2] > self._choices or known[3] > self._nested:
@@ -113,7 +119,7 @@ class Intervals:
         known = None
         while level >= 0 and (known := self.layers[level].get(value)) is None:
             level -= 1
-        if self._depth > _DEEP:
+        if self._depth > _DEEP or self._left <= 0:
             return known or (full(value.type.dtype), 1 << len(self.layers) - 1, 0, 0)
         if known is None or known[2] > self._choices or known[3] > self._nested:
             return self._found_out(value, known)

@@ -13,18 +13,23 @@ import numpy as np
 from ..analysis.intervals import Intervals
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter
+from ..hlo.walk import functions
 from ..ops import And, Broadcast, Constant, If, Or, Select, While
+
+_STEPS, _STEPS_FOR_EACH = 20_000, 20
+"""How many steps the analysis of a program may take: so many, and so many for each of its operations."""
 
 
 def fold_branches(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
-    return _Folding().function(function)
+    operations = sum(1 for each in functions(function) for _ in each.body.walk())
+    return _Folding(_STEPS + _STEPS_FOR_EACH * operations).function(function)
 
 
 class _Folding(Rewriter):
-    def __init__(self) -> None:
+    def __init__(self, steps: int) -> None:
         super().__init__()
-        self._intervals = Intervals()
+        self._intervals = Intervals(most=steps)
 
     def rewritten(self, old: Function) -> Function:
         with self._intervals.knowing({}):

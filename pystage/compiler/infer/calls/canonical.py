@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from ..core.engine import Engine
 
 
+_TOKENS_PER_STEP = 128
+"""So much of a key counts as a step of inference, with what a call then makes of it."""
+
+
 class Canonical:
     """The canonical form of some values, described one after the other; `cells` and `values` number what they reach."""
 
@@ -37,6 +41,7 @@ class Canonical:
 
     def describe(self, x: Abstract) -> None:
         """Adds `x` and all cells that it reaches to the key."""
+        before = len(self.tokens)
         self._node(x)
         slots = self._engine.state.slots
         for cell in self._fresh:  # which grows
@@ -49,6 +54,7 @@ class Canonical:
         self._fresh.clear()
         if self._merged_cells:
             self._describe_identity()
+        self._engine.effort.run((len(self.tokens) - before) // _TOKENS_PER_STEP)
 
     def _describe_identity(self) -> None:
         """Adds which of the cells are certainly different objects, where that is not what their numbers say."""
