@@ -58,7 +58,8 @@ class Run:
     """The `break`, `continue` and `return` statements that lead out of it."""
     assigned: dict[ast.stmt, Set]
     """What is certainly assigned at each of these."""
-    falls_through: bool
+    ended: Set | None
+    """What is certainly assigned where it falls through; None if it does not."""
     loops: bool
     repeated: bool
     """True if it stands in a loop of the function."""
@@ -68,6 +69,11 @@ class Run:
         """The ways in which control leaves it, other than to the next statement."""
         kinds = {how_of(jump) for jump in self.jumps}
         return tuple([how for how in ("break", "continue", "return") if how in kinds])
+
+    @property
+    def falls_through(self) -> bool:
+        """True if control may go on with the next statement."""
+        return self.ended is not None
 
     @property
     def only_returns(self) -> bool:
@@ -89,12 +95,15 @@ class Run:
         """The expression that it returns where it falls through; empty for nothing."""
         how = ["'next'"] if self.hows else []
         value = ["None"] if "return" in self.hows else []
-        return ", ".join([*how, *value, *self.outs])
+        return ", ".join([*how, *value, *self._outs_where(self.ended or EMPTY)])
 
     def outs_at(self, jumps: Sequence[ast.stmt]) -> list[str]:
         """What goes out where any of these jumps leads out, as expressions."""
-        known = frozenset.intersection(*[self.assigned[jump] for jump in jumps])
-        known |= frozenset([*self.ins, *self.flags, *self.flags.values()])
+        return self._outs_where(frozenset.intersection(*[self.assigned[jump] for jump in jumps]))
+
+    def _outs_where(self, assigned: Set) -> list[str]:
+        """What goes out where these are certainly assigned: nobody reads the others there."""
+        known = assigned.union(self.ins, self.flags, self.flags.values())
         return [name if name in known else "None" for name in self.outs]
 
 
@@ -191,7 +200,7 @@ class Variables:
             (*sorted(outs), *flags.values()),
             tuple(reached),
             {jump: inside.before[jump] or EMPTY for jump in reached},
-            ended is not None,
+            ended,
             any(isinstance(n, LOOPS) for s in statements for n in ast.walk(s)),
             first in self._repeated,
         )

@@ -107,3 +107,10 @@ def test_a_replay_takes_what_is_recorded_and_not_computed() -> None:
     x = lazy.asarray(np.arange(3.0))
     np.testing.assert_array_equal(step(x), [0, 2, 4])
     np.testing.assert_array_equal(step(x + 1), [2, 4, 6])
+
+
+def test_a_step_of_a_view_runs_as_it_is_written() -> None:
+    step = lazy.step(lambda t, u: t + u.sum())
+    x = lazy.asarray(np.arange(6.0))
+    np.testing.assert_array_equal(step(x, x), np.arange(6.0) + 15)
+    np.testing.assert_array_equal(step(x, x[:3]), np.arange(6.0) + 3)

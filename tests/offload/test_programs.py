@@ -55,6 +55,19 @@ def breaks_out_of_a_loop_of_python(x, limit):
     return k, s
 
 
+@cases.each((X, 3.0), (X, 100.0), regions=1)
+def assigned_where_it_breaks_or_after_the_loop(x, limit):
+    for t in range(len(x)):
+        time.time()
+        if x[t] > limit:
+            found = t + x.sum()
+            break
+        x[t] = np.sqrt(abs(x[t]))
+    else:
+        found = None
+    return found, t
+
+
 @cases.each((X, 1.0), (X, 100.0), regions=1)
 def returns_from_a_loop(x, limit):
     time.time()
