@@ -9,6 +9,7 @@ import numpy as np
 from ...diagnostics.codes_types import NotNumeric
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.context import Raw
+from ...library.kernels.nesting import stack_nested
 from ...library.numpy.indexing.masks import Masked, refuse
 from ...library.rules.by_path import of_one_kind
 from ...ops import Constant
@@ -30,7 +31,6 @@ from ...values.lattice import (
     Unknown,
 )
 from ...values.views import read_path
-from ..iteration.stacking import stack
 from ..telling.describe import describe
 
 if TYPE_CHECKING:
@@ -50,15 +50,13 @@ def read(engine: Engine, value: Raw) -> Array | Const:
         if isinstance(cell, ArrayCell):
             return Array(read_path(engine.b, cell.value, value.path), Form.NDARRAY)
         if isinstance(cell, ListCell):
-            return stack(engine, list(cell.items))
+            return stack_nested(engine, value)
         if isinstance(cell, IteratorCell) and isinstance(cell.source, Flat):
             return read(engine, cell.source.array)
     if isinstance(value, Tuple):
-        return stack(engine, list(value.items))
-    if isinstance(value, Range):
-        listed = engine.iterate(value)
-        if listed is not None:
-            return stack(engine, listed)
+        return stack_nested(engine, value)
+    if isinstance(value, Range) and engine.iterate(value) is not None:
+        return stack_nested(engine, value)
     if isinstance(value, Unknown):
         raise DiagnosticError(value.reason)
     if isinstance(value, Masked):

@@ -4,8 +4,8 @@ In: a `for` over a known number of trips whose body does nothing with a list but
 elements in every trip. Out: the loop stays one `While`; each number in the appended elements has an array with one
 row for each trip, and after the loop the list holds the rows. The first trip stands before the loop: in it, numbers
 may be of other types than in the others. An array that is made of the whole list is the array
-of rows itself (`stacking.py`). Where a trip appends something else than numbers, tuples of them and arrays of its
-own, `Restart` writes the loop out.
+of rows itself (`library/kernels/nesting.py`). Where a trip appends something else than numbers, tuples of them and
+arrays of its own, `Restart` writes the loop out.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def elements(ctx: Context, raw: Raw) -> list[Abstract] | None:
     if isinstance(raw, Tuple):
         return list(raw.items)
     if isinstance(raw, Ref) and isinstance(ctx.state.get(raw.cell), ListCell):
-        return list(ctx.state.get(raw.cell).items)
+        return list(ctx.cell(raw).items)
     if isinstance(raw, Range) or (isinstance(raw, Const) and isinstance(raw.value, range)):
         return ctx.iterate(raw)
     return None

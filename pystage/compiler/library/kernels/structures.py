@@ -38,12 +38,17 @@ def abstract(value: Raw) -> Abstract:
 
 
 def lift(ctx: Context, value: Any) -> Abstract:
-    """A Python object that was computed now, as an abstract value; containers are new ones."""
+    """A Python object that was computed now, as an abstract value; containers are new ones.
+
+    An array that stands in a tuple twice stays one array.
+    """
     match value:
         case np.ndarray():
             return ctx.ndarray(ctx.constant(value, value.dtype))
         case tuple():
-            return Tuple(tuple([lift(ctx, v) for v in value]), type(value))
+            made: dict[int, Abstract] = {}
+            items = [made.get(id(v)) or made.setdefault(id(v), lift(ctx, v)) for v in value]
+            return Tuple(tuple(items), type(value))
         case list():
             return new_list(ctx, [lift(ctx, v) for v in value])
         case dict() if type(value) is dict:

@@ -24,7 +24,6 @@ from ..context import Context, Raw
 from ..kernels.exact import multiples
 from ..kernels.layout import is_contiguous, is_doubtful, keep_order, note_copy
 from ..kernels.nesting import is_sequence, nested
-from ..kernels.nesting import stack_nested as stack_nested
 from ..rules.casting import array_value, filling_value
 from ..rules.jax import axis_of, canonical, integer, is_none
 from ..rules.libraries import ArrayArgument, Rules, twins, with_views

@@ -28,6 +28,7 @@ from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ArrayCell, ByPath, Const, Kind, Ref, Tuple
 from ...values.views import View, read_path
 from ..context import Context, Raw
+from ..kernels.structures import lift
 from ..numpy.indexing.masks import Masked, refuse
 from ..numpy.indexing.stores import dtype_of, store_out
 from ..registry import meaning
@@ -277,21 +278,6 @@ def plain(ctx: Context, raw: Raw) -> Any:
             return raw
 
 
-def lifted(ctx: Context, value: Any) -> Abstract:
-    """What a real function gave, as an abstract value: arrays are constants of the program.
-
-    An array that stands in a tuple twice stays one array.
-    """
-    match value:
-        case np.ndarray():
-            return ctx.ndarray(ctx.constant(value, value.dtype))
-        case tuple():
-            made: dict[int, Abstract] = {}
-            return Tuple(tuple([made.setdefault(id(v), lifted(ctx, v)) for v in value]))
-        case _:
-            return Const(value)
-
-
 # ---------------------------------------------------------------- views
 
 
@@ -392,7 +378,7 @@ def _folded(ctx: Context, function: Any, args: Sequence[Any], kwargs: dict[str, 
     """A real function on known arguments; what it raises, the program raises."""
     try:
         with np.errstate(all="ignore"):
-            return lifted(ctx, function(*args, **kwargs))
+            return lift(ctx, function(*args, **kwargs))
     except (TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError) as error:
         ctx.raise_(error)
 

@@ -15,9 +15,10 @@ from ....values.lattice import Abstract, Array, Const, Tuple
 from ...context import Context, Raw
 from ...kernels.arithmetic import like
 from ...kernels.nesting import elements, nested
+from ...kernels.structures import lift
 from ...registry import meaning
 from ...rules.jax import ints
-from ...rules.libraries import NUMPY, lifted
+from ...rules.libraries import NUMPY
 from .inside import check_inside
 
 _OUTSIDE = ValueError("index is out of bounds for array")
@@ -32,7 +33,7 @@ def unravel_index(ctx: Context, indices: Raw, shape: Raw, order: Raw = "C") -> A
     if isinstance(given, Const) or (isinstance(given, Array) and not is_integer(given.dtype)):
         known = ctx.known(indices, "the indices of unravel_index")
         try:
-            return lifted(ctx, np.unravel_index(known, extents, how))
+            return lift(ctx, np.unravel_index(known, extents, how))
         except (TypeError, ValueError) as error:
             ctx.raise_(error)
     argument = nested(ctx, NUMPY, indices, "unravel_index")

@@ -13,7 +13,7 @@ import numpy as np
 from ....diagnostics.codes_types import ArgumentNotStaged
 from ....values.lattice import Abstract, Const, Slice, Tuple
 from ...context import Context
-from ...rules.libraries import lifted
+from ...kernels.structures import lift
 
 
 def made_by_index(ctx: Context, maker: Abstract, index: Abstract) -> Abstract | None:
@@ -40,7 +40,7 @@ def _grid(real: Any, name: str) -> Callable[[Context, Abstract], Abstract]:
     def grid(ctx: Context, index: Abstract) -> Abstract:
         keys = [_known(ctx, part, f"a place of {name}") for part in _parts(index)]
         try:
-            return lifted(ctx, real[tuple(keys) if isinstance(index, Tuple) else keys[0]])
+            return lift(ctx, real[tuple(keys) if isinstance(index, Tuple) else keys[0]])
         except (TypeError, ValueError, ZeroDivisionError, AttributeError) as error:
             ctx.raise_(error)
 
@@ -52,7 +52,7 @@ def _pieces(ctx: Context, index: Abstract, name: str) -> list[Abstract]:
     found: list[Abstract] = []
     for part in _parts(index):
         if isinstance(part, Slice):
-            found.append(lifted(ctx, np.r_[_known(ctx, part, f"a place of {name}")]))
+            found.append(lift(ctx, np.r_[_known(ctx, part, f"a place of {name}")]))
         elif isinstance(part, Const) and isinstance(part.value, str):
             ctx.fail(
                 ArgumentNotStaged(span=ctx.span, function=name, argument=f"the directive {part.value!r}")

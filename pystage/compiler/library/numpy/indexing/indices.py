@@ -258,7 +258,7 @@ def plain_sequence(ctx: Context, raw: Raw) -> list[Any] | None:
     if isinstance(raw, Tuple) and raw.cls is tuple:
         items = raw.items
     elif _is_list(ctx, raw):
-        items = ctx.state.get(raw.cell).items
+        items = ctx.cell(raw).items
     else:
         return None
     parts: list[Any] = []

@@ -21,12 +21,12 @@ from ....values.views import Reshaped
 from ...context import Context, Raw
 from ...kernels.arithmetic import select
 from ...kernels.nesting import elements, nested
-from ...kernels.structures import abstract
+from ...kernels.structures import abstract, lift
 from ...registry import meaning
 from ...rules.casting import array_value
 from ...rules.classes import c_name, class_of
 from ...rules.jax import axis_of, is_none
-from ...rules.libraries import NUMPY, ArrayArgument, as_ndarray, delegated, lifted
+from ...rules.libraries import NUMPY, ArrayArgument, as_ndarray, delegated
 from ...rules.promote import numpy_common
 from ..creation import filled
 from ..joining import joined, part, taken
@@ -371,7 +371,7 @@ def _refused(function: Any) -> None:
     def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
         known = [_known_contents(ctx, a) for a in args]
         if not kwargs and not any(k is None for k in known):
-            return lifted(ctx, function(*known))
+            return lift(ctx, function(*known))
         ctx.fail(SizeDependsOnValues(span=ctx.span, what=name, rewrite=_REWRITES[function]))
 
     meaning(function)(call)

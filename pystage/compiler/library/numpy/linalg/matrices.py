@@ -17,10 +17,11 @@ from ....values.views import Diagonal, Permuted, Reshaped, Strided, View, read_p
 from ...context import Context, Raw
 from ...kernels.nesting import nested
 from ...kernels.reducing import Source, total
+from ...kernels.structures import lift
 from ...registry import meaning
 from ...rules.casting import array_value
 from ...rules.jax import axis_of, integer, is_none
-from ...rules.libraries import NUMPY, Rules, lifted, twins, with_views
+from ...rules.libraries import NUMPY, Rules, twins, with_views
 from ..creation import check_order, filled, type_argument
 from ..indexing.stores import cast, dtype_of, fit, shape_of, store_through
 from ..reductions.sums import accumulator
@@ -208,7 +209,7 @@ def fill_diagonal(ctx: Context, a: Raw, val: Raw, wrap: Raw = False) -> Abstract
     if new.type.rank:
         new = _recycled(ctx, ctx.reshape(new, (new.type.size,)), size)
     store_through(ctx, target, fit(ctx, new, (size,)), memory="underlying array")
-    return lifted(ctx, None)
+    return lift(ctx, None)
 
 
 def _recycled(ctx: Context, value: Value, size: int) -> Value:
@@ -258,7 +259,7 @@ def _known_only(function: Any) -> None:
         name = f"an argument of {function.__name__}"
         known = [ctx.known(a, name) for a in args]
         try:
-            return lifted(ctx, function(*known, **{k: ctx.known(v, name) for k, v in kwargs.items()}))
+            return lift(ctx, function(*known, **{k: ctx.known(v, name) for k, v in kwargs.items()}))
         except (TypeError, ValueError) as error:
             ctx.raise_(error)
 

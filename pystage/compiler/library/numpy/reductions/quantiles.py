@@ -33,8 +33,9 @@ from ....values.lattice import Abstract, Array
 from ...context import Context, Raw
 from ...kernels.nesting import elements, nested
 from ...kernels.reducing import reduced_shape, wider
+from ...kernels.structures import lift
 from ...rules.jax import axes_of, is_none
-from ...rules.libraries import Rules, lifted, twins
+from ...rules.libraries import Rules, twins
 from ..indexing.gathering import Fancy, gather
 from ..indexing.stores import known_array
 from ..joining import part, taken
@@ -91,7 +92,7 @@ def _now(ctx: Context, call: Callable[[], Any]) -> Abstract:
     """A result that no element decides, computed now."""
     try:
         with np.errstate(all="ignore"):
-            return lifted(ctx, call())
+            return lift(ctx, call())
     except (ValueError, IndexError, TypeError) as error:
         ctx.raise_(error)
 

@@ -16,8 +16,9 @@ from ....values.lattice import Abstract
 from ...context import Context, Raw
 from ...jax.tail import jax_call
 from ...kernels.nesting import nested
+from ...kernels.structures import lift
 from ...rules.jax import integer, is_none
-from ...rules.libraries import Rules, lifted, twins
+from ...rules.libraries import Rules, twins
 from ..indexing.stores import cast, known_array
 from ..joining import part
 
@@ -130,7 +131,7 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
     known = known_array(given.value)
     if known is not None and is_none(weights) and (known.dtype.kind in "biu" or ctx.is_ndarray(x)):
         try:
-            return lifted(ctx, np.bincount(known, minlength=least))
+            return lift(ctx, np.bincount(known, minlength=least))
         except (TypeError, ValueError) as error:
             ctx.raise_(error)
     if given.rank != 1:
