@@ -21,7 +21,7 @@ import train_digits
 import vgg19
 
 import pystage
-from pystage.runtime.hlo_text import instruction_counts
+from pystage.runtime.reports.hlo_text import instruction_counts
 
 from .measuring import Pairs, Table, in_pairs, in_turn
 from .model import described, images

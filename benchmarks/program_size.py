@@ -12,7 +12,7 @@ import numpy as np
 import vgg19
 
 import pystage
-from pystage.runtime.hlo_text import InstructionCounts, instruction_counts
+from pystage.runtime.reports.hlo_text import InstructionCounts, instruction_counts
 
 from .measuring import Table
 from .model import described, for_jax, images

@@ -11,7 +11,7 @@ import vgg19
 from jax import lax
 
 import pystage
-from pystage.runtime.hlo_text import instruction_counts
+from pystage.runtime.reports.hlo_text import instruction_counts
 
 from .measuring import Pairs, Table, in_pairs
 from .model import for_jax

@@ -16,9 +16,9 @@ import typing as _typing
 from .autocasting import autocast
 from .compiler.diagnostics.errors import StagingError
 from .config import config
-from .runtime.abstract import spec
+from .runtime.arguments.abstract import spec
 from .runtime.function import CompiledFunction
-from .runtime.warn import FallbackWarning, SpecialisationWarning
+from .runtime.reports.warnings import FallbackWarning, SpecialisationWarning
 from .staging import compile
 from .transforms import (
     checkpoint,

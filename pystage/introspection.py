@@ -14,7 +14,7 @@ from .compiler.frontend import FrontendError, stage_function
 from .compiler.hlo.printer import print_function as print_typed
 from .compiler.stage.ir import Function
 from .compiler.stage.printer import print_function as print_lowered
-from .runtime.calling import target_of
+from .runtime.arguments.targets import target_of
 from .runtime.function import BoundFunction, CompiledFunction
 from .runtime.lowering import Lowered
 from .staging import compile

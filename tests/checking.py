@@ -31,8 +31,8 @@ from _pytest.mark import ParameterSet
 import pystage
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.pipeline import Staged
+from pystage.runtime.executables.primitive import pystage_p
 from pystage.runtime.function import CompiledFunction
-from pystage.runtime.primitive import pystage_p
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -23,7 +23,7 @@ import jax
 import numpy as np
 
 from ..compiler.hlo.types import SHORT_NAMES
-from ..runtime.abstract import ArraySpec, spec
+from ..runtime.arguments.abstract import ArraySpec, spec
 
 _ARRAY = re.compile(r"\s*(\w+)\s*\[(.*)\]\s*", re.DOTALL)
 _ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from ..compiler.diagnostics.span import Span
 from ..compiler.hlo.ir import Function
 from ..compiler.hlo.walk import callees
-from ..runtime.hlo_text import Place
+from ..runtime.reports.hlo_text import Place
 from .programs import place_of
 from .targets import is_ours
 

@@ -49,7 +49,7 @@ from ..compiler.ops import (
     TriangularSolve,
     While,
 )
-from ..runtime.hlo_text import Place
+from ..runtime.reports.hlo_text import Place
 from .programs import place_of
 
 _NO_COST = (Constant, Iota, Reshape, BitcastConvert, Call, If, Case, While)

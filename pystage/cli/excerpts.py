@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ..runtime.hlo_text import Place
+from ..runtime.reports.hlo_text import Place
 from .colors import source_lines
 
 

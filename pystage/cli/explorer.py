@@ -16,8 +16,8 @@ from markupsafe import Markup
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
-from ..runtime.calling import definition_of, target_of
-from ..runtime.hlo_text import Place
+from ..runtime.arguments.targets import definition_of, target_of
+from ..runtime.reports.hlo_text import Place
 from .callgraph import Calls, calls_of
 from .colors import STYLES, program_line
 from .costs import Cost, costs_of

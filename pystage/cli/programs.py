@@ -19,9 +19,9 @@ from ..compiler.hlo.walk import functions
 from ..compiler.pipeline import Staged
 from ..compiler.stage.printer import lines_of as lines_of_lowered
 from ..introspection import lower, stage_ir
-from ..runtime.hlo_text import Place, hlo_lines
 from ..runtime.lowering import Compiled, Lowered
-from ..runtime.mlir_text import mlir_lines
+from ..runtime.reports.hlo_text import Place, hlo_lines
+from ..runtime.reports.mlir_text import mlir_lines
 from .targets import Target, is_ours
 
 _COLUMN = 72

@@ -25,8 +25,8 @@ from types import BuiltinFunctionType, FunctionType, ModuleType, TracebackType
 from typing import Any, NamedTuple
 
 from ..compiler.policy import is_own_file
-from ..runtime.calling import Target as CallTarget
-from ..runtime.calling import target_of
+from ..runtime.arguments.targets import Target as CallTarget
+from ..runtime.arguments.targets import target_of
 from ..runtime.function import BoundFunction, CompiledFunction
 from ..transforms import custom_vjp
 from .annotations import (

@@ -14,7 +14,7 @@ from ..compiler.frontend import substituted
 from ..compiler.infer.telling.trail import Trail, watching
 from ..compiler.pipeline import Infer, Staged
 from ..compiler.policy import is_library_file
-from ..runtime.dispatch import Dispatcher
+from ..runtime.dispatch.dispatch import Dispatcher
 from ..runtime.lowering import Canonical
 from .listing import Listing, Mark, is_inside, listings
 from .raises import raises

@@ -25,7 +25,7 @@ from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.span import Span
 from ..compiler.frontend.source import give_source
 from ..compiler.infer.telling.foreign import is_aside
-from ..runtime.abstract import ArraySpec, spec
+from ..runtime.arguments.abstract import ArraySpec, spec
 
 _numbers = itertools.count()
 _NUMBERS = {"float": "0.0", "int": "0", "complex": "0j", "bool": "False"}

@@ -19,9 +19,9 @@ from rich.text import Text
 from ..compiler.diagnostics.span import Span
 from ..compiler.diagnostics.traceback import shows_all_frames
 from ..lazy.counting import Lines, metrics
-from ..runtime.calling import definition_of
+from ..runtime.arguments.targets import definition_of
 from ..runtime.function import CompiledFunction
-from ..runtime.ledger import Account, Change, ledger
+from ..runtime.reports.ledger import Account, Change, ledger
 
 _UNKNOWN = "it was made ahead of its call, or is another function of the same source"
 _SHOWN = 8

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..compiler.hlo.types import ArrayType
 from ..compiler.values.boundary import Form
-from ..runtime.jax_private import register_as_ndarray
+from ..runtime.executables.jax_private import register_as_ndarray
 from . import functions
 from .barrier import placed, value_of
 from .devices import device_named, on_device

@@ -16,7 +16,7 @@ import numpy as np
 from ..compiler.diagnostics.codes_constant import ProgramTooLarge
 from ..compiler.diagnostics.codes_differentiation import NoDerivative
 from ..compiler.diagnostics.errors import StagingError
-from ..runtime.messages import Compilation
+from ..runtime.reports.messages import Compilation
 from .arena import Arena, arena_of
 from .counting import counts
 from .devices import on_device

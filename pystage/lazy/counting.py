@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..compiler.policy import is_own_file
-from ..runtime.messages import Topic, tell
+from ..runtime.reports.messages import Topic, tell
 
 Lines = Counter[tuple[str, str]]
 """Counts by cause or name, and line (`file:number`)."""

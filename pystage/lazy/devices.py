@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..runtime.jax_private import run_with_x64
+from ..runtime.executables.jax_private import run_with_x64
 
 
 class DeviceMismatch(ValueError):

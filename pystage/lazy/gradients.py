@@ -23,8 +23,8 @@ from ..compiler.hlo.ir import Function, Region
 from ..compiler.hlo.types import ArrayType, is_complex, is_floating
 from ..compiler.ops import Add
 from ..compiler.values.boundary import Form
+from ..runtime.executables.transformations import cotangents_of
 from ..runtime.function import BoundFunction, CompiledFunction
-from ..runtime.transforming import cotangents_of
 from .arena import LIMIT, arena_of
 from .array import LazyTensor, from_host
 from .barrier import barrier, placed

@@ -39,7 +39,7 @@ from ..compiler.values.boundary import (
 )
 from ..compiler.values.boundary import View as ViewTemplate
 from ..compiler.values.views import Index, Reshaped, View, Window, read_path, write_path
-from ..runtime.room import with_room
+from ..runtime.executables.stack import with_stack_reserve
 from .arena import arena_of
 from .interpreting_cost import interpreting_cost
 
@@ -163,7 +163,7 @@ def recipe_for(
     )
     try:
         with jax.enable_x64(True), jax.core.eval_context():
-            staged = with_room(lambda: build(infer_program, request, static))
+            staged = with_stack_reserve(lambda: build(infer_program, request, static))
     except StagingError as error:
         demanded = tuple(sorted(static))
         return Refused(error.diagnostics[0].headline), demanded

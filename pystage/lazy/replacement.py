@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime.leaves import fields_of, is_plain, slots_of
+from ..runtime.arguments.classification import fields_of, is_plain, slots_of
 
 _ATOMS = (int, float, complex, bool, str, bytes, type(None))
 _UNCHANGEABLE = (tuple, frozenset, MethodType)

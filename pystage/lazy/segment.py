@@ -21,9 +21,9 @@ from ..compiler.hlo.rewrite import Rewriter
 from ..compiler.pipeline import Staged, finished
 from ..compiler.recursion import deep_recursion
 from ..compiler.values.boundary import Container, Form, Output, Program
-from ..runtime.compiler_options import options_for
-from ..runtime.jax_private import run_with_x64
-from ..runtime.primitive import bind
+from ..runtime.executables.compiler_options import options_for
+from ..runtime.executables.jax_private import run_with_x64
+from ..runtime.executables.primitive import bind
 from .graph import Call, Node, span_of
 
 PROGRAMS = 512

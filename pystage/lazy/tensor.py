@@ -35,9 +35,9 @@ from ..compiler.values.boundary import (
 )
 from ..compiler.values.boundary import View as ViewTemplate
 from ..compiler.values.views import Reshaped, View, Window, path_type
-from ..runtime.leaves import Lazy
-from ..runtime.numpy_private import float_errors
-from ..runtime.results import view_maker
+from ..runtime.arguments.classification import Lazy
+from ..runtime.results.numpy_private import float_errors
+from ..runtime.results.results import view_maker
 from .arena import LIMIT, Registered, arena_of
 from .barrier import barrier, placed, value_of
 from .devices import DeviceMismatch, default_device, on_device

@@ -14,14 +14,14 @@ from ..compiler.diagnostics.span import Span
 from ..compiler.diagnostics.traceback import AT_THE_CALL, end_at_the_call
 from ..compiler.pipeline import Infer, Staged
 from ..deferred import deferred
-from .calling import Calling, Target, target_of
-from .dispatch import Dispatcher, Short, Types
-from .leaves import HasLazy
-from .ledger import ledger
-from .raising import AsRaisedByTheProgram, Raised
-from .results import Pending
-from .specialisation import Elsewhere, Unprepared
-from .warn import FallbackWarning, warn
+from .arguments.classification import HasLazy
+from .arguments.targets import Calling, Target, target_of
+from .dispatch.dispatch import Dispatcher, Short, Types
+from .dispatch.specialisation import Elsewhere, Unprepared
+from .reports.ledger import ledger
+from .reports.warnings import FallbackWarning, warn
+from .results.exceptions import AsRaisedByTheProgram, Raised
+from .results.results import Pending
 
 if TYPE_CHECKING:
     from .lowering import Lowered

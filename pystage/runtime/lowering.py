@@ -14,18 +14,18 @@ from ..autocasting import autocast, product_type
 from ..compiler.emit.stablehlo import emit_module, stands_alone
 from ..compiler.pipeline import Staged
 from ..compiler.values.boundary import Leaf, Spec, Static, Structure
-from .abstract import abstract_form, stand_in
-from .background import interruptible
-from .collector import waiting
-from .compiler_options import Options
-from .dispatch import Described, Dispatcher
-from .entries import Entry
-from .hlo_text import InstructionCounts, instruction_counts
-from .jax_private import run_with_x64
-from .messages import Compilation
-from .primitive import for_platform
-from .raising import AsRaisedByTheProgram, Raised
-from .results import Pending
+from .arguments.abstract import abstract_form, stand_in
+from .dispatch.dispatch import Described, Dispatcher
+from .dispatch.entries import Entry
+from .executables.background import interruptible
+from .executables.compiler_options import Options
+from .executables.garbage_collector import waiting
+from .executables.jax_private import run_with_x64
+from .executables.primitive import for_platform
+from .reports.hlo_text import InstructionCounts, instruction_counts
+from .reports.messages import Compilation
+from .results.exceptions import AsRaisedByTheProgram, Raised
+from .results.results import Pending
 
 Canonical = Callable[[Sequence[Any], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]
 

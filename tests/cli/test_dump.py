@@ -12,8 +12,8 @@ from jax._src.interpreters.mlir import make_ir_context
 from jax._src.lib.mlir import ir
 
 from pystage.introspection import code_lowered
-from pystage.runtime.hlo_text import hlo_lines
-from pystage.runtime.mlir_text import mlir_lines
+from pystage.runtime.reports.hlo_text import hlo_lines
+from pystage.runtime.reports.mlir_text import mlir_lines
 
 from .commands import HERE, fit, main, target
 

@@ -15,7 +15,7 @@ from pystage.compiler.hlo.types import FLOAT64, ArrayType
 from pystage.compiler.ops import Add, Call, Negate
 from pystage.compiler.pipeline import Request, build
 from pystage.compiler.values.boundary import Known, Program
-from pystage.runtime.primitive import bind
+from pystage.runtime.executables.primitive import bind
 
 TYPE = ArrayType(FLOAT64, (2,))
 

@@ -12,7 +12,7 @@ import pystage
 from explain import programs
 from pystage.explain import Explanation, Listing, Mark
 from pystage.explain.text import as_json, as_text
-from pystage.runtime.ledger import ledger
+from pystage.runtime.reports.ledger import ledger
 
 X = np.ones((3, 3))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...compiler.diagnostics.span import Span
-from ...runtime.calling import definition_of, target_of
+from ...runtime.arguments.targets import definition_of, target_of
 from ...runtime.function import BoundFunction, CompiledFunction
 from ...staging import compile
 from ...transforms import custom_vjp

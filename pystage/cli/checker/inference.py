@@ -16,7 +16,7 @@ from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
 from ...compiler.pipeline import Staged
 from ...explain.raises import raises
-from ...runtime.calling import target_of
+from ...runtime.arguments.targets import target_of
 from ..annotations import Sizes
 from ..targets import as_written
 from .functions import Checked, NotChecked

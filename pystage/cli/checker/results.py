@@ -20,7 +20,7 @@ from ...compiler.values.boundary import (
     Template,
     View,
 )
-from ...runtime.abstract import ArraySpec
+from ...runtime.arguments.abstract import ArraySpec
 from ..annotations import ArrayAnnotation, NotAnArgument, array_annotation, shown, size_of
 
 _KINDS = {bool: "b", int: "biu", float: "biufV", complex: "biufcV"}

@@ -1,1 +1,1 @@
-"""Rewrites of HLO IR: a function in, an equivalent one out. `pipeline.py` and `runtime/primitive.py` give their order."""
+"""Rewrites of HLO IR: a function in, an equivalent out. `pipeline.py` and `executables/primitive.py` give their order."""

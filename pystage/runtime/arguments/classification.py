@@ -1,0 +1,239 @@
+"""What the runtime makes of an argument, by its exact type: a leaf of some kind, or something to open.
+
+Containers and plain objects are opened into keys and values; everything else is a leaf. A dynamic leaf is an
+input of the compiled program, a static one is part of its signature. No user code runs here, and nothing is
+registered anywhere: the rules live as long as the compiled function that made them.
+"""
+
+from __future__ import annotations
+
+import collections
+import enum
+import functools
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...compiler.hlo.types import SHORT_NAMES
+from ...compiler.library.jax.registry import is_static_node
+from ...compiler.policy import is_of_jax
+from ...compiler.values.generators import GENERATORS
+
+Opened = tuple[tuple[Any, ...], Sequence[Any]]
+Opener = Callable[[Any], Opened]
+"""From a container or an object to its keys and its values."""
+
+
+class Kind(enum.Enum):
+    """What kind of leaf an object is."""
+
+    JAX = "jax.Array"
+    TRACER = "a value of a JAX transformation around the call"
+    NDARRAY = "ndarray"
+    SCALAR = "numpy scalar"
+    NUMBER = "int, float or complex"
+    STATIC = "known while compiling"
+    ABSTRACT = "a description of an array"
+    UNSUPPORTED = "unsupported"
+
+
+Rule = Kind | Opener
+
+BY_VALUE: frozenset[type] = frozenset({str, bytes, bool, type(None)})
+"""Static leaves that are compared by value; others are compared by identity."""
+
+_STATIC: tuple[type, ...] = (
+    str,
+    bytes,
+    bool,
+    type(None),
+    type(Ellipsis),
+    type(NotImplemented),
+    type,
+    enum.Enum,
+    np.dtype,
+    np.ufunc,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    type(np.random.Generator.normal),  # a function written in Cython
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.ModuleType,
+    types.GenericAlias,
+    types.UnionType,
+)
+_NUMBERS = frozenset({int, float, complex})
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement (or by a C module that asks for it)
+_POINTER = np.dtype(np.intp).itemsize
+
+
+class HasLazy(Exception):
+    """Raised where an argument is a lazy tensor, which `pystage.lazy` serves."""
+
+
+class Lazy:
+    """Base class of lazy tensors."""
+
+    __slots__ = ()
+
+
+class Abstract:
+    """Base class of what stands for an argument in `lower`: a form, a type, no value."""
+
+    __slots__ = ()
+
+
+def rule_of(value: Any, static_types: tuple[type, ...]) -> Rule:
+    """What to make of `value` and of all objects of its type. `static_types` are static besides the usual."""
+    cls = type(value)
+    if isinstance(value, Lazy):
+        raise HasLazy
+    if isinstance(value, jax.core.Tracer):
+        return Kind.TRACER
+    if isinstance(value, jax.Array):
+        return Kind.JAX
+    if isinstance(value, np.ndarray):
+        return Kind.NDARRAY if cls is np.ndarray else Kind.UNSUPPORTED
+    if isinstance(value, np.generic):
+        return Kind.SCALAR if np.dtype(cls) in SHORT_NAMES else Kind.UNSUPPORTED
+    if cls in _NUMBERS:
+        return Kind.NUMBER
+    if isinstance(value, jax.ShapeDtypeStruct | Abstract):
+        return Kind.ABSTRACT
+    if isinstance(value, (*_STATIC, *static_types)):
+        return Kind.STATIC
+    opener = _container(value, cls)
+    if opener is not None:
+        return opener
+    if is_of_jax(cls):
+        return Kind.STATIC
+    if is_static_node(value):
+        return Kind.STATIC
+    if is_plain(cls):
+        return _object_opener(cls)
+    return Kind.UNSUPPORTED
+
+
+def _container(value: Any, cls: type) -> Opener | None:
+    if cls is list or cls is tuple:
+        return _open_sequence
+    if cls in (dict, collections.OrderedDict, collections.defaultdict):
+        return _open_dict
+    if isinstance(value, tuple) and hasattr(cls, "_fields"):
+        return functools.partial(_open_named, tuple(cls._fields))
+    if cls is types.MethodType:
+        return _open_method
+    if isinstance(value, functools.partial):
+        return _open_partial
+    if cls is slice:
+        return _open_slice
+    if cls is range:
+        return _open_range
+    if cls in GENERATORS:
+        return _open_generator
+    return None
+
+
+def _open_sequence(value: Sequence[Any]) -> Opened:
+    return (), value
+
+
+def _open_dict(value: dict[Any, Any]) -> Opened:
+    return tuple(value), tuple(value.values())
+
+
+def _open_named(fields: tuple[str, ...], value: tuple[Any, ...]) -> Opened:
+    return fields, value
+
+
+def _open_method(value: types.MethodType) -> Opened:
+    return ("__func__", "__self__"), (value.__func__, value.__self__)
+
+
+def _open_partial(value: functools.partial[Any]) -> Opened:
+    return ("func", "args", "keywords"), (value.func, value.args, value.keywords)
+
+
+def _open_slice(value: slice) -> Opened:
+    return ("start", "stop", "step"), (value.start, value.stop, value.step)
+
+
+def _open_range(value: range) -> Opened:
+    return ("start", "stop", "step"), (value.start, value.stop, value.step)
+
+
+def _open_generator(value: Any) -> Opened:
+    return (), ()
+
+
+def slots_of(cls: type) -> dict[str, Any]:
+    """The slot descriptors of a class and its bases, by attribute name."""
+    found: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        for name, member in vars(base).items():
+            if isinstance(member, types.MemberDescriptorType):
+                found[name] = member
+    return found
+
+
+def is_plain(cls: type) -> bool:
+    """True if all that an instance holds are attributes: a class of Python code, with no C state below."""
+    for base in cls.__mro__:
+        if base is not object and not base.__flags__ & _HEAP_TYPE:
+            return False
+    slots = len(slots_of(cls))
+    if not slots and not cls.__dictoffset__:
+        return False
+    # Besides its slots an instance of a Python class has at most a dictionary and a list of weak references.
+    return cls.__basicsize__ - object.__basicsize__ <= (slots + 2) * _POINTER
+
+
+def _object_opener(cls: type) -> Opener:
+    slots = slots_of(cls)
+    if not slots:
+        return _open_object
+    return functools.partial(_open_slotted, tuple(slots.items()), bool(cls.__dictoffset__))
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """The instance dictionary, without running a `__getattribute__` of the user's."""
+    fields = object.__getattribute__(value, "__dict__")
+    assert isinstance(fields, dict)
+    return fields
+
+
+def _open_object(value: Any) -> Opened:
+    fields = fields_of(value)
+    return tuple(fields), tuple(fields.values())
+
+
+def _open_slotted(slots: tuple[tuple[str, Any], ...], has_dict: bool, value: Any) -> Opened:
+    keys: list[str] = []
+    values: list[Any] = []
+    for name, member in slots:
+        try:
+            values.append(member.__get__(value))
+        except AttributeError:  # never assigned, or deleted
+            continue
+        keys.append(name)
+    if has_dict:
+        fields = fields_of(value)
+        keys += fields
+        values += fields.values()
+    return tuple(keys), tuple(values)
+
+
+def dtype_problem(dtype: np.dtype[Any]) -> str | None:
+    """Why arrays of `dtype` cannot be staged, or None if they can."""
+    if dtype.names is not None:
+        return "a structured dtype"
+    if dtype.hasobject:
+        return "Python objects as elements"
+    if not dtype.isnative:
+        return "a byte order that is not this machine's"
+    if dtype not in SHORT_NAMES:
+        return f"the element type {dtype}"
+    return None

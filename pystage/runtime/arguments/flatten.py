@@ -1,0 +1,228 @@
+"""Arguments taken apart: into leaves and a shape at each call, into `Spec`s when a call is specialised.
+
+A shape is a tuple of `Layout`s, one for each container in the order of a depth-first walk. Layouts are made
+once for each combination of class, keys and types of the values, so that a container that holds only leaves
+costs one look-up however many there are, and shapes are compared by identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import jax
+
+from ...compiler.diagnostics.codes_runtime import (
+    CyclicArgument,
+    IntegerTooLarge,
+    NestedTooDeeply,
+    UnsupportedArgument,
+    UnsupportedElements,
+)
+from ...compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from ...compiler.diagnostics.span import Span
+from ...compiler.hlo.types import ArrayType
+from ...compiler.values.boundary import Form, Leaf, Spec, Static, Structure
+from .classification import Kind, Opener, Rule, dtype_problem, rule_of
+from .inputs import TypeKey, is_key, key_data_type, type_key
+
+INT64 = range(-(2**63), 2**63)
+_IMMUTABLE = (tuple, range, slice)
+_FORMS = {
+    Kind.NUMBER: Form.PYTHON,
+    Kind.SCALAR: Form.SCALAR,
+    Kind.NDARRAY: Form.NDARRAY,
+    Kind.JAX: Form.JAX,
+    Kind.TRACER: Form.JAX,
+}
+
+
+class Layout:
+    """One container: its class, its keys, and what stands at each of them."""
+
+    __slots__ = ("cls", "keys", "openers", "types")
+
+    def __init__(
+        self,
+        cls: type,
+        keys: tuple[Any, ...],
+        types: tuple[type, ...],
+        openers: tuple[Opener | None, ...] | None,
+    ) -> None:
+        self.cls = cls
+        self.keys = keys
+        self.types = types
+        self.openers = openers
+        """For each value, what opens it, or None for a leaf; None instead of the tuple if all are leaves."""
+
+
+Shape = tuple[Layout, ...]
+AbstractTypes = Callable[[Any], tuple[Any, Form]]
+"""What stands for an argument in `lower`: something with its shape and dtype, and its form."""
+
+
+class Flattener:
+    """Takes arguments apart; one for each compiled function."""
+
+    def __init__(self, static_types: tuple[type, ...] = ()) -> None:
+        self._static_types = static_types
+        self.rules: dict[type, Rule] = {}
+        self._layouts: dict[tuple[Any, ...], Layout] = {}
+
+    def flatten(self, cls: type, keys: tuple[Any, ...], values: Sequence[Any]) -> tuple[Shape, list[Any]]:
+        """The shape and the leaves of a container. RecursionError if it is cyclic or very deep."""
+        shape: list[Layout] = []
+        leaves: list[Any] = []
+        self._open(cls, keys, values, shape, leaves)
+        return tuple(shape), leaves
+
+    def containers(self, values: Sequence[Any]) -> list[Any]:
+        """The mutable containers inside, each occurrence, in the order of a depth-first walk."""
+        found: list[Any] = []
+        for value in values:
+            rule = self.rule(value)
+            if not isinstance(rule, Kind):
+                if not isinstance(value, _IMMUTABLE):
+                    found.append(value)
+                found += self.containers(rule(value)[1])
+        return found
+
+    def rule(self, value: Any) -> Rule:
+        """What is made of `value`."""
+        found = self.rules.get(type(value))
+        if found is None:
+            found = self.rules[type(value)] = rule_of(value, self._static_types)
+        return found
+
+    def _open(
+        self, cls: type, keys: tuple[Any, ...], values: Sequence[Any], shape: list[Layout], leaves: list[Any]
+    ) -> None:
+        types = tuple(map(type, values))
+        layout = self._layouts.get((cls, keys, types)) or self._layout(cls, keys, types, values)
+        shape.append(layout)
+        openers = layout.openers
+        if openers is None:
+            leaves.extend(values)
+            return
+        for value, opener in zip(values, openers, strict=True):
+            if opener is None:
+                leaves.append(value)
+            else:
+                inner_keys, inner_values = opener(value)
+                self._open(type(value), inner_keys, inner_values, shape, leaves)
+
+    def _layout(
+        self, cls: type, keys: tuple[Any, ...], types: tuple[type, ...], values: Sequence[Any]
+    ) -> Layout:
+        """The layout of a container that `_open` did not find.
+
+        Keys of one value may be of different types (`1`, `True`, `1.0`), so only layouts whose keys are all
+        strings are found by the keys alone.
+        """
+        key_types = tuple(map(type, keys))
+        key: tuple[Any, ...] = (cls, keys, types)
+        if any(t is not str for t in key_types):
+            key = (cls, keys, key_types, types)
+            found = self._layouts.get(key)
+            if found is not None:
+                return found
+        rules = [self.rule(value) for value in values]
+        openers = tuple([None if isinstance(rule, Kind) else rule for rule in rules])
+        made = Layout(cls, keys, types, None if all(o is None for o in openers) else openers)
+        return self._layouts.setdefault(key, made)
+
+
+class Description:
+    """The arguments of one call as `Spec`s, and the path of each leaf.
+
+    Raises `DiagnosticError` (PS8xx) for what cannot enter a program, with its path.
+    """
+
+    def __init__(
+        self,
+        flattener: Flattener,
+        span: Span | None,
+        abstract: AbstractTypes | None = None,
+    ) -> None:
+        self._flattener = flattener
+        self._span = span
+        self._abstract = abstract
+        self._open: set[int] = set()
+        self._identities: dict[int, int] = {}
+        self._arrays: dict[int, int] = {}
+        self._staged: set[Any] = set()  # element types that a program can have
+        self.leaves: list[Any] = []
+        """The dynamic leaves, in the order in which `Flattener` gives them."""
+        self.paths: list[str] = []
+        self.types: list[TypeKey] = []
+        self.pattern: list[int] = []
+        """For each occurrence of a mutable container, in the order of the walk, the number of its object."""
+
+    def spec(self, value: Any, path: str) -> Spec:
+        """The spec of one argument, whose path begins with its name."""
+        rule = self._flattener.rule(value)
+        if not isinstance(rule, Kind):
+            return self._structure(value, path, rule)
+        if rule is Kind.STATIC:
+            return Static(value)
+        if rule is Kind.UNSUPPORTED or (rule is Kind.ABSTRACT and self._abstract is None):
+            self._fail(UnsupportedArgument(span=self._span, path=path, kind=_kind(value)))
+        return self._leaf(value, path, rule)
+
+    def _fail(self, diagnostic: Diagnostic) -> NoReturn:
+        raise DiagnosticError(diagnostic)
+
+    def _structure(self, value: Any, path: str, opener: Opener) -> Spec:
+        if id(value) in self._open:
+            self._fail(CyclicArgument(span=self._span, path=path))
+        self._open.add(id(value))
+        identity = self._identities.setdefault(id(value), len(self._identities))
+        if not isinstance(value, _IMMUTABLE):
+            self.pattern.append(identity)
+        keys, values = opener(value)
+        try:
+            steps = keys or tuple(range(len(values)))
+            children = tuple(
+                [self.spec(v, _step(path, value, k)) for k, v in zip(steps, values, strict=True)]
+            )
+        except RecursionError:
+            self._fail(NestedTooDeeply(span=self._span, path=path[:60], depth=len(self._open)))
+        self._open.remove(id(value))
+        return Structure(type(value), steps, children, identity)
+
+    def _leaf(self, value: Any, path: str, kind: Kind) -> Leaf:
+        index = len(self.leaves)
+        self.leaves.append(value)
+        self.paths.append(path)
+        if kind is Kind.NDARRAY:
+            index = self._arrays.setdefault(id(value), index)
+        if kind is Kind.NUMBER and isinstance(value, int) and value not in INT64:
+            self._fail(IntegerTooLarge(span=self._span, path=path, value=f"{value:#x}"[:20] + "…"))
+        if kind is Kind.ABSTRACT:
+            assert self._abstract is not None
+            value, form = self._abstract(value)
+        else:
+            form = _FORMS[kind]
+        key = type_key(value, form)
+        self.types.append(key)
+        shape, dtype, weak = key
+        if dtype not in self._staged:
+            if is_key(dtype):
+                return Leaf(index, key_data_type(shape, dtype), form, False, str(jax.random.key_impl(value)))
+            problem = dtype_problem(dtype)
+            if problem is not None:
+                self._fail(UnsupportedElements(span=self._span, path=path, problem=problem))
+            self._staged.add(dtype)
+        writable = kind is not Kind.NDARRAY or bool(value.flags.writeable)
+        return Leaf(index, ArrayType(dtype, shape), form, weak, writable=writable)
+
+
+def _kind(value: Any) -> str:
+    cls = type(value)
+    return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _step(path: str, value: Any, key: Any) -> str:
+    if isinstance(value, list | dict) or type(value) is tuple:
+        return f"{path}[{key!r}]"
+    return f"{path}.{key}"

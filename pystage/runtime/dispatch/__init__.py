@@ -1,0 +1,1 @@
+"""From a call to the specialisation that serves it."""

@@ -1,0 +1,582 @@
+"""From a call to the specialisation that serves it, which is made where there is none.
+
+In: a plain function, and the arguments of a call in canonical form (`arguments/targets.py`). Out: what the plain run
+would have given. How calls are told apart stands in `entries.py`.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import jax
+import numpy as np
+
+from ...compiler.diagnostics.codes_runtime import MutationUnderTransformation, SharedObject
+from ...compiler.diagnostics.diagnostic import DiagnosticError
+from ...compiler.diagnostics.errors import StagingError
+from ...compiler.diagnostics.span import Span
+from ...compiler.pipeline import Infer, Request, Staged
+from ...compiler.values.boundary import Form, Guard, GuardKind, HiddenInput, Leaf, Spec, Structure
+from ...compiler.values.demand import no_value
+from ..arguments.abstract import abstract_form
+from ..arguments.classification import Kind
+from ..arguments.flatten import AbstractTypes, Description, Flattener, Shape
+from ..arguments.inputs import type_key
+from ..arguments.targets import Calling, definition_of
+from ..executables.jax_private import enable_x64, restore_x64, run_with_x64
+from ..guards.environment import Read, Reader
+from ..guards.feedback import Feedback
+from ..random.draws import DrawFailed, DrawPlan, Performance
+from ..reports.ledger import Change, Known, changes, ledger
+from ..reports.warnings import SpecialisationWarning, warn
+from ..results.exceptions import Raised, raised_at
+from ..results.host_memory import readable
+from ..results.results import Pending, Plan, Received
+from .entries import MAX_SPECIALISATIONS, Entry, Family, Group
+from .eviction import Programs
+from .specialisation import Context, Elsewhere, Specialisation, stage
+
+_ATTEMPTS = MAX_SPECIALISATIONS + 4
+"""How often a call may find that it needs another specialisation: of each of the family, and when the family is split."""
+THRASH = 16
+"""So many failed guards of one kind of call are reported."""
+
+
+_config = jax.config
+_Tracer = jax.core.Tracer
+
+Types = type | tuple[type, ...]
+HostWay = Callable[[Sequence[Any], tuple[Any, ...]], Any]
+Short = tuple[Read, Callable[..., Any], HostWay | None, Entry, Specialisation]
+"""The short way of a call: what reads its hidden inputs, what runs it, what runs it if something is not a
+`jax.Array`, and whose it is."""
+
+
+def types_of(args: Sequence[Any]) -> Types:
+    """The key of a short way: the types of the arguments."""
+    return type(args[0]) if len(args) == 1 else tuple(map(type, args))
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """The arguments of one call as specs, and which leaves are donated."""
+
+    description: Description
+    args: tuple[Spec, ...]
+    kwargs: Mapping[str, Spec]
+    donated: tuple[int, ...]
+
+    def value_of(self, leaf: int) -> Any:
+        """The value of a leaf that can be a constant; None for arrays and for what has only a type."""
+        value = self.description.leaves[leaf]
+        return value if type(value) in (int, float, complex) or isinstance(value, np.generic) else None
+
+
+class Dispatcher:
+    """The specialisations of one function, and the calls of it."""
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        name: str,
+        infer: Infer,
+        donate: frozenset[int | str] = frozenset(),
+        static_types: tuple[type, ...] = (),
+    ) -> None:
+        self.fn = fn
+        self.name = name
+        self.calling = Calling(fn)
+        self.flattener = Flattener(static_types)
+        self.groups: dict[Shape, Group] = {}
+        self.short: dict[Types, Short] = {}
+        """The short ways of calls by position whose arguments all are leaves, by their types."""
+        self._feedback = Feedback()
+        self._known: deque[Known] = deque(maxlen=16)
+        """What the latest programs were made for."""
+        self._changed: tuple[Change, ...] = ()
+        """What is not any more as it was when the program was made that would serve the call at hand."""
+        self.programs = Programs(name, self.short)
+        self._infer = infer
+        self._donate = donate
+        self._lock = threading.Lock()
+
+    @functools.cached_property
+    def span(self) -> Span | None:
+        """Where the function is defined."""
+        return definition_of(self.fn)
+
+    # -- calls
+
+    def call(self, args: Sequence[Any], kwargs: dict[str, Any], keep_failures: bool = False) -> Any:
+        """Runs the function. StagingError if it cannot be staged for these arguments.
+
+        `keep_failures`: calls of the kind fail at once from then on, without another try.
+        """
+        values = (*args, *kwargs.values()) if kwargs else args
+        try:
+            shape, leaves = self.flattener.flatten(tuple, tuple(kwargs), values)
+        except RecursionError:
+            self.describe(args, kwargs)
+            raise
+        group = self.groups.get(shape) or self._group(shape, leaves, args, kwargs)
+        dynamic, key = group.split(leaves)
+        entry = group.entries.get(key) or self._entry(group, key, args, kwargs, leaves)
+        family = entry.shared if entry.by_types is None else entry.family(dynamic)
+        if family.failure is not None:
+            raise family.failure.with_traceback(None)
+        found = family.by_value.get(family.values(dynamic) if family.demanded else ())
+        if found:
+            hidden = found[0].read(args, kwargs)
+            if hidden is not None and (found[0].pattern is None or self._fits(found[0], values)):
+                try:
+                    return self._run(entry, found[0], args, kwargs, dynamic, hidden)
+                except Elsewhere:
+                    entry.split()
+        return self._run_another(group, entry, args, kwargs, dynamic, keep_failures)
+
+    def _run_another(
+        self,
+        group: Group,
+        entry: Entry,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        keep_failures: bool,
+    ) -> Any:
+        """Runs a specialisation other than the first of the family, or a new one."""
+        for _ in range(_ATTEMPTS):
+            family = entry.family(leaves)
+            with family.lock:
+                chosen, hidden = self._find(family, args, kwargs, leaves)
+                if chosen is None:
+                    chosen, hidden = self._make(group, entry, family, args, kwargs, leaves, keep_failures)
+            try:
+                return self._run(entry, chosen, args, kwargs, leaves, hidden)
+            except Elsewhere:
+                if entry.by_types is not None:
+                    chosen.refuse(hidden)
+                entry.split()
+        raise RuntimeError(
+            f"internal error of pystage: JAX sees other types in a call of `{self.name}` than the call has; "
+            "please report this"
+        )
+
+    def _find(
+        self, family: Family, args: Sequence[Any], kwargs: dict[str, Any], leaves: Sequence[Any]
+    ) -> tuple[Specialisation | None, tuple[Any, ...]]:
+        """The specialisation of the family that holds now, and its hidden inputs."""
+        values = (*args, *kwargs.values())
+        for specialisation in family.find(leaves):
+            hidden = specialisation.read(args, kwargs)
+            if hidden is not None and self._fits(specialisation, values):
+                family.prefer(specialisation, leaves)
+                return specialisation, hidden
+        return None, ()
+
+    def _run(
+        self,
+        entry: Entry,
+        specialisation: Specialisation,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        hidden: tuple[Any, ...],
+        performance: Performance | None = None,
+    ) -> Any:
+        context = entry.context
+        if context.traced:
+            return specialisation.inline((*leaves, *hidden))
+        if specialisation.draws is not None and performance is None:
+            return self._draw_and_run(entry, specialisation, args, kwargs, leaves, hidden)
+        inputs = (readable(leaves), readable(hidden)) if specialisation.memory else (leaves, hidden)
+        if performance is not None:
+            inputs = inputs[0], [*inputs[1], *performance.results]
+        try:
+            if specialisation.host and not context.x64:
+                out = run_with_x64(specialisation.start, ((*inputs[0], *inputs[1]),))
+            else:
+                out = specialisation.start((*inputs[0], *inputs[1]))
+        except (TypeError, OverflowError):
+            self.describe(args, kwargs)  # says it better, if it is about an argument
+            raise
+        finally:
+            self.programs.note_use(specialisation)
+            if specialisation.compiling:
+                entry.hide()
+            elif entry.hidden:
+                entry.show()
+        if type(out) is not Pending:
+            if specialisation.single is None:
+                return out
+            if not isinstance(out, jax.core.Tracer):
+                if specialisation.slow:
+                    specialisation.settle(out)
+                return specialisation.single.convert(out)
+            return self._run_now(entry, specialisation, args, kwargs, leaves, hidden, performance)
+        return self.finish(entry, specialisation, out, args, kwargs, leaves, hidden, performance)
+
+    def _run_now(self, *call: Any) -> Any:
+        """`_run` while JAX is tracing around the call, but nothing in it is traced: as the plain code would."""
+        with jax.core.eval_context():
+            return self._run(*call)
+
+    def _draw_and_run(
+        self,
+        entry: Entry,
+        specialisation: Specialisation,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        hidden: tuple[Any, ...],
+    ) -> Any:
+        """Runs a program for which the host draws. Nothing is drawn before it is certain that it will run."""
+        draws = specialisation.draws
+        assert draws is not None
+        count = len(specialisation.hidden_paths)
+        hidden, read = hidden[:count], hidden[count:]
+        plan = specialisation.plan_for((*leaves, *hidden))
+        self._check_memory(entry, specialisation, plan, args, kwargs, leaves, hidden)
+        try:
+            performance = draws.perform(leaves, read, keep=not specialisation.drawn)
+        except DrawFailed as failed:
+            if specialisation.staged.program.mutations or draws.timed:
+                raise StagingError((failed.refusal(),)) from failed.error
+            raise raised_at(failed.error, failed.step.span) from None
+        if specialisation.drawn:
+            return self._run(entry, specialisation, args, kwargs, leaves, hidden, performance)
+        try:
+            result = self._run(entry, specialisation, args, kwargs, leaves, hidden, performance)
+        except Raised:
+            raise
+        except BaseException:  # it could not be compiled
+            performance.undo()
+            raise
+        specialisation.drawn = True
+        return result
+
+    def _host_way(self, entry: Entry, specialisation: Specialisation) -> HostWay:
+        """`_run` in few steps, for a call whose arguments are the leaves, not all of them `jax.Array`s."""
+        x64, run, memory = entry.context.x64, specialisation.run, specialisation.memory
+        convert = specialisation.single.convert if specialisation.single is not None else None
+        plainly = x64 or specialisation.draws is not None
+
+        def call(args: Sequence[Any], hidden: tuple[Any, ...]) -> Any:
+            if _config.jax_enable_x64 is not x64:
+                return self.call(args, {})
+            if plainly:
+                return self._run(entry, specialisation, args, {}, args, hidden)
+            inputs = (*args, *hidden) if hidden else args
+            if memory:
+                inputs = readable(inputs)
+            try:
+                previous = None
+                try:
+                    previous = enable_x64()
+                    made = run(*inputs)
+                finally:
+                    restore_x64(previous)
+            except (TypeError, OverflowError):
+                self.describe(args, {})
+                raise
+            if type(made) is Pending:
+                return self.finish(entry, specialisation, made, args, {}, args, hidden)
+            if convert is None:
+                return made
+            if isinstance(made, _Tracer):
+                return self._run_now(entry, specialisation, args, {}, args, hidden)
+            if specialisation.slow:
+                specialisation.settle(made)
+            return convert(made)
+
+        return call
+
+    def finish(
+        self,
+        entry: Entry,
+        specialisation: Specialisation,
+        out: Pending,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        hidden: tuple[Any, ...],
+        performance: Performance | None = None,
+    ) -> Any:
+        """What the caller gets, where `jax.jit` does not make it itself."""
+        plan, values = out.plan, out.values
+        if values and isinstance(values[0], jax.core.Tracer):
+            return self._run_now(entry, specialisation, args, kwargs, leaves, hidden, performance)
+        self._check_memory(entry, specialisation, plan, args, kwargs, leaves, hidden)
+        if specialisation.slow and values and plan.waits(specialisation.memory):
+            specialisation.settle(values[0])
+        return plan.finish(values, args, kwargs, specialisation.memory, performance)
+
+    def _check_memory(
+        self,
+        entry: Entry,
+        specialisation: Specialisation,
+        plan: Plan,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        hidden: tuple[Any, ...],
+    ) -> None:
+        if plan.checks_memory:
+            received = [Received(v, p, False) for v, p in zip(leaves, entry.paths, strict=True)]
+            received += [
+                Received(v, p, True) for v, p in zip(hidden, specialisation.hidden_paths, strict=True)
+            ]
+            plan.check_memory(args, kwargs, received, self.span)
+
+    def _fits(self, specialisation: Specialisation, values: Sequence[Any]) -> bool:
+        """True if the same containers are the same objects as when the program was made, if that matters."""
+        if specialisation.pattern is None:
+            return True
+        numbers: dict[int, int] = {}
+        found = [numbers.setdefault(id(c), len(numbers)) for c in self.flattener.containers(values)]
+        return found == specialisation.pattern
+
+    # -- what is made when a call is new
+
+    def _group(
+        self, shape: Shape, leaves: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Group:
+        self.calling.check(args, kwargs)
+        kinds = [k for k in map(self.flattener.rule, leaves) if isinstance(k, Kind)]
+        made = Group(kinds, [type(leaf) for leaf in leaves], len(shape) == 1)
+        return self.groups.setdefault(shape, made)
+
+    def describe(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], abstract: AbstractTypes | None = None
+    ) -> Described:
+        """The arguments as specs; StagingError (PS8xx) for what cannot enter a program.
+
+        `abstract` gives the types of what stands for an argument in `lower`.
+        """
+        description = Description(self.flattener, self.span, abstract)
+        names = [*self.calling.argument_names(len(args)), *kwargs]
+        donated: list[int] = []
+        specs: list[Spec] = []
+        try:
+            for position, value in enumerate((*args, *kwargs.values())):
+                first = len(description.leaves)
+                specs.append(description.spec(value, names[position]))
+                if names[position] in self._donate or (position < len(args) and position in self._donate):
+                    donated += range(first, len(description.leaves))
+        except DiagnosticError as error:
+            raise StagingError((error.diagnostic,)) from None
+        named = dict(zip(kwargs, specs[len(args) :], strict=True))
+        return Described(description, tuple(specs[: len(args)]), named, tuple(donated))
+
+    @property
+    def staged(self) -> list[Staged]:
+        """The programs that are kept, in the order in which they were made."""
+        return self.programs.staged
+
+    def _note_program(self, staged: Staged, request: Request, seconds: float) -> None:
+        self.programs.staged.append(staged)
+        names = [*self.calling.argument_names(len(request.args)), *request.kwargs]
+        known = Known(dict(zip(names, (*request.args, *request.kwargs.values()))), staged)
+        changed, before = self._changed, list(self._known)
+        self._known.append(known)
+        self._changed = ()
+        number = len(self.programs.staged)
+
+        def why() -> tuple[Change, ...]:
+            return changed or changes(before, known)
+
+        ledger.note_program(self.name, self.span, staged, why, seconds, number)
+
+    def _take_away(
+        self, group: Group, entry: Entry, family: Family, values: Any, made: Specialisation
+    ) -> None:
+        """No call finds this specialisation any more."""
+        family.take_away(made, values)
+        entry.take_away(made)
+        if entry.empty:
+            group.take_away(entry)
+        if not group.entries:
+            for shape in [shape for shape, each in list(self.groups.items()) if each is group]:
+                self.groups.pop(shape, None)
+
+    def context(self, described: Described, traced: bool) -> Context:
+        """What the specialisations for such arguments have in common."""
+        forms: dict[int, Form] = {}
+        for spec in (*described.args, *described.kwargs.values()):
+            _collect_forms(spec, forms)
+        paths = tuple(described.description.paths)
+        request = Request(
+            self.fn,
+            self.name,
+            self.span,
+            described.args,
+            described.kwargs,
+            value_of=no_value,
+            path_of=paths.__getitem__,
+            given="it is traced by JAX" if traced else "only its type is given",
+        )
+        return Context(
+            infer=self._infer,
+            request=request,
+            signature=self.calling.signature(len(described.args), tuple(described.kwargs)),
+            # A second occurrence of an ndarray has no leaf of its own.
+            forms=tuple([forms.get(i, Form.NDARRAY) for i in range(len(paths))]),
+            x64=jax.config.jax_enable_x64,
+            traced=traced,
+            donated=tuple([i for i in described.donated if forms.get(i) is Form.JAX]),
+            on_staged=self._note_program,
+        )
+
+    def _entry(
+        self,
+        group: Group,
+        key: tuple[Any, ...],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+    ) -> Entry:
+        described = self.describe(args, kwargs)
+        static = tuple([leaves[i] for i in group.static])
+        paths = tuple(described.description.paths)
+        made = Entry(self.context(described, group.traced), static, paths, self.short)
+        if group.traced:
+            made.split()
+        return group.entries.setdefault(key, made)
+
+    def _make(
+        self,
+        group: Group,
+        entry: Entry,
+        family: Family,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        keep_failures: bool,
+    ) -> tuple[Specialisation, tuple[Any, ...]]:
+        """A new specialisation for this call, and its hidden inputs."""
+        self._note_guard_failure(family, args, kwargs, leaves)
+        try:
+            static = {i: leaves[i] for i in family.demanded}
+            made, hidden = self.specialise(entry.context, self.describe(args, kwargs), args, kwargs, static)
+        except StagingError as error:
+            if keep_failures:
+                entry.split()
+                entry.family(leaves).fail(error)
+            raise
+        family.add(made, leaves)
+        if made.host:
+            group.read_x64()
+        if not (kwargs or family.demanded or made.pattern or entry.by_types) and group.is_flat(args):
+            key = types_of(args)
+            host = self._host_way(entry, made) if made.host or made.draws is not None else None
+            entry.shorts[key] = made.read, made.run, host, entry, made
+            entry.show()
+        values = family.values(leaves)
+        self.programs.add(made, lambda: self._take_away(group, entry, family, values, made))
+        return made, hidden
+
+    def infer(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Staged:
+        """The program for these arguments, or for what stands for them; nothing is kept of it."""
+        self.calling.check(args, kwargs)
+        described = self.describe(args, kwargs, abstract_form)
+        context = self.context(described, traced=False)
+        return stage(context, replace(context.request, value_of=described.value_of), {}, context.x64)
+
+    def specialise(
+        self,
+        context: Context,
+        described: Described,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        static: Mapping[int, Any],
+    ) -> tuple[Specialisation, tuple[Any, ...]]:
+        """A new specialisation for these arguments, and its hidden inputs."""
+        description = described.description
+        request = replace(
+            context.request, args=described.args, kwargs=described.kwargs, value_of=described.value_of
+        )
+        paths = tuple(description.paths)
+        asked = {leaf: described.value_of(leaf) for leaf in self._feedback.demanded(paths)}
+        static = {**{leaf: value for leaf, value in asked.items() if value is not None}, **static}
+        began = time.perf_counter()
+        try:
+            staged = stage(context, self._feedback.request(request, paths), static, context.x64)
+        except StagingError:
+            ledger.account(self.name, self.span).inference += time.perf_counter() - began
+            raise
+        if self._feedback.note_stores(staged.program):
+            staged = stage(context, self._feedback.request(request, paths), static, context.x64)
+        self._feedback.note(staged, paths)
+        self._note_program(staged, request, time.perf_counter() - began)
+        program = staged.program
+        if context.traced and program.mutations:
+            self._refuse_mutation(staged)
+        draws = DrawPlan(program.draws) if program.draws is not None else None
+        if context.traced and draws is not None:
+            raise StagingError(
+                (draws.refusal("JAX traces the call, to run its program any number of times"),)
+            )
+        reader = Reader(program.guards, program.hidden, program.groups, context.signature, draws)
+        hidden = reader.read(args, kwargs)
+        if hidden is None:
+            self._refuse_shared(reader.failing(args, kwargs))
+        types = [
+            *description.types,
+            *[type_key(v, form) for v, form in zip(hidden, program.input_forms)],
+        ]
+        # Specs of other calls are made from the request's with other types: it must not keep this call's values.
+        request = self._feedback.request(replace(request, value_of=no_value), paths)
+        context = replace(context, request=replace(request, fixed=staged.fixed))
+        return Specialisation(context, staged, reader, types, description.pattern), hidden
+
+    def _refuse_mutation(self, staged: Staged) -> NoReturn:
+        mutation = staged.program.mutations[0]
+        problem = MutationUnderTransformation(
+            span=mutation.span or self.span,
+            function=self.name,
+            target=str(mutation.target),
+            transformation="jit",
+        )
+        raise StagingError((problem,))
+
+    def _refuse_shared(self, failing: Sequence[Guard | HiddenInput]) -> NoReturn:
+        """PS812 where one object of the caller's stands at two places; else guards hold that were just read."""
+        for each in failing:
+            if isinstance(each, Guard) and each.kind is GuardKind.DISTINCT:
+                places = ", ".join([str(path) for path in each.expected])
+                raise StagingError((SharedObject(span=self.span, function=self.name, places=places),))
+        raise RuntimeError(
+            f"internal error of pystage: `{failing[0].path if failing else None}` does not hold right after "
+            f"`{self.name}` was compiled for it; please report this"
+        )
+
+    def _note_guard_failure(
+        self, family: Family, args: Sequence[Any], kwargs: dict[str, Any], leaves: Sequence[Any]
+    ) -> None:
+        """Notes that the world is in no state that the family has a program for, and warns of too many."""
+        found = family.find(leaves)
+        if not found:
+            return
+        self._changed = tuple(self._feedback.note_failure(found[0].reader, args, kwargs))
+        if not self._changed:
+            return
+        family.guard_failures += 1
+        if family.guard_failures == THRASH:
+            warn(
+                f"`{self.name}` was compiled {THRASH} times for the same kind of arguments, because "
+                f"`{self._changed[0].what}` keeps changing; pass it as an argument instead",
+                SpecialisationWarning,
+            )
+
+
+def _collect_forms(spec: Spec, forms: dict[int, Form]) -> None:
+    if isinstance(spec, Leaf):
+        forms[spec.index] = spec.form
+    elif isinstance(spec, Structure):
+        for child in spec.children:
+            _collect_forms(child, forms)

@@ -1,0 +1,215 @@
+"""How calls are told apart, from the coarse to the fine.
+
+A `Group` has one shape of arguments and one type for each leaf. Its `Entry`s differ in the values of static
+leaves and in which ndarrays are the same. A `Family` holds the specialisations of an entry, by the values of
+arguments that had to be constants, the most recent first. Shapes and dtypes are left to the C++ cache of each
+specialisation's `jax.jit`, until two of them read different things of the world; then the entry keeps a
+family for each combination of types.
+"""
+
+from __future__ import annotations
+
+import operator
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+
+from ...compiler.diagnostics.codes_constant import ProgramTooLarge
+from ...compiler.diagnostics.errors import StagingError
+from ...config import config
+from ..arguments.classification import BY_VALUE, Kind
+from ..arguments.inputs import TypeKey, type_key
+from .specialisation import Context, Specialisation
+
+MAX_SPECIALISATIONS = 8
+"""How many states of the world are kept for one kind of call."""
+
+
+class Family:
+    """The specialisations for one kind of call, by the values of the leaves that had to be constants."""
+
+    def __init__(self) -> None:
+        self.demanded: tuple[int, ...] = ()
+        self.by_value: dict[tuple[Any, ...], list[Specialisation]] = {}
+        self._failure: StagingError | None = None
+        self._limit: float | None = None
+        self.guard_failures = 0
+        self.lock = threading.RLock()
+
+    @property
+    def failure(self) -> StagingError | None:
+        """Why such calls are not staged, where the plain function serves them."""
+        error = self._failure
+        if error is None or self._limit == config.program_limit:
+            return error
+        return None if any(isinstance(d, ProgramTooLarge) for d in error.diagnostics) else error
+
+    def fail(self, error: StagingError) -> None:
+        """Keeps why such calls are not staged."""
+        self._failure, self._limit = error, config.program_limit
+
+    def values(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
+        """The values of the leaves that had to be constants."""
+        return tuple([v if type(v := leaves[i]) is int else repr(v) for i in self.demanded])
+
+    def find(self, leaves: Sequence[Any]) -> list[Specialisation]:
+        """The specialisations to try, in order."""
+        return self.by_value.get(self.values(leaves) if self.demanded else (), [])
+
+    def add(self, specialisation: Specialisation, leaves: Sequence[Any]) -> None:
+        """Makes a specialisation the one that is tried first."""
+        demanded = tuple(sorted(specialisation.static))
+        if demanded != self.demanded:
+            # What was made without asking for these values is found no more: it is made again for each.
+            self.demanded, self.by_value = demanded, {}
+        values = self.values(leaves)
+        others = self.by_value.get(values, [])
+        self.by_value[values] = [specialisation, *others[: MAX_SPECIALISATIONS - 1]]
+
+    def take_away(self, specialisation: Specialisation, values: tuple[Any, ...]) -> None:
+        """No call finds this specialisation any more."""
+        with self.lock:
+            left = [s for s in self.by_value.get(values, []) if s is not specialisation]
+            if left:
+                self.by_value[values] = left
+            else:
+                self.by_value.pop(values, None)
+
+    def prefer(self, specialisation: Specialisation, leaves: Sequence[Any]) -> None:
+        """Tries this specialisation first from now on."""
+        values = self.values(leaves)
+        with self.lock:
+            others = [s for s in self.by_value.get(values, []) if s is not specialisation]
+            self.by_value[values] = [specialisation, *others]
+
+    def all(self) -> list[Specialisation]:
+        """Every specialisation."""
+        return [s for found in list(self.by_value.values()) for s in found]
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """Calls with the same shape, leaf types, static leaves and equal ndarrays."""
+
+    context: Context
+    static: tuple[Any, ...]
+    """The static leaves, kept alive: some are told apart by identity."""
+    paths: tuple[str, ...]
+    short: dict[Any, Any] = field(default_factory=dict)
+    """The short ways of the function."""
+    shared: Family = field(default_factory=Family)
+    by_types: dict[tuple[TypeKey, ...], Family] | None = None
+    shorts: dict[Any, Any] = field(default_factory=dict)
+    """The short ways of such calls."""
+    hidden: bool = False
+    """True while they are not taken: something is still to be compiled."""
+
+    def family(self, leaves: Sequence[Any]) -> Family:
+        """The family for these dynamic leaves."""
+        if self.by_types is None:
+            return self.shared
+        types = tuple([type_key(v, f) for v, f in zip(leaves, self.context.forms, strict=True)])
+        return self.by_types.setdefault(types, Family())
+
+    def show(self) -> None:
+        """Calls may take the short ways from now on."""
+        self.short.update(self.shorts)
+        self.hidden = False
+
+    def hide(self) -> None:
+        """No call takes the short ways from now on."""
+        self.hidden = True
+        for key in self.shorts:
+            self.short.pop(key, None)
+
+    def split(self) -> None:
+        """Keeps a family for each combination of types from now on."""
+        if self.by_types is None:
+            self.hide()
+            self.shorts = {}
+            leaves = len(self.context.forms)
+            found: dict[tuple[TypeKey, ...], Family] = {}
+            for specialisation in self.shared.all():
+                for types in specialisation.types:
+                    found[types[:leaves]] = self.shared
+            self.by_types = found
+
+    def take_away(self, specialisation: Specialisation) -> None:
+        """No call takes a short way to this specialisation any more."""
+        for key in [key for key, short in self.shorts.items() if short[-1] is specialisation]:
+            self.shorts.pop(key)
+            self.short.pop(key, None)
+        if self.by_types is not None:
+            left = {
+                types: f for types, f in self.by_types.items() if f is self.shared or f.by_value or f.failure
+            }
+            self.by_types = left
+
+    @property
+    def empty(self) -> bool:
+        """True if nothing is left of it."""
+        families = [self.shared, *(self.by_types or {}).values()]
+        return not any(f.by_value or f.failure for f in families)
+
+    def specialisations(self) -> list[Specialisation]:
+        """Every specialisation, each once."""
+        families = {id(f): f for f in [self.shared, *(self.by_types or {}).values()]}
+        return [s for family in families.values() for s in family.all()]
+
+
+class Group:
+    """Calls with the same shape and leaf types: which leaves are dynamic, and what else tells calls apart."""
+
+    def __init__(self, kinds: Sequence[Kind], types: Sequence[type], flat: bool) -> None:
+        self.traced = Kind.TRACER in kinds
+        self.static = [i for i, k in enumerate(kinds) if k is Kind.STATIC]
+        self._by_value = [i for i in self.static if types[i] in BY_VALUE]
+        self._by_identity = [i for i in self.static if types[i] not in BY_VALUE]
+        dynamic = [i for i, k in enumerate(kinds) if k is not Kind.STATIC]
+        self._dynamic = _getter(dynamic) if self.static else None
+        self._arrays = [j for j, i in enumerate(dynamic) if kinds[i] is Kind.NDARRAY]
+        self._simple = all(k is Kind.JAX for k in kinds)
+        """True if all leaves are `jax.Array`s, and `jax_enable_x64` stays as the user set it."""
+        self.entries: dict[tuple[Any, ...], Entry] = {}
+        self._count = len(kinds) if flat else -1
+
+    def take_away(self, entry: Entry) -> None:
+        """No call finds this entry any more."""
+        self.entries = {key: each for key, each in list(self.entries.items()) if each is not entry}
+
+    def is_flat(self, args: Sequence[Any]) -> bool:
+        """True if the arguments are the leaves, all of them dynamic, and their types say all that matters."""
+        return not (self.static or self.traced) and len(self._arrays) < 2 and len(args) == self._count
+
+    def split(self, leaves: Sequence[Any]) -> tuple[Sequence[Any], tuple[Any, ...]]:
+        """The dynamic leaves, and the key of the entry."""
+        if self._simple:
+            return leaves, ()
+        dynamic = leaves if self._dynamic is None else self._dynamic(leaves)
+        same = None
+        if len(self._arrays) > 1:
+            ids = [id(dynamic[i]) for i in self._arrays]
+            if len(set(ids)) < len(ids):
+                first: dict[int, int] = {}
+                same = tuple([first.setdefault(each, n) for n, each in enumerate(ids)])
+        key = (jax.config.jax_enable_x64, same)
+        if self._dynamic is None:
+            return dynamic, key
+        values = [leaves[i] for i in self._by_value] + [id(leaves[i]) for i in self._by_identity]
+        return dynamic, (*key, *values)
+
+    def read_x64(self) -> None:
+        """From now on the user's `jax_enable_x64` tells calls apart: something outside is not a `jax.Array`."""
+        if self._simple:
+            self._simple = False
+            self.entries = {(e.context.x64, None): e for e in list(self.entries.values())}
+
+
+def _getter(indices: list[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """A function from a sequence to the tuple of its items at `indices`."""
+    if len(indices) > 1:
+        return operator.itemgetter(*indices)
+    return lambda leaves: tuple([leaves[i] for i in indices])

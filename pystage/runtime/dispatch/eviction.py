@@ -1,0 +1,80 @@
+"""Which programs of a function are kept, and what is told of many that differ in one argument.
+
+A function keeps at most `config.max_programs` programs. Where there are more, the specialisation that has not been used
+for the longest goes, with what JAX has compiled for it; those that calls reach by the short way, of which nothing is
+noted, come last. A specialisation that alone has too many, for as many shapes, keeps the latest.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...compiler.pipeline import Staged
+from ...compiler.values.boundary import Demand
+from ...config import config
+from ..reports.warnings import SpecialisationWarning, warn
+from .specialisation import Specialisation
+
+STORM = 8
+"""So many programs that differ in the value of one argument are reported."""
+_SHOWN = 4
+_now = itertools.count(1).__next__
+
+
+class Programs:
+    """The programs of one function, in the order in which they were made."""
+
+    def __init__(self, name: str, short: Mapping[Any, tuple[Any, ...]]) -> None:
+        self._name = name
+        self._short = short
+        self.staged: list[Staged] = []
+        self._take_away: dict[Specialisation, Callable[[], object]] = {}
+        self._values: dict[str, dict[str, None]] = {}
+        """Of arguments that had to be constants the values, by the argument's path, until they are reported."""
+
+    def add(self, made: Specialisation, take_away: Callable[[], object]) -> None:
+        """Keeps a specialisation, which `take_away` makes unreachable."""
+        self._take_away[made] = take_away
+        self._report(made.staged.demands)
+        self.trim(made)
+
+    def trim(self, current: Specialisation) -> None:
+        """Drops programs until no more are left than may be; `current` is in use."""
+        current.used = _now()
+        quick = {id(short[-1]) for short in list(self._short.values())}
+        while len(self.staged) > config.max_programs and len(self._take_away) > 1:
+            others = [each for each in self._take_away if each is not current]
+            oldest = min(others, key=lambda each: (id(each) in quick, each.used))
+            self._take_away.pop(oldest)()
+            self._drop(oldest.drop())
+        if len(self.staged) > config.max_programs:
+            self._drop(current.drop_older())
+
+    def note_use(self, specialisation: Specialisation) -> None:
+        """Notes that a call has used it."""
+        specialisation.used = _now()
+        if len(self.staged) > config.max_programs:
+            self.trim(specialisation)
+
+    def _drop(self, gone: Sequence[Staged]) -> None:
+        identities = set(map(id, gone))
+        self.staged = [s for s in self.staged if id(s) not in identities]
+
+    def _report(self, demands: Sequence[Demand]) -> None:
+        for demand in demands:
+            if not isinstance(demand.place, int):
+                continue
+            values = self._values.setdefault(demand.where, {})
+            if len(values) >= STORM:
+                continue
+            values[repr(demand.value)] = None
+            if len(values) == STORM:
+                some = ", ".join(list(values)[:_SHOWN])
+                at = f" ({demand.span.file}:{demand.span.line})" if demand.span is not None else ""
+                warn(
+                    f"`{self._name}` was compiled for {STORM} values of `{demand.where}` ({some}, …) and is for "
+                    f"each further one, because {demand.reason} needs the value{at}",
+                    SpecialisationWarning,
+                )

@@ -1,0 +1,434 @@
+"""One specialisation: programs that hold under one set of guards, behind one `jax.jit`.
+
+JAX's C++ cache tells shapes and dtypes apart. When it meets a new one it traces `_trace`, which stages the
+program for these types and binds it as one primitive; the plan for the results rides along in the output's
+tree. Programs for other types belong here as long as they read nothing else of the world than the first.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+
+from ...autocasting import product_type
+from ...compiler.diagnostics.errors import StagingError
+from ...compiler.hlo.types import ArrayType
+from ...compiler.hlo.walk import kinds, work
+from ...compiler.ops import While
+from ...compiler.pipeline import Infer, Request, Staged, build
+from ...compiler.values.boundary import Form, Leaf, Spec, Structure
+from ...compiler.values.demand import no_value
+from ...deferred import deferred
+from ..arguments.classification import dtype_problem
+from ..arguments.inputs import TypeKey, is_key, key_data_type, trace_key, type_key
+from ..executables.background import Job, can_interrupt, wait_for
+from ..executables.compiler_options import Options, options_for
+from ..executables.garbage_collector import waiting
+from ..executables.jax_private import forget
+from ..executables.stack import with_stack_reserve
+from ..guards.environment import Reader, Signature, guard_key
+from ..random.draws import same_steps
+from ..reports.ledger import ledger
+from ..reports.messages import Compilation
+from ..results.memory_reserve import keep
+from ..results.results import Plan, pending
+
+LONG_WORK = 1e7
+"""A program that may compute more numbers than this in loops runs in a worker: XLA may run it in the calling thread."""
+LONG_SECONDS = 0.1
+"""A program that was seen to take this long is waited for so that the wait can be interrupted."""
+_lowering = threading.local()
+_bind = deferred("pystage.runtime.executables.primitive", "bind")
+"""It comes with all that emits and transforms programs."""
+
+
+class Elsewhere(Exception):
+    """Raised while tracing: the types at hand need a specialisation of their own."""
+
+
+class Unprepared(Exception):
+    """Raised while tracing: the types at hand are new, and their program is to be compiled before it is called."""
+
+
+def retype(spec: Spec, types: Sequence[TypeKey]) -> Spec:
+    """The same structure with leaves of these types."""
+    if isinstance(spec, Structure):
+        return replace(spec, children=tuple([retype(child, types) for child in spec.children]))
+    if isinstance(spec, Leaf):
+        shape, dtype, weak = types[spec.index]
+        type = key_data_type(shape, dtype) if is_key(dtype) else ArrayType(dtype, shape)
+        return replace(spec, type=type, weak=weak)
+    return spec
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the specialisations of one kind of call have in common.
+
+    `forms` are those of the dynamic leaves, `x64` the user's `jax_enable_x64`. `traced`: JAX is tracing
+    around the call, so its rules hold. `donated` are leaves whose buffers the program may reuse.
+    """
+
+    infer: Infer
+    request: Request
+    signature: Signature
+    forms: tuple[Form, ...]
+    x64: bool
+    traced: bool
+    donated: tuple[int, ...]
+    on_staged: Callable[[Staged, Request, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A program for one combination of input types; `inputs` are those of the specialisation that it takes."""
+
+    staged: Staged
+    inputs: tuple[int, ...]
+    plan: Plan
+
+
+def stage(context: Context, request: Request, static: Mapping[int, Any], x64: bool) -> Staged:
+    """Stages a program under the user's own settings, whatever JAX is tracing around us."""
+    keep()
+    with Compilation(request.name, "inference"), waiting, jax.enable_x64(x64), jax.core.eval_context():
+        return with_stack_reserve(lambda: build(context.infer, request, static))
+
+
+class Outermost:
+    """A function under `jax.jit` with options for XLA, which JAX takes for a computation of its own only.
+
+    Where JAX is tracing around the call, but nothing in it is traced, it runs at once.
+    """
+
+    def __init__(self, jitted: Any) -> None:
+        self._jitted = jitted
+        self.lower = jitted.lower
+        """As of `jax.jit`."""
+
+    def __call__(self, *inputs: Any) -> Any:
+        with jax.core.eval_context():
+            return self._jitted(*inputs)
+
+    def clear_cache(self) -> None:
+        """As of `jax.jit`, of its quick ways alone."""
+        forget(self._jitted)
+
+
+class Specialisation:
+    """Programs under one set of guards, behind one `jax.jit`."""
+
+    def __init__(
+        self, context: Context, staged: Staged, reader: Reader, types: Sequence[TypeKey], pattern: list[int]
+    ) -> None:
+        program = staged.program
+        self._context = context
+        self.staged = staged
+        """The first of the programs."""
+        self.static = staged.static
+        self.reader = reader
+        self.read = reader.read
+        self._refused: set[tuple[TypeKey, ...]] = set()
+        self.hidden_paths = tuple([str(program.hidden[group[0]].path) for group in program.groups])
+        self.pattern = pattern if program.alias_sensitive or len(set(pattern)) < len(pattern) else None
+        """Which containers of the arguments must be the same objects, if that matters."""
+        self.draws = reader.draws
+        self.drawn = False
+        """True once its program has run on draws."""
+        drawn = self.draws.groups if self.draws is not None else ()
+        forms = (*context.forms, *program.input_forms, *[Form.SCALAR for _ in drawn])
+        self.host = any(f is not Form.JAX for f in forms)
+        self.memory = Form.NDARRAY in forms
+        self._forms = forms
+        self._inputs = {key: i for i, key in enumerate(program.input_keys)}
+        self._variants: dict[tuple[Any, ...], Variant] = {}
+        self._locks: dict[tuple[Any, ...], threading.Lock] = {}
+        if self.draws is not None:
+            types = [*types, *[(t.static_shape, t.dtype, False) for t in self.draws.input_types]]
+        first = self._variant(staged)
+        self._variants[(tuple(types), self._flags())] = first
+        self.single = first.plan.single if self.host else None
+        """How results are made of the bare arrays that `run` gives. Programs that do it otherwise give `Pending`."""
+        self._jitted: Any = None
+        self._lock = threading.Lock()
+        self.compiling: dict[tuple[TypeKey, ...], Job] = {}
+        """Compilations that were interrupted, and go on in the background."""
+        self._may_run_long = _may_run_long(staged)
+        self.slow = True
+        """True if it is not certain that its programs end soon: they are waited for by `settle`."""
+        self._was_slow = False
+        self._prepared = False
+        self.used = 0
+        """When a call has used it last, by a clock that counts; calls that take the short way do not say so."""
+
+    def refuse(self, hidden: Sequence[Any]) -> None:
+        """From now on it does not serve hidden inputs of these types: their program reads other things of the world."""
+        self._refused.add(self._hidden_types(hidden))
+        self.read = self._read_others
+
+    def _read_others(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
+        hidden = self.reader.read(args, kwargs)
+        return None if hidden is None or self._hidden_types(hidden) in self._refused else hidden
+
+    def _hidden_types(self, hidden: Sequence[Any]) -> tuple[TypeKey, ...]:
+        forms = self._forms[len(self._context.forms) :]
+        return tuple([type_key(x, f) for x, f in zip(hidden[: len(self._inputs)], forms)])
+
+    @functools.cached_property
+    def _guards(self) -> set[tuple[Any, ...]]:
+        return {guard_key(g) for g in self.staged.program.guards}
+
+    @property
+    def jitted(self) -> Any:
+        """The `jax.jit` of the programs (or an `Outermost`), made when it is first asked for: `lower` does without it."""
+        if self._jitted is None:
+            with self._lock:
+                if self._jitted is None:
+                    self._jitted = self._made()
+        return self._jitted
+
+    @functools.cached_property
+    def run(self) -> Any:
+        """What runs the programs; `Unprepared` where there is none that is compiled for these inputs."""
+        return self._run_in_worker if self._may_run_long else self.jitted
+
+    def _run_in_worker(self, *inputs: Any) -> Any:
+        if not can_interrupt():
+            return self.jitted(*inputs)
+        job = Job(self.jitted, inputs)
+        try:
+            result = job.result()
+        except BaseException:
+            if not job.done:
+                # JAX lets further calls wait for the first of its kind, which may never end.
+                forget(self.jitted)
+            raise
+        return self.jitted(*inputs) if job.refused else result
+
+    def start(self, inputs: Sequence[Any]) -> Any:
+        """`run`, of a program that is compiled first if it is not yet."""
+        if self.compiling:
+            self._await_compilation(inputs)
+        if self._prepared or jax.config.jax_disable_jit:
+            try:
+                return self.run(*inputs)
+            except Unprepared:
+                forget(self.jitted)
+        self.prepare(inputs)
+        return self.run(*inputs)
+
+    def lower(self, inputs: Sequence[Any]) -> Any:
+        """The programs for such inputs, lowered by JAX."""
+        before, _lowering.active = getattr(_lowering, "active", False), True
+        try:
+            return self.jitted.lower(*inputs)
+        finally:
+            _lowering.active = before
+
+    def prepare(self, inputs: Sequence[Any]) -> None:
+        """Compiles the program for such inputs. An interrupt leaves XLA at it, and the next such call waits for it.
+
+        JAX keeps what it has compiled with what it has lowered, and finds both when the program is called.
+        """
+        lowered = self.lower(inputs)
+        self._prepared = True
+        latest = list(self._variants.values())[-1].staged
+        request, began = self._context.request, time.perf_counter()
+        with Compilation(request.name, "XLA", latest):
+            self._compile(lowered, inputs)
+        ledger.account(request.name, request.span).xla += time.perf_counter() - began
+
+    def _compile(self, lowered: Any, inputs: Sequence[Any]) -> None:
+        if not can_interrupt():
+            lowered.compile()
+            return
+        job = Job(lowered.compile, ())
+        try:
+            job.result()
+        except BaseException:
+            if not job.done:
+                self.compiling[self._types(inputs)] = job
+            raise
+        if job.refused:
+            lowered.compile()
+
+    def _await_compilation(self, inputs: Sequence[Any]) -> None:
+        types = self._types(inputs)
+        job = self.compiling.get(types)
+        if job is not None:
+            job.result()
+            self.compiling.pop(types, None)
+
+    def _types(self, inputs: Sequence[Any]) -> tuple[TypeKey, ...]:
+        return tuple([type_key(x, f) for x, f in zip(inputs, self._forms, strict=True)])
+
+    def settle(self, value: Any) -> None:
+        """Waits for one of the results, so that an interrupt ends the wait."""
+        self._was_slow |= wait_for(value) > LONG_SECONDS
+        self.slow = self._was_slow
+
+    def _made(self) -> Any:
+        program, donated = self._named(), self._context.donated
+        if not self.run_options:
+            return jax.jit(program, donate_argnums=donated)
+        return Outermost(jax.jit(program, donate_argnums=donated, compiler_options=dict(self.run_options)))
+
+    @functools.cached_property
+    def run_options(self) -> Options:
+        """What XLA compiles the programs with."""
+        return options_for(self.staged.function)
+
+    @property
+    def types(self) -> list[tuple[TypeKey, ...]]:
+        """The types of inputs that have a program."""
+        return [types for types, _ in list(self._variants)]
+
+    def drop(self) -> list[Staged]:
+        """Gives back all that was compiled; the programs that it had. It serves no more calls."""
+        return self._drop(0)
+
+    def drop_older(self) -> list[Staged]:
+        """Gives back what was compiled, and the programs but the latest, which is compiled again when it is needed."""
+        return self._drop(1)
+
+    def _drop(self, keep: int) -> list[Staged]:
+        variants = dict(list(self._variants.items())[::-1][:keep])
+        kept = [v.staged for v in variants.values()]
+        gone = [v.staged for v in self._variants.values() if v.staged not in kept]
+        self._variants, self._locks = variants, {}
+        if self._jitted is not None:
+            self._jitted.clear_cache()
+        return gone
+
+    def _x64(self) -> bool:
+        """The user's `jax_enable_x64`: runs that take anything but `jax.Array`s override it."""
+        return self._context.x64 if self.host else bool(jax.config.jax_enable_x64)
+
+    def _flags(self) -> tuple[Any, ...]:
+        """What the user has set in JAX that changes the meaning of a program."""
+        config, mesh = jax.config, jax.sharding.get_abstract_mesh()
+        promotion = config.jax_numpy_dtype_promotion, config.jax_numpy_rank_promotion
+        return self._x64(), *promotion, mesh, product_type()
+
+    def _named(self) -> Callable[..., Any]:
+        """`_trace` under the user's name, which JAX gives to the compiled module."""
+
+        def program(*inputs: Any) -> Any:
+            return self._trace(inputs)
+
+        program.__name__ = program.__qualname__ = self._context.request.name
+        return program
+
+    def _trace(self, inputs: Sequence[Any]) -> Any:
+        if not (getattr(_lowering, "active", False) or jax.config.jax_disable_jit):
+            raise Unprepared
+        types = tuple([trace_key(x, f) for x, f in zip(inputs, self._forms, strict=True)])
+        key = (types, self._flags())
+        variant = self._variant_for(key)
+        plan = variant.plan
+        values = apply(variant.staged, [inputs[i] for i in variant.inputs], plan)
+        if plan.direct and not self.memory:
+            return plan.arrange(values)
+        if self.single is not None and plan.single == self.single:
+            return values[0]
+        return pending(plan, values)
+
+    def _variant_for(self, key: tuple[Any, ...]) -> Variant:
+        with self._locks.setdefault(key, threading.Lock()):
+            variant = self._variants.get(key)
+            if variant is None:
+                variant = self._variants[key] = self._extend(key[0])
+        self.slow = True
+        return variant
+
+    def plan_for(self, inputs: Sequence[Any]) -> Plan:
+        """The plan of the program that draws for these leaves and hidden inputs, made if it is not there.
+
+        `Elsewhere` where another specialisation serves them: before anything is drawn.
+        """
+        assert self.draws is not None
+        drawn = [(t.static_shape, t.dtype, False) for t in self.draws.input_types]
+        forms = self._forms[: len(inputs)]
+        types = (*[type_key(x, f) for x, f in zip(inputs, forms, strict=True)], *drawn)
+        return self._variant_for((types, self._flags())).plan
+
+    def inline(self, inputs: Sequence[Any]) -> Any:
+        """The result of a call under a JAX transformation; `Elsewhere` for types that are not known here.
+
+        Results have the dtypes that JAX gives them: 64 bits only where the user enabled them.
+        """
+        variant = self._variants.get((self._types(inputs), self._flags()))
+        if variant is None:
+            raise Elsewhere
+        values = apply(variant.staged, [inputs[i] for i in variant.inputs], variant.plan)
+        return variant.plan.finish([_canonical(v) for v in values], (), {}, memory=False)
+
+    def _extend(self, types: tuple[TypeKey, ...]) -> Variant:
+        """Stages the program for other types; `Elsewhere` if it does not belong here, or does not stage."""
+        if any(not is_key(dtype) and dtype_problem(dtype) for _, dtype, _ in types):
+            raise Elsewhere
+        request = self._context.request
+        request = replace(
+            request,
+            args=tuple([retype(s, types) for s in request.args]),
+            kwargs={k: retype(s, types) for k, s in request.kwargs.items()},
+            value_of=no_value,
+        )
+        began = time.perf_counter()
+        try:
+            staged = stage(self._context, request, self.static, self._x64())
+        except StagingError as error:
+            raise Elsewhere from error
+        program = staged.program
+        if (
+            _may_run_long(staged) != self._may_run_long
+            or any(guard_key(g) not in self._guards for g in program.guards)
+            or any(key not in self._inputs for key in program.input_keys)
+            or (program.alias_sensitive and self.pattern is None)
+            or staged.static.keys() != self.static.keys()
+            or not same_steps(program.draws, self.staged.program.draws)
+            or (self._jitted is not None and options_for(staged.function) != self.run_options)
+        ):
+            raise Elsewhere
+        self._context.on_staged(staged, request, time.perf_counter() - began)
+        return self._variant(staged)
+
+    def _variant(self, staged: Staged) -> Variant:
+        program = staged.program
+        leaves = len(self._context.forms)
+        hidden = [leaves + self._inputs[key] for key in program.input_keys]
+        first = leaves + len(self._inputs)
+        drawn = range(first, first + (len(program.draws.groups) if program.draws is not None else 0))
+        return Variant(
+            staged,
+            (*program.leaves, *hidden, *drawn),
+            Plan(program, self._context.signature, self._context.traced),
+        )
+
+
+def _may_run_long(staged: Staged) -> bool:
+    """True if XLA may run the program in the calling thread, and it may take long: in loops."""
+    return While in kinds(staged.function) and work(staged.function) > LONG_WORK
+
+
+def _canonical(value: Any) -> Any:
+    """A value with the dtype that JAX's own operations would give it."""
+    if is_key(value.dtype):
+        return value
+    dtype = jax.dtypes.canonicalize_dtype(value.dtype)
+    return value if dtype == value.dtype else jax.lax.convert_element_type(value, dtype)
+
+
+def apply(staged: Staged, inputs: Sequence[Any], plan: Plan) -> list[Any]:
+    """Binds the program; typed PRNG keys go in and come out as such."""
+    operands = [jax.random.key_data(x) if is_key(jax.typeof(x).dtype) else x for x in inputs]
+    values: list[Any] = _bind(staged, operands)
+    for index, generator in plan.keys.items():
+        values[index] = jax.random.wrap_key_data(values[index], impl=generator)
+    return values

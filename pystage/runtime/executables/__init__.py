@@ -1,0 +1,1 @@
+"""Programs as XLA runs them: how they enter JAX, are compiled and called."""

@@ -1,0 +1,152 @@
+"""Calls that may take long, in a thread beside the main one, so that the user can interrupt them.
+
+Python delivers signals to the main thread, between two instructions of Python: not while it waits in XLA, which runs
+small programs and compiles in the thread that calls it. So the main thread hands what may take long to a worker and
+waits for a lock, which a signal ends at once. What the worker does then goes on until it ends, and nobody looks at it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+
+from ...autocasting import autocast, product_type
+from .jax_private import is_tracing, thread_settings
+
+_Lock = threading.Lock
+
+
+class Job:
+    """One call in a worker."""
+
+    __slots__ = (
+        "_args",
+        "_done",
+        "_error",
+        "_function",
+        "_products",
+        "_result",
+        "_settings",
+        "_x64",
+        "refused",
+    )
+
+    def __init__(self, function: Callable[..., Any], args: Sequence[Any]) -> None:
+        self._function, self._args = function, args
+        self._settings = thread_settings()
+        self._x64 = jax.config.jax_enable_x64
+        self._products = product_type()
+        self._result: Any = None
+        self._error: BaseException | None = None
+        self._done = _Lock()
+        self._done.acquire()
+        self.refused = False
+        """True if the worker has not called it: JAX would not mean the same in a thread of other settings."""
+        worker = _idle.pop() if _idle else _Worker()
+        worker.begin(self)
+
+    @property
+    def done(self) -> bool:
+        """True if the worker has made the call."""
+        return not self._done.locked()
+
+    def perform(self) -> None:
+        """Makes the call, in the worker."""
+        try:
+            with jax.enable_x64(self._x64), autocast(self._products):
+                if thread_settings() == self._settings:
+                    self._result = self._function(*self._args)
+                else:
+                    self.refused = True
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._function, self._args, self._settings = _nothing, (), None
+
+    def end(self) -> None:
+        """Whoever waits for it may go on."""
+        self._done.release()
+
+    def result(self) -> Any:
+        """Waits for the call, until a signal handler raises; what it gave, or raises what it raised."""
+        with self._done:
+            if self._error is not None:
+                raise self._error
+            return self._result
+
+
+class _Worker:
+    """A thread that makes one call after the other."""
+
+    __slots__ = ("_begin", "_job")
+
+    def __init__(self) -> None:
+        self._begin = _Lock()
+        self._begin.acquire()
+        self._job: Job | None = None
+        threading.Thread(target=self._work, name="pystage", daemon=True).start()
+
+    def begin(self, job: Job) -> None:
+        """Lets the thread make a call."""
+        self._job = job
+        self._begin.release()
+
+    def _work(self) -> None:
+        while True:
+            self._begin.acquire()
+            job, self._job = self._job, None
+            assert job is not None
+            job.perform()
+            _idle.append(self)
+            job.end()
+            del job
+
+
+_idle: list[_Worker] = []
+"""Workers that wait for a call."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)  # a fork has no other threads
+
+
+def _nothing() -> None:
+    pass
+
+
+def can_interrupt() -> bool:
+    """True in the main thread, the only one that a signal interrupts, unless JAX is tracing around the call."""
+    return threading.current_thread() is threading.main_thread() and not is_tracing()
+
+
+def interruptible(function: Callable[..., Any], *args: Any) -> Any:
+    """`function(*args)`, so that what a signal handler raises ends the wait at once.
+
+    `function` must be content with any thread; where an interrupt would not arrive anyway, it runs in this one.
+    """
+    if not can_interrupt():
+        return function(*args)
+    job = Job(function, args)
+    result = job.result()
+    return function(*args) if job.refused else result
+
+
+def wait_for(value: jax.Array) -> float:
+    """Waits for a result in Python, where a signal ends it; the seconds that it took.
+
+    The pauses grow with the time that has passed, to a thirtieth of it: shorter than what follows a long program.
+    """
+    if value.is_ready():
+        return 0.0
+    if not can_interrupt():
+        value.block_until_ready()
+        return 0.0
+    began = time.perf_counter()
+    passed = 0.0
+    while not value.is_ready():
+        time.sleep(min(passed / 30, 0.01))
+        passed = time.perf_counter() - began
+    return passed

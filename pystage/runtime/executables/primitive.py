@@ -1,0 +1,149 @@
+"""The one JAX primitive by which every staged program enters a JAX computation.
+
+Its operands are the program's inputs, its parameter the program itself (compared by identity). Its lowering
+rule inlines the program's StableHLO into the module that JAX builds, so that whatever JAX does with a
+computation (compile, cache, shard, export) it does with ours.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+from jax.extend.mlir import ir
+from jax.interpreters import ad, batching, mlir
+
+from ...compiler.emit.stablehlo import emit_inline
+from ...compiler.hlo.ir import Function
+from ...compiler.hlo.walk import kinds
+from ...compiler.ops import While
+from ...compiler.ops.foreign.jax_call import output_effects
+from ...compiler.passes.channels_last import channels_last
+from ...compiler.passes.host_calls import on_host
+from ...compiler.passes.kernel_outlining import outline_kernels
+from ...compiler.passes.load_fences import fence_loads
+from ...compiler.passes.outlining import outline_segments
+from ...compiler.passes.store_fences import fence_stores
+from ...compiler.pipeline import Staged
+from .compiler_options import options_for
+from .jax_private import runs_alone
+from .transformations import (
+    batch_rule,
+    jvp_rule,
+    linear_batch_rule,
+    linear_p,
+    moving,
+    pystage_p,
+    tangents_of,
+    transpose_rule,
+)
+
+
+def bind(staged: Staged, operands: Sequence[Any]) -> list[Any]:
+    """The results of the program for all inputs of its signature; it takes those that it uses."""
+    results: list[Any] = pystage_p.bind(*[operands[i] for i in staged.kept], staged=staged)
+    return results
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(staged: Staged) -> Callable[..., list[Any]]:
+    options = dict(options_for(staged.function)) or None
+    run = functools.partial(pystage_p.bind, staged=staged)
+    compiled: Callable[..., list[Any]] = jax.jit(run, compiler_options=options)
+    return compiled
+
+
+def _run(*operands: Any, staged: Staged) -> Any:
+    # Reached where JAX evaluates step by step, as under `jax.disable_jit`: the program is compiled anyway.
+    with jax.disable_jit(False):
+        return _compiled(staged)(*operands)
+
+
+def _results(*operands: Any, staged: Staged) -> tuple[list[Any], frozenset[Any]]:
+    types = staged.function.result_types
+    results = [
+        jax.core.ShapedArray(t.static_shape, t.dtype, weak_type=i in staged.weak) for i, t in enumerate(types)
+    ]
+    return results, output_effects() if staged.prints else frozenset()
+
+
+def _tangents(*operands: Any, staged: Staged, varied: tuple[bool, ...]) -> tuple[list[Any], frozenset[Any]]:
+    types = [t for t, flag in zip(staged.function.result_types, moving(staged, varied), strict=True) if flag]
+    return [jax.core.ShapedArray(t.static_shape, t.dtype) for t in types], frozenset()
+
+
+def for_platform(function: Function, *platforms: str, alone: bool) -> Function:
+    """The program as it is emitted for these platforms: on CPUs with loads kept apart from stores, in segments, the
+    convolutions of loops with channels last. Where it runs `alone`, in this process and on one device, small loops are
+    kernels (among several XLA would put the exchange of parts into them), and NumPy does what it does faster."""
+    if "cpu" not in platforms:
+        return function
+    function = fence_stores(function)
+    loops = While in kinds(function)
+    if loops:
+        function = fence_loads(channels_last(function))
+    function = outline_segments(function)
+    if not alone or len(platforms) > 1:
+        return function
+    function = on_host(function)
+    return outline_kernels(function) if loops else function
+
+
+def _lower(context: Any, *operands: ir.Value, staged: Staged) -> list[ir.Value]:
+    module = context.module_context
+    function = for_platform(staged.function, *module.platforms, alone=runs_alone(module))
+    return emit_inline(context, function, operands)
+
+
+def _linear(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """A rule of `pystage` as one of `pystage_linear`: of the program that gives the tangents."""
+
+    def applied(*arguments: Any, staged: Staged, varied: tuple[bool, ...]) -> Any:
+        return rule(*arguments, staged=tangents_of(staged, varied))
+
+    return applied
+
+
+def _taken(rule: Callable[..., Any], first: int = 0) -> Callable[..., Any]:
+    """A rule that gets those of the operands (after `first` arguments) that the program takes."""
+
+    def applied(*arguments: Any, staged: Staged) -> Any:
+        operands = arguments[first:]
+        return rule(*arguments[:first], *[operands[i] for i in staged.kept], staged=staged)
+
+    return applied
+
+
+def _plain_bind(operands: Sequence[Any], staged: Staged) -> list[Any]:
+    results: list[Any] = pystage_p.bind(*operands, staged=staged)
+    return results
+
+
+def _linear_jvp(primals: Any, tangents: Any, *, staged: Staged, varied: tuple[bool, ...]) -> Any:
+    program = tangents_of(staged, varied)
+    kept = program.kept
+    rule = jvp_rule(lambda _, __: linear_p.bind(*primals, staged=staged, varied=varied))
+    return rule([primals[i] for i in kept], [tangents[i] for i in kept], staged=program)
+
+
+def _register() -> None:
+    # JAX may emit a cached rule once and copy what it emitted: a program is emitted once anyway.
+    uncached = "cacheable" in inspect.signature(mlir.register_lowering).parameters
+    options = {"cacheable": False} if uncached else {}
+    pystage_p.def_impl(_run)
+    pystage_p.def_effectful_abstract_eval(_results)
+    mlir.register_lowering(pystage_p, _lower, **options)
+    ad.primitive_jvps[pystage_p] = jvp_rule(_plain_bind)
+    batching.primitive_batchers[pystage_p] = batch_rule
+    linear_p.def_impl(_linear(_taken(_run)))
+    linear_p.def_effectful_abstract_eval(_tangents)
+    mlir.register_lowering(linear_p, _linear(_taken(_lower, first=1)), **options)
+    ad.primitive_jvps[linear_p] = _linear_jvp
+    ad.primitive_transposes[linear_p] = transpose_rule(bind)
+    batching.primitive_batchers[linear_p] = linear_batch_rule
+
+
+_register()

@@ -1,0 +1,195 @@
+"""What JAX's transformations make of a staged program: derivatives of our own, and maps over a batch.
+
+`jax.jvp` binds the program and, beside it, `pystage_linear`: the program's tangents, as a function of its inputs and of
+their tangents, in which it is linear. So `jax.linearize` has it to itself, and `jax.grad` transposes it: that is the
+program in reverse mode, a staged program like any other, which can be differentiated again. `jax.vmap` binds the
+program for all lanes at once (`compiler/batch`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import Primitive
+from jax.interpreters import ad
+
+from ...compiler.ad.activity import Activity
+from ...compiler.ad.forward import Forward
+from ...compiler.ad.reverse import Reverse
+from ...compiler.ad.silent import silent
+from ...compiler.batch.batching import Batch, NotMapped
+from ...compiler.diagnostics.codes_differentiation import NoDerivative
+from ...compiler.diagnostics.diagnostic import DiagnosticError
+from ...compiler.diagnostics.errors import StagingError
+from ...compiler.hlo.calculus import NotDifferentiable
+from ...compiler.hlo.ir import Function
+from ...compiler.passes.simplify import simplify
+from ...compiler.pipeline import Staged
+
+Mask = tuple[bool, ...]
+Mapped = tuple[list[Any], list[Any]]
+"""Results, and the axis of lanes of each."""
+
+pystage_p = Primitive("pystage")
+pystage_p.multiple_results = True
+
+linear_p = Primitive("pystage_linear")
+linear_p.multiple_results = True
+
+
+def _derived(staged: Staged, function: Function, first: int) -> Staged:
+    """The program that gives the results of `function` from the `first` on; it takes all parameters."""
+    function.body.results = function.body.results[first:]
+    small = simplify(function)
+    return replace(staged, function=small.function, kept=small.kept, weak=frozenset(), prints=False)
+
+
+@functools.lru_cache(maxsize=512)
+def moving(staged: Staged, varied: Mask) -> Mask:
+    """Which results of a program have tangents if these of its inputs have."""
+    return Activity().results(staged.function, varied)
+
+
+@functools.lru_cache(maxsize=512)
+def tangents_of(staged: Staged, varied: Mask) -> Staged:
+    """The tangents of a program's results that have some, by those of these inputs."""
+    with _refusals(staged):
+        function = Forward().function(silent(staged.function), varied)
+    return _derived(staged, function, len(staged.function.result_types))
+
+
+@contextmanager
+def _refusals(staged: Staged) -> Iterator[None]:
+    """Tells what has no derivative as `StagingError`."""
+    try:
+        yield
+    except NotDifferentiable as error:
+        raise StagingError((NoDerivative(span=error.at or staged.span, what=str(error)),)) from None
+    except DiagnosticError as error:
+        raise StagingError((error.diagnostic,)) from None
+
+
+@functools.lru_cache(maxsize=512)
+def cotangents_of(staged: Staged, varied: Mask, results: Mask) -> Staged:
+    """The cotangents of these inputs from those of these results."""
+    with _refusals(staged):
+        function = Reverse().function(silent(staged.function), varied, results)
+    return _derived(staged, function, len(results))
+
+
+def jvp_rule(bind: Callable[..., list[Any]]) -> Callable[..., tuple[list[Any], list[Any]]]:
+    """The rule of forward mode for the primitive that `bind` applies to (operands, staged=…)."""
+
+    def rule(
+        primals: Sequence[Any], tangents: Sequence[Any], *, staged: Staged
+    ) -> tuple[list[Any], list[Any]]:
+        results = bind(primals, staged)
+        varied = tuple(
+            [type(t) is not ad.Zero and _inexact(p) for p, t in zip(primals, tangents, strict=True)]
+        )
+        zeros = [ad.Zero(jax.typeof(r).to_tangent_aval()) for r in results]
+        if not any(varied):
+            return results, zeros
+        flags = moving(staged, varied)
+        if not any(flags):
+            return results, zeros
+        given = [ad.instantiate_zeros(t) for t, v in zip(tangents, varied) if v]
+        found = iter(linear_p.bind(*primals, *given, staged=staged, varied=varied))
+        return results, [next(found) if flag else zero for flag, zero in zip(flags, zeros, strict=True)]
+
+    return rule
+
+
+@functools.lru_cache(maxsize=512)
+def lanes_of(staged: Staged, has_lanes: Mask, lanes: int) -> tuple[Staged, Mask] | None:
+    """The program for many lanes at once, and which of its results have lanes; None if there is no such program."""
+    batch = Batch(lanes)
+    try:
+        function = batch.function(staged.function, has_lanes)
+    except NotMapped:
+        return None
+    kept = tuple(range(len(has_lanes)))
+    return replace(staged, function=function, kept=kept), batch.results(staged.function, has_lanes)
+
+
+def batch_rule(operands: Sequence[Any], axes: Sequence[Any], *, staged: Staged) -> Mapped:
+    """The rule of `jax.vmap` for `pystage`: the program for all lanes; what prints, for one after the other."""
+    moved, has_lanes, lanes = _in_front(operands, axes)
+    found = lanes_of(staged, has_lanes, lanes)
+    if found is None:
+        return _one_by_one(functools.partial(pystage_p.bind, staged=staged), moved, has_lanes)
+    program, results = found
+    made = pystage_p.bind(*moved, staged=program)
+    return made, [0 if r else None for r in results]
+
+
+def linear_batch_rule(
+    operands: Sequence[Any], axes: Sequence[Any], *, staged: Staged, varied: Mask
+) -> Mapped:
+    """The rule of `jax.vmap` for `pystage_linear`: what is linear in the tangents of the program for all lanes."""
+    moved, has_lanes, lanes = _in_front(operands, axes)
+    count = len(varied)
+    places = [i for i, v in enumerate(varied) if v]
+    pairs = list(zip(places, range(count, len(operands)), strict=True))
+    whole = [i in places and (has_lanes[i] or has_lanes[j]) for i, j in pairs]
+    flags = list(has_lanes[:count])
+    for (i, _), flag in zip(pairs, whole):
+        flags[i] = flag
+    one = functools.partial(linear_p.bind, staged=staged, varied=varied)
+    found = lanes_of(staged, tuple(flags), lanes)
+    if found is None or moving(found[0], varied) != moving(staged, varied):
+        return _one_by_one(one, moved, has_lanes)
+    program, results = found
+    for (i, j), flag in zip(pairs, whole):
+        for k in (i, j):
+            if flag and not has_lanes[k]:
+                moved[k] = jnp.broadcast_to(moved[k], (lanes, *jnp.shape(moved[k])))
+    made = linear_p.bind(*moved, staged=program, varied=varied)
+    tangents = [r for r, t in zip(results, moving(program, varied), strict=True) if t]
+    return made, [0 if r else None for r in tangents]
+
+
+def _in_front(operands: Sequence[Any], axes: Sequence[Any]) -> tuple[list[Any], Mask, int]:
+    """The operands with their lanes in front, which of them have any, and how many."""
+    has_lanes = tuple([axis is not None for axis in axes])
+    moved = [
+        jnp.moveaxis(x, axis, 0) if f else x for x, axis, f in zip(operands, axes, has_lanes, strict=True)
+    ]
+    (lanes,) = {x.shape[0] for x, f in zip(moved, has_lanes) if f}
+    return moved, has_lanes, lanes
+
+
+def _one_by_one(bind: Callable[..., list[Any]], operands: Sequence[Any], has_lanes: Mask) -> Mapped:
+    def one(parts: Sequence[Any]) -> list[Any]:
+        following = iter(parts)
+        return bind(*[next(following) if f else x for x, f in zip(operands, has_lanes)])
+
+    results = jax.lax.map(one, [x for x, f in zip(operands, has_lanes) if f])
+    return results, [0] * len(results)
+
+
+def _inexact(value: Any) -> bool:
+    return bool(jnp.issubdtype(jax.typeof(value).dtype, jnp.inexact))
+
+
+def transpose_rule(bind: Callable[[Staged, Sequence[Any]], list[Any]]) -> Callable[..., list[Any]]:
+    """The rule of reverse mode for `pystage_linear`; `bind` runs a program on all of its inputs."""
+
+    def rule(cotangents: Sequence[Any], *operands: Any, staged: Staged, varied: Mask) -> list[Any]:
+        count = len(varied)
+        flags = iter(cotangents)
+        has = [flag and type(next(flags)) is not ad.Zero for flag in moving(staged, varied)]
+        missing: list[Any] = [None] * count
+        if not any(has):
+            return [*missing, *[ad.Zero(x.aval) for x in operands[count:]]]
+        given = [ct for ct in cotangents if type(ct) is not ad.Zero]
+        program = cotangents_of(staged, varied, tuple(has))
+        return [*missing, *bind(program, [*operands[:count], *given])]
+
+    return rule

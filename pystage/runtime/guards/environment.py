@@ -1,0 +1,348 @@
+"""The world around a program: reading its hidden inputs and checking its guards at every call.
+
+A `Reader` is compiled once per specialisation to a Python function of a few comparisons, as this stands in
+the way of every call. It gives the hidden values, or None if a guard fails. No user code runs: paths lead
+through instance attributes, modules, containers and closure cells.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import types
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...compiler.values.boundary import (
+    Argument,
+    CellVariable,
+    Form,
+    Global,
+    Guard,
+    GuardKind,
+    HiddenInput,
+    Owned,
+    Path,
+    Step,
+)
+from ...compiler.values.lattice import same_constant
+from ..arguments.classification import slots_of
+from ..random.draws import DrawPlan
+
+Read = Callable[[Sequence[Any], dict[str, Any]], "tuple[Any, ...] | None"]
+
+_PYTHON = {"f": float, "i": int, "c": complex, "b": bool}
+_MIN, _MAX = -(2**63), 2**63 - 1
+_COMPARED_BY_EQUAL = frozenset({int, str, bytes, bool})
+"""Types of whose equal values no program can tell two apart."""
+
+
+def instance_fields(value: Any) -> dict[str, Any]:
+    """The attributes that an object itself has: its dictionary and its filled slots."""
+    fields = dict(getattr(value, "__dict__", {}))
+    for name, member in slots_of(type(value)).items():
+        try:
+            fields[name] = member.__get__(value)
+        except AttributeError:  # a slot that was never assigned
+            continue
+    return fields
+
+
+def layout_of(value: Any) -> tuple[Any, ...]:
+    """What a LAYOUT guard compares: the class, and the length, the keys or the names of the fields."""
+    if isinstance(value, list | tuple):
+        return type(value), len(value)
+    if isinstance(value, dict):
+        return type(value), tuple(value), tuple(map(type, value))
+    if isinstance(value, set | frozenset):
+        return type(value), frozenset(value)
+    return type(value), tuple(instance_fields(value))
+
+
+class Signature:
+    """Where the parameters of the staged function stand in a canonical call (`calling.Calling`)."""
+
+    __slots__ = ("keyword_only", "keywords", "names", "positional", "var_keyword", "var_positional")
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        positional: int,
+        keywords: tuple[str, ...],
+        var_positional: str | None,
+        var_keyword: str | None,
+        keyword_only: tuple[str, ...] = (),
+    ) -> None:
+        self.names = names
+        """The parameters that may be passed by position."""
+        self.positional = positional
+        """How many arguments are passed by position."""
+        self.keywords = keywords
+        """The names of those passed by keyword."""
+        self.var_positional = var_positional
+        self.var_keyword = var_keyword
+        self.keyword_only = keyword_only
+
+    def argument(self, name: str) -> str:
+        """A Python expression of `args` and `kwargs` that gives the parameter `name`."""
+        if name in self.names[: self.positional]:
+            return f"args[{self.names.index(name)}]"
+        if name == self.var_positional:
+            return f"args[{len(self.names)}:]"
+        if name == self.var_keyword:
+            extra = [k for k in self.keywords if k not in self.names and k not in self.keyword_only]
+            return "{" + ", ".join(f"{k!r}: kwargs[{k!r}]" for k in extra) + "}"
+        return f"kwargs[{name!r}]"
+
+
+@functools.lru_cache(maxsize=1024)
+def _compiled(source: str) -> types.CodeType:
+    """Source compiled; the specialisations of one function mostly read the same."""
+    return compile(source, "<pystage>", "exec")
+
+
+class Writer:
+    """Writes Python source that follows paths, and remembers the objects that it names."""
+
+    def __init__(self, signature: Signature) -> None:
+        self._signature = signature
+        self.objects: dict[str, Any] = {}
+        self._names: dict[int, str] = {}
+
+    def name(self, value: Any) -> str:
+        """A variable of the generated function that holds `value`."""
+        found = self._names.get(id(value))
+        if found is None:
+            found = self._names[id(value)] = f"o{len(self._names)}"
+            self.objects[found] = value
+        return found
+
+    def expression(self, path: Path) -> str:
+        """An expression that gives the object at `path`, or raises where there is none."""
+        text = self._root(path)
+        for step, key in path.steps:
+            if step is Step.ITEM:
+                text += f"[{key!r}]" if type(key) in (int, str) else f"[{self.name(key)}]"
+            elif step is Step.MEMBER:
+                text += f".__dict__[{key!r}]"
+            elif key.isidentifier():
+                text += f".{key}"
+            else:
+                text = f"get_attribute({text}, {key!r})"
+        return text
+
+    def _root(self, path: Path) -> str:
+        match path.root:
+            case Argument(name=name):
+                return self._signature.argument(name)
+            case Global(namespace=namespace, name=name):
+                if name in namespace or not hasattr(builtins, name):
+                    return f"{self.name(namespace)}[{name!r}]"
+                # A builtin, unless the module has a variable of that name by then.
+                variables = self.name(namespace)
+                return f"({variables}[{name!r}] if {name!r} in {variables} else builtin[{name!r}])"
+            case CellVariable(cell=cell):
+                return f"{self.name(cell)}.cell_contents"
+            case Owned(value=value):
+                return self.name(value)
+
+    def function(self, source: str, name: str) -> Any:
+        """The function `name` that `source` defines."""
+        scope = {**_HELPERS, **self.objects}
+        exec(_compiled(source), scope)
+        return scope[name]
+
+
+def _is_absent(parent: Any, step: Step, key: Any) -> bool:
+    """True if nothing stands at this step from `parent`; an attribute counts if the object itself has it."""
+    if step is Step.ATTRIBUTE:
+        if isinstance(parent, type | types.ModuleType):
+            return key not in vars(parent)
+        return key not in instance_fields(parent)
+    if isinstance(parent, dict):
+        return key not in parent
+    return not -len(parent) <= key < len(parent)
+
+
+def _is_unbound(namespace: dict[str, Any], name: str) -> bool:
+    return name not in namespace and name not in vars(builtins)
+
+
+def _same(value: Any, expected: Any) -> bool:
+    if isinstance(expected, set | slice):
+        return type(value) is type(expected) and bool(value == expected)
+    return same_constant(value, expected)
+
+
+_FAILURES = (KeyError, IndexError, AttributeError, TypeError, ValueError)
+"""What following a path raises where nothing stands."""
+_HELPERS: dict[str, Any] = {
+    "get_attribute": getattr,
+    "builtin": vars(builtins),
+    "is_absent": _is_absent,
+    "is_unbound": _is_unbound,
+    "same": _same,
+    "vector": np.array,
+    "layout_of": layout_of,
+    "FAILURES": _FAILURES,
+}
+
+
+def _condition(w: Writer, guard: Guard) -> str:
+    """An expression that is true if the guard fails."""
+    path = guard.path
+    if guard.kind is GuardKind.ABSENT:
+        if not path.steps:
+            assert isinstance(path.root, Global)
+            return f"not is_unbound({w.name(path.root.namespace)}, {path.root.name!r})"
+        parent = Path(path.root, path.steps[:-1])
+        step, key = path.steps[-1]
+        return f"not is_absent({w.expression(parent)}, {w.name(step)}, {w.name(key)})"
+    value = w.expression(path)
+    expected = guard.expected
+    if guard.kind is GuardKind.IS or expected is None:
+        return f"{value} is not {w.name(expected)}"
+    if guard.kind is GuardKind.SAME:
+        return f"{value} is not {w.expression(expected)}"
+    if guard.kind is GuardKind.DISTINCT:
+        ids = ", ".join([f"id({w.expression(each)})" for each in expected])
+        return f"len({{{ids}}}) != {len(expected)}"
+    if guard.kind is GuardKind.WRITABLE:
+        return f"{value}.flags.writeable is not {expected}"
+    if guard.kind is GuardKind.NAMES:
+        count, order = expected
+        return f"len({value}.__dict__) != {count} or {value}.__mro__ is not {w.name(order)}"
+    if guard.kind is GuardKind.LAYOUT:
+        return _layout_condition(w, value, expected)
+    if type(expected) in _COMPARED_BY_EQUAL:
+        return f"(v := {value}) != {w.name(expected)} or type(v) is not {w.name(type(expected))}"
+    if isinstance(expected, set):
+        expected = set(expected)
+    return f"not same({value}, {w.name(expected)})"
+
+
+def _layout_condition(w: Writer, value: str, expected: Any) -> str:
+    """An expression that is true if an object is not laid out as `expected` is."""
+    cls = type(expected)
+    if issubclass(cls, list | tuple):
+        return f"type(v := {value}) is not {w.name(cls)} or len(v) != {len(expected)}"
+    reads = next(vars(base)["__getattribute__"] for base in cls.__mro__ if "__getattribute__" in vars(base))
+    if not cls.__dictoffset__ and not slots_of(cls) and not issubclass(cls, dict | set | frozenset):
+        return f"type({value}) is not {w.name(cls)}"
+    plain = cls.__dictoffset__ and not slots_of(cls) and reads is vars(object)["__getattribute__"]
+    if plain and not issubclass(cls, dict | set | frozenset):
+        return (
+            f"type(v := {value}) is not {w.name(cls)} or tuple(v.__dict__) != {w.name(tuple(vars(expected)))}"
+        )
+    return f"layout_of({value}) != {w.name(layout_of(expected))}"
+
+
+def _form_condition(w: Writer, value: str, hidden: HiddenInput) -> str:
+    """An expression that is true if an object of the world is not of the form that the program was made for."""
+    match hidden.form:
+        case Form.NDARRAY:
+            return f"type({value}) is not {w.name(np.ndarray)}"
+        case Form.JAX:
+            return f"is_other_jax({value}, {hidden.weak})"
+        case Form.SCALAR:
+            return f"type({value}) is not {w.name(hidden.type.dtype.type)}"
+        case Form.PYTHON:
+            kind = hidden.type.dtype.kind
+            limits = f" or not {_MIN} <= {value} <= {_MAX}" if kind == "i" else ""
+            return f"type({value}) is not {w.name(_PYTHON[kind])}{limits}"
+
+
+def _is_other_jax(value: Any, weak: bool) -> bool:
+    return not isinstance(value, jax.Array) or bool(value.aval.weak_type) != weak
+
+
+_HELPERS["is_other_jax"] = _is_other_jax
+
+
+def _input(w: Writer, group: tuple[int, ...], first: HiddenInput) -> str:
+    """An expression that gives what the program gets for a group of hidden inputs."""
+    if len(group) == 1:
+        return f"h{group[0]}"
+    return f"vector(({', '.join([f'h{i}' for i in group])}), {w.name(first.type.dtype)})"
+
+
+class Reader:
+    """Guards and hidden inputs of one specialisation."""
+
+    def __init__(
+        self,
+        guards: Iterable[Guard],
+        hidden: Sequence[HiddenInput],
+        groups: Sequence[tuple[int, ...]],
+        signature: Signature,
+        draws: DrawPlan | None = None,
+    ) -> None:
+        self.guards = tuple(guards)
+        self.hidden = tuple(hidden)
+        self._groups = groups
+        self._signature = signature
+        self.draws = draws
+        self.read: Read = self._compile()
+        """The inputs of the program that are read of the world, one for each group of hidden inputs, for the
+        arguments of a canonical call, and after them what draws need: the generators, then the values of
+        single hidden inputs. None if a guard fails."""
+
+    def _compile(self) -> Read:
+        w = Writer(self._signature)
+        lines = ["def read(args, kwargs):", "    try:"]
+        for guard in self.guards:
+            lines.append(f"        if {_condition(w, guard)}: return None")
+        for i, hidden in enumerate(self.hidden):
+            lines.append(f"        h{i} = {w.expression(hidden.path)}")
+            lines.append(f"        if {_form_condition(w, f'h{i}', hidden)}: return None")
+        inputs = [_input(w, group, self.hidden[group[0]]) for group in self._groups]
+        if self.draws is not None:
+            inputs += [w.expression(path) for path in self.draws.generators]
+            inputs += [f"h{i}" for i in self.draws.hidden]
+        lines.append(f"        return ({''.join(n + ', ' for n in inputs)})")
+        lines.append("    except FAILURES:")
+        lines.append("        return None")
+        read: Read = w.function("\n".join(lines), "read")
+        return read
+
+    def failing(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Guard | HiddenInput]:
+        """The guards and hidden inputs that do not hold."""
+        found: list[Guard | HiddenInput] = []
+        found += [g for g in self.guards if Reader((g,), (), (), self._signature).read(args, kwargs) is None]
+        found += [h for h in self.hidden if Reader((), (h,), (), self._signature).read(args, kwargs) is None]
+        return found
+
+    def value_at(self, path: Path, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """What stands at a path now; `...` if nothing does."""
+        try:
+            return resolve(path, self._signature)(args, kwargs)
+        except _FAILURES:
+            return ...
+
+
+def guard_key(guard: Guard) -> tuple[Any, ...]:
+    """Equal for two guards that say the same."""
+    expected: Any = id(guard.expected)
+    if guard.kind is GuardKind.EQUAL and type(guard.expected) in _COMPARED_BY_EQUAL:
+        expected = (type(guard.expected), guard.expected)
+    elif guard.kind is GuardKind.LAYOUT:
+        expected = layout_of(guard.expected)
+    elif guard.kind is GuardKind.ABSENT:
+        expected = None
+    elif guard.kind is GuardKind.SAME:
+        expected = guard.expected.key
+    elif guard.kind is GuardKind.DISTINCT:
+        expected = tuple([path.key for path in guard.expected])
+    elif guard.kind is GuardKind.NAMES:
+        expected = (guard.expected[0], id(guard.expected[1]))
+    return (guard.kind, guard.path.key, expected)
+
+
+def resolve(path: Path, signature: Signature) -> Callable[[Sequence[Any], dict[str, Any]], Any]:
+    """A function that follows `path` for the arguments of a canonical call."""
+    w = Writer(signature)
+    made = w.function(f"def follow(args, kwargs):\n    return {w.expression(path)}", "follow")
+    return made  # type: ignore[no-any-return]

@@ -1,0 +1,111 @@
+"""Feedback for the next specialisations of a function: which numbers must be constants, which integers change.
+
+In: programs as they are made, and guards that failed. Out: requests for the next programs that ask for the
+right constants at once, so that no demand is found twice, and make inputs of the integers that change, so
+that a counter does not mean a program for each of its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeGuard
+
+from ...compiler.pipeline import Request, Staged
+from ...compiler.values.boundary import (
+    Container,
+    Demand,
+    Guard,
+    GuardKind,
+    HiddenInput,
+    Known,
+    Mutation,
+    Output,
+    Path,
+    PathKey,
+    Program,
+    Template,
+    Write,
+)
+from ..reports.ledger import Change, shown_value
+from .environment import Reader
+
+Leaves = tuple[str, ...]
+"""The paths of the leaves of a call: calls that have them in common want the same constants."""
+
+
+class Feedback:
+    """What the programs of one function have taught. Entries are only ever added, so that threads need no lock."""
+
+    def __init__(self) -> None:
+        self.changing: dict[PathKey, Path] = {}
+        """Integers of the world that were seen to change, and tables of numbers that were."""
+        self._demands: dict[Leaves, dict[int, Demand]] = {}
+        self._fixed: dict[Leaves, dict[PathKey, Demand]] = {}
+
+    def request(self, request: Request, leaves: Leaves) -> Request:
+        """The request, with what is known of calls of this kind."""
+        return replace(
+            request,
+            demands=dict(self._demands.get(leaves, {})),
+            fixed=dict(self._fixed.get(leaves, {})),
+            changing=dict(self.changing),
+        )
+
+    def demanded(self, leaves: Leaves) -> Mapping[int, Demand]:
+        """The leaves that had to be constants in calls of this kind."""
+        return self._demands.get(leaves, {})
+
+    def note(self, staged: Staged, leaves: Leaves) -> None:
+        """Remembers what a program demanded."""
+        demands = {d.place: d for d in staged.demands if isinstance(d.place, int)}
+        self._demands[leaves] = {leaf: demands[leaf] for leaf in staged.static if leaf in demands}
+        self._fixed[leaves] = {**self._fixed.get(leaves, {}), **staged.fixed}
+
+    def note_stores(self, program: Program) -> bool:
+        """Notes the integers under a guard that the program itself changes; True if there are any."""
+        guards = {g.path.key: g for g in program.guards if _is_value(g) and type(g.expected) is int}
+        found = {
+            path.key: path
+            for mutation in program.mutations
+            for path, value in _stores(mutation)
+            if path.key in guards and _differs(value, guards[path.key].expected)
+        }
+        self.changing.update(found)
+        return bool(found)
+
+    def note_failure(self, reader: Reader, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Change]:
+        """Notes which integers do not have the values any more that a program was made for; gives what has changed."""
+        found: list[Change] = []
+        failing: list[Guard | HiddenInput] = reader.failing(args, kwargs)
+        for each in failing:
+            now = reader.value_at(each.path, args, kwargs)
+            if _is_value(each) and type(now) in (int, tuple) and type(now) is type(each.expected):
+                self.changing[each.path.key] = each.path
+            known = _is_value(each) and now is not ...
+            old, new = (shown_value(each.expected), shown_value(now)) if known else ("what it was", "another")  # type: ignore[union-attr]
+            found.append(Change(str(each.path), old, new))
+        return found
+
+
+def _is_value(condition: Guard | HiddenInput) -> TypeGuard[Guard]:
+    return isinstance(condition, Guard) and condition.kind is GuardKind.EQUAL
+
+
+def _stores(mutation: Mutation) -> Iterator[tuple[Path, Template]]:
+    """The places that a mutation assigns, and what it assigns to them."""
+    target, value = mutation.target, mutation.value
+    match mutation.kind:
+        case Write.GLOBAL | Write.CELL:
+            yield target, value
+        case Write.ATTRIBUTE:
+            yield target.attribute(mutation.key), value
+        case Write.LIST | Write.DICT if isinstance(value, Container):
+            for key, child in zip(value.keys, value.children, strict=True):
+                yield target.item(key), child
+
+
+def _differs(value: Template, expected: int) -> bool:
+    if isinstance(value, Known):
+        return type(value.value) is int and value.value != expected
+    return isinstance(value, Output) and value.scalar is int

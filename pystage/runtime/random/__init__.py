@@ -1,0 +1,1 @@
+"""Draws from the user's generators of random numbers, before a program runs."""

@@ -1,0 +1,228 @@
+"""What became of the compiled functions of this process: programs and why there are further ones, fallbacks, and times.
+
+Notes are made where something is compiled or falls back, which takes longer than to note it. Calls are counted, and their
+time is taken, only while somebody asks for it (`explain/running.py`).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...compiler.diagnostics.errors import StagingError
+from ...compiler.diagnostics.span import Span
+from ...compiler.pipeline import Staged
+from ...compiler.values.boundary import GuardKind, Leaf, Spec, Static, Structure
+from .messages import Topic, is_heard, tell
+
+_MOST = 200
+"""Of so many programs of one function it is kept why they were made."""
+
+
+@dataclass(slots=True)
+class Change:
+    """Why there is a further program: what was `old` when the one before was made, and where the program depends on it."""
+
+    what: str
+    old: str
+    new: str
+    reason: str = ""
+    span: Span | None = None
+
+    def __str__(self) -> str:
+        where = f", {self.span.file}:{self.span.line}" if self.span is not None else ""
+        because = f" ({self.reason}{where})" if self.reason else ""
+        return f"{self.what}: {self.old} → {self.new}{because}"
+
+
+@dataclass(slots=True)
+class Made:
+    """One program. `changes`: what is other than it was for the program before; of the first there are none."""
+
+    types: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(slots=True)
+class Fallen:
+    """Calls that ran as Python, for one reason."""
+
+    code: str
+    headline: str
+    span: Span | None
+    calls: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Account:
+    """One compiled function. Times are seconds; `calls` and `running` are counted while somebody asks."""
+
+    name: str
+    span: Span | None
+    programs: int = 0
+    made: list[Made] = field(default_factory=list)
+    inference: float = 0.0
+    xla: float = 0.0
+    calls: int = 0
+    running: float = 0.0
+    fallen: dict[tuple[str, Span | None], Fallen] = field(default_factory=dict)
+
+    @property
+    def as_python(self) -> tuple[int, float]:
+        """How many calls ran as Python, and how long."""
+        return sum(f.calls for f in self.fallen.values()), sum(f.seconds for f in self.fallen.values())
+
+    @property
+    def rest(self) -> float:
+        """The time of the calls that went neither into inference, nor XLA, nor Python."""
+        return max(self.running - self.inference - self.xla - self.as_python[1], 0.0)
+
+
+class Ledger:
+    """The accounts of all compiled functions."""
+
+    def __init__(self) -> None:
+        self.accounts: dict[tuple[str, Span | None], Account] = {}
+        self.asked = False
+        """Whether somebody wants to know why programs were made (`explain/running.py`)."""
+        self._lock = threading.Lock()
+
+    def account(self, name: str, span: Span | None) -> Account:
+        """The account of a function."""
+        with self._lock:
+            return self.accounts.setdefault((name, span), Account(name, span))
+
+    def note_program(
+        self,
+        name: str,
+        span: Span | None,
+        staged: Staged,
+        why: Callable[[], tuple[Change, ...]],
+        seconds: float,
+        number: int,
+    ) -> None:
+        """A program was inferred, the `number`-th that a compiled function has now; `why` is found out if somebody asks."""
+        account = self.account(name, span)
+        account.programs += 1
+        account.inference += seconds
+        if not self.asked and not is_heard(Topic.COMPILES):
+            return
+        changes = why()
+        if len(account.made) < _MOST:
+            account.made.append(Made(staged.takes_and_gives, changes))
+        if number > 1:
+            reasons = "; ".join(map(str, changes)) or "it was given up for others"
+            tell(Topic.COMPILES, f"`{name}` is compiled again, {number} programs: {reasons}")
+        else:
+            tell(Topic.COMPILES, f"`{name}` is compiled: {staged.takes_and_gives}")
+
+    def note_fallback(self, name: str, span: Span | None, error: StagingError, seconds: float) -> None:
+        """A call ran as Python."""
+        first = error.diagnostics[0]
+        account = self.account(name, span)
+        key = (first.code, first.span)
+        fallen = account.fallen.setdefault(key, Fallen(first.code, first.headline, first.span))
+        fallen.calls += 1
+        fallen.seconds += seconds
+        if fallen.calls == 1:
+            where = f" ({first.span.file}:{first.span.line})" if first.span is not None else ""
+            tell(Topic.FALLBACKS, f"`{name}` runs as Python: {first.code}: {first.headline}{where}")
+
+
+ledger = Ledger()
+"""That of this process."""
+
+
+# ---------------------------------------------------------------- why there is a further program
+
+
+class Known:
+    """What a program was made for."""
+
+    __slots__ = ("args", "demands", "guards")
+
+    def __init__(self, args: Mapping[str, Spec], staged: Staged) -> None:
+        self.args = args
+        self.demands = staged.demands
+        self.guards = staged.program.guards
+
+
+def changes(before: Sequence[Known], now: Known) -> tuple[Change, ...]:
+    """What is other than it was for the program before that is most like this one."""
+    return min([_changes(each, now) for each in before[::-1]], key=len, default=())
+
+
+def _changes(before: Known, now: Known) -> tuple[Change, ...]:
+    found: list[Change] = []
+    for name in {**before.args, **now.args}:
+        old, new = before.args.get(name), now.args.get(name)
+        if old is not None and new is not None:
+            found += _changes_of(name, old, new)
+        else:
+            was, is_ = ("not given", "given") if old is None else ("given", "not given")
+            found.append(Change(name, was, is_))
+    demands = {d.where: d for d in now.demands}
+    earlier_demands = {d.where: d for d in before.demands}
+    for where, demand in demands.items():
+        earlier = earlier_demands.get(where)
+        if earlier is not None and repr(earlier.value) != repr(demand.value):
+            reason = f"{demand.reason} needs it"
+            found.append(Change(where, repr(earlier.value), repr(demand.value), reason, demand.span))
+    guards, earlier_guards = [
+        {g.path.key: g for g in each.guards if g.kind is GuardKind.EQUAL} for each in (now, before)
+    ]
+    for key, guard in guards.items():
+        earlier_guard, path = earlier_guards.get(key), str(guard.path)
+        if earlier_guard is None or path in demands or _is_same(earlier_guard.expected, guard.expected):
+            continue
+        old_value, new_value = shown_value(earlier_guard.expected), shown_value(guard.expected)
+        found.append(Change(path, old_value, new_value, "captured as a constant"))
+    return tuple(found)
+
+
+def _changes_of(path: str, old: Spec, new: Spec) -> Sequence[Change]:
+    match old, new:
+        case Leaf(), Leaf():
+            return (
+                []
+                if (old.type, old.form) == (new.type, new.form)
+                else [Change(path, _shown(old), _shown(new))]
+            )
+        case Static(), Static():
+            return [] if _is_same(old.value, new.value) else [Change(path, _shown(old), _shown(new))]
+        case Structure(), Structure() if old.cls is new.cls and old.keys == new.keys:
+            children = zip(old.keys, old.children, new.children, strict=True)
+            access = "[{!r}]" if issubclass(old.cls, (tuple, list, dict)) else ".{}"
+            return [c for key, a, b in children for c in _changes_of(path + access.format(key), a, b)]
+    return [Change(path, _shown(old), _shown(new))]
+
+
+_PLAIN = (int, float, complex, bool, str, bytes, type(None))
+
+
+def _is_same(a: object, b: object) -> bool:
+    """True for one object, and for equal values of Python's own types: no code of the user's is asked."""
+    if type(a) is tuple and type(b) is tuple:
+        return len(a) == len(b) and all(map(_is_same, a, b))
+    return a is b or (type(a) is type(b) and type(a) in _PLAIN and repr(a) == repr(b))
+
+
+def shown_value(value: object) -> str:
+    """A value in a few characters; of other than Python's own types the name, since their `repr` is the user's."""
+    if type(value) not in _PLAIN:
+        return str(getattr(value, "__qualname__", None) or f"a {type(value).__name__}")
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:36]} …"
+
+
+def _shown(spec: Spec) -> str:
+    match spec:
+        case Leaf():
+            return f"{spec.type} ({spec.form.value})"
+        case Static(value=value):
+            return shown_value(value)
+        case Structure():
+            return f"{spec.cls.__name__} of {len(spec.keys)}"
+    raise AssertionError(type(spec).__name__)

@@ -1,0 +1,150 @@
+"""What pystage tells of its own accord, by topic: through the logger `pystage`, and on stderr where somebody reads it.
+
+`PYSTAGE_LOG` names the topics that are wanted on stderr, separated by commas. Without it, stderr gets what a user who
+sits before a terminal must know, and nothing where it is no terminal. The logger gets all (INFO).
+"""
+
+from __future__ import annotations
+
+import enum
+import logging
+import os
+import sys
+import threading
+import time
+from collections import Counter
+
+from ...compiler.hlo.walk import functions
+from ...compiler.pipeline import Staged
+
+
+class Topic(enum.Enum):
+    """What a message is about."""
+
+    COMPILES = "compiles"
+    FALLBACKS = "fallbacks"
+    BARRIERS = "barriers"
+
+
+def wanted(topic: Topic) -> bool:
+    """True if the user has asked for the messages about this."""
+    return topic.value in [name.strip() for name in os.environ.get("PYSTAGE_LOG", "").split(",")]
+
+
+def is_heard(topic: Topic) -> bool:
+    """True if somebody gets what is told of a topic."""
+    return wanted(topic) or logging.getLogger("pystage").isEnabledFor(logging.INFO)
+
+
+def tell(topic: Topic, text: str, *, urgent: bool = False) -> None:
+    """Tells the text; if `urgent`, on a terminal also without being asked."""
+    logging.getLogger("pystage").info(text)
+    stream = sys.stderr
+    if stream is not None and (wanted(topic) or (urgent and stream.isatty())):
+        print(f"pystage: {text}", file=stream, flush=True)
+
+
+SECONDS = 3.0
+"""A compilation that takes longer says so."""
+_PAUSE = 0.25
+_IDLE = 10.0
+
+
+class Compilation:
+    """One compilation while it runs, as a `with` block: what it is at is told when it takes long, and then its end."""
+
+    def __init__(self, name: str, at: str, staged: Staged | None = None) -> None:
+        self._name, self._at, self._staged = name, at, staged
+        self._began = self._entered = self._left = 0.0
+        self._told = False
+
+    def __enter__(self) -> None:
+        self._began = self._entered = now = time.perf_counter()
+        before: Compilation | None = getattr(_thread, "latest", None)
+        if before is not None and before._name == self._name and now - before._left < 1.0:
+            self._began, self._told = before._began, before._told  # the next step of the same
+        _thread.latest = self
+        _watch(self)
+
+    def __exit__(self, *exception: object) -> None:
+        _running.pop(id(self), None)
+        self._left = time.perf_counter()
+        self.look()
+        seconds = self._left - self._entered
+        self._staged = None
+        if self._told and seconds > SECONDS / 10:
+            tell(Topic.COMPILES, f"{self._at} of `{self._name}` took {seconds:.1f} s")
+
+    def look(self) -> None:
+        """Tells that it takes long, if it does."""
+        if time.perf_counter() - self._began > SECONDS:
+            self._tell_start()
+
+    def _tell_start(self) -> None:
+        if not self._told:
+            self._told = True
+            text = f"`{self._name}` has been compiling for over {SECONDS:.0f} s, in {self._at}"
+            if self._staged is not None:
+                text += _size(self._staged)
+            tell(Topic.COMPILES, text, urgent=True)
+
+
+def _size(staged: Staged) -> str:
+    """How large a program is, and the line from which most of it comes."""
+    lines = Counter(
+        [
+            (op.span.file, op.span.line) if op.span is not None else None
+            for function in functions(staged.function)
+            for op in function.body.walk()
+        ]
+    )
+    total = lines.total()
+    text = f": {total:,} operations"
+    lines.pop(None, None)
+    if not lines:
+        return text
+    (file, line), most = max(lines.items(), key=lambda item: item[1])  # type: ignore[misc]
+    return f"{text}, {most:,} of them from {file}:{line}"
+
+
+_thread = threading.local()
+_running: dict[int, Compilation] = {}
+_lock = threading.Lock()
+_watching = False
+
+
+def _watch(compilation: Compilation) -> None:
+    """Has it looked at from time to time: by a thread that ends where nothing has been compiled for some seconds."""
+    global _watching
+    _running[id(compilation)] = compilation
+    with _lock:
+        if _watching:
+            return
+        _watching = True
+    threading.Thread(target=_look_at_all, name="pystage messages", daemon=True).start()
+
+
+def _look_at_all() -> None:
+    global _watching
+    last = time.perf_counter()
+    while True:
+        time.sleep(_PAUSE)
+        found = list(_running.values())
+        for compilation in found:
+            compilation.look()
+        now = time.perf_counter()
+        last = now if found else last
+        with _lock:
+            if not _running and now - last > _IDLE:
+                _watching = False
+                return
+
+
+if hasattr(os, "register_at_fork"):
+
+    def _forked() -> None:
+        global _watching
+        _watching = False
+        _running.clear()
+
+    os.register_at_fork(after_in_child=_forked)

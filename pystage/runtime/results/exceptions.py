@@ -1,0 +1,145 @@
+"""What a program raises: from its error code to the exception that the plain run raises.
+
+In: the results of a run. Out: nothing, or `Raised` with the genuine exception and a traceback that goes through
+the lines of the user's functions to the one that raised, as if they had run.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import types
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...compiler.diagnostics.span import Span
+from ...compiler.diagnostics.traceback import shows_all_frames
+from ...compiler.policy import is_own_file
+from ...compiler.values.boundary import Failure, Form, Output
+from ...compiler.values.remade import Evaluate, chain, origin, remade
+
+
+class Raised(Exception):
+    """A program has raised `exception`; `traceback` is the user's part of what led there."""
+
+    def __init__(self, exception: BaseException, traceback: types.TracebackType | None) -> None:
+        super().__init__(exception)
+        self.exception = exception
+        self.traceback = traceback
+
+    def genuine(self) -> BaseException:
+        """What the caller gets."""
+        return self.exception.with_traceback(self.traceback)
+
+
+class AsRaisedByTheProgram:
+    """An exception of the program leaves this block as if the program's own lines had raised it in the caller.
+
+    What the program was handling stays its context, and gets for its own what the caller is handling, which `raise`
+    has put in its place. Its traceback goes from the caller to the user's lines (`AtTheCall` says why no frame is added).
+    """
+
+    __slots__ = ("_exception", "_inside", "_traceback")
+
+    def __init__(self, exception: BaseException) -> None:
+        self._exception = exception
+        self._inside = exception.__context__
+        self._traceback = exception.__traceback__
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *raised: object) -> None:
+        exception, inside = self._exception, self._inside
+        outside, exception.__context__ = exception.__context__, inside
+        if outside is not None and outside is not inside:
+            chain(exception, outside)
+        if not shows_all_frames():
+            exception.__traceback__ = self._traceback
+
+
+def code_of(failure: Failure, values: Sequence[Any]) -> int:
+    """The number of the place where the program raised; 0 if it did not. Waits for the program."""
+    if isinstance(failure.code, int):
+        return failure.code
+    return int(np.asarray(values[failure.code.index]))
+
+
+def raised(failure: Failure, number: int, values: Sequence[Any], evaluate: Evaluate) -> Raised:
+    """What the program raised at the place with this number."""
+    site = failure.find(number)
+    payload = {key: values[index] for key, index in failure.payload.items()}
+    exception = remade(site, payload, failure.find, evaluate)
+    first = origin(site, payload, failure.find)
+    places = [p for p in (first.span, *first.chain) if p is not None and not is_own_file(p.file)]
+    return Raised(exception, _traceback(exception, places[::-1]))
+
+
+def raised_at(exception: BaseException, place: Span | None) -> Raised:
+    """An exception that the host met at a place of the user's."""
+    return Raised(exception, _traceback(exception, [] if place is None else [place]))
+
+
+def raise_from_host(failure: Failure, values: Sequence[Any], evaluate: Evaluate) -> None:
+    """Under JAX's own transformations: the program calls the host, which raises, where it has raised.
+
+    JAX then raises an error of its own, with the text of the exception. Under `jax.vmap` the host is asked for
+    each element of the batch.
+    """
+    names = list(failure.payload)
+    here = Failure(Output(0, Form.PYTHON), failure.find, {name: i for i, name in enumerate(names, 1)})
+
+    def raise_here(code: Any, *payload: Any) -> None:
+        if code:
+            found = [np.asarray(v) for v in (code, *payload)]
+            raise raised(here, int(found[0]), found, evaluate).genuine()
+
+    payload = [jax.lax.stop_gradient(values[failure.payload[name]]) for name in names]
+    if isinstance(failure.code, int):
+        jax.debug.callback(raise_here, failure.code, *payload)
+        return
+    code = values[failure.code.index]
+    jax.lax.cond(code != 0, lambda: jax.debug.callback(raise_here, code, *payload), lambda: None)
+
+
+def _traceback(exception: BaseException, places: Sequence[Span]) -> types.TracebackType | None:
+    """A traceback through these places, outermost first."""
+    if not places:
+        return None
+    *calls, last = places
+    code = _statement(last, True)
+    scope: dict[str, Any] = {"exception": exception}
+    for place in reversed(calls):
+        code, scope = _statement(place, False), {"run": exec, "code": code, "scope": scope}
+    before = exception.__cause__, exception.__context__, exception.__suppress_context__
+    try:
+        exec(code, scope)
+    except BaseException as found:
+        traceback = found.__traceback__
+    exception.__cause__, exception.__context__, exception.__suppress_context__ = before
+    return traceback.tb_next if traceback is not None else None
+
+
+@functools.lru_cache(maxsize=256)
+def _statement(place: Span, raises: bool) -> types.CodeType:
+    """A code object at `place`, under the name of the user's function, that raises or runs another one."""
+    at = {
+        "lineno": place.line,
+        "col_offset": place.column,
+        "end_lineno": place.end_line,
+        "end_col_offset": place.end_column,
+    }
+
+    def name(text: str) -> ast.Name:
+        return ast.Name(text, ast.Load(), **at)
+
+    statement: ast.stmt
+    if raises:
+        statement = ast.Raise(name("exception"), None, **at)
+    else:
+        statement = ast.Expr(ast.Call(name("run"), [name("code"), name("scope")], [], **at), **at)
+    code = compile(ast.Module([statement], []), place.file, "exec")
+    return code.replace(co_name=place.function.rpartition(".")[2] or code.co_name, co_qualname=place.function)

@@ -1,0 +1,74 @@
+"""Keeps the memory of large arrays in the process, for the arrays of later calls.
+
+XLA:CPU takes memory for temporaries and results from the C library at every call, and gives it back. From some size on
+(32 MiB at most) glibc gets it from the system and returns it there, so that each call waits for new pages, which the
+system clears one by one: four times as long as it takes to compute with them. So glibc is told, once, to keep freed
+memory of up to `pystage.config.kept_memory` bytes a piece. That holds for the whole process.
+
+XLA runs programs in threads of its own. A thread has an arena of its own, unless there may be only one, and that is
+made of pieces of 64 MiB, which also go back to the system unless as much is wanted on top of what is used. Threads
+that JAX has started before keep the arena that they have: for them 64 MiB is the limit.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+
+import jax
+
+from ...config import config
+
+# The parameters of glibc's `mallopt`, as in its <malloc.h>.
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -2, -3, -8
+
+_HEAP = 64 << 20
+"""The largest piece of an arena that is not the first."""
+_OLD_LIMIT = 32 << 20
+"""The largest threshold that older versions of glibc take."""
+_VARIABLES = (
+    "MALLOC_ARENA_MAX",
+    "MALLOC_MMAP_THRESHOLD_",
+    "MALLOC_TRIM_THRESHOLD_",
+    "MALLOC_TOP_PAD_",
+    "MALLOC_MMAP_MAX_",
+)
+
+_applied = 0
+_lock = threading.Lock()
+
+
+def keep() -> None:
+    """Tells the C library what `pystage.config.kept_memory` says, if that has changed."""
+    global _applied
+    if config.kept_memory == _applied:
+        return
+    with _lock:
+        size, _applied = config.kept_memory, config.kept_memory
+        mallopt = _mallopt()
+        if mallopt is None or _chosen_by_user() or not _for_cpus():
+            return
+        mallopt(_ARENA_MAX, 1)
+        mallopt(_TOP_PAD, _HEAP)
+        mallopt(_TRIM_THRESHOLD, size)
+        if not mallopt(_MMAP_THRESHOLD, size):
+            mallopt(_MMAP_THRESHOLD, min(size, _OLD_LIMIT))
+
+
+def _mallopt() -> ctypes._NamedFuncPointer | None:
+    if not sys.platform.startswith("linux"):
+        return None
+    library = ctypes.CDLL(None)
+    return library.mallopt if hasattr(library, "gnu_get_libc_version") else None
+
+
+def _chosen_by_user() -> bool:
+    """True if the environment says how glibc's allocator is to work."""
+    return "glibc.malloc." in os.environ.get("GLIBC_TUNABLES", "") or any(v in os.environ for v in _VARIABLES)
+
+
+def _for_cpus() -> bool:
+    platforms = jax.config.jax_platforms
+    return not platforms or "cpu" in platforms.split(",")

@@ -1,0 +1,490 @@
+"""From the results of a run to what the caller gets: objects, mutations, exceptions.
+
+A `Plan` is made once for each program, from its templates. It turns the arrays that the program gives into
+the objects that the plain run would have given, then changes what the plain run would have changed, in order.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import operator
+import types
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, TypeGuard
+
+import jax
+import numpy as np
+
+from ...compiler.diagnostics.codes_mutation import CannotReturn
+from ...compiler.diagnostics.codes_runtime import NotInOrder, OverlappingMemory
+from ...compiler.diagnostics.diagnostic import Diagnostic
+from ...compiler.diagnostics.errors import StagingError
+from ...compiler.diagnostics.span import Span
+from ...compiler.values import views
+from ...compiler.values.boundary import (
+    Box,
+    CellVariable,
+    Choice,
+    Container,
+    Form,
+    Generator,
+    Global,
+    Known,
+    Made,
+    Mutation,
+    Output,
+    Program,
+    Same,
+    Template,
+    View,
+    ViewStep,
+    Write,
+)
+from ...compiler.values.node import Node
+from ...compiler.values.views import Diagonal, Flipped, Part, Permuted, Repeated, Reshaped, Strided, Window
+from ...compiler.values.walk import children
+from ..guards.environment import Signature, resolve
+from ..random.draws import Performance
+from .exceptions import code_of, raise_from_host, raised
+from .host_memory import ADOPT_BYTES, adopted, overlapping
+
+
+@dataclass(slots=True)
+class Run:
+    """One run of a program: its results, and the arguments of the call in canonical form."""
+
+    values: Sequence[Any]
+    args: Sequence[Any]
+    kwargs: dict[str, Any]
+    made: dict[int, Any]
+    """Containers that were made already, by identity of their templates; views, by its complement."""
+    performance: Performance | None = None
+    """What the host drew for it."""
+
+    def generator(self, number: int) -> Any:
+        """A generator that the program made."""
+        assert self.performance is not None
+        return self.performance.objects[number]
+
+
+Make = Callable[[Run], Any]
+Prepare = Callable[[Run], Callable[[], None]]
+"""Finds the target and the value of a mutation, and gives what does it."""
+
+_DICTS = (dict, collections.OrderedDict, collections.defaultdict)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """One input of a run, where it stands, and whether it was read from the world."""
+
+    value: Any
+    path: str
+    from_world: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """What makes the result of an array; equal for programs that do it the same way."""
+
+    way: tuple[Form, type | None, bool]
+    convert: Callable[[Any], Any] = field(compare=False)
+
+
+class Plan:
+    """What to do after a run of one program."""
+
+    def __init__(self, program: Program, signature: Signature, traced: bool = False) -> None:
+        self._signature = signature
+        self._traced = traced
+        self._types = program.function.result_types
+        found: list[Output] = []
+        views: set[int] = set()
+        for template in _templates(program):
+            _collect_outputs(template, found, views)
+        self._uses = Counter(output.index for output in found)
+        self._failure = program.failure
+        self._printed = program.printed
+        self._clock = program.draws.clock if program.draws is not None else None
+        self._mutations = [(m, self._mutation(m)) for m in program.mutations]
+        self._stored = [resolve(m.target, signature) for m in program.mutations if m.kind is Write.ARRAY]
+        self._stored_paths = [str(m.target) for m in program.mutations if m.kind is Write.ARRAY]
+        self._in_order = [(resolve(path, signature), str(path)) for path in program.in_order]
+        self.checks_memory = bool(self._stored or self._in_order)
+        """True if it matters how ndarrays of the caller lie in memory: `check_memory` comes before `finish`."""
+        self.build: Make = self._make(program.result)
+        self.keys = {output.index: output.key_impl for output in found if output.key_impl}
+        """The results that are typed PRNG keys: index and generator."""
+        self._reads = any(output.form is not Form.JAX for output in found) or self._failure is not None
+        """True if `finish` waits for the program anyway, because it looks at a result."""
+        acts = bool(program.mutations or program.in_order or program.failure or program.printed is not None)
+        self.single: Single | None = None
+        """How the result is made of the program's one array, where nothing else is to be done."""
+        if not (acts or traced) and self._reads:
+            only = program.result.base if _is_whole(program.result) else program.result
+            if isinstance(only, Output) and not only.key_impl:
+                convert = self._conversion(only)
+                self.single = Single((only.form, only.scalar, convert is adopted), convert)
+        self.direct = not acts and _is_direct(program.result, set())
+        """True if `build` only arranges `jax.Array`s in tuples and lists: `jax.jit` can do that itself."""
+
+    def waits(self, memory: bool) -> bool:
+        """True if `finish` waits for the program."""
+        return self._reads or memory or (self._printed is not None and not self._traced)
+
+    def arrange(self, values: Sequence[Any]) -> Any:
+        """The result of a direct plan, made of the values themselves."""
+        return self.build(Run(values, (), {}, {}))
+
+    def finish(
+        self,
+        values: Sequence[Any],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        memory: bool,
+        performance: Performance | None = None,
+    ) -> Any:
+        """The result of the call; `Raised` for what the program raises. `memory`: it reads the caller's."""
+        run = Run(values, args, kwargs, {}, performance)
+        if self._printed is not None and not self._traced:
+            values[self._printed].block_until_ready()
+        if self._failure is not None:
+            evaluate = functools.partial(self._evaluate, args, kwargs)
+            if self._traced:
+                raise_from_host(self._failure, values, evaluate)
+            elif number := code_of(self._failure, values):
+                error = raised(self._failure, number, values, evaluate)
+                if isinstance(error.exception, StagingError):
+                    error.exception.started = self._printed is not None
+                    if performance is not None:
+                        performance.undo()
+                    raise error
+                if performance is not None and self._clock is not None:
+                    performance.rewind(int(np.asarray(values[self._clock])))
+                self._change(run, [m for m in self._mutations if _is_seen(m[0], values)])
+                raise error
+        if memory and values and not self._reads:
+            # The caller may change its arrays as soon as the call returns.
+            values[0].block_until_ready()
+        result = self.build(run)
+        if self._mutations:
+            self._change(run, [m for m in self._mutations if m[0].only is None])
+        return result
+
+    def _change(self, run: Run, mutations: list[tuple[Mutation, Prepare]]) -> None:
+        for apply in [prepare(run) for _, prepare in mutations]:
+            apply()
+
+    def _evaluate(
+        self, args: Sequence[Any], kwargs: dict[str, Any], template: Template, values: Sequence[Any]
+    ) -> Any:
+        """The object that a template describes; its outputs count `values`."""
+        return self._make(template)(Run(values, args, kwargs, {}))
+
+    def check_memory(
+        self, args: Sequence[Any], kwargs: dict[str, Any], received: Sequence[Received], span: Span | None
+    ) -> None:
+        """StagingError if a store of the program would change another array (PS806), or an array is not in order (PS814)."""
+        for follow, path in self._in_order:
+            array = follow(args, kwargs)
+            if isinstance(array, np.ndarray) and not array.flags.c_contiguous:
+                self._refuse(NotInOrder(span=span, path=path))
+        stored = [follow(args, kwargs) for follow in self._stored]
+        pair = overlapping(stored, [(r.value, r.from_world) for r in received])
+        if pair is not None:
+            name, other = self._stored_paths[pair[0]], received[pair[1]]
+            paths = [r.path for r in received if r.value is other.value and r.path != name]
+            problem = OverlappingMemory(span=span, stored=name, other=(paths or [other.path])[0])
+            self._refuse(problem)
+
+    def _refuse(self, problem: Diagnostic) -> NoReturn:
+        error = StagingError((problem,))
+        error.started = self._printed is not None
+        raise error
+
+    # -- results
+
+    def _make(self, template: Template) -> Make:
+        match template:
+            case Known(value=value):
+                return (lambda run: set(value)) if type(value) is set else (lambda run: value)
+            case Same(path=path):
+                follow = resolve(path, self._signature)
+                return lambda run: follow(run.args, run.kwargs)
+            case Output():
+                return self._output(template)
+            case View():
+                return self._once(~template.identity, self._view(template))
+            case Generator(number=Output(index=number)):
+                return lambda run: run.generator(int(run.values[number]))
+            case Choice():
+                return self._choice(template)
+            case Made(function=function, args=args, kwargs=kwargs, identity=identity):
+                parts = [self._make(a) for a in args]
+                named = [(name, self._make(a)) for name, a in kwargs]
+                return self._once(
+                    identity or id(template),
+                    lambda run: function(*[p(run) for p in parts], **{n: m(run) for n, m in named}),
+                )
+            case Container():
+                return self._container(template)
+
+    def _choice(self, choice: Choice) -> Make:
+        pick, makes = choice.selector.index, [self._make(option) for option in choice.options]
+        number = None if choice.number is None else self._output(choice.number)
+
+        def traced(run: Run) -> Any:
+            try:
+                return makes[int(run.values[pick])](run)
+            except jax.errors.ConcretizationTypeError:
+                if number is not None:
+                    return number(run)
+                what = "a result that is one of several objects, where JAX traces the call,"
+                raise StagingError((CannotReturn(what=what),)) from None
+
+        return traced if self._traced else lambda run: makes[int(run.values[pick])](run)
+
+    def _output(self, output: Output) -> Make:
+        index = output.index
+        if self._traced or output.form is Form.JAX:
+            return lambda run: run.values[index]
+        convert = self._conversion(output)
+        return lambda run: convert(run.values[index])
+
+    def _conversion(self, output: Output) -> Callable[[Any], Any]:
+        """What makes the object of the result's array, for results in host memory."""
+        if output.form is Form.NDARRAY:
+            type = self._types[output.index]
+            large = type.size * type.dtype.itemsize >= ADOPT_BYTES
+            make = adopted if large and self._uses[output.index] == 1 else np.array
+            return make if output.writable else lambda value: _read_only(make(value))
+        if output.form is Form.SCALAR:
+            return lambda value: np.asarray(value)[()]
+        scalar = output.scalar
+        assert scalar is not None
+        return lambda value: scalar(np.asarray(value).item())
+
+    def _view(self, view: View) -> Make:
+        base = self._make(view.base)
+        steps = [view_step(step) for step in view.steps]
+
+        def make(run: Run) -> Any:
+            array = base(run)
+            for step in steps:
+                array = step(array, run)
+            return array
+
+        return make
+
+    def _once(self, identity: int, make: Make) -> Make:
+        def once(run: Run) -> Any:
+            if identity not in run.made:
+                run.made[identity] = make(run)
+            return run.made[identity]
+
+        return once
+
+    def _container(self, template: Container) -> Make:
+        cls, keys, identity = template.cls, template.keys, template.identity
+        children = [self._make(child) for child in template.children]
+        if cls is list or cls in _DICTS or not issubclass(cls, tuple | slice | range | types.MethodType):
+            return _filled(cls, keys, children, identity)
+        if cls is tuple:
+            return self._once(identity, lambda run: tuple([child(run) for child in children]))
+        if issubclass(cls, tuple):
+            return self._once(identity, lambda run: tuple.__new__(cls, [child(run) for child in children]))
+        return self._once(identity, lambda run: cls(*[child(run) for child in children]))
+
+    # -- mutations
+
+    def _mutation(self, mutation: Mutation) -> Prepare:
+        """A function that finds target and value of a mutation, as they are before any, and gives what does it."""
+        kind, key, root = mutation.kind, mutation.key, mutation.target.root
+        if kind is Write.DELETE_ATTRIBUTE:
+            target = resolve(mutation.target, self._signature)
+            return lambda run: functools.partial(object.__delattr__, target(run.args, run.kwargs), key)
+        if kind is Write.ARRAY and isinstance(mutation.value, Output):
+            index = mutation.value.index
+            value: Make = lambda run: np.asarray(run.values[index])  # noqa: E731
+        else:
+            value = self._make(mutation.value)
+        if kind is Write.GLOBAL:
+            assert isinstance(root, Global)
+            namespace = root.namespace
+            return lambda run: functools.partial(namespace.__setitem__, key, value(run))
+        if kind is Write.CELL:
+            assert isinstance(root, CellVariable)
+            cell = root.cell
+            return lambda run: functools.partial(setattr, cell, "cell_contents", value(run))
+        write = _WRITES[kind]
+        target = resolve(mutation.target, self._signature)
+        return lambda run: functools.partial(write, target(run.args, run.kwargs), key, value(run))
+
+
+def _is_seen(mutation: Mutation, values: Sequence[Any]) -> bool:
+    """True if a program that has raised did this before."""
+    if any(values[i] for i in mutation.unless):
+        return False
+    return mutation.only is None or bool(values[mutation.only])
+
+
+def _filled(cls: type, keys: tuple[Any, ...], children: list[Make], identity: int) -> Make:
+    """Makes a container that may hold itself: it is there before its contents are."""
+
+    def make(run: Run) -> Any:
+        if identity in run.made:
+            return run.made[identity]
+        made: Any = cls() if cls is list or cls in _DICTS else object.__new__(cls)
+        run.made[identity] = made
+        if cls is list:
+            made += [child(run) for child in children]
+        elif cls in _DICTS:
+            made.update({key: child(run) for key, child in zip(keys, children, strict=True)})
+        else:
+            for key, child in zip(keys, children, strict=True):
+                object.__setattr__(made, key, child(run))
+        return made
+
+    return make
+
+
+def _write_array(target: Any, key: Any, value: Any) -> None:
+    target[...] = value
+
+
+def _write_attribute(target: Any, key: Any, value: Any) -> None:
+    if isinstance(target, type):
+        setattr(target, key, value)
+    else:
+        object.__setattr__(target, key, value)
+
+
+def _write_list(target: Any, key: Any, value: Any) -> None:
+    target[:] = value
+
+
+def _write_dict(target: Any, key: Any, value: Any) -> None:
+    target.clear()
+    target.update(value)
+
+
+_WRITES: dict[Write, Callable[[Any, Any, Any], None]] = {
+    Write.ARRAY: _write_array,
+    Write.ATTRIBUTE: _write_attribute,
+    Write.LIST: _write_list,
+    Write.DICT: _write_dict,
+}
+
+
+def view_step(step: ViewStep) -> Callable[[Any, Run], Any]:
+    """One step from an ndarray to a view."""
+    if isinstance(step, Box):
+        return functools.partial(_box, step)
+    make = view_maker(step)
+    return lambda array, run: make(array)
+
+
+def view_maker(view: views.View) -> Callable[[Any], Any]:
+    """The function from an ndarray, or a `jax.Array`, to its view."""
+    match view:
+        case Window(starts, sizes):
+            box = tuple([slice(int(s), int(s) + n) for s, n in zip(starts, sizes)])  # type: ignore[arg-type]
+            return lambda array: array[(*box, ...)]
+        case Strided(starts, limits, strides):
+            part = tuple([slice(a, e, s) for a, e, s in zip(starts, limits, strides)])
+            return lambda array: array[(*part, ...)]
+        case Flipped(axes):
+            turned = tuple([slice(None, None, -1 if i in axes else 1) for i in range(max(axes) + 1)])
+            return lambda array: array[(*turned, ...)]
+        case Permuted(permutation):
+            return lambda array: array.transpose(permutation)
+        case Reshaped(new_shape):
+            return lambda array: array.reshape(new_shape)
+        case Part(imaginary):
+            return lambda array: array.imag if imaginary else array.real
+        case Diagonal(offset, frozen=True):
+            return lambda array: array.diagonal(offset, -2, -1)
+        case Diagonal(offset):
+            return lambda array: _writable_diagonal(array, offset)
+        case Repeated(new_shape):
+            return lambda array: np.broadcast_to(array, new_shape)
+    raise AssertionError(f"an unknown view {view!r}")
+
+
+def _box(box: Box, array: Any, run: Run) -> Any:
+    """The box, moved inside as the program moves it."""
+    at = [run.values[s.index] if isinstance(s, Output) else s for s in box.starts]
+    if isinstance(array, jax.Array):
+        return jax.lax.dynamic_slice(array, at, box.sizes)
+    first = [max(0, min(int(s), n - size)) for s, n, size in zip(at, array.shape, box.sizes)]
+    return array[tuple([slice(s, s + size) for s, size in zip(first, box.sizes)])]
+
+
+def _read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    array.flags.writeable = False
+    return array
+
+
+def _writable_diagonal(array: Any, offset: int) -> Any:
+    """The diagonal of square matrices as `np.einsum` gives it; as of `jax.Array` where JAX maps over it."""
+    return array.diagonal(offset, -2, -1) if isinstance(array, jax.Array) else np.einsum("...ii->...i", array)
+
+
+def _templates(program: Program) -> list[Template]:
+    return [program.result, *[m.value for m in program.mutations if m.kind is not Write.DELETE_ATTRIBUTE]]
+
+
+def _collect_outputs(template: Node, found: list[Output], views: set[int]) -> None:
+    """Adds every `Output` in the template; those under one view, wherever it occurs, once."""
+    if isinstance(template, View):
+        if template.identity in views:
+            return
+        views.add(template.identity)
+    if isinstance(template, Output):
+        found.append(template)
+    for inner in children(template):
+        _collect_outputs(inner, found, views)
+
+
+def _is_whole(template: Template) -> TypeGuard[View]:
+    """True for a view of all of an array as it is: how inference names a new ndarray."""
+    return isinstance(template, View) and not template.steps
+
+
+def _is_direct(template: Template, seen: set[tuple[type, int]]) -> bool:
+    """True if the template is made of `jax.Array`s, tuples and lists, none of which occurs twice."""
+    match template:
+        case Known(value=None):
+            return True
+        case Output(form=Form.JAX, index=number) | Container(identity=number):
+            key = (type(template), number)
+            if key in seen:
+                return False
+            seen.add(key)
+            if isinstance(template, Output):
+                return True
+            return template.cls in (tuple, list) and all(_is_direct(c, seen) for c in template.children)
+    return False
+
+
+class Pending(tuple[Any, ...]):
+    """What the `jax.jit` of a specialisation returns where a plan has more to do: the plan rides along.
+
+    A pytree whose leaves are the program's results; JAX keeps the plan with the compiled program, so that
+    finding it costs nothing. A tuple, because the least time goes into making one, at every call.
+    """
+
+    __slots__ = ()
+    plan: Plan = property(operator.itemgetter(0))  # type: ignore[assignment]
+    values: Sequence[Any] = property(operator.itemgetter(1))  # type: ignore[assignment]
+
+
+def pending(plan: Plan, values: Sequence[Any]) -> Pending:
+    """Results for which the plan has more to do."""
+    return Pending((plan, values))
+
+
+jax.tree_util.register_pytree_node(Pending, lambda p: (p.values, p.plan), pending)
