@@ -154,8 +154,13 @@ def circles(graph: dict[str, set[str]]) -> list[set[str]]:
 
 
 def test_no_circle_of_imports_is_large() -> None:
-    """What refers to each other by nature may: an operation of a program and its kind, a tensor and what is recorded."""
-    assert not [sorted(circle) for circle in circles(import_graph()) if len(circle) > 5]
+    """What refers to each other by nature may: an operation of a program and its kind, a tensor and what is recorded.
+
+    The rooms of inference call each other through the engine, which they import.
+    """
+    found = [sorted(circle) for circle in circles(import_graph())]
+    assert not [circle for circle in found if len(circle) > 5]
+    assert not [circle for circle in found if circle[0].startswith("pystage.compiler.infer.")]
 
 
 @pytest.mark.parametrize("page", sorted((ROOT.parent / "docs").glob("*.md")), ids=lambda p: p.name)
