@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent / "pystage"
 
 LAYERS = [
-    {"config", "autocasting", "recursion", "deferred", "policy"},
+    {"config", "autocasting", "recursion", "deferred", "policy", "speculation"},
     {"diagnostics"},
     {"stage", "hlo"},
     {"ops"},

@@ -1,4 +1,4 @@
-"""The store of slots: what forks and trials put back, what they tell, and what they keep."""
+"""The store of slots: what forks and speculations put back, what they tell, and what they keep."""
 
 from __future__ import annotations
 
@@ -16,11 +16,7 @@ ONE, TWO, THREE = Const(1), Const(2), Const(3)
 
 
 class Back(Exception):
-    """Takes a trial back."""
-
-
-class Onward(Exception):
-    """Passes through a trial."""
+    """Leaves a fork."""
 
 
 def state(**variables: Any) -> State:
@@ -132,62 +128,68 @@ def test_is_new_asks_the_innermost_fork() -> None:
     assert not s.is_new(Y)
 
 
-# -- trials
+# -- speculations
 
 
-def test_a_trial_takes_back_what_ends_in_its_exception() -> None:
+def test_a_speculation_is_rolled_back() -> None:
     s = state(x=ONE, y=TWO)
     before = dict(s.slots)
-
-    class Further(Back):
-        pass
-
-    for exception in (Back, Further):
-        with pytest.raises(exception), s.trial(Back):
-            s.set(X, THREE)
-            s.forget(Y)
-            cell = s.new_cell(ListCell(()))
-            raise exception
-        assert s.slots == before and cell not in s.slots
+    mark = s.begin()
+    s.set(X, THREE)
+    s.forget(Y)
+    cell = s.new_cell(ListCell(()))
+    assert s.changed() == [X, Y]
+    s.roll_back(mark)
+    assert s.slots == before and cell not in s.slots
 
 
-@pytest.mark.parametrize("raises", [False, True])
-def test_a_trial_keeps_what_ends_otherwise_and_the_outer_fork_still_undoes_it(raises: bool) -> None:
+def test_what_a_speculation_commits_the_outer_fork_still_undoes() -> None:
     s = state(x=ONE, y=TWO)
     before = dict(s.slots)
     with s.fork() as changes:
         s.set(X, TWO)
-        try:
-            with s.trial(Back):
-                s.set(X, THREE)
-                s.forget(Y)
-                s.set((1, "z"), ONE)
-                if raises:
-                    raise Onward
-        except Onward:
-            pass
+        mark = s.begin()
+        s.set(X, THREE)
+        s.forget(Y)
+        s.set((1, "z"), ONE)
+        s.commit(mark)
         assert s.get(X) is THREE and Y not in s.slots and s.is_new((1, "z"))
     assert s.slots == before and changes == {X: THREE, (1, "z"): ONE}
 
 
-def test_an_outer_trial_takes_back_what_an_inner_one_kept() -> None:
+def test_an_outer_speculation_takes_back_what_an_inner_one_committed() -> None:
     s = state(x=ONE)
-    with pytest.raises(Back), s.trial(Back):
-        with s.trial(Onward):
-            s.set(X, TWO)
-            s.set(Y, TWO)
-        raise Back
+    outer = s.begin()
+    inner = s.begin()
+    s.set(X, TWO)
+    s.set(Y, TWO)
+    s.commit(inner)
+    s.roll_back(outer)
     assert s.get(X) is ONE and Y not in s.slots
 
 
-def test_trials_are_no_forks() -> None:
+def test_what_is_defined_in_a_speculation_stays() -> None:
+    s = state()
+    mark = s.begin()
+    cell, content = s.cell_number(), ListCell(())
+    s.define(cell, content)
+    s.set(cell, ListCell((ONE,)))
+    s.roll_back(mark)
+    assert s.get(cell) is content
+
+
+def test_speculations_are_no_forks() -> None:
     s = state()
     assert s.depth == 0
-    with s.trial(Back):
-        assert s.depth == 0
-        with s.fork(), s.trial(Back), s.fork():
+    outer = s.begin()
+    assert s.depth == 0
+    with s.fork():
+        inner = s.begin()
+        with s.fork():
             assert s.depth == 2
-        assert s.depth == 0
+        s.commit(inner)
+    assert s.depth == 0
+    s.roll_back(outer)
     assert not s.journals
 
 

@@ -1,4 +1,4 @@
-"""Any sequence of steps, forks and trials on the store of slots, compared with copies of the whole store."""
+"""Any sequence of steps, forks and speculations on the store of slots, compared with copies of the whole store."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 from pystage.compiler.values.lattice import ListCell
 from pystage.compiler.values.state import State
 
-from .test_state import ONE, TEMPORARY, THREE, TWO, Back, X, Y, state
+from .test_state import ONE, TEMPORARY, THREE, TWO, X, Y, state
 
 SLOTS = [X, Y, TEMPORARY, 5, 6]
 steps = st.recursive(
     st.tuples(st.sampled_from(["set", "forget"]), st.sampled_from(SLOTS), st.sampled_from([ONE, TWO, THREE])),
     lambda inner: st.tuples(
-        st.sampled_from(["fork", "kept", "taken back"]), st.lists(inner, max_size=6), st.just(None)
+        st.sampled_from(["fork", "committed", "rolled back"]), st.lists(inner, max_size=6), st.just(None)
     ),
     max_leaves=20,
 )
 
 
 def run(s: State, step: tuple[str, Any, Any]) -> None:
-    """Does a step to the state; at the end of each fork and trial compares with what was there before."""
+    """Does a step to the state; at the end of each fork and speculation compares with what was there before."""
     name, what, content = step
     if name == "set":
         s.set(what, content)
@@ -43,22 +43,21 @@ def run(s: State, step: tuple[str, Any, Any]) -> None:
         assert all(changes[slot] is end[slot] for slot in changes)
     else:
         before = dict(s.slots)
-        try:
-            with s.trial(Back):
-                for inner in what:
-                    run(s, inner)
-                before = before if name == "taken back" else dict(s.slots)
-                if name == "taken back":
-                    raise Back
-        except Back:
-            pass
+        mark = s.begin()
+        for inner in what:
+            run(s, inner)
+        if name == "committed":
+            before = dict(s.slots)
+            s.commit(mark)
+        else:
+            s.roll_back(mark)
         assert s.slots == before
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.lists(steps, max_size=8))
-def test_forks_and_trials_put_back_what_copies_would(program: list[tuple[str, Any, Any]]) -> None:
+def test_forks_and_speculations_put_back_what_copies_would(program: list[tuple[str, Any, Any]]) -> None:
     s = state(x=ONE)
     s.set(5, ListCell(()))
     run(s, ("fork", program, None))
-    assert not s.journals and s.trials == 0
+    assert not s.journals and s.speculations == 0

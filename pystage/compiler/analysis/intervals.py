@@ -11,10 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import ClassVar
 
 from ..hlo.ir import Op, Region, Value
 from ..hlo.types import is_floating, is_integer
 from ..ops import Add, And, Case, Compare, Constant, Convert, If, Not, Or, ReduceWith, Select, Subtract, While
+from ..speculation import Balanced, Declarations, Fixed, Grows, Journaled
 from .induction import InductionVariable, most_trips, recurrence
 from .transfer import BY_POSITION, FALSE, TRUE, Interval, full, hull, meet, transfer, within
 
@@ -59,6 +61,21 @@ class Knowing:
 class Intervals:
     """What is known of the values of one program."""
 
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        {
+            "facts": Journaled(),
+            "layers": Journaled("what was found out with none of the facts that are forgotten stays"),
+            "needs": Balanced("it has a meaning only while a question is answered"),
+            "_speculations": Journaled(),
+            "_told": Fixed(),
+            "_left": Grows("work that was done for nothing is done"),
+            "_cut": Balanced("it has a meaning only while a question is answered"),
+            "_depth": Balanced(),
+            "_nested": Balanced(),
+            "_choices": Balanced(),
+        }
+    )
+
     def __init__(self, step: Callable[[], None] = lambda: None, most: float = float("inf")) -> None:
         self._told = step  # of each value that is found out, or looked at again
         self._left = most
@@ -69,6 +86,7 @@ class Intervals:
         """What was found out with these facts, and with none of the layers further in."""
         self.needs = 0
         """The layers whose facts what is being found out needs so far."""
+        self._speculations: list[int] = []  # of the open ones: how many layers there were
         self._cut = False  # a limit has cut short what is being found out
         self._depth = 0
         self._nested = 0
@@ -242,9 +260,35 @@ class Intervals:
 
     def keep(self, facts: Facts) -> None:
         """What is asked from here on, up to the end of the `with` block at hand, is asked where these facts hold."""
+        if self._speculations and self._speculations[-1] == len(self.facts):
+            self.facts.append({})
+            self.layers.append({})
         known = self.facts[-1]
         for value, fact in facts.items():
             known[value] = meet(known[value], fact) if value in known else fact
+
+    def begin(self) -> int:
+        """A speculation begins. Once facts are learnt in it, it has a layer of its own."""
+        self._speculations.append(len(self.facts))
+        return len(self.facts)
+
+    def commit(self, mark: int) -> None:
+        """What was learnt since holds around, too."""
+        learnt = self._end(mark)
+        if learnt:
+            self.keep(learnt)
+
+    def roll_back(self, mark: int) -> None:
+        """What was learnt since is forgotten, with what was found out by it."""
+        self._end(mark)
+
+    def _end(self, mark: int) -> Facts:
+        self._speculations.pop()
+        if len(self.facts) == mark:
+            return {}
+        self.layers.pop()
+        self.needs &= (1 << len(self.layers)) - 1
+        return self.facts.pop()
 
     def knowing(self, facts: Mapping[Value, Interval]) -> Knowing:
         """What is asked in the `with` block is asked where these values are in these intervals."""

@@ -7,8 +7,10 @@ built; a pure operation that was already applied to the same values where it is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from ..diagnostics.span import Span
+from ..speculation import Declarations, Forked, Grows, Journaled
 from .ir import Op, Region, Value
 from .op import HloOp
 from .types import ArrayType
@@ -38,29 +40,22 @@ class Building:
         self._builder.open = self._outer
 
 
-class Trial:
-    """The time during which what is built is dropped if it ends in one exception: what `Builder.trial` gives."""
-
-    __slots__ = ("_builder", "_exception")
-
-    def __init__(self, builder: Builder, exception: type[BaseException]) -> None:
-        self._builder = builder
-        self._exception = exception
-
-    def __enter__(self) -> None:
-        self._builder.open.append((Region(), {}))
-
-    def __exit__(self, cls: type[BaseException] | None, *exception: object) -> None:
-        region, known = self._builder.open.pop()
-        if cls is not None and issubclass(cls, self._exception):
-            return
-        outer, shared = self._builder.open[-1]
-        outer.ops += region.ops
-        shared.update({key: place for key, place in known.items() if place})
+Mark = tuple[Region, int, int]
+"""Of the region at hand, how many operations it has, and how many of them may be shared."""
 
 
 class Builder:
     """Builds into a stack of open regions; `span` is the source of what is being built."""
+
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        {
+            "open": Journaled(
+                "regions are opened by `with` blocks; those that stay open get their operations taken away"
+            ),
+            "span": Forked(),
+            "made": Grows("work that was done for nothing is done"),
+        }
+    )
 
     def __init__(self, body: Region) -> None:
         self.open: list[tuple[Region, _Known]] = [(body, {})]
@@ -83,13 +78,25 @@ class Builder:
         """Builds into `region` for the time of the `with` block."""
         return Building(self, region, self.open)
 
-    def trial(self, exception: type[BaseException]) -> Trial:
-        """Builds in the `with` block, and drops it if it raises `exception`."""
-        return Trial(self, exception)
-
     def isolated(self, body: Region) -> Building:
         """Builds a function of its own: nothing built outside is shared with it."""
         return Building(self, body, [])
+
+    def begin(self) -> Mark:
+        """A speculation begins, into the region at hand."""
+        region, known = self.open[-1]
+        return region, len(region.ops), len(known)
+
+    def commit(self, mark: Mark) -> None:
+        """What was built since stays."""
+
+    def roll_back(self, mark: Mark) -> None:
+        """What was built since is dropped, and is shared no longer."""
+        (region, known), (marked, ops, shared) = self.open[-1], mark
+        assert region is marked
+        del region.ops[ops:]
+        while len(known) > shared:
+            known.popitem()
 
     def op(self, kind: HloOp, *operands: Value) -> Value:
         """Applies `kind`, which has one result and no regions, and returns the result."""

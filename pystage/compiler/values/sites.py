@@ -11,10 +11,12 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from ..diagnostics.span import Span
 from ..hlo.ir import Value
 from ..hlo.types import INT32, ArrayType
+from ..speculation import Declarations, Grows
 from .boundary import Handled, Site
 
 _HANDLED = 1 << 20
@@ -32,6 +34,15 @@ class _Repeated:
 
 class Sites:
     """Numbers for places: 1, 2, …; 0 is none."""
+
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        dict.fromkeys(
+            ("next", "_starts", "_found", "_handled", "_handlers"),
+            Grows(
+                "a summary that stays raises by these numbers; at worst a handler is inferred for what nothing raises"
+            ),
+        )
+    )
 
     def __init__(self) -> None:
         self.next = 1

@@ -2,15 +2,16 @@
 
 A slot is a variable `(frame, name)` or the number of a heap cell. Control flow forks the store: a fork
 notes the old contents of what it changes, so that leaving it restores them and yields the changes.
-Forking costs what was changed, not what exists.
+Forking costs what was changed, not what exists. A speculation (`infer/core/speculate.py`) notes them in the same way.
 """
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
+from ..speculation import Declarations, Fixed, Grows, Journaled
 from .lattice import (
     Abstract,
     Array,
@@ -94,47 +95,41 @@ class Fork:
             slots[slot] = old
 
 
-class Trial:
-    """The time of what is taken back if it ends in one exception: what `State.trial` gives."""
-
-    __slots__ = ("_exception", "_journal", "_state")
-
-    def __init__(self, state: State, exception: type[BaseException]) -> None:
-        self._state = state
-        self._exception = exception
-        self._journal: dict[Slot, Any] = {}
-
-    def __enter__(self) -> None:
-        self._state.journals.append(self._journal)
-        self._state.trials += 1
-
-    def __exit__(self, cls: type[BaseException] | None, *exception: object) -> None:
-        state, journal = self._state, self._journal
-        assert state.journals.pop() is journal
-        state.trials -= 1
-        if cls is not None and issubclass(cls, self._exception):
-            for slot, old in journal.items():
-                if old is MISSING:
-                    state.slots.pop(slot, None)
-                else:
-                    state.slots[slot] = old
-        elif state.journals:
-            outer = state.journals[-1]
-            for slot, old in journal.items():
-                outer.setdefault(slot, old)
-
-
 class State:
     """Slots and their contents, with forks."""
+
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        {
+            "slots": Journaled(),
+            "journals": Journaled(),
+            "speculations": Journaled(),
+            "step": Fixed(),
+            "apart": Grows("each loop, and each time that it begins again, has a group of its own"),
+            "together": Grows(
+                "what may be one object in any pass may be one: the passes after it reckon with that"
+            ),
+            "pairs": Grows("it is about merged cells, whose numbers are not used again"),
+            "merged": Grows("where to look for merged cells; what a slot holds says whether it is one"),
+            "laid_out": Grows("a summary that stays may rely on it; at worst a guard or a copy too many"),
+            "row_major": Grows("it is about new cells, whose numbers are not used again"),
+            "rearranged": Grows("it is about new cells, whose numbers are not used again"),
+            "doubtful": Grows("it is about new cells; a copy of one that is taken back relies on nothing"),
+            "stores": Grows("a summary that stays may store; at worst a guard too many"),
+            "stored": Grows("a summary that stays may store; at worst a guard too many"),
+            "by_path": Grows("at worst instructions are speculated on without need"),
+            "next_cell": Grows("summaries that stay refer to cells by number"),
+            "_next_frame": Grows("a number is never used again"),
+        }
+    )
 
     def __init__(self) -> None:
         self.slots: dict[Slot, Content] = {ERROR: ErrorCell(), OUTPUT: OutputCell()}
         self.journals: list[dict[Slot, Any]] = []
-        """The old contents of what the open forks and trials have changed, innermost last."""
+        """The old contents of what the open forks and speculations have changed, innermost last."""
         self.step: Callable[..., None] = lambda steps=1: None
         """Told of each step of a join, or of so many."""
-        self.trials = 0
-        """How many trials are open."""
+        self.speculations = 0
+        """How many speculations are open."""
         self.apart: dict[int, object] = {}
         """Merged cells that one loop carries, by loop."""
         self.together: set[frozenset[int]] = set()
@@ -210,19 +205,51 @@ class State:
     @property
     def depth(self) -> int:
         """How many forks are open."""
-        return len(self.journals) - self.trials
+        return len(self.journals) - self.speculations
 
     def fork(self) -> Fork:
         """Runs the `with` block on a fork; afterwards the store is as before and `Changes` holds the ends."""
         return Fork(self.slots, self.journals)
 
-    def trial(self, exception: type[BaseException]) -> Trial:
-        """Runs the `with` block, and takes back what it did to the store if it raises `exception`."""
-        return Trial(self, exception)
-
     def is_new(self, slot: Slot) -> bool:
         """True if a slot is not there without the innermost fork."""
         return bool(self.journals) and self.journals[-1].get(slot) is MISSING
+
+    # -- speculations
+
+    def begin(self) -> dict[Slot, Any]:
+        """A speculation begins: the store notes what it changes in the journal that this gives."""
+        journal: dict[Slot, Any] = {}
+        self.journals.append(journal)
+        self.speculations += 1
+        return journal
+
+    def commit(self, journal: dict[Slot, Any]) -> None:
+        """What was done since is done to the fork, or the speculation, around."""
+        self._end(journal)
+        if self.journals:
+            outer = self.journals[-1]
+            for slot, old in journal.items():
+                outer.setdefault(slot, old)
+
+    def roll_back(self, journal: dict[Slot, Any]) -> None:
+        """The store is as it was."""
+        self._end(journal)
+        for slot, old in journal.items():
+            if old is MISSING:
+                self.slots.pop(slot, None)
+            else:
+                self.slots[slot] = old
+
+    def _end(self, journal: dict[Slot, Any]) -> None:
+        innermost = self.journals.pop()
+        assert innermost is journal
+        self.speculations -= 1
+
+    def changed(self) -> list[Slot]:
+        """The slots that were there before the innermost fork or speculation and hold something else now."""
+        journal = self.journals[-1] if self.journals else {}
+        return [s for s, old in journal.items() if old is not MISSING and self.slots.get(s) is not old]
 
     def rely_on_layout(self, cells: Iterable[int], when: Layout) -> None:
         """Notes that the memory of these arrays is taken to lie in row-major order."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ...hlo.ir import Region
+from ...speculation import Balanced, Declarations, Grows
 from ...stage import ir as stage
 from ...values.lattice import Abstract, Slot
 from ..core.frame import Scope
@@ -40,6 +41,17 @@ class Callees:
     """
 
     __slots__ = ("_names", "of_python", "open", "own", "summaries", "under_jax")
+
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        {
+            "summaries": Grows("they say what they hold for"),
+            "of_python": Grows("what a function of Python is in stage IR does not change"),
+            "own": Grows("it is about functions, which are kept alive"),
+            "open": Balanced(),
+            "under_jax": Balanced(),
+            "_names": Grows("the functions of summaries that stay have these names"),
+        }
+    )
 
     def __init__(self) -> None:
         self.summaries: defaultdict[object, Known] = defaultdict(Known)

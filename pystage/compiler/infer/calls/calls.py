@@ -237,7 +237,7 @@ def _infer_callee(
     world = dict.fromkeys([*captured, *state.reachable(held)])
     depends = [(c, state.slots[c]) for c in world if c not in canonical.cells and c in state.slots]
     known_before = len(captured)
-    errors, told = (engine.mark_errors(), engine.errors.repeated), engine.kinds_told
+    errors, told = (len(engine.errors.found), engine.errors.repeated), engine.kinds_told
     span = engine.b.span
     found: list[Abstract] = []
     first_site, first_cell = engine.raises.sites.next, state.next_cell
@@ -304,7 +304,7 @@ def _infer_callee(
         engine.effects.functions.add(function)
     replay.tells_kinds = engine.kinds_told != told
     _note_results(replay)
-    clean = (engine.mark_errors(), engine.errors.repeated) == errors
+    clean = (len(engine.errors.found), engine.errors.repeated) == errors
     return replay, clean and not scope.crossed
 
 

@@ -220,9 +220,9 @@ def _call_python(engine: Engine, function: types.FunctionType, args: Args, kwarg
 def _call_own(engine: Engine, function: types.FunctionType, args: Args, kwargs: Kwargs) -> Abstract:
     callee, defaults = _python_callee(engine, function)
     bound = bind(callee.function.params, function.__qualname__, args, kwargs, defaults, engine)
-    mark = engine.mark_errors()
+    mark = len(engine.errors.found)
     result = call_function(engine, callee, bound)
-    if engine.mark_errors() > mark and is_foreign(callee.function.span, engine.frame):
+    if len(engine.errors.found) > mark and is_foreign(callee.function.span, engine.frame):
         return Unknown(engine.errors.found[mark])  # what a library makes of it is no further error
     return result
 

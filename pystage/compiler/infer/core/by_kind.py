@@ -17,6 +17,7 @@ from ...values.lattice import OneOf, Optional, Unknown
 from ...values.walk import values_of
 from .branches import infer_if
 from .instructions import HANDLERS
+from .speculate import commit_unless
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -49,21 +50,12 @@ def _asked(engine: Engine, instr: stage.Instr) -> KindByPath | None:
 
 def _tried(engine: Engine, instr: stage.Instr) -> KindByPath | None:
     """Infers an instruction; if it asks what a value is, takes back what it has done, and gives that."""
-    mark, span, frame = engine.mark_errors(), engine.b.span, engine.frame
     try:
-        with (
-            engine.state.trial(KindByPath),
-            engine.b.trial(KindByPath),
-            engine.intervals.knowing({}) as learned,
-        ):
+        with commit_unless(engine, KindByPath):
             HANDLERS[type(instr)](engine, instr)
-        engine.intervals.keep(learned)
-        return None
     except KindByPath as asked:
-        found = asked
-    engine.forget_errors(mark)
-    engine.b.span, engine.frame = span, frame
-    return found
+        return asked
+    return None
 
 
 def _for_each_kind(engine: Engine, instr: stage.Instr, asked: KindByPath, depth: int) -> None:

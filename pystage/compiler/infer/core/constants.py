@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ...diagnostics.span import Span
 from ...hlo.interpret import run_op
 from ...hlo.ir import Function, Op, Region, Value
 from ...ops import Call, Constant, If
+from ...speculation import Declarations, Fixed, Grows
 from ...stage import ir as stage
 from ...values.boundary import Form, Path
 from ...values.demand import NeedsConstant
@@ -82,6 +83,22 @@ class Origins:
     arguments, `given` holds those that were asked for, `demands` says why. `evaluated` remembers what is known of values
     with what is given, and `at_once` of functions whether they are computed while compiling.
     """
+
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        {
+            "names": Grows("what was read of the environment stays an input"),
+            "places": Grows("what was read of the environment stays an input"),
+            "world": Grows("what was read of the environment stays an input"),
+            "operands": Grows("it is about parameters, each of one function"),
+            "loops": Grows("it is about regions, each of one pass"),
+            "crossings": Grows("it is compared with what it was"),
+            "ask": Fixed(),
+            "given": Grows("the value of an argument is what it is"),
+            "demands": Grows("at worst a call is specialised on an argument without need"),
+            "evaluated": Grows("it is about values, each of which is computed once"),
+            "at_once": Grows("it is about functions, which do not change"),
+        }
+    )
 
     names: dict[Value, Path] = field(default_factory=dict)
     places: dict[Value, int | Path] = field(default_factory=dict)

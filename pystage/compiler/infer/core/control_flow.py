@@ -11,7 +11,6 @@ from ...analysis.induction import InductionVariable, Recurrence
 from ...diagnostics.codes_constant import TooManyToUnroll
 from ...diagnostics.codes_control import HandlerAtRunTime, NoCommonType, NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
-from ...hlo.ir import Region
 from ...library.python import operators
 from ...stage import ir as stage
 from ...values.boundary import Form
@@ -37,6 +36,7 @@ from .constants import UNROLL_LIMIT
 from .engine import Engine
 from .loop import Loop
 from .loops import infer_loop
+from .speculate import speculate
 
 # ---------------------------------------------------------------- control flow
 
@@ -90,12 +90,10 @@ def _too_many(e: Engine, i: stage.Instr, trips: int) -> TooManyToUnroll:
 
 
 def _undecided(e: Engine, test: Callable[[], Abstract]) -> Abstract | None:
-    """The condition of a loop if it is not known now; nothing that finding out does stays."""
-    mark = e.mark_errors()
+    """The condition of a loop if it is not known now; a speculation finds it out."""
     found: list[Abstract] = []
-    with e.state.fork(), e.b.region(Region()), e.under_condition():
+    with speculate(e):
         attempt(e, lambda: found.append(e.truth(test())))
-    e.forget_errors(mark)
     return found[0] if found and not isinstance(found[0], Const) else None
 
 

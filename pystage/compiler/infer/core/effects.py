@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from ...hlo.ir import Function, Region
 from ...hlo.walk import callees
+from ...speculation import Declarations, Grows
 
 _purity = operator.attrgetter("kind.pure")
 
@@ -17,6 +19,13 @@ class Effects:
 
     `drawn`: it has drawn random numbers.
     """
+
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        {
+            "functions": Grows("it is about functions, which do not change"),
+            "drawn": Grows("a summary that stays may draw"),
+        }
+    )
 
     functions: set[Function] = field(default_factory=set)
     drawn: bool = False

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ...diagnostics.codes_constant import ProgramTooLarge
 from ...diagnostics.diagnostic import Note
 from ...diagnostics.span import Span
 from ...hlo.builder import Builder
+from ...speculation import Balanced, Declarations, Fixed, Grows
 from ...stage import ir as stage
 from ...values.growth import Multiplied, too_large
 
@@ -59,6 +61,17 @@ class Effort:
     """
 
     __slots__ = ("_before", "_builder", "_done", "_limit", "_most", "_run")
+
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        {
+            "_before": Fixed(),
+            "_builder": Fixed(),
+            "_done": Grows("work that was done for nothing is done"),
+            "_limit": Fixed(),
+            "_most": Balanced(),
+            "_run": Grows("work that was done for nothing is done"),
+        }
+    )
 
     def __init__(self, builder: Builder, limit: float | None, before: int = 0) -> None:
         self._builder = builder

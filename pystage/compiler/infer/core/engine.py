@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import jax
 
@@ -25,6 +25,7 @@ from ...library.context import Context, Raw
 from ...library.python import operators
 from ...library.rules.by_path import KindByPath
 from ...ops import Convert, Not
+from ...speculation import Balanced, Current, Declarations, Fixed, Grows, Part
 from ...stage import ir as stage
 from ...values.boundary import Form, Owned, Path, Step
 from ...values.by_path import narrowed
@@ -54,6 +55,7 @@ from .effects import Effects
 from .effort import Effort
 from .frame import Frame
 from .loop import Loops
+from .speculate import Speculation
 
 _BY_PATH = frozenset([Optional, ByPath, OneOf])
 """What may be one thing or another, as the path says that the program takes."""
@@ -61,6 +63,39 @@ _BY_PATH = frozenset([Optional, ByPath, OneOf])
 
 class Engine(Context):
     """One inference of one program."""
+
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        {
+            "root": Fixed(
+                "what is built into it is the builder's, and its parameters are inputs, which stay"
+            ),
+            "b": Part(),
+            "effort": Part(),
+            "state": Part(),
+            "intervals": Part(),
+            "x64": Balanced(),
+            "jax_loops": Balanced(
+                "between changes of the settings it remembers which loops of JAX there are"
+            ),
+            "errors": Part(),
+            "origins": Part(),
+            "externals": Part(),
+            "namespaces": Part(),
+            "raises": Part(),
+            "frame": Current(),
+            "callees": Part(),
+            "effects": Part(),
+            "loops": Part(),
+            "custom_rules": Part(),
+            "kinds_told": Grows("it is compared with what it was"),
+            "constructing": Balanced(),
+            "ambient": Grows(
+                "its cells are there from the beginning of the program on, as `State.define` says"
+            ),
+            "trail": Grows("it says what was looked at, and what was last found of it"),
+            "speculation": Fixed(),
+        }
+    )
 
     def __init__(self, x64: bool, unrolled: Mapping[stage.Instr, Note | None], before: int = 0) -> None:
         self.root = Region()
@@ -90,6 +125,7 @@ class Engine(Context):
         self.trail = watched()
         if self.trail is not None:
             self.trail.begin(Watched(self.root, self.callees.open, self.state, self.effort))
+        self.speculation = Speculation(self, self.errors)
 
     # -- the door: what the rooms do for each other, besides what a `Context` does
 
@@ -104,16 +140,6 @@ class Engine(Context):
     @abc.abstractmethod
     def change_if(self, condition: Value, change: Callable[[], None]) -> None:
         """Infers what happens only under a condition of the run time."""
-
-    # -- errors
-
-    def mark_errors(self) -> int:
-        """How many diagnostics there are."""
-        return len(self.errors.found)
-
-    def forget_errors(self, mark: int) -> None:
-        """Drops what a pass found that is thrown away."""
-        self.errors.forget(mark)
 
     # -- scopes
 

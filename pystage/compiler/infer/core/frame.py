@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from ...diagnostics.diagnostic import Note
 from ...diagnostics.span import Span
 from ...hlo.ir import Region, Value
+from ...speculation import Balanced, Declarations, Fixed, Forked, Grows
 from ...stage import ir as stage
 from ...values.boundary import Handled
 from ...values.lattice import Abstract, Slot
@@ -24,6 +25,23 @@ class Frame:
     branches being inferred, which only the run time knows; `arguments` what the function was called with.
     """
 
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        {
+            "id": Fixed(),
+            "function": Fixed(),
+            "namespace": Fixed(),
+            "module": Fixed(),
+            "cells": Fixed(),
+            "call": Fixed(),
+            "caller": Fixed(),
+            "handled": Forked(),
+            "depths": Balanced(),
+            "noted": Forked(),
+            "undecided": Balanced(),
+            "arguments": Fixed(),
+        }
+    )
+
     id: int
     function: stage.Function
     namespace: dict[str, Any]
@@ -31,9 +49,9 @@ class Frame:
     cells: dict[str, int] = field(default_factory=dict)
     call: Span | None = None
     caller: Frame | None = None
-    handled: list[Abstract] = field(default_factory=list)
+    handled: tuple[Abstract, ...] = ()
     depths: list[int] = field(default_factory=list)
-    noted: list[tuple[int, Handled]] = field(default_factory=list)
+    noted: tuple[tuple[int, Handled], ...] = ()
     undecided: list[Abstract] = field(default_factory=list)
     arguments: Mapping[str, Abstract] = field(default_factory=dict)
 
@@ -45,6 +63,15 @@ class Scope:
     `crossed`: it used what it knows of this very call, so no other may share it. `observed`: of the cells that
     it changes, whether somebody sees them after a raise.
     """
+
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        {
+            "body": Fixed(),
+            "open": Balanced(),
+            "crossed": Grows("at worst the summary of a callee serves for no other call"),
+            "observed": Grows("at worst the summary of a callee serves for fewer calls"),
+        }
+    )
 
     body: Region
     open: list[Scope]

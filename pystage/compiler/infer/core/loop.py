@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from ...diagnostics.diagnostic import Note
 from ...hlo.ir import Region
+from ...speculation import Balanced, Declarations, Fixed, Grows
 from ...stage import ir as stage
 from ...values.lattice import Abstract, ErrorCell, Slot
 from ...values.state import Changes, Content
@@ -53,6 +55,14 @@ class Active:
     `round` counts how often its passes began; an inner loop begins them again at most `WIDEN_LIMIT` times.
     """
 
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        {
+            "round": Fixed(),
+            "guess": Grows("an inner loop widens it for the next round of passes"),
+            "entry": Fixed(),
+        }
+    )
+
     round: int
     guess: dict[Slot, Content]
     entry: dict[Slot, Content]
@@ -66,6 +76,16 @@ class Loops:
     bodies are being inferred, outermost first. `widened` are those of which a variable has another type after the first
     trip than before it.
     """
+
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        {
+            "unrolled": Fixed(),
+            "active": Balanced(),
+            "widened": Grows(
+                "at worst a first trip is inferred by itself, or a loop written out, without need"
+            ),
+        }
+    )
 
     unrolled: Mapping[stage.Instr, Note | None]
     active: list[Active] = field(default_factory=list)

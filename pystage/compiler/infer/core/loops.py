@@ -2,11 +2,12 @@
 
 The carried slots of a `While` are found by fixpoint: the body is inferred on the entry state; what it
 changes is carried, with a type that covers the entry and the end; and again, until nothing changes.
-What a pass built is thrown away unless it was the last.
+A pass is a speculation, which is taken back unless it was the last.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
@@ -53,6 +54,7 @@ from .join import Join
 from .loop import Active, Loop, Pass
 from .patterns import Hole, fill, hole_for, holes_of
 from .same import same_pattern, same_patterns
+from .speculate import commit_unless, speculate
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -74,19 +76,19 @@ class _Widen(Exception):
 
 def infer_loop(engine: Engine, loop: Loop) -> None:
     """Infers the loop and makes the state what it is after it."""
-    mark = engine.mark_errors()
     try:
-        return _infer_rolled(engine, loop)
+        with commit_unless(engine, _Raises, _Prints) as trial:
+            try:
+                return _infer_rolled(engine, loop)
+            except _Raises:
+                if trial.refused and not loop.guessed:  # it follows from what was refused
+                    raise DiagnosticError(trial.refused[-1]) from None
+                raise
     except (_Raises, _Prints) as found:
         raises = isinstance(found, _Raises)
     # Behind the `except`, or what the program raises would have this as its context.
-    refused = engine.errors.found[mark:]
-    if raises and refused:  # it follows from what was refused, perhaps only of a guess that was too wide
-        if not loop.guessed:
-            raise DiagnosticError(refused[-1])
-        engine.forget_errors(mark)
+    if raises and trial.refused:  # the guess may have been too wide for what was refused
         return infer_loop(engine, replace(loop, guessed=False))
-    engine.forget_errors(mark)
     if raises:
         return _raise_at_once(engine, loop)
     return _infer_rolled(engine, _tested_once(engine, loop))
@@ -99,76 +101,70 @@ def _infer_rolled(engine: Engine, loop: Loop) -> None:
         patterns = {**_guess(engine, loop), **widened}
         entry = {slot: engine.state.slots[slot] for slot in patterns}
         active = Active(round, patterns, entry)
-        mark = engine.mark_errors()
         engine.loops.active.append(active)
         try:
-            _settle(engine, loop, dict(patterns))
-            return
+            with commit_unless(engine, _Widen):
+                make = _settle(engine, loop, dict(patterns))
         except _Widen as found:
             if found.loop is not active:
                 raise
-            engine.forget_errors(mark)
             widened = active.guess
+        else:
+            break
         finally:
             engine.loops.active.pop()
+    make()
 
 
-def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
-    """Passes over the body until what is carried does not change any more; then the `While`."""
+def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> Callable[[], None]:
+    """Passes over the body until what is carried does not change any more; gives what makes the program of the loop."""
     before = engine.state.slots
     guessed = set(patterns)
     owned: dict[int, tuple[int, Content]] = {}  # a carried object's cell -> the entry's cell and contents
     ranges = induction_ranges(engine, loop.instruction, loop.frame)
     told, widened, parted = engine.kinds_told, False, False
     for _ in range(PASS_LIMIT):
-        mark = engine.mark_errors()
-        result = _one_pass(engine, loop, patterns)
-        if result is None:  # the condition is false on entry: the loop does not run, but the test does
-            engine.truth(loop.test())
-            return
-        together = len(engine.state.together)
-        certain = loop.certain or (result.first and isinstance(result.condition, Const))
-        optional = (loop.peeled or not certain) and not _is_counted(loop)
-        join = _join(engine, loop, patterns, owned, result.changes, before, guessed, optional)
-        told_apart = len(engine.state.together) == together  # as the pass took it
-        widened |= join.widened
-        parted |= bool(join.conflicts) and not join.grows
-        if widened and loop.instruction is not None:
-            engine.loops.widened.add(loop.instruction)
-        settled = {slot: entry[0] for slot, entry in join.entries.items()}
-        for counter, ends in ranges.items():
-            if counter in settled:
-                settled[counter] = with_range(settled[counter], ends)
-        constant = {s for s in guessed if _stays(before.get(s), result.changes.get(s))}
-        if constant:  # guessed to change, and does not
-            engine.forget_errors(mark)
-            guessed -= constant
-            patterns = {s: p for s, p in patterns.items() if s not in constant}
-            continue
-        if engine.mark_errors() == mark and told_apart:
-            fresh = _assigned_only(patterns, settled, join)
-            if fresh and same_patterns({**patterns, **fresh}, settled):
-                patterns = {**patterns, **fresh}
-                _carry(result, fresh)
-        if told_apart and same_patterns(patterns, settled):
-            differs = widened and engine.kinds_told != told
-            if not loop.peeled and (differs or (parted and engine.mark_errors() > mark)):
-                engine.forget_errors(mark)
-                _peel(engine, loop)  # the first trip does something else than the others
-                return
-            finish(engine, loop, patterns, owned, result, join, before)
-            return
-        _widen_outer(engine, settled, result.changes)
-        if certain and not loop.certain:
-            loop = replace(loop, certain=True)
-        if join.conflicts and (join.grows or loop.peeled):
-            _unroll_growing(engine, loop, join.conflicts[0].reason)
-        if join.conflicts and loop.certain and not loop.peeled and not join.grows:
-            engine.forget_errors(mark)
-            _peel(engine, loop)
-            return
-        engine.forget_errors(mark)
-        patterns, guessed = {**patterns, **settled}, set()
+        with speculate(engine) as trial:
+            result = _one_pass(engine, loop, patterns)
+            if result is None:  # the condition is false on entry: the loop does not run, but the test does
+                return functools.partial(_only_tested, engine, loop)
+            together = len(engine.state.together)
+            certain = loop.certain or (result.first and isinstance(result.condition, Const))
+            optional = (loop.peeled or not certain) and not _is_counted(loop)
+            join = _join(engine, loop, patterns, owned, result.changes, before, guessed, optional)
+            told_apart = len(engine.state.together) == together  # as the pass took it
+            widened |= join.widened
+            parted |= bool(join.conflicts) and not join.grows
+            if widened and loop.instruction is not None:
+                engine.loops.widened.add(loop.instruction)
+            settled = {slot: entry[0] for slot, entry in join.entries.items()}
+            for counter, ends in ranges.items():
+                if counter in settled:
+                    settled[counter] = with_range(settled[counter], ends)
+            constant = {s for s in guessed if _stays(before.get(s), result.changes.get(s))}
+            if constant:  # guessed to change, and does not
+                guessed -= constant
+                patterns = {s: p for s, p in patterns.items() if s not in constant}
+                continue
+            if told_apart and not trial.refused:
+                fresh = _assigned_only(patterns, settled, join)
+                if fresh and same_patterns({**patterns, **fresh}, settled):
+                    patterns = {**patterns, **fresh}
+                    _carry(result, fresh)
+            if told_apart and same_patterns(patterns, settled):
+                differs = widened and engine.kinds_told != told
+                if not loop.peeled and (differs or (parted and trial.refused)):
+                    return functools.partial(_peel, engine, loop)  # its first trip does something else
+                trial.commit()
+                return functools.partial(finish, engine, loop, patterns, owned, result, join, before)
+            _widen_outer(engine, settled, result.changes)
+            if certain and not loop.certain:
+                loop = replace(loop, certain=True)
+            if join.conflicts and (join.grows or loop.peeled):
+                _unroll_growing(engine, loop, join.conflicts[0].reason)
+            if join.conflicts and loop.certain and not loop.peeled and not join.grows:
+                return functools.partial(_peel, engine, loop)
+            patterns, guessed = {**patterns, **settled}, set()
     raise DiagnosticError(
         NeverSettles(
             span=engine.b.span,
@@ -177,6 +173,11 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> None:
             second="of another, however often its types are adapted,",
         )
     )
+
+
+def _only_tested(engine: Engine, loop: Loop) -> None:
+    """A loop that does not run."""
+    engine.truth(loop.test())
 
 
 class _Raises(Exception):
@@ -285,13 +286,12 @@ def _guess(engine: Engine, loop: Loop) -> dict[Slot, Content]:
 
 def _certainly_entered(engine: Engine, loop: Loop) -> bool:
     """True if the test is not false at once: a loop that never runs leaves everything known."""
-    mark = engine.mark_errors()
-    with engine.state.fork(), engine.b.region(Region()), engine.under_condition():
+    with speculate(engine):
         condition = _tested(engine, loop)
-        known_false = isinstance(condition, Const) and not condition.value
-        loop.certain = loop.certain or (isinstance(condition, Const) and bool(condition.value))
-    engine.forget_errors(mark)
-    return not known_false
+    if not isinstance(condition, Const):
+        return True
+    loop.certain = loop.certain or bool(condition.value)
+    return bool(condition.value)
 
 
 def _is_counted(loop: Loop) -> bool:

@@ -20,7 +20,7 @@ from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_control import HandlerAtRunTime
 from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.errors import StagingError
-from ...hlo.ir import Op, Region, Value
+from ...hlo.ir import Op, Value
 from ...hlo.walk import callees, functions
 from ...library.python.caught import is_among
 from ...library.python.strings import known_exception
@@ -47,6 +47,7 @@ from ...values.walk import cells_of, rebuild
 from ..core.branches import infer_if, put_back, settle_alike, while_running
 from ..core.engine import Engine
 from ..core.frame import PythonRaise
+from ..core.speculate import speculate
 from ..objects import objects
 from ..telling.describe import describe
 from .raising import attempt, code_value, error_of, guarding, has_raised, merged_payload, number
@@ -256,17 +257,13 @@ def _try(e: Engine, i: stage.Try) -> None:
 
 
 def _touches(e: Engine, final: stage.Block, joined: Mapping[Slot, Content]) -> bool:
-    """True if a `finally` reads or changes one of these that has no one structure; it is inferred to see, and forgotten."""
+    """True if a `finally` reads or changes one of these that has no one structure; a speculation finds it out."""
     apart = [slot for slot, content in joined.items() if isinstance(content, Unknown)]
     if not apart:
         return False
-    frame, span, mark = e.frame, e.b.span, e.mark_errors()
-    with e.state.fork() as changes, e.b.region(Region()), e.under_condition():
+    with speculate(e) as trial:
         attempt(e, lambda: e.run_block(final))
-    failed = e.mark_errors() != mark
-    e.frame, e.b.span = frame, span
-    e.forget_errors(mark)
-    return failed or any(changes.get(slot, joined[slot]) is not joined[slot] for slot in apart)
+        return bool(trial.refused) or any(e.state.slots[slot] is not joined[slot] for slot in apart)
 
 
 def _final_apart(
@@ -335,19 +332,19 @@ def _listed(kinds: Any) -> tuple[Any, ...]:
 def _run_handler(e: Engine, handler: stage.Handler, caught: Caught) -> None:
     e.put(handler.target, caught)
     frame = e.current
-    frame.handled.append(caught)
+    outer, noted = frame.handled, frame.noted
+    frame.handled = (*outer, caught)
     frame.depths.append(e.state.depth)
-    kept = len(frame.noted)
     e.raises.handling += 1
     try:
         e.run_block(handler.body)
     finally:
         e.raises.handling -= 1
-        frame.handled.pop()
+        frame.handled = outer
         frame.depths.pop()
-        for first, handled in reversed(frame.noted[kept:]):
+        for first, handled in reversed(frame.noted[len(noted) :]):
             e.raises.sites.handled(first, handled)
-        del frame.noted[kept:]
+        frame.noted = noted
 
 
 # ---------------------------------------------------------------- with

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from ...diagnostics.codes_control import HandlerAtRunTime
 from ...diagnostics.diagnostic import DiagnosticError
-from ...hlo.ir import Region
 from ...values.lattice import TRUE, Abstract, Exc, ObjectCell, Ref, Tuple
 from ...values.state import ERROR
 from ...values.walk import cells_of
 from ..core.frame import PythonRaise
+from ..core.speculate import Trial, speculate
 from ..objects import classes, objects
 from .raising import error_of
 
@@ -30,14 +30,12 @@ def made(engine: Engine, exception: Exc) -> Exc:
     """The exception, as it is made; raises what its `__init__` raises, and PS308 if that changes something else."""
     if not is_initialised(exception):
         return exception
-    with engine.state.fork() as changes, engine.b.region(Region()), engine.under_condition():
+    with speculate(engine) as trial:
         before = error_of(engine).code
-        ref = _instance(engine, exception)
-        ended = _ends(engine, exception, ref)
+        ended = _ends(engine, exception, _instance(engine, exception), trial)
         raised = ended is PythonRaise or error_of(engine).code is not before
-    slots = engine.state.slots
-    lasting = [s for s in changes if s in slots and s not in (ref.cell, ERROR)]
-    if any(isinstance(slot, int) or slot[0] < 0 for slot in lasting):
+        changed = [slot for slot in engine.state.changed() if slot != ERROR]
+    if any(isinstance(slot, int) or slot[0] < 0 for slot in changed):
         what = f"an `__init__` that changes or prints something else (of `{exception.cls.__name__}`)"
         raise DiagnosticError(HandlerAtRunTime(span=engine.b.span, what=what))
     if raised:
@@ -53,8 +51,8 @@ def attribute(engine: Engine, exception: Exc, name: str) -> Abstract | None:
     """
     if _world_changed(engine):
         return None
-    ref, whole = _object(engine, exception)
-    if not whole:
+    ref = _object(engine, exception)
+    if ref is None:
         return None
     cell = engine.state.get(ref.cell)
     assert isinstance(cell, ObjectCell)
@@ -92,25 +90,26 @@ def is_initialised(exception: Exc) -> bool:
     return isinstance(classes.lookup_class(exception.cls, "__init__"), types.FunctionType)
 
 
-def _object(engine: Engine, exception: Exc) -> tuple[Ref, bool]:
-    """An object with the attributes that the exception has; False where not all of them can be inferred."""
-    ref = _instance(engine, exception)
-    return ref, not is_initialised(exception) or _ends(engine, exception, ref) is None
+def _object(engine: Engine, exception: Exc) -> Ref | None:
+    """An object with the attributes that the exception has; None where not all of them can be inferred."""
+    if not is_initialised(exception):
+        return _instance(engine, exception)
+    with speculate(engine) as trial:
+        ref = _instance(engine, exception)
+        if _ends(engine, exception, ref, trial) is None:
+            trial.commit()
+            return ref
+    return None
 
 
-def _ends(engine: Engine, exception: Exc, ref: Ref) -> type[Exception] | None:
+def _ends(engine: Engine, exception: Exc, ref: Ref, trial: Trial) -> type[Exception] | None:
     """How the `__init__` ends on an object: by an exception, or by something that is not staged; None by itself."""
-    frame, span, mark = engine.frame, engine.b.span, engine.mark_errors()
     ended: type[Exception] | None = None
     try:
         _initialise(engine, exception, ref)
     except (PythonRaise, DiagnosticError) as error:
         ended = type(error)
-    if engine.mark_errors() != mark:
-        ended = DiagnosticError
-    engine.frame, engine.b.span = frame, span
-    engine.forget_errors(mark)
-    return ended
+    return DiagnosticError if trial.refused else ended
 
 
 def _instance(engine: Engine, exception: Exc) -> Ref:

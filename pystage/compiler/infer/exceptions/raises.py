@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from ...hlo.ir import Region, Value
+from ...speculation import Balanced, Declarations, Fixed, Grows, Part
 from ...values.lattice import Abstract, PayloadKey, Slot
 from ...values.sites import Sites
 
@@ -22,6 +24,13 @@ class Instance:
 class TryBody:
     """The body of a `try`, while it is inferred: its handlers see the variables of `frame`, and these cells."""
 
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        {
+            "frame": Fixed(),
+            "cells": Grows("at worst a store too many depends on whether the program has raised"),
+        }
+    )
+
     frame: int
     cells: set[Slot]
 
@@ -35,6 +44,17 @@ class Raises:
     of callers included. `exposed` are cells that something that the caller has refers to. `catching` are the bodies of
     functions with a `try` that may catch something at run time.
     """
+
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        {
+            "sites": Part(),
+            "instances": Grows("it is about raise sites, whose numbers are not used again"),
+            "bodies": Balanced(),
+            "handling": Balanced(),
+            "exposed": Grows("at worst a store too many depends on whether the program has raised"),
+            "catching": Grows("at worst a function is compiled as one that may catch something"),
+        }
+    )
 
     sites: Sites = field(default_factory=Sites)
     instances: dict[int, Instance] = field(default_factory=dict)

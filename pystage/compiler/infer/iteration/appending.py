@@ -44,6 +44,7 @@ from ...values.walk import cells_of
 from ..aliases.merged import sources_of
 from ..core.frame import Frame, Restart
 from ..core.patterns import materialise
+from ..core.speculate import commit_unless
 from ..exceptions.raising import is_observable
 
 if TYPE_CHECKING:
@@ -76,14 +77,13 @@ def infer_appending(engine: Engine, lists: list[Growing], infer: Callable[[], No
     for each in lists:
         each.begin()
     while True:
-        mark = engine.mark_errors()
         try:
-            infer()
+            with commit_unless(engine, NewRows):
+                infer()
             break
         except NewRows as found:
             if found.growing not in lists:
                 raise
-            engine.forget_errors(mark)
             found.growing.declare()
     for each in lists:
         each.end()

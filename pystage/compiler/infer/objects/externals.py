@@ -12,7 +12,7 @@ import enum
 import functools
 import types
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import numpy as np
@@ -26,6 +26,7 @@ from ...library.jax.tail import is_jax_callable
 from ...library.registry import meaning_of
 from ...ops.host.draw import HANDLE
 from ...policy import package_of
+from ...speculation import Declarations, Fixed, Grows
 from ...values.boundary import (
     CellVariable,
     Form,
@@ -109,6 +110,40 @@ class _Attributes:
 
 class Externals:
     """What the program has read of the world: hidden inputs, guards, and cells for the caller's objects."""
+
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        {
+            "_root": Fixed(),
+            "_b": Fixed(),
+            "_state": Fixed(),
+            "_origins": Fixed(),
+            "told": Fixed(),
+            "keep": Grows("objects that are kept alive"),
+            "special_methods": Grows("it is about classes, which do not change"),
+            "library_attributes": Grows("it is about modules, which do not change"),
+            "told_apart": Grows("a summary that stays may rely on it; at worst a guard too many"),
+            **dict.fromkeys(
+                (
+                    "hidden",
+                    "guards",
+                    "cells",
+                    "initial",
+                    "_members",
+                    "captured",
+                    "generators",
+                    "_globals",
+                    "_guarded",
+                    "_classes",
+                    "_functions",
+                    "_opened",
+                    "_closure_cells",
+                ),
+                Grows(
+                    "what was read stays read, as `State.define` says; at worst there is an input or a guard too many"
+                ),
+            ),
+        }
+    )
 
     def __init__(self, root: Region, builder: Builder, state: State, origins: Origins) -> None:
         self._root = root

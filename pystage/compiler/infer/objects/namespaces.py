@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+from ...speculation import Declarations, Grows
 from ...values.state import State
 
 Namespace = dict[str, Any] | type
@@ -17,6 +18,10 @@ class Namespaces:
     """
 
     __slots__ = ("_numbers", "owners")
+
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        dict.fromkeys(__slots__, Grows("a number is not used again"))
+    )
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}  # by id

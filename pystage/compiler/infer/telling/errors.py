@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from ...diagnostics.diagnostic import Diagnostic, Note
 from ...diagnostics.span import Span
+from ...speculation import Declarations, Grows, Journaled
 
 
 @dataclass(slots=True, eq=False)
@@ -17,6 +19,16 @@ class Errors:
     `others` are the places of further calls that lead to each of them, `again` the places of the same line that say the
     same, `repeated` how often one was found again.
     """
+
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        {
+            "found": Journaled("those stay that were found in a speculation which an exception left"),
+            "reasons": Journaled(),
+            "others": Journaled("calls of what was found before stay: at worst one too many is named"),
+            "again": Journaled("places of what was found before stay: at worst one too many is named"),
+            "repeated": Grows("it limits work"),
+        }
+    )
 
     found: list[Diagnostic] = field(default_factory=list)
     reasons: list[Diagnostic] = field(default_factory=list)

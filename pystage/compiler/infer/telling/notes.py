@@ -36,7 +36,7 @@ def add_note(engine: Engine, caught: Caught, note: Abstract) -> Abstract:
         raise DiagnosticError(HandlerAtRunTime(span=engine.b.span, what=what))
     made = _with_note(engine, caught, note)
     _replace(engine, caught, made)
-    frame.handled[-1] = made
+    frame.handled = (*frame.handled[:-1], made)
     return NONE
 
 
@@ -57,7 +57,7 @@ def _with_note(engine: Engine, caught: Caught, note: Abstract) -> Caught:
     engine.state.set(
         ERROR, ErrorCell(cell.code, {**cell.payload, **held, handled.number: code}, cell.versions)
     )
-    engine.current.noted.append((engine.raises.sites.next, handled))
+    engine.current.noted += ((engine.raises.sites.next, handled),)
     values = [Array(value, Form.NDARRAY) for value in payload.values()]
     remake = Remake(tuple(payload), engine.raises.sites.find)
     return Caught(remake, (Array(code, Form.PYTHON), *values), frozenset([(own, own, cls)]), caught.exception)

@@ -40,6 +40,7 @@ from ..calls.calls import apply_transformed, transformed
 from ..calls.canonical import Canonical
 from ..calls.summaries import Replay
 from ..core.engine import Engine
+from ..core.speculate import commit_unless
 from ..objects.copies import class_of, opened
 from .custom_results import Cotangent, Owned, own
 from .custom_ways import Assembled, Part
@@ -84,8 +85,10 @@ def call_with_rule(
         # What the rule computes may call the function itself, with the rule that is being made.
         own = NoRuleFor(span=engine.b.span, name=custom.name, what="its rule needs its own derivative")
         again = engine.custom_rules.open[key] = Rule(custom.name, own)
-        rule = Rule(custom.name, _ways(engine, custom, owned, part, positional))
-        del engine.custom_rules.open[key]
+        try:
+            rule = Rule(custom.name, _ways(engine, custom, owned, part, positional))
+        finally:
+            del engine.custom_rules.open[key]
         if isinstance(rule.ways, Ways) and len(part.actual) == len(canonical.values) + len(replay.free):
             again.ways = rule.ways
 
@@ -113,16 +116,16 @@ def _ways(
     engine: Engine, custom: Custom, owned: Owned, part: Part, positional: Sequence[Abstract] | None
 ) -> Ways | Diagnostic:
     """The ways of the call that `part` is, or why it has none; `part` takes all that the rule needs."""
-    span, frame, mark = engine.b.span, engine.frame, engine.mark_errors()
+    span = engine.b.span
     found: Ways | Diagnostic
     try:
-        found = _Making(engine, custom, owned, part).ways(positional)
+        with commit_unless(engine, DiagnosticError) as trial:
+            found = _Making(engine, custom, owned, part).ways(positional)
+            if trial.refused:
+                raise DiagnosticError(trial.refused[0])
     except DiagnosticError as error:
         found = error.diagnostic
-    if engine.mark_errors() > mark:
-        found = engine.errors.found[mark]
-        engine.forget_errors(mark)
-    engine.b.span, engine.frame = span, frame
+    engine.b.span = span
     if isinstance(found, Ways):
         return found
     return found if found.span is not None else replace(found, span=span)

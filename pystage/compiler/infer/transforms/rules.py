@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from ...ops import Rule
+from ...speculation import Balanced, Declarations, Grows
 from ...values.lattice import Meaning
 
 
@@ -14,6 +16,13 @@ class CustomRules:
 
     `pulled` are, by id of a `jax.custom_jvp` object of the program, the rules for reverse mode that its rule comes to.
     """
+
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        {
+            "open": Balanced(),
+            "pulled": Grows("it is about objects of JAX, which do not change"),
+        }
+    )
 
     open: dict[object, Rule] = field(default_factory=dict)
     pulled: dict[int, tuple[Meaning, Meaning]] = field(default_factory=dict)

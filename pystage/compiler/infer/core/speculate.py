@@ -1,0 +1,134 @@
+"""Trying something and taking it back: the one way to do so.
+
+    with speculate(engine) as trial:            taken back at its end, unless it says `trial.commit()`
+    with commit_unless(engine, KindByPath):     taken back only if it ends in this exception
+
+Taken back are the store of slots, the operations that were built into the region at hand, the facts that were learnt,
+the diagnostics, and all else that its class declares so (`compiler/speculation.py`). What only grows stays: functions
+that were inferred in a speculation are summaries that its second attempt uses, and what such a summary refers to (numbers
+of cells, frames and raise sites, names, what was read of the caller's environment) must not be used for anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from ...diagnostics.diagnostic import Diagnostic
+from ...speculation import Declarations
+
+
+class Journal(Protocol):
+    """A part of the engine that undoes by itself what was done to it."""
+
+    def begin(self) -> Any:
+        """A speculation begins; gives what the two others are told of it."""
+
+    def commit(self, mark: Any, /) -> None:
+        """What was done since is kept."""
+
+    def roll_back(self, mark: Any, /) -> None:
+        """What was done since is undone."""
+
+
+class Diagnostics(Protocol):
+    """The diagnostics that were found so far."""
+
+    found: list[Diagnostic]
+
+    def forget(self, mark: int, /) -> None:
+        """Drops all but the first `mark`."""
+
+
+class Speculating(Protocol):
+    """What `speculate` is asked for: the engine."""
+
+    speculation: Speculation
+
+
+class Speculation:
+    """What there is to take back of one engine."""
+
+    __slots__ = ("currents", "diagnostics", "forked", "journals")
+
+    def __init__(self, engine: object, diagnostics: Diagnostics) -> None:
+        self.diagnostics = diagnostics
+        self.journals: list[Journal] = []
+        self.forked: list[tuple[object, str]] = []
+        self.currents: list[tuple[object, str]] = []
+        self._add(engine)
+
+    def _add(self, part: Any) -> None:
+        declared: Declarations = part.SPECULATION
+        if declared.journaled and part is not self.diagnostics:
+            self.journals.append(part)
+        self.forked += [(part, name) for name in (*declared.forked, *declared.current)]
+        self.currents += [(part, name) for name in declared.current]
+        for name in declared.parts:
+            self._add(getattr(part, name))
+
+
+class Trial:
+    """A speculation, as a `with` block."""
+
+    __slots__ = ("_committed", "_first", "_forked", "_inside", "_marks", "_of", "_refused", "_unless")
+
+    def __init__(self, of: Speculation, committed: bool, unless: tuple[type[BaseException], ...]) -> None:
+        self._of = of
+        self._committed = committed
+        self._unless = unless
+        self._refused: Sequence[Diagnostic] | None = None
+
+    def __enter__(self) -> Trial:
+        of = self._of
+        self._forked = [getattr(part, name) for part, name in of.forked]
+        self._inside = [state for part, name in of.currents for state in _inside(getattr(part, name))]
+        self._first = len(of.diagnostics.found)
+        self._marks = [part.begin() for part in of.journals]
+        return self
+
+    def commit(self) -> None:
+        """What the block has done stays, if it ends now."""
+        self._committed = True
+
+    @property
+    def refused(self) -> Sequence[Diagnostic]:
+        """The diagnostics that were found in the block, also after it is taken back."""
+        return self._of.diagnostics.found[self._first :] if self._refused is None else self._refused
+
+    def __exit__(self, cls: type[BaseException] | None, *exception: object) -> None:
+        of = self._of
+        if self._committed and (cls is None or not issubclass(cls, self._unless)):
+            for part, mark in zip(reversed(of.journals), reversed(self._marks), strict=True):
+                part.commit(mark)
+            return
+        for part, mark in zip(reversed(of.journals), reversed(self._marks), strict=True):
+            part.roll_back(mark)
+        for (owner, name), value in zip(of.forked, self._forked, strict=True):
+            setattr(owner, name, value)
+        for owner, name, value in self._inside:
+            setattr(owner, name, value)
+        if cls is None or issubclass(cls, self._unless):
+            self._refused = self.refused
+            of.diagnostics.forget(self._first)
+
+
+def _inside(current: Any) -> list[tuple[object, str, object]]:
+    """What is set back inside of an object that is at hand."""
+    if current is None:
+        return []
+    declared: Declarations = current.SPECULATION
+    return [(current, name, getattr(current, name)) for name in declared.forked]
+
+
+def speculate(engine: Speculating) -> Trial:
+    """A `with` block that is taken back at its end, unless it was committed.
+
+    An exception that leaves the block takes it back too, but for the diagnostics: they may say why.
+    """
+    return Trial(engine.speculation, False, ())
+
+
+def commit_unless(engine: Speculating, *exceptions: type[BaseException]) -> Trial:
+    """A `with` block that stays, but is taken back, with its diagnostics, if it ends in one of these exceptions."""
+    return Trial(engine.speculation, True, exceptions)
