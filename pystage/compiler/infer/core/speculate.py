@@ -91,6 +91,10 @@ class Trial:
         """What the block has done stays, if it ends now."""
         self._committed = True
 
+    def keep_refused(self) -> None:
+        """The diagnostics that were found stay, whatever becomes of the rest."""
+        self._first = len(self._of.diagnostics.found)
+
     @property
     def refused(self) -> Sequence[Diagnostic]:
         """The diagnostics that were found in the block, also after it is taken back."""

@@ -27,9 +27,10 @@ from ...values.lattice import (
     Unknown,
     VariableCell,
 )
-from ...values.state import ERROR, OUTPUT, Changes
+from ...values.state import ERROR, OUTPUT
 from ..core.effort import Exhausted
 from ..core.frame import Restart
+from ..core.speculate import speculate
 from ..exceptions.raising import attempt
 
 if TYPE_CHECKING:
@@ -58,9 +59,7 @@ def look_behind(engine: Engine, instr: stage.Instr, unknown: Unknown) -> None:
     lost: dict[int, None] = {}
     try:
         for block in blocks:
-            for slot, content in _changes(engine, instr, block, unknown).items():
-                if isinstance(slot, int) and engine.state.slots.get(slot, content) is not content:
-                    lost[slot] = None
+            lost.update(dict.fromkeys(_changed(engine, instr, block, unknown)))
     finally:
         engine.trail = trail
     for cell in lost.keys() - {ERROR, OUTPUT}:
@@ -68,13 +67,13 @@ def look_behind(engine: Engine, instr: stage.Instr, unknown: Unknown) -> None:
         engine.state.set(cell, VariableCell(unknown) if variable else unknown)
 
 
-def _changes(engine: Engine, instr: stage.Instr, block: stage.Block, unknown: Unknown) -> Changes:
-    """What a block changes, run under a condition of which nothing is known."""
-    region, frame = Region(), engine.current
-    condition = Array(region.add_param(ArrayType(BOOL, ())), Form.PYTHON)
+def _changed(engine: Engine, instr: stage.Instr, block: stage.Block, unknown: Unknown) -> list[int]:
+    """The cells that a block changes, run under a condition of which nothing is known."""
+    frame = engine.current
+    condition = Array(Region().add_param(ArrayType(BOOL, ())), Form.PYTHON)
     frame.undecided.append(condition)
     try:
-        with engine.state.fork() as changes, engine.b.region(region), engine.under_condition():
+        with speculate(engine) as trial:
             if isinstance(instr, stage.For | stage.With):
                 engine.put(instr.target if isinstance(instr, stage.For) else instr.entered, unknown)
             try:
@@ -82,9 +81,10 @@ def _changes(engine: Engine, instr: stage.Instr, block: stage.Block, unknown: Un
                     attempt(engine, functools.partial(engine.run_block, block))
             except (DiagnosticError, Exhausted, Restart):
                 pass  # what follows is as unknown as before
+            trial.keep_refused()
+            return [slot for slot in engine.state.changed() if isinstance(slot, int)]
     finally:
         frame.undecided.pop()
-    return changes
 
 
 def _lose_stored(engine: Engine, instr: stage.Instr, unknown: Unknown) -> None:
