@@ -856,3 +856,31 @@ def test_where_nothing_can_raise_nothing_is_added() -> None:
 
     both = [pystage.compile(f, fallback="error").lower(ROW) for f in (guarded, plain)]
     assert both[0].instruction_counts().total == both[1].instruction_counts().total
+
+
+def store_if_it_goes_on(a, x):
+    try:
+        a[0] = 1.0
+        if x > 100:
+            raise Rejected
+    except Rejected:
+        pass
+    if x > 3:
+        raise Refused
+    a[1] = 5.0
+
+
+@pytest.mark.parametrize("x", [1.0, 4.0, 101.0])
+def test_a_callee_with_a_try_of_its_own_serves_where_the_same_is_seen_outside(x) -> None:
+    """The first call's array is seen by the callee's own handler alone, that of the second one by the caller's too."""
+
+    def function(x):
+        a, b = np.zeros(3), np.zeros(3)
+        store_if_it_goes_on(a, x - x)
+        try:
+            store_if_it_goes_on(b, x)
+        except Refused:
+            b[2] = 7.0
+        return a, b
+
+    check(function, x)

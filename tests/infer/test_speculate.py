@@ -59,7 +59,7 @@ def frame() -> Frame:
 
 
 SOME = frame()
-ALONE = [frame(), Scope(Region(), []), TryBody(0, set()), Active(0, {}, {})]
+ALONE = [frame(), Scope(Region(), [], 0), TryBody(0, set()), Active(0, {}, {})]
 """What the engine holds one of for each function, loop or `try` that is being inferred."""
 
 
@@ -326,7 +326,7 @@ def test_a_speculation_in_a_callee_leaves_the_frame_of_its_caller() -> None:
     caller.handled = (NONE,)
     body = Region()
     with speculate(engine):
-        with engine.state.fork(), engine.b.isolated(body), engine.callees.enter(body) as scope:
+        with engine.state.fork(), engine.b.isolated(body), engine.callees.enter(body, 0) as scope:
             engine.frame = Frame(2, None, {}, "", caller=caller)  # type: ignore[arg-type]
             with speculate(engine):
                 engine.frame.handled = (NONE, NONE)
@@ -401,3 +401,49 @@ def test_how_an_exception_is_made_is_a_speculation() -> None:
     for value in (-1.0, 1.0, 2.0):
         x = np.array([value])
         assert pystage.compile(f, fallback="error")(x) == f(x)
+
+
+class Other(np.ndarray):
+    """What is not staged."""
+
+
+def holders() -> dict[str, Any]:
+    """Objects that hold something that is not staged, as a function may find them in its environment."""
+    bad = np.zeros(3).view(Other)
+    cyclic: list[Any] = []
+    cyclic += [[cyclic], bad]
+    return {
+        "list": [1.0, 2.0, bad],
+        "dict": {"a": 1.0, "b": bad},
+        "nested": ([1.0], [[2.0], bad]),
+        "cyclic": cyclic,
+        "array": bad,
+    }
+
+
+@pytest.mark.parametrize("name", holders())
+def test_what_is_refused_in_a_pass_is_refused_in_the_next(name: str) -> None:
+    """The first pass over the body finds `total` to be of another type than guessed, and is thrown away."""
+    holder = holders()[name]
+
+    def f(x: np.ndarray) -> Any:
+        total = 0
+        for _ in range(300):
+            total = total + 0.5
+            x[0] = len(holder)
+        return x[0], total
+
+    with pytest.raises(pystage.StagingError, match=r"PS605.*Other"):
+        pystage.compile(f, fallback="error")(np.ones(3))
+
+
+def test_what_is_read_of_the_environment_is_read_as_a_whole() -> None:
+    engine = prepared()
+    cyclic = holders()["cyclic"]
+    namespace = {"cyclic": cyclic, "inner": cyclic[0]}
+    slots = dict(engine.state.slots)
+    cells = {n: copy.copy(getattr(engine.externals, n)) for n in ("cells", "initial", "captured")}
+    for name in ("cyclic", "inner", "cyclic"):
+        with pytest.raises(DiagnosticError):
+            engine.externals.global_variable(namespace, name)
+    assert {n: getattr(engine.externals, n) for n in cells} == cells and engine.state.slots == slots

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from ...speculation import Balanced, Declarations, Grows
 from ...stage import ir as stage
 from ...values.lattice import Abstract, Slot
 from ..core.frame import Scope
+from ..exceptions.raises import TryBody
 from .summaries import Known
 
 _NOT_IN_NAMES = re.compile(r"\W")
@@ -71,14 +73,19 @@ class Callees:
         """The body of the innermost open callee; None in the program itself."""
         return self.open[-1].body if self.open else None
 
-    def enter(self, body: Region) -> Scope:
-        """Inferring the function whose body is `body`, in a `with` block."""
-        return Scope(body, self.open)
+    def enter(self, body: Region, guards: int) -> Scope:
+        """Inferring the function whose body is `body`, inside of so many bodies of `try`, in a `with` block."""
+        return Scope(body, self.open, guards)
 
-    def note_observed(self, slot: Slot, seen: bool) -> None:
-        """Notes for the open callees what they depend on: whether somebody sees what `slot` holds after a raise."""
+    def note_observed(self, slot: Slot, outside: bool, bodies: Sequence[TryBody]) -> None:
+        """Notes for the open callees what they depend on: whether their callers see what `slot` holds after a raise.
+
+        `outside`: whoever calls the program does; `bodies` are those of `try`, whose handlers may.
+        """
         for scope in self.open:
-            scope.observed.setdefault(slot, seen)
+            if slot not in scope.observed:
+                seen = outside or any(slot in body.cells for body in bodies[: scope.guards])
+                scope.observed[slot] = seen
 
     def note_crossed(self) -> None:
         """Notes for the open callees that they depend on their callers."""

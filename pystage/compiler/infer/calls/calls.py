@@ -250,7 +250,7 @@ def _infer_callee(
         state.fork() as changes,
         engine.b.isolated(body),
         engine.intervals.knowing({}),
-        engine.callees.enter(body) as scope,
+        engine.callees.enter(body, len(engine.raises.bodies)) as scope,
     ):
         token = output_of(engine).token
         state.set(OUTPUT, printed := OutputCell(param(token) if isinstance(token, Value) else token))

@@ -58,16 +58,17 @@ class Frame:
 
 @dataclass(slots=True)
 class Scope:
-    """A callee being inferred; `open` are all those that are.
+    """A callee being inferred; `open` are all those that are, `guards` how many bodies of `try` are around it.
 
     `crossed`: it used what it knows of this very call, so no other may share it. `observed`: of the cells that
-    it changes, whether somebody sees them after a raise.
+    it changes, whether somebody outside of it sees them after a raise.
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
             "body": Fixed(),
             "open": Balanced(),
+            "guards": Fixed(),
             "crossed": Grows("at worst the summary of a callee serves for no other call"),
             "observed": Grows("at worst the summary of a callee serves for fewer calls"),
         }
@@ -75,6 +76,7 @@ class Scope:
 
     body: Region
     open: list[Scope]
+    guards: int
     crossed: bool = False
     observed: dict[Slot, bool] = field(default_factory=dict)
 

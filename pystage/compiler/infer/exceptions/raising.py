@@ -307,9 +307,9 @@ def is_observable(engine: Engine, slot: Slot) -> bool:
     if isinstance(slot, tuple):
         frame, name = slot
         return frame < 0 or (any(g.frame == frame for g in guards) and not name.startswith("%"))
-    seen = _is_outside(engine, slot) or any(slot in g.cells for g in guards)
-    engine.callees.note_observed(slot, seen)
-    return seen
+    outside = _is_outside(engine, slot)
+    engine.callees.note_observed(slot, outside, guards)
+    return outside or any(slot in g.cells for g in guards)
 
 
 @contextmanager

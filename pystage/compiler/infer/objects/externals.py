@@ -11,7 +11,8 @@ import builtins
 import enum
 import functools
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import jax
@@ -330,12 +331,29 @@ class Externals:
         """The heap cell of a real closure cell."""
         found = self._closure_cells.get(id(cell))
         if found is None:
-            number = self._state.cell_number()
-            found = self._closure_cells[id(cell)] = (number, cell)
-            content = self._closure_variable(name, cell)
-            self._state.define(number, content)
-            self.define(number, Path(CellVariable(cell, name)), content)
+            with self._as_a_whole():
+                number = self._state.cell_number()
+                found = self._closure_cells[id(cell)] = (number, cell)
+                content = self._closure_variable(name, cell)
+                self._state.define(number, content)
+                self.define(number, Path(CellVariable(cell, name)), content)
         return found[0]
+
+    @contextmanager
+    def _as_a_whole(self) -> Iterator[None]:
+        """What is read in the `with` block stays read if nothing in it is refused. Else none of its cells do, as they may
+        hold, or lead to, what was not read: what reads them next is refused again."""
+        cells, captured, closures = len(self.cells), len(self.captured), len(self._closure_cells)
+        try:
+            yield
+        except BaseException:
+            for cell in self.captured[captured:]:
+                del self.initial[cell], self._state.slots[cell]
+            del self.captured[captured:]
+            for table, length in ((self.cells, cells), (self._closure_cells, closures)):
+                while len(table) > length:
+                    table.popitem()
+            raise
 
     def _closure_variable(self, name: str, cell: Any) -> VariableCell:
         """What a real closure cell holds, as a value of the world."""
@@ -360,6 +378,10 @@ class Externals:
         if type(obj) is tuple and is_table(obj) and not self._opens(path, obj):
             self.guard(GuardKind.EQUAL, path, obj)
             return self.constant(obj)
+        with self._as_a_whole():
+            return self._structured(path, obj)
+
+    def _structured(self, path: Path, obj: Any) -> Abstract:
         if isinstance(obj, tuple):
             self.guard(GuardKind.LAYOUT, path, obj)
             items = [self.value(path.item(i), x) for i, x in enumerate(obj)]
