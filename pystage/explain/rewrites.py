@@ -20,7 +20,7 @@ import jax
 import numpy as np
 
 from ..compiler.diagnostics.codes_calls import UnknownCallable
-from ..compiler.diagnostics.codes_control import MaybeNotAssigned, NeverSettles, NoCommonType
+from ..compiler.diagnostics.codes_control import NeverSettles, NoCommonType
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.span import Span
 from ..compiler.frontend.source import give_source
@@ -28,7 +28,6 @@ from ..compiler.infer.telling.foreign import is_aside
 from ..runtime.arguments.abstract import ArraySpec, spec
 
 _numbers = itertools.count()
-_NUMBERS = {"float": "0.0", "int": "0", "complex": "0j", "bool": "False"}
 _ARRAY = re.compile(r"(jax )?(\w+)\[([\d, ]*)\]")
 _SCALAR = re.compile(r"np\.(\w+)")
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -142,8 +141,6 @@ def _proposals(problem: Diagnostic, source: _Source, where: Where) -> Iterator[R
     if isinstance(problem, UnknownCallable):
         yield from _left_out(problem, source)
         yield from _as_parameter(problem, source) if where.is_target else ()
-    elif isinstance(problem, MaybeNotAssigned):
-        yield from _assigned_before(problem, source, where.names)
     elif isinstance(problem, NeverSettles | NoCommonType):
         yield from _begun_alike(problem, source, where.names)
 
@@ -185,22 +182,6 @@ def _left_out(problem: UnknownCallable, source: _Source) -> Iterator[Rewrite]:
     new = (f"{_indentation(old[0])}pass",) if is_alone else ()
     text = f"leave out the call of `{found.called}`, or make it outside of the function: what is computed does not need it"
     yield Rewrite(text, (Edit(first, old, new),), False)
-
-
-def _assigned_before(problem: MaybeNotAssigned, source: _Source, names: _Names) -> Iterator[Rewrite]:
-    """A variable is assigned before the branch or the loop that may not assign it."""
-    found = _VARIABLE.search(problem.what)
-    if found is None:
-        return
-    name = found[1]
-    statement = source.compound_that_assigns(name)
-    for shown in names(name):
-        zero = source.zero(shown)
-        if statement is not None and zero is not None:
-            line = source.line(statement)
-            new = f"{_indentation(line)}{name} = {zero}"
-            text = f"assign `{name}` before the paths part: plain Python raises where none of them assigns it"
-            yield Rewrite(text, (Edit(statement, (), (new,)),), False)
 
 
 def _begun_alike(problem: NeverSettles | NoCommonType, source: _Source, names: _Names) -> Iterator[Rewrite]:
@@ -316,14 +297,6 @@ class _Source:
             return False
         return ast.dump(alone) == ast.dump(statement)
 
-    def compound_that_assigns(self, name: str) -> int | None:
-        """The line of the outermost statement of several that assigns a variable first."""
-        for statement in getattr(self._node, "body", []):
-            if name in _assigned(statement):
-                simple = isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr)
-                return None if simple else self._first + statement.lineno - 1
-        return None
-
     def first_number(self, name: str) -> tuple[int, str] | None:
         """The line `name = 0`, if the variable is first assigned a number, and that number."""
         for statement in ast.walk(self._node):
@@ -334,12 +307,6 @@ class _Source:
                     if assigned == name and not isinstance(v, bool):
                         return self._first + statement.lineno - 1, repr(v)
         return None
-
-    def zero(self, shown: str) -> str | None:
-        """An expression for a zero of a type as it stands beside a line."""
-        if shown in _NUMBERS:
-            return _NUMBERS[shown]
-        return self.full(shown, "0")
 
     def full(self, shown: str, number: str) -> str | None:
         """An expression for a value of a type as it stands beside a line, all of whose elements are `number`."""
@@ -391,11 +358,6 @@ class _Source:
 
 def _indentation(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
-
-
-def _assigned(statement: ast.AST) -> set[str]:
-    stores = [n for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    return {n.id for n in stores}
 
 
 def _without_decorators(text: str) -> str:

@@ -102,22 +102,6 @@ def an_attribute(x):
     return 0.0
 
 
-@cases(3.0, refused="PS303")
-def assigned_on_one_path_only(x):
-    if x > 1:
-        y = x
-    return y
-
-
-@cases(3.0, 2.0, refused="PS303")
-def assigned_under_another_condition(x, y):
-    if x > 1:
-        z = x
-    if y > 1:
-        return z
-    return y
-
-
 class Settings:
     scale = 3
 

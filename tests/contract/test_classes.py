@@ -503,40 +503,6 @@ def attribute_of_a_loop_by_its_trips(x, n):
     return bag.last
 
 
-@cases.each((1.0, 2.0), refused="PS303")
-def attribute_of_one_branch(c, x):
-    bag = Bag()
-    if c > 0:
-        bag.a = x
-    return bag.a
-
-
-@cases.each((1.0, 2.0), refused="PS303")
-def condition_on_an_attribute_of_one_branch(c, x):
-    bag = Bag()
-    if c > 0:
-        bag.a = x
-    if bag.a:
-        return 1.0
-    return 2.0
-
-
-@cases.each((1.0, 2.0), refused="PS303")
-def object_with_an_attribute_of_one_branch(c, x):
-    bag = Bag()
-    if c > 0:
-        bag.a = x
-    return bag
-
-
-@cases.each((1.0, 2.0), refused="PS303")
-def hasattr_of_one_branch(c, x):
-    bag = Bag()
-    if c > 0:
-        bag.a = x
-    return hasattr(bag, "a")
-
-
 class Slots:
     __slots__ = ("a", "b")
 

@@ -418,15 +418,14 @@ def under_branches(row, i, x):
     return y
 
 
-def test_what_is_unbound_is_refused() -> None:
-    def function(row, i):
-        try:
-            x = float(row[i])
-        except IndexError:
-            pass
-        return x
-
-    check(function, ROW, OUTSIDE, refused="PS303")
+@cases(ROW, OUTSIDE, raises=UnboundLocalError)
+@cases(ROW, INSIDE)
+def unbound(row, i):
+    try:
+        x = float(row[i])
+    except IndexError:
+        pass
+    return x
 
 
 # ---------------------------------------------------------------- loops

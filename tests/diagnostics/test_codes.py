@@ -84,7 +84,7 @@ def test_the_package_has_the_page(code: str) -> None:
 
 def test_the_package_has_the_rewrites() -> None:
     assert (IN_PACKAGE / REWRITES).read_text() == rewrites()
-    found = examples_of("PS303")
+    found = examples_of("PS305")
     assert found and all(each.rewritten.startswith("def rewritten(") for each in found)
 
 

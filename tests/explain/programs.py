@@ -63,20 +63,6 @@ def noisy(x, k=3):
     return x + random.random() * k
 
 
-def unassigned(x):
-    for i in range(len(x)):
-        if x[i] > 0:
-            y = x[i] * 2
-    return y
-
-
-def unassigned_row(x):
-    while x.sum() < 3:
-        row = x * 2
-        x = x + row
-    return row
-
-
 def asks_often(x):
     return x + os.getpid() + os.getpid()
 

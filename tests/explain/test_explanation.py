@@ -80,7 +80,7 @@ def test_what_is_refused() -> None:
 
 
 def test_the_problems_are_those_of_the_call() -> None:
-    for function in (programs.appends, programs.timed, programs.unassigned):
+    for function in (programs.appends, programs.timed, programs.asks_often):
         staged = pystage.compile(function, fallback="error")
         with pytest.raises(pystage.StagingError) as refused:
             staged(np.ones(10))

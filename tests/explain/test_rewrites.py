@@ -18,8 +18,6 @@ X = np.ones(4, np.float32)
     [
         (programs.timed, ["def timed(x, time_):", "    start = time_"]),
         (programs.noisy, ["def noisy(x, k=3, *, random_):", "    return x + random_ * k"]),
-        (programs.unassigned, ["    y = np.float32(0)"]),
-        (programs.unassigned_row, ["    row = np.zeros((4,), np.float32)"]),
     ],
 )
 def test_rewrites(function: Any, added: list[str]) -> None:

@@ -19,17 +19,22 @@ def span(line: int) -> Span:
     return Span("/home/user/model.py", line, 4, line, 9, "f")
 
 
-def square() -> Function:
-    """`x * x`."""
+def square_body() -> Region:
+    """The body of `square`, which is still open."""
     body = Region((VECTOR,))
     b = Builder(body)
     b.span = span(2)
     body.results = (b.op(Multiply(), body.params[0], body.params[0]),)
-    return Function("square", body, span(1))
+    return body
 
 
-def branch() -> Function:
-    """`-square(x) if n < 3 else x`."""
+def square() -> Function:
+    """`x * x`."""
+    return Function("square", square_body(), span(1))
+
+
+def branch_body() -> Region:
+    """The body of `branch`, which is still open."""
     body = Region((VECTOR, INTEGER))
     b = Builder(body)
     x, n = body.params
@@ -41,7 +46,12 @@ def branch() -> Function:
         then.results = (b.op(Negate(), b.op(Call(square()), x)),)
     otherwise.results = (x,)
     body.results = b.apply(If(), (small,), (then, otherwise)).results
-    return Function("branch", body, span(11))
+    return body
+
+
+def branch() -> Function:
+    """`-square(x) if n < 3 else x`."""
+    return Function("branch", branch_body(), span(11))
 
 
 def loop() -> Function:

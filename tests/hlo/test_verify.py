@@ -13,7 +13,7 @@ from pystage.compiler.hlo.types import FLOAT64, INT32, ArrayType
 from pystage.compiler.hlo.verify import VerifyError, verify
 from pystage.compiler.ops import Add, Call, If, Negate
 
-from .programs import VECTOR, branch, loop, square
+from .programs import VECTOR, branch, branch_body, loop, square, square_body
 
 
 @pytest.mark.parametrize("program", [square, branch, loop])
@@ -21,58 +21,58 @@ def test_what_the_builder_makes_is_well_formed(program: Callable[[], Function]) 
     verify(program())
 
 
-def use_before_definition(f: Function) -> None:
-    f.body.ops.reverse()
+def use_before_definition(body: Region) -> None:
+    body.ops.reverse()
 
 
-def use_of_an_inner_value(f: Function) -> None:
-    f.body.results = f.body.ops[2].regions[0].results
+def use_of_an_inner_value(body: Region) -> None:
+    body.results = body.ops[2].regions[0].results
 
 
-def use_of_another_functions_value(f: Function) -> None:
-    f.body.ops.append(Op(Negate(), (square().body.params[0],), (VECTOR,), (), None))
+def use_of_another_functions_value(body: Region) -> None:
+    body.ops.append(Op(Negate(), (square().body.params[0],), (VECTOR,), (), None))
 
 
-def wrong_result_type(f: Function) -> None:
-    f.body.ops.append(Op(Negate(), (f.body.params[0],), (ArrayType(FLOAT64, (4,)),), (), None))
+def wrong_result_type(body: Region) -> None:
+    body.ops.append(Op(Negate(), (body.params[0],), (ArrayType(FLOAT64, (4,)),), (), None))
 
 
-def operands_that_do_not_fit(f: Function) -> None:
-    f.body.ops.append(Op(Add(), tuple(f.body.params), (VECTOR,), (), None))
+def operands_that_do_not_fit(body: Region) -> None:
+    body.ops.append(Op(Add(), tuple(body.params), (VECTOR,), (), None))
 
 
-def missing_region(f: Function) -> None:
-    branch = f.body.ops[2]
-    f.body.ops[2] = Op(If(), branch.operands, (VECTOR,), branch.regions[:1], branch.span)
-    f.body.results = f.body.ops[2].results
+def missing_region(body: Region) -> None:
+    branch = body.ops[2]
+    body.ops[2] = Op(If(), branch.operands, (VECTOR,), branch.regions[:1], branch.span)
+    body.results = body.ops[2].results
 
 
-def region_twice(f: Function) -> None:
-    branch = f.body.ops[2]
-    f.body.ops[2] = Op(If(), branch.operands, (VECTOR,), branch.regions[:1] * 2, branch.span)
-    f.body.results = f.body.ops[2].results
+def region_twice(body: Region) -> None:
+    branch = body.ops[2]
+    body.ops[2] = Op(If(), branch.operands, (VECTOR,), branch.regions[:1] * 2, branch.span)
+    body.results = body.ops[2].results
 
 
-def op_twice(f: Function) -> None:
-    f.body.ops.append(f.body.ops[0])
+def op_twice(body: Region) -> None:
+    body.ops.append(body.ops[0])
 
 
-def other_branch_types(f: Function) -> None:
-    f.body.ops[2].regions[1].results = (f.body.params[1],)
+def other_branch_types(body: Region) -> None:
+    body.ops[2].regions[1].results = (body.params[1],)
 
 
-def stolen_result(f: Function) -> None:
-    f.body.ops[0].results = (Value(ArrayType(INT32), f.body.ops[1], 0),)
+def stolen_result(body: Region) -> None:
+    body.ops[0].results = (Value(ArrayType(INT32), body.ops[1], 0),)
 
 
-def stolen_param(f: Function) -> None:
-    f.body.params[0] = Value(VECTOR, Region(), 0)
+def stolen_param(body: Region) -> None:
+    body.params[0] = Value(VECTOR, Region(), 0)
 
 
-def broken_callee(f: Function) -> None:
-    inner = square()
-    inner.body.results = (f.body.params[0],)
-    f.body.ops.append(Op(Call(inner), (f.body.params[0],), (VECTOR,), (), None))
+def broken_callee(body: Region) -> None:
+    inner = square_body()
+    inner.results = (body.params[0],)
+    body.ops.append(Op(Call(Function("square", inner)), (body.params[0],), (VECTOR,), (), None))
 
 
 PLACE = " at /home/user/model.py:{}:5"
@@ -101,26 +101,22 @@ PLACE = " at /home/user/model.py:{}:5"
         (broken_callee, "result 0 of the body of square, f32[4], is not visible at its end"),
     ],
 )
-def test_damage_is_found(damage: Callable[[Function], None], text: str) -> None:
-    function = branch()
-    damage(function)
+def test_damage_is_found(damage: Callable[[Region], None], text: str) -> None:
+    body = branch_body()
+    damage(body)
     with pytest.raises(VerifyError, match=re.escape(text)):
-        verify(function)
+        verify(Function("branch", body))
 
 
 def test_a_branch_does_not_see_the_other() -> None:
-    body = Region((ArrayType(FLOAT64), VECTOR))
-    function = branch()
-    _, then_op = function.body.ops[2].regions[0].ops
-    function.body.ops[2].regions[1].results = then_op.results
+    body = branch_body()
+    _, then_op = body.ops[2].regions[0].ops
+    body.ops[2].regions[1].results = then_op.results
     with pytest.raises(VerifyError, match="result 0 of region 1 of if"):
-        verify(function)
-    assert not body.ops
+        verify(Function("branch", body))
 
 
 def test_what_was_built_in_a_region_is_not_shared_outside() -> None:
-    function = branch()
-    with_builder = Builder(function.body)
-    negated = with_builder.op(Negate(), function.body.params[0])
-    function.body.results = (negated,)
-    verify(function)
+    body = branch_body()
+    body.results = (Builder(body).op(Negate(), body.params[0]),)
+    verify(Function("branch", body))

@@ -13,7 +13,7 @@ from pystage.compiler.hlo.types import ArrayType
 from pystage.compiler.hlo.walk import callees, functions, is_pure
 from pystage.compiler.ops import Call
 
-from .programs import VECTOR, branch, loop, square
+from .programs import VECTOR, branch, branch_body, loop, square
 
 
 class Announce(HloOp):
@@ -63,18 +63,17 @@ def test_pure_operations(program: Function) -> None:
 def test_an_effect_is_seen_through_regions_and_calls() -> None:
     assert not is_pure(announcing().body.ops[0])
     assert not is_pure(caller(caller(announcing())).body.ops[0])
-    function = branch()
-    conditional = function.body.ops[2]
-    b = Builder(conditional.regions[1])
-    b.op(Announce(), function.body.params[0])
+    body = branch_body()
+    conditional = body.ops[2]
+    Builder(conditional.regions[1]).op(Announce(), body.params[0])
     assert not is_pure(conditional)
-    assert is_pure(function.body.ops[0])
+    assert is_pure(body.ops[0])
 
 
 def test_an_effect_is_seen_through_a_call_in_a_region() -> None:
-    function = branch()
-    conditional = function.body.ops[2]
-    Builder(conditional.regions[1]).op(Call(announcing()), function.body.params[0])
+    body = branch_body()
+    conditional = body.ops[2]
+    Builder(conditional.regions[1]).op(Call(announcing()), body.params[0])
     assert not is_pure(conditional)
 
 

@@ -10,16 +10,14 @@ from pystage.compiler.hlo.types import FLOAT32, FLOAT64, INT64
 from pystage.compiler.infer.core.branches import lookup
 from pystage.compiler.infer.core.join import Join
 from pystage.compiler.infer.core.patterns import outline
-from pystage.compiler.values.by_path import alternatives
+from pystage.compiler.values.gated import Gated, GatedNumber, alternatives
 from pystage.compiler.values.lattice import (
     Abstract,
     ArrayCell,
-    ByPath,
     Cell,
     Const,
     DictCell,
     ListCell,
-    OneOf,
     Ref,
     Unknown,
 )
@@ -87,10 +85,10 @@ class Joined:
         match x:
             case Value():
                 return x.type
-            case OneOf():
-                return OneOf, frozenset(Counter(map(inner, alternatives(x))).items())
-            case ByPath():
-                return ByPath, inner(x.value), frozenset(x.kinds), len(x.tags), x.whole is None
+            case Gated():
+                return Gated, frozenset(Counter(map(inner, alternatives(x))).items())
+            case GatedNumber():
+                return GatedNumber, inner(x.value), frozenset(x.kinds), len(x.tags), x.whole is None
             case Const():
                 return Const, type(x.value), repr(x.value)
             case Unknown():

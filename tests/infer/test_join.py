@@ -8,27 +8,24 @@ import numpy as np
 import pytest
 
 from pystage.compiler.diagnostics.codes_control import NeverSettles, NoCommonType
-from pystage.compiler.hlo.types import BOOL, FLOAT32, FLOAT64, INT32, INT64, ArrayType
+from pystage.compiler.diagnostics.span import NOWHERE
+from pystage.compiler.hlo.types import BOOL, FLOAT32, FLOAT64, INT32, INT64
 from pystage.compiler.infer.aliases.merged import seal
-from pystage.compiler.infer.core.join import MOST_PARTS
+from pystage.compiler.infer.core.join import MOST_PARTS, MOST_STRINGS
 from pystage.compiler.infer.core.patterns import Hole, holes_of
 from pystage.compiler.values.boundary import Form
-from pystage.compiler.values.by_path import alternatives
+from pystage.compiler.values.gated import Gated, GatedNumber, alternatives, assigned_alternatives, is_absent
 from pystage.compiler.values.lattice import (
+    NONE,
     Abstract,
     Array,
     ArrayCell,
-    ByPath,
     Cell,
     Const,
     DictCell,
     DictView,
     IteratorCell,
     ListCell,
-    MaybeUndef,
-    OneOf,
-    Optional,
-    Picked,
     Range,
     Ref,
     Text,
@@ -45,7 +42,11 @@ from .joins import HEAP, Joined
 
 UNKNOWN = Unknown(REASON)
 VALUES = [x for x in samples() if isinstance(x, Abstract)]
-ASSIGNED = [x for x in VALUES if not isinstance(x, Unknown | Undef | MaybeUndef)]
+ASSIGNED = [
+    x
+    for x in VALUES
+    if not isinstance(x, Unknown | Undef) and alternatives(x) == tuple(assigned_alternatives(x))
+]
 
 
 @pytest.mark.parametrize("x", VALUES, ids=label)
@@ -58,32 +59,34 @@ def test_what_cannot_be_staged_absorbs(x: Abstract) -> None:
 
 @pytest.mark.parametrize("x", ASSIGNED, ids=label)
 def test_what_one_side_does_not_assign_may_not_be_assigned(x: Abstract) -> None:
-    for a, b in ((Undef(), x), (x, Undef()), (MaybeUndef(x), Undef()), (Undef(), MaybeUndef(x))):
-        j = Joined(a, b)
-        assert isinstance(j.value, MaybeUndef) and isinstance(j.value.missing, Hole)
-        expected = Text if type(x) is Picked else type(x)
-        assert type(j.value.value) is expected and j.value.missing.type == ArrayType(BOOL)
-    both = Joined(MaybeUndef(x), x).value
-    assert isinstance(both, MaybeUndef) and both.value is x
-    assert Joined(Undef(), x, loop=True).value.missing is None
+    options = (Undef(), *alternatives(x))
+    maybe = Gated(options, tuple([program(BOOL) for _ in options[1:]]), getattr(x, "reason", None))
+    for a, b in ((Undef(), x), (x, Undef()), (maybe, Undef()), (Undef(), maybe), (maybe, x)):
+        for loop in (False, True):
+            j = Joined(a, b, loop=loop)
+            assert isinstance(j.value, Gated) and all(isinstance(tag, Hole) for tag in j.value.tags)
+            first, *others = j.value.options
+            assert isinstance(first, Undef) and list(map(type, others)) == list(map(type, alternatives(x)))
     assert isinstance(Joined(Undef(), Undef()).value, Undef)
+    assert Joined(Undef(), Undef(NOWHERE)).value.span is NOWHERE
 
 
 @pytest.mark.parametrize("x", ASSIGNED, ids=label)
-def test_none_on_one_side_is_optional(x: Abstract) -> None:
+def test_none_on_one_side_is_an_alternative(x: Abstract) -> None:
     none = Const(None)
     for a, b in ((none, x), (x, none)):
         j = Joined(a, b)
-        assert isinstance(j.value, Optional) and isinstance(j.value.missing, Hole) and j.state.by_path
-        assert not isinstance(j.value.value, Optional) and isinstance(j.value.reason, NoCommonType)
-        inner = x.value if isinstance(x, Optional) else x
-        assert type(j.value.value) is (Text if type(x) is Picked else type(inner))
+        assert isinstance(j.value, Gated) and isinstance(j.value.tags[0], Hole) and j.state.gated
+        assert isinstance(j.value.reason, NoCommonType)
+        present = [each for each in alternatives(x) if not is_absent(each)]
+        assert j.value.options[0] is NONE
+        assert list(map(type, j.value.options[1:])) == list(map(type, present))
     assert isinstance(Joined(none, Const(None)).value, Const)
 
 
 def test_a_variable_that_is_not_there_is_not_assigned() -> None:
     j = Joined(number(), number(), {(1, "y"): Const(1)})
-    assert isinstance(j.join.entries[(1, "y")][0], MaybeUndef)
+    assert isinstance(j.join.entries[(1, "y")][0].options[0], Undef)  # type: ignore[union-attr]
 
 
 def test_numbers_of_one_type_are_one_number() -> None:
@@ -112,9 +115,9 @@ def test_numbers_of_one_type_are_one_number() -> None:
 def test_numbers_of_two_types_keep_both(a: Abstract, b: Abstract, dtype: Any, whole: bool) -> None:
     for first, second in ((a, b), (b, a)):
         j = Joined(first, second)
-        assert type(j.value) is ByPath and j.value.dtype == dtype and j.state.by_path
+        assert type(j.value) is GatedNumber and j.value.dtype == dtype and j.state.gated
         assert len(j.value.kinds) == 2 == 1 + len(j.value.tags) and (j.value.whole is not None) == whole
-        assert type(Joined(j.value, first).value) is ByPath
+        assert type(Joined(j.value, first).value) is GatedNumber
         assert Joined(j.value, first).value.kinds == j.value.kinds
 
 
@@ -124,24 +127,27 @@ def test_structures_are_joined_part_by_part() -> None:
     j = Joined(a, b)
     assert j.value.items[0] is shared and len(holes_of(j.value)) == 1
     assert equal(Joined(a, Tuple((shared, Const(1)))).value, a)
-    assert isinstance(Joined(a, Tuple(a.items, type("Pair", (tuple,), {}))).value, OneOf)
+    assert isinstance(Joined(a, Tuple(a.items, type("Pair", (tuple,), {}))).value, Gated)
     r = Joined(Range(Const(0), Const(3), Const(1)), Range(Const(0), number(INT64), Const(1))).value
     assert isinstance(r, Range) and r.start.value == 0 and isinstance(r.stop, Array)
     text = Joined(Text(joined, (number(),)), Text(joined, (number(),))).value
     assert type(text) is Text and len(holes_of(text)) == 1
 
 
-def test_strings_are_picked() -> None:
-    j = Joined(Const("a"), Const("b"))
-    assert type(j.value) is Picked and [h.type.dtype for h in holes_of(j.value)] == [INT32]
+def test_strings_are_alternatives() -> None:
+    value: Any = Const("0")
+    for n in range(1, MOST_STRINGS):
+        value = Joined(value, Const(str(n))).value
+        assert isinstance(value, Gated) and len(value.options) == n + 1
+    assert isinstance(Joined(value, Const("more")).value, Unknown)
 
 
 def test_what_has_no_common_meaning_is_one_or_the_other() -> None:
     a, b = number(), Ref(4)
     j = Joined(a, b)
     first, second = alternatives(j.value)
-    assert isinstance(j.value, OneOf) and isinstance(first, Array) and second is not None
-    assert isinstance(j.value.tag, Hole) and [side for side, _ in j.value.sides] == [a, b]
+    assert isinstance(j.value, Gated) and isinstance(first, Array) and second is not None
+    assert isinstance(j.value.tags[0], Hole) and [side for side, _ in j.value.sides] == [a, b]
     assert "a Python float" in j.value.reason.headline and "a list" in j.value.reason.headline
     third = Joined(j.value, Tuple((number(),)))
     assert len(alternatives(third.value)) == 3
@@ -152,7 +158,7 @@ def test_too_many_alternatives_are_no_value() -> None:
     value: Abstract = Const(len)
     for n in range(1, MOST_PARTS + 1):
         j = Joined(value, Tuple((number(),) * n))
-        assert isinstance(j.value, OneOf if n < MOST_PARTS else Unknown)
+        assert isinstance(j.value, Gated if n < MOST_PARTS else Unknown)
         value = j.value
     assert j.join.conflicts == [value]
 
@@ -215,7 +221,7 @@ def test_two_objects_become_a_merged_cell_that_knows_which_it_is() -> None:
     seal(j.state, j.join.entries)
     known = [s.known for s in j.state.slots[cell].sources]  # type: ignore[union-attr]
     assert known == [HEAP[1], HEAP[2]]
-    assert isinstance(Joined(Ref(1), Ref(3)).value, OneOf)  # of another type
+    assert isinstance(Joined(Ref(1), Ref(3)).value, Gated)  # of another type
 
 
 def test_views_that_differ_in_where_they_begin_are_one_view() -> None:

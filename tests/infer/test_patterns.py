@@ -17,33 +17,30 @@ from pystage.compiler.infer.core.join import Join
 from pystage.compiler.infer.core.patterns import Hole, fill, hole_for, holes_of, joined_path, outline
 from pystage.compiler.infer.core.same import same_pattern
 from pystage.compiler.values.boundary import Form
+from pystage.compiler.values.gated import Gated, GatedNumber
 from pystage.compiler.values.lattice import (
+    NONE,
     Abstract,
     Array,
     ArrayCell,
-    ByPath,
     Cell,
     Const,
     ErrorCell,
     Kind,
     ListCell,
-    MaybeUndef,
-    OneOf,
-    Optional,
-    Picked,
     Ref,
     Text,
     Tuple,
     Undef,
 )
 from pystage.compiler.values.state import MISSING, Content, State
-from pystage.compiler.values.text import joined, picked
+from pystage.compiler.values.text import joined
 from pystage.compiler.values.views import Permuted, Window
 from pystage.compiler.values.walk import rebuild, values_of
 from tests.values.samples import REASON, equal, label, merged, number, program, row, samples
 
-ROUND = [x for x in samples() if type(x) is not Picked and not getattr(x, "versions", ())]
-"""What is a pattern of its own: strings that are picked, and versions of what has changed, a join makes apart."""
+ROUND = [x for x in samples() if not getattr(x, "versions", ())]
+"""What is a template of its own: versions of what has changed, a join makes apart."""
 
 
 def builder() -> Builder:
@@ -90,7 +87,7 @@ def test_a_pattern_is_made_of_holes(x: Abstract | Cell) -> None:
     assert same_pattern(pattern, rebuild(x, hole_for))
 
 
-@pytest.mark.parametrize("x", [x for x in ROUND if not isinstance(x, OneOf)], ids=label)
+@pytest.mark.parametrize("x", ROUND, ids=label)
 def test_filled_with_its_own_values_a_pattern_is_what_it_was_made_of(x: Abstract | Cell) -> None:
     b, pattern = builder(), rebuild(x, hole_for)
     values = filled(b, pattern, x)
@@ -99,26 +96,26 @@ def test_filled_with_its_own_values_a_pattern_is_what_it_was_made_of(x: Abstract
     assert not b.open[-1][0].ops
 
 
-@pytest.mark.parametrize("tags", [(False, False), (False, True), (True, False)])
-def test_alternatives_come_back_with_tags_that_say_the_same(tags: tuple[bool, bool]) -> None:
-    first, second, third = number(), Ref(2), Tuple((number(),))
-    x = OneOf(first, OneOf(second, third, program(BOOL), REASON), program(BOOL), REASON)
-    assert isinstance(x.second, OneOf)
-    b, pattern = builder(), rebuild(x, hole_for)
-    values = filled(b, pattern, x)
-    back = put(pattern, values)
-    assert equal(back.first, first) and back.second.first is second and equal(back.second.second, third)
-    given = dict(zip((x.tag, x.second.tag), tags))
-    assert evaluated(b, [back.tag, back.second.tag], given) == list(tags)
+@pytest.mark.parametrize("alternative", [NONE, number(), Tuple((number(),)), Undef()], ids=label)
+def test_the_tags_say_which_alternative_a_side_has(alternative: Abstract) -> None:
+    options = (Undef(), NONE, number(), Tuple((number(),)))
+    pattern = rebuild(Gated(options, tuple([program(BOOL) for _ in range(3)]), REASON), hole_for)
+    b = builder()
+    *_, undefined, none, of_number = filled(b, pattern, alternative)
+    kinds = [type(x) for x in options[:-1]]
+    expected = [type(alternative) is kind for kind in kinds]
+    assert evaluated(b, [undefined, none, of_number]) == expected
 
 
-def test_at_most_one_tag_of_alternatives_holds() -> None:
-    x: Abstract = number()
-    for cell in (3, 2, 1):
-        x = OneOf(Ref(cell), x, program(BOOL), REASON)
-    b, tags = builder(), values_of(x)[1:][::-1]
-    values = filled(b, rebuild(x, hole_for), x)
-    assert evaluated(b, values[1:][::-1], dict(zip(tags, (True, False, True)))) == [True, False, False]
+@pytest.mark.parametrize(("tags", "found"), [((0, 1), False), ((1, 0), False), ((0, 0), True)])
+def test_the_tags_of_fewer_alternatives_in_another_order_are_handed_on(tags: Any, found: bool) -> None:
+    options = Undef(), NONE, number(), Ref(1)
+    pattern = rebuild(Gated(options, tuple([program(BOOL) for _ in range(3)]), REASON), hole_for)
+    x = Gated((NONE, Ref(1), number()), (program(BOOL), program(BOOL)), REASON)
+    b = builder()
+    value, undefined, none, of_number = filled(b, pattern, x)
+    assert value is values_of(x)[0] and none is x.tags[0]
+    assert evaluated(b, [undefined, of_number], dict(zip(x.tags, tags))) == [False, found]
 
 
 @pytest.mark.parametrize("x", ROUND, ids=label)
@@ -127,7 +124,8 @@ def test_where_there_is_nothing_zeros_fill_the_holes(x: Abstract | Cell, nothing
     b, pattern = builder(), rebuild(x, hole_for)
     values = filled(b, pattern, nothing)
     zeros = evaluated(b, values)
-    own = [i for i, h in enumerate(holes_of(pattern)) if isinstance(x, MaybeUndef) and h is pattern.missing]
+    unassigned = isinstance(pattern, Gated) and isinstance(pattern.options[0], Undef)
+    own = [i for i, h in enumerate(holes_of(pattern)) if unassigned and h is pattern.tags[0]]  # type: ignore[union-attr]
     for i, (found, value) in enumerate(zip(zeros, values)):
         assert np.all(np.asarray(found) == (i in own)) and np.shape(found) == value.type.shape
 
@@ -165,8 +163,9 @@ def test_a_source_that_a_side_does_not_have_begins_anywhere() -> None:
 
 
 def test_what_is_none_or_not_assigned_says_so() -> None:
-    optional = Optional(Array(Hole(ArrayType(FLOAT64)), Form.PYTHON), Hole(ArrayType(BOOL)), REASON)
-    maybe = MaybeUndef(optional.value, missing=Hole(ArrayType(BOOL)))
+    value = Array(Hole(ArrayType(FLOAT64)), Form.PYTHON)
+    optional = Gated((NONE, value), (Hole(ArrayType(BOOL)),), REASON)
+    maybe = Gated((Undef(), value), (Hole(ArrayType(BOOL)),))
     b = builder()
     values = [
         v
@@ -175,17 +174,16 @@ def test_what_is_none_or_not_assigned_says_so() -> None:
             (optional, Const(2.0)),
             (maybe, Undef()),
             (maybe, Const(2.0)),
-            (maybe, MaybeUndef(Const(2.0))),
         ]
         for v in filled(b, pattern, content)
     ]
-    assert evaluated(b, values) == [0.0, True, 2.0, False, 0.0, True, 2.0, False, 2.0, True]
+    assert evaluated(b, values) == [0.0, True, 2.0, False, 0.0, True, 2.0, False]
 
 
 def test_a_number_of_several_kinds_is_told_apart() -> None:
     kinds = Kind(INT64, Form.PYTHON), Kind(FLOAT64, Form.PYTHON)
     hole, tag, whole = Hole(ArrayType(FLOAT64)), Hole(ArrayType(BOOL)), Hole(ArrayType(INT64))
-    pattern = ByPath(hole, Form.PYTHON, kinds=kinds, tags=(tag,), whole=whole)
+    pattern = GatedNumber(hole, Form.PYTHON, kinds=kinds, tags=(tag,), whole=whole)
     b = builder()
     assert evaluated(b, filled(b, pattern, Const(3)) + filled(b, pattern, Const(2.5))) == [
         *[3.0, True, 3],
@@ -193,17 +191,16 @@ def test_a_number_of_several_kinds_is_told_apart() -> None:
     ]
 
 
-def test_a_picked_string_says_of_which_side_it_is() -> None:
+def test_strings_are_alternatives() -> None:
     text = Text(joined, (Const("a"), number(INT64)))
     join = Join(State(), lambda s: cast(Content, MISSING), lambda s: cast(Content, MISSING), None)
     pattern = join.join(text, Const("b"))
-    assert isinstance(pattern, Picked) and pattern.function is picked
+    assert isinstance(pattern, Gated)
     b = builder()
-    which, value = filled(b, pattern, text)
-    assert value is values_of(text)[0] and evaluated(b, [which]) == [0]
+    value, tag = filled(b, pattern, text)
+    assert value is values_of(text)[0] and evaluated(b, [tag]) == [True]
     b = builder()
-    assert evaluated(b, filled(b, pattern, Const("b"))) == [1, 0]
-    assert type(put(pattern, [which, value])) is Text
+    assert evaluated(b, filled(b, pattern, Const("b"))) == [0, False]
 
 
 def test_the_code_and_the_payload_of_a_raise_are_filled() -> None:

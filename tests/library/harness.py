@@ -211,7 +211,9 @@ class PlainContext(Context):
     def branch(
         self, condition: Abstract, then: Callable[[], Abstract], orelse: Callable[[], Abstract]
     ) -> Abstract:
-        """Both arms must give arrays of one form and type."""
+        """Both arms must give arrays of one form and type, where the condition is not known."""
+        if isinstance(condition, Const):
+            return then() if condition.value else orelse()
         assert isinstance(condition, Array)
         arms = []
         for arm in (then, orelse):
@@ -227,7 +229,7 @@ class PlainContext(Context):
     def while_loop(self, *_: Any, **__: Any) -> Abstract:
         raise NotImplementedError("loops need the engine")
 
-    def tell_kind(self) -> None:
+    def note_split(self) -> None:
         """Nothing depends on it without loops."""
 
     def can_be_known(self, value: Any) -> bool:

@@ -16,11 +16,12 @@ from pystage.compiler.library.jax.at import At, AtIndex
 from pystage.compiler.library.numpy.indexing.masks import Masked
 from pystage.compiler.stage.ir import Function, Parameters
 from pystage.compiler.values.boundary import Form
+from pystage.compiler.values.gated import Gated, GatedNumber
 from pystage.compiler.values.lattice import (
+    NONE,
     Abstract,
     Array,
     ArrayCell,
-    ByPath,
     Caught,
     Cell,
     ClassOf,
@@ -37,15 +38,11 @@ from pystage.compiler.values.lattice import (
     Kind,
     ListCell,
     Mapped,
-    MaybeUndef,
     Meaning,
     Method,
     ObjectCell,
-    OneOf,
-    Optional,
     OutputCell,
     Partial,
-    Picked,
     Range,
     Ref,
     Reversed,
@@ -117,7 +114,7 @@ def samples() -> list[Abstract | Cell]:
         Const(1),
         n(),
         Array(program(INT64), Form.JAX, True, 0, 7, "fry"),
-        ByPath(program(), Form.SCALAR, True, 0, 9, "k", kinds, (program(BOOL),), program(INT64)),
+        GatedNumber(program(), Form.SCALAR, True, 0, 9, "k", kinds, (program(BOOL),), program(INT64)),
         Ref(1),
         row(2),
         Tuple((n(), Const(1), x)),
@@ -140,13 +137,12 @@ def samples() -> list[Abstract | Cell]:
         caught,
         ClassOf(caught),
         Text(joined, (n(), Const("a"))),
-        Picked(joined, (n(INT32), Const("a"), Const("b")), (Const("a"), Const("b"))),
         Stream("stdout"),
         Undef(NOWHERE),
-        MaybeUndef(row(1), NOWHERE, n(INT64), program(BOOL)),
-        Optional(row(1), program(BOOL), REASON),
-        OneOf(n(), row(2), program(BOOL), REASON),
-        OneOf(n(), Ref(2), program(BOOL), REASON, ((n(), (0,)), (Ref(2), (1,)))),
+        Gated((Undef(NOWHERE), row(1)), (program(BOOL),)),
+        Gated((NONE, row(1)), (program(BOOL),), REASON),
+        Gated((Undef(), NONE, n(), row(2)), (program(BOOL), program(BOOL), program(BOOL)), REASON),
+        Gated((n(), Ref(2)), (program(BOOL),), REASON, ((n(), (0,)), (Ref(2), (1,)))),
         Unknown(REASON),
         Masked(x, ArrayType(FLOAT64, (4,)), program(BOOL, 4), 1, program(INT64), 2, program(INT64), (n(INT64),)),
         At(n(FLOAT64, Form.JAX, 4)),
@@ -202,7 +198,7 @@ def defaults(x: Abstract | Cell) -> set[str]:
 
 
 _PARTS = (Abstract, Cell, Source, Version, View)
-_OF_PATTERNS = {(OneOf, "sides"), (Picked, "sources"), (Source, "known")}
+_OF_PATTERNS = {(Gated, "sides"), (Source, "known")}
 """What stands in fields and is no part of a value: what the sides of a join had, or a source was last equal to."""
 
 

@@ -13,6 +13,7 @@ from pystage.compiler.hlo.ir import Value
 from pystage.compiler.hlo.types import FLOAT64, INT64
 from pystage.compiler.values import boundary
 from pystage.compiler.values.boundary import (
+    Absent,
     Box,
     Choice,
     Container,
@@ -65,6 +66,8 @@ def templates() -> list[Node]:
         boundary.View(first, (Box((second, 0), (1, 2)), entire((2,))), 4),
         Box((second, 0), (1, 2)),
         Choice(second, (first, Known(None))),
+        Choice(second, (first, Absent())),
+        Absent(),
         Choice(second, (first, Known(None)), second),
         Made(str, (first,), (("a", Known(2)),), 5),
         Generator(second),
@@ -210,8 +213,7 @@ def test_heads_tell_data_keys_and_counts_apart() -> None:
 
 def test_notes_are_no_part_of_a_node() -> None:
     noted = [f"{type(x).__name__}.{f.name}" for x in samples() for f in fields(x) if f.metadata == NOTE]  # type: ignore[arg-type]
-    why = {"MaybeUndef.span", "OneOf.reason", "Optional.reason", "Undef.span", "Unknown.reason"}
-    assert set(noted) == {*why, "OneOf.sides", "Picked.sources"}
+    assert set(noted) == {"Gated.reason", "Gated.sides", "Undef.span", "Unknown.reason"}
     source = Source(Ref(1), ListCell((Ref(2),)))
     assert list(nodes(source)) == [source, source.ref]
 

@@ -72,47 +72,6 @@ class NoCommonType(Diagnostic):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NotAssigned(Diagnostic):
-    """A variable is read where no path has assigned it."""
-
-    code = "PS302"
-    title = "the variable {name!r} is read before anything is assigned to it"
-    label = "not assigned here"
-    help = "assign {name!r} before this line; plain Python raises UnboundLocalError or NameError here"
-
-    name: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class MaybeNotAssigned(Diagnostic):
-    """A variable or an attribute is read where only some paths have assigned it."""
-
-    code = "PS303"
-    title = "{what} is not assigned on every path that leads here"
-    label = "read here"
-    help = "assign it before the branch or the loop too (a loop may run zero times)"
-
-    what: str
-    name: str
-    default: bool = False
-    """The class of the object has a value for the attribute, which is read where the object has none of its own."""
-
-    @property
-    def headline(self) -> str:
-        """What is not assigned; an attribute that has a default may be either."""
-        if not self.default:
-            return super().headline
-        return f"{self.what} is the object's own on some paths that lead here, and the default of the class on others"
-
-    @property
-    def advice(self) -> str:
-        """What to do; the default of a class can be made the object's own."""
-        if not self.default:
-            return self.help
-        return f"let the object have its own on every path: `self.{self.name} = …` in `__init__`, or before the loop"
-
-
-@dataclass(frozen=True, kw_only=True)
 class RaiseAtRunTime(Diagnostic):
     """An exception that is raised only if a run-time condition holds, and that cannot leave the program."""
 

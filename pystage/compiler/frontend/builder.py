@@ -148,7 +148,7 @@ class Builder:
         """The value of a variable, named as in the source."""
         kind, actual = self.scope.resolve(name)
         dst = self.temp()
-        self.block.append(ir.Load(span, dst, actual, kind))
+        self.block.append(ir.Load(span, dst, actual, kind, free=self.scope.is_free(name)))
         return dst
 
     def store(self, name: str, src: ir.Temp, span: Span) -> None:

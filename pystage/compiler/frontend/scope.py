@@ -9,6 +9,7 @@ run of the comprehension needs variables of its own, and it stays a function.
 from __future__ import annotations
 
 import enum
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -33,7 +34,8 @@ class VariableScope:
     """The variables of one function or comprehension.
 
     `bound`: names that something in it assigns; `used`: all names it mentions. `captured`: a comprehension
-    that stays a function. `cells`, `free`: as in `stage.ir.Function`, filled by `analyse`.
+    that stays a function; `inlined`: one that Python itself makes no function of (PEP 709). `cells`, `free`: as in
+    `stage.ir.Function`, filled by `analyse`.
     """
 
     kind: Kind
@@ -46,6 +48,7 @@ class VariableScope:
     nonlocals: set[str] = field(default_factory=set)
     children: list[VariableScope] = field(default_factory=list)
     captured: bool = False
+    inlined: bool = False
     cells: set[str] = field(default_factory=set)
     free: set[str] = field(default_factory=set)
     renamed: dict[str, str] = field(default_factory=dict)
@@ -90,6 +93,14 @@ class VariableScope:
                 return None, name in scope.outer_free
             scope = scope.parent
         raise AssertionError("internal error: a scope without a root")
+
+    def is_free(self, name: str) -> bool:
+        """Is `name`, used in this scope, a variable of a function around it to Python?"""
+        owner, found = self.owner(name)
+        scope: VariableScope | None = self
+        while scope is not owner and scope is not None and scope.inlined:
+            scope = scope.parent
+        return found and scope is not owner
 
     def local_names(self) -> Iterator[str]:
         """The variables of this frame that no other frame shares, renamed ones of comprehensions included."""
@@ -265,6 +276,7 @@ class _Collector:
         self.walk(node.for_in.iter)
         outer = self.scope
         self.scope = self.enter(node, Kind.COMPREHENSION)
+        self.scope.inlined = sys.version_info >= (3, 12) and not isinstance(node, cst.GeneratorExp)
         self.walk(node.for_in)
         for part in (node.key, node.value) if isinstance(node, cst.DictComp) else (node.elt,):
             self.walk(part)

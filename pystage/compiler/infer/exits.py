@@ -14,6 +14,7 @@ from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
 from ..ops import Constant, Select
 from ..values.boundary import (
+    Absent,
     Box,
     CellVariable,
     Choice,
@@ -33,23 +34,19 @@ from ..values.boundary import (
     Write,
 )
 from ..values.boundary import View as ViewTemplate
-from ..values.by_path import narrowed_number, option
+from ..values.gated import Gated, GatedNumber, alternatives, narrow, narrow_number, number_of_kind
 from ..values.generators import GENERATORS, handle_of
 from ..values.lattice import (
     Abstract,
     Array,
     ArrayCell,
-    ByPath,
     Caught,
     Const,
     DictCell,
     ErrorCell,
     Exc,
     ListCell,
-    MaybeUndef,
     ObjectCell,
-    OneOf,
-    Optional,
     OutputCell,
     Range,
     Ref,
@@ -68,8 +65,6 @@ from ..values.text import caused
 from ..values.views import View, Window
 from .aliases.merged import MERGEABLE, RIVAL, possible, sources_of
 from .core.patterns import WHICH, Chosen
-from .objects.classes import has_default
-from .objects.objects import assigned
 from .telling.describe import describe
 
 if TYPE_CHECKING:
@@ -156,11 +151,10 @@ class Exit:
                 return self.caught(value, remake, values)
             case Text(function, args):
                 return Made(function, tuple([self.template(a) for a in args]))
-            case Optional(inner, missing):
-                options = (self.template(inner), Known(None))
-                return Choice(self.output(missing, Form.PYTHON), options)
-            case OneOf(first, second, tag):
-                return Choice(self.output(tag, Form.PYTHON), (self.template(second), self.template(first)))
+            case Gated():
+                return self.gated(value)
+            case Undef():
+                return Absent()
             case Unknown(reason):
                 raise DiagnosticError(reason)
             case _:
@@ -189,15 +183,29 @@ class Exit:
             found = self._exceptions[value] = Made(remake, parts, (), self.engine.state.cell_number())
         return found
 
+    def gated(self, value: Gated) -> Template:
+        """One of several objects; where it is certain here which, that."""
+        found = narrow(self.engine.b, self.engine.intervals, value)
+        if not isinstance(found, Gated):
+            return self.template(found)
+        return self.selected(found.tags, [self.template(option) for option in found.options])
+
     def number(self, value: Array) -> Template:
         """A number or a `jax.Array`; a number that is of one of several kinds as one of that."""
-        if isinstance(value, ByPath):
-            value = narrowed_number(self.engine.b, self.engine.intervals, value)
-        if isinstance(value, ByPath):
-            *options, last = [self.number(option(self.engine.b, value, i)) for i in range(len(value.kinds))]
-            choice = self.first_that_holds(value.tags, options, last)
+        if isinstance(value, GatedNumber):
+            value = narrow_number(self.engine.b, self.engine.intervals, value)
+        if isinstance(value, GatedNumber):
+            options = [self.number(number_of_kind(self.engine.b, value, i)) for i in range(len(value.kinds))]
+            choice = self.selected(value.tags, options)
             return replace(choice, number=self.output(value.value, value.form))
         return self.output(value.value, value.form, value.key_impl, value.form is Form.JAX and value.weak)
+
+    def selected(self, tags: Sequence[Value], options: Sequence[Template]) -> Choice:
+        """The alternative of a gated φ that its tags say."""
+        *first, last = options
+        if len(tags) == 1:
+            return Choice(self.output(tags[0], Form.PYTHON), (last, *first))
+        return self.first_that_holds(tags, first, last)
 
     def reference(self, ref: Ref) -> Template:
         """A container, an object, an ndarray: the caller's own, or a new one, each made once."""
@@ -256,16 +264,9 @@ class Exit:
                 return Generator(self.output(handle_of(cell), Form.PYTHON))
             case ObjectCell() if not issubclass(cell.cls, BaseException):
                 fields = {k: v for k, v in cell.fields.items() if not isinstance(v, Undef)}
-                children = tuple([self.field(cell, n, v) for n, v in fields.items()])
+                children = tuple([self.template(v) for v in fields.values()])
                 return Container(cell.cls, tuple(fields), children, ref.cell)
         raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=describe(ref, self.engine.state)))
-
-    def field(self, cell: ObjectCell, name: str, value: Abstract) -> Template:
-        """An attribute of an object, which every path must have assigned."""
-        if isinstance(value, MaybeUndef):
-            what = f"the attribute {name!r} of {cell.cls.__name__}"
-            value = assigned(self.engine, value, name, what, default=has_default(cell.cls, name))
-        return self.template(value)
 
     def view(self, ref: Ref) -> Template:
         """A view: of the caller's array, or of a result."""
@@ -402,10 +403,7 @@ class Exit:
         what = f"the attribute {path}.{name}" if of_class else f"the global variable {name!r}"
         if value is NOT_YET:
             return []
-        if isinstance(value, MaybeUndef):
-            value = assigned(self.engine, value, name, what)
-        if isinstance(value, Undef):
-            raise DiagnosticError(CannotDelete(span=value.span, what=what))
+        _check_not_deleted(value, what)
         return [
             Mutation(Write.ATTRIBUTE if of_class else Write.GLOBAL, path, name, self.template(value), None)
         ]
@@ -445,10 +443,7 @@ class Exit:
                 if not isinstance(path.root, CellVariable):
                     return []
                 held = after.value
-                if isinstance(held, MaybeUndef):
-                    held = assigned(self.engine, held, str(path), f"the variable {path}")
-                if isinstance(held, Undef):
-                    raise DiagnosticError(CannotDelete(span=held.span, what=f"the variable {path}"))
+                _check_not_deleted(held, f"the variable {path}")
                 return [Mutation(Write.CELL, path, None, self.template(held), None)]
         if isinstance(after, Unknown):
             raise DiagnosticError(after.reason)
@@ -461,13 +456,16 @@ class Exit:
             old = before.fields.get(name) or (before.origin(name) if before.origin else None)
             if old is value or (old is not None and _same_items((old,), (value,))):
                 continue
-            if isinstance(value, Undef):
-                if old is None:  # set and deleted by the program
-                    continue
-                found.append(Mutation(Write.DELETE_ATTRIBUTE, path, name, Known(None), None))
-            else:
-                found.append(Mutation(Write.ATTRIBUTE, path, name, self.field(after, name, value), None))
+            if old is not None or not isinstance(value, Undef):  # not only set and deleted by the program
+                found.append(Mutation(Write.ATTRIBUTE, path, name, self.template(value), None))
         return found
+
+
+def _check_not_deleted(value: Abstract, what: str) -> None:
+    """PS507 for a variable of the caller's world that some path deletes."""
+    first = alternatives(value)[0]
+    if isinstance(first, Undef) and (first is value or first.span is not None):
+        raise DiagnosticError(CannotDelete(span=first.span, what=what))
 
 
 def _same_items(before: tuple[Abstract, ...], after: tuple[Abstract, ...]) -> bool:

@@ -25,12 +25,12 @@ from .aliases.merged import possible, sources_of
 from .calls import printing
 from .calls.invoke import call
 from .core.branches import NO_FRAME, infer_choice, infer_if
-from .core.by_kind import run_by_kind
 from .core.engine import Engine
 from .core.instructions import HANDLERS
 from .core.loop import Loop
 from .core.loops import infer_loop
 from .core.reading import read
+from .core.split import run_split
 from .core.truth import truth
 from .exceptions import raising
 from .iteration.iterators import elements
@@ -53,8 +53,8 @@ class Interpreter(Engine):
             if trail is not None:
                 trail.reach(self.current, instr)
             try:
-                if state.by_path:
-                    run_by_kind(self, instr)
+                if state.gated:
+                    run_split(self, instr)
                 else:
                     HANDLERS[type(instr)](self, instr)
             except DiagnosticError as error:

@@ -24,8 +24,8 @@ from ..hlo.types import ArrayType, DType
 from ..ops import Constant, Convert, Reshape
 from ..ops.host.draw import Action
 from ..values.boundary import Form
-from ..values.by_path import narrowed_number
-from ..values.lattice import Abstract, Array, ArrayCell, ByPath, Cell, Const, Ref, Stream
+from ..values.gated import GatedNumber, narrow_number
+from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Stream
 from ..values.state import State
 from ..values.views import broadcast, read_path
 
@@ -84,8 +84,8 @@ class Context(abc.ABC):
         """`state = initial; while condition(state): state = body(state)`, rolled into one `While`."""
 
     @abc.abstractmethod
-    def tell_kind(self) -> None:
-        """Notes that something is done for each kind that a number may be of."""
+    def note_split(self) -> None:
+        """Notes that something is split over the alternatives of a gated φ."""
 
     @abc.abstractmethod
     def known(self, value: Raw, what: str) -> Any:
@@ -249,9 +249,11 @@ class Context(abc.ABC):
         """
 
     def number(self, value: Raw) -> Array | Const:
-        """As `read`, but a number may be of several kinds (`ByPath`), where that is not known."""
+        """As `read`, but a number may be of several kinds (`GatedNumber`), where that is not known."""
         return (
-            narrowed_number(self.b, self.intervals, value) if isinstance(value, ByPath) else self.read(value)
+            narrow_number(self.b, self.intervals, value)
+            if isinstance(value, GatedNumber)
+            else self.read(value)
         )
 
     def new(self, value: Value) -> Abstract:

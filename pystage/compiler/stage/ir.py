@@ -60,12 +60,16 @@ class Copy(Instr):
 
 @dataclass(slots=True, eq=False)
 class Load(Instr):
-    """`dst = name`. `certain`: the compiler knows that it is assigned where this is reached (a flag says so)."""
+    """`dst = name`. `certain`: the compiler knows that it is assigned where this is reached (a flag says so).
+
+    `free`: to Python it is a variable of a function around the one that reads it.
+    """
 
     dst: Temp
     name: str
     scope: Scope
     certain: bool = False
+    free: bool = False
 
 
 @dataclass(slots=True, eq=False)

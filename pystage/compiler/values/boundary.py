@@ -337,6 +337,11 @@ class Choice(Node):
 
 
 @immutable
+class Absent(Node):
+    """An attribute or a variable that the path has not assigned: the option of a `Choice` that leaves none."""
+
+
+@immutable
 class Made(Node):
     """What a call of `function` gives after the run: a string from its parts, an exception from its arguments.
 
@@ -356,15 +361,16 @@ class Generator(Node):
     number: Output
 
 
-Template = Output | Known | Same | Container | View | Choice | Made | Generator
+Template = Output | Known | Same | Container | View | Choice | Absent | Made | Generator
 
 
 class Write(enum.Enum):
     """What a mutation does to its target."""
 
     ARRAY = "array"  # target[...] = value, an Output
-    ATTRIBUTE = "attribute"  # setattr(target, key, value)
-    DELETE_ATTRIBUTE = "delete attribute"
+    ATTRIBUTE = (
+        "attribute"  # setattr(target, key, value), or delattr(target, key) where the value is `Absent`
+    )
     LIST = "list"  # target[:] = value, a Container of class list
     DICT = "dict"  # the dictionary becomes value, order included; a Container of class dict
     GLOBAL = "global"  # namespace[key] = value; the target's root is the Global

@@ -94,26 +94,6 @@ class Array(Abstract):
 
 
 @immutable
-class ByPath(Array):
-    """One number that is of one kind on some paths and of another on others.
-
-    `kinds` are those that it may be of, `tags` bools of the program: whether it is of the first kind, of the second,
-    and so on; of the last if all are false. `value` is the number in an element type that holds all of them, but for
-    integers beyond what a floating-point type holds: where there may be some, `whole` is the number as an int64, if it
-    is an integer.
-    """
-
-    kinds: tuple[Kind, ...] = ()
-    tags: tuple[Value, ...] = ()
-    whole: Value | None = None
-
-    @property
-    def may_be_jax(self) -> bool:
-        """True if it is a `jax.Array` on some paths."""
-        return any(kind.form is Form.JAX for kind in self.kinds)
-
-
-@immutable
 class Ref(Abstract):
     """A reference to a cell of the heap; `path` are the views between the cell's array and this one."""
 
@@ -308,13 +288,6 @@ class Text(Abstract):
 
 
 @immutable
-class Picked(Text):
-    """The pattern of a string that is another one on the other path: `picked` of which it is, and the two `sources`."""
-
-    sources: tuple[Abstract, ...] = field(metadata=NOTE)
-
-
-@immutable
 class Stream(Abstract):
     """`sys.stdout` or `sys.stderr`, whatever object that is when the program writes to it."""
 
@@ -326,48 +299,6 @@ class Undef(Abstract):
     """A variable that is not assigned; `span` is where a `del` or a branch left it so."""
 
     span: Span | None = field(default=None, metadata=NOTE)
-
-
-@immutable
-class MaybeUndef(Abstract):
-    """A variable that some paths assign and others do not; an error only where it is read and may not be assigned.
-
-    `runs`: where it is a loop that may assign nothing, whether that runs at all depends on this number. Where `missing`,
-    a bool of the program, is false, it is assigned; None where there is none.
-    """
-
-    value: Abstract
-    span: Span | None = field(default=None, metadata=NOTE)
-    runs: Abstract | None = None
-    missing: Value | None = None
-
-
-@immutable
-class Optional(Abstract):
-    """None on the paths where `missing` holds, a bool of the program, and `value` on all others.
-
-    `reason` says so where something needs to know which.
-    """
-
-    value: Abstract
-    missing: Value
-    reason: Diagnostic = field(metadata=NOTE)
-
-
-@immutable
-class OneOf(Abstract):
-    """`first` on the paths where `tag` holds, a bool of the program, and `second` on all others.
-
-    `second` may be one of several again, `first` is not. `reason` says so where something needs to know which, and
-    cannot be done for each. Of a pattern, `sides` are what the two sides of the join have, each with the positions of
-    its alternatives among those of the pattern.
-    """
-
-    first: Abstract
-    second: Abstract
-    tag: Value
-    reason: Diagnostic = field(metadata=NOTE)
-    sides: tuple[tuple[Abstract, tuple[int, ...]], ...] = field(default=(), metadata=NOTE)
 
 
 @immutable
@@ -550,11 +481,6 @@ def same_constant(a: object, b: object) -> bool:
     if isinstance(a, int | str | bytes | range | frozenset | np.dtype):
         return bool(a == b)
     return False
-
-
-def may_be_none(a: Abstract) -> bool:
-    """True for None, and for what is None on some paths."""
-    return isinstance(a, Optional) or (isinstance(a, Const) and a.value is None)
 
 
 def is_number(a: Abstract) -> bool:

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from ..speculation import Declarations, Fixed, Grows, Journaled
+from .gated import GatedNumber
 from .lattice import (
     Abstract,
     Array,
     ArrayCell,
-    ByPath,
     Cell,
     Const,
     ErrorCell,
@@ -56,7 +56,7 @@ class Changes(dict[Slot, Content]):
     """What a fork left behind: the contents that each changed slot has at its end."""
 
 
-WITHOUT_CELLS = frozenset([Array, ArrayCell, ByPath, Const])
+WITHOUT_CELLS = frozenset([Array, ArrayCell, Const, GatedNumber])
 """What refers to no cell: most of what variables and cells hold."""
 
 
@@ -116,7 +116,7 @@ class State:
             "doubtful": Grows("it is about new cells; a copy of one that is taken back relies on nothing"),
             "stores": Grows("a summary that stays may store; at worst a guard too many"),
             "stored": Grows("a summary that stays may store; at worst a guard too many"),
-            "by_path": Grows("at worst instructions are speculated on without need"),
+            "gated": Grows("at worst instructions are speculated on without need"),
             "next_cell": Grows("summaries that stay refer to cells by number"),
             "_next_frame": Grows("a number is never used again"),
         }
@@ -153,8 +153,8 @@ class State:
         """True once the program stores into an array."""
         self.stored: set[int] = set()
         """The cells of arrays that the program stores into, or would where they were writable."""
-        self.by_path = False
-        """True once there is a number of which the path that the program takes says of which kind it is."""
+        self.gated = False
+        """True once something has alternatives that instructions may be split over."""
         self.next_cell = 0
         """How many cells were made."""
         self._next_frame = 0

@@ -28,11 +28,6 @@ def joined(*parts: str) -> str:
     return "".join(parts)
 
 
-def picked(which: int, *options: str) -> str:
-    """One of several strings."""
-    return options[which]
-
-
 def copied(exception: BaseException) -> BaseException:
     """An exception like this one, with its cause and context."""
     cls = type(exception)

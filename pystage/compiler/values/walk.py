@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 from ..hlo.ir import Value
-from .lattice import Abstract, OneOf, Picked, Ref, Text
+from .gated import Gated
+from .lattice import Abstract, Ref
 from .node import CELL, Node
 from .views import View
 
@@ -479,15 +480,10 @@ def _ref(m: _Rebuilding, x: Ref) -> Ref:
     return found
 
 
-def _picked(m: _Rebuilding, x: Picked) -> Text:
-    """The string that the pattern is of."""
-    return Text(x.function, tuple(map(m.node, x.args)))
+def _gated(m: _Rebuilding, x: Gated) -> Gated:
+    """What the template is of: without what the sides of the join had."""
+    made: Gated = LAYOUTS[Gated].mapped(m, x)
+    return Gated(made.options, made.tags, made.reason) if made.sides else made
 
 
-def _one_of(m: _Rebuilding, x: OneOf) -> OneOf:
-    """What the pattern is of: without what the sides of the join had."""
-    made: OneOf = LAYOUTS[OneOf].mapped(m, x)
-    return OneOf(made.first, made.second, made.tag, made.reason) if made.sides else made
-
-
-_RULES = _Rules({Ref: _ref, Picked: _picked, OneOf: _one_of})
+_RULES = _Rules({Ref: _ref, Gated: _gated})

@@ -7,6 +7,7 @@ the objects that the plain run would have given, then changes what the plain run
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 import operator
 import types
@@ -25,6 +26,7 @@ from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
 from ...compiler.values import views
 from ...compiler.values.boundary import (
+    Absent,
     Box,
     CellVariable,
     Choice,
@@ -222,6 +224,8 @@ class Plan:
                 return lambda run: run.generator(int(run.values[number]))
             case Choice():
                 return self._choice(template)
+            case Absent():
+                return lambda run: template
             case Made(function=function, args=args, kwargs=kwargs, identity=identity):
                 parts = [self._make(a) for a in args]
                 named = [(name, self._make(a)) for name, a in kwargs]
@@ -303,9 +307,6 @@ class Plan:
     def _mutation(self, mutation: Mutation) -> Prepare:
         """A function that finds target and value of a mutation, as they are before any, and gives what does it."""
         kind, key, root = mutation.kind, mutation.key, mutation.target.root
-        if kind is Write.DELETE_ATTRIBUTE:
-            target = resolve(mutation.target, self._signature)
-            return lambda run: functools.partial(object.__delattr__, target(run.args, run.kwargs), key)
         if kind is Write.ARRAY and isinstance(mutation.value, Output):
             index = mutation.value.index
             value: Make = lambda run: np.asarray(run.values[index])  # noqa: E731
@@ -314,11 +315,11 @@ class Plan:
         if kind is Write.GLOBAL:
             assert isinstance(root, Global)
             namespace = root.namespace
-            return lambda run: functools.partial(namespace.__setitem__, key, value(run))
+            return lambda run: functools.partial(_write_global, namespace, key, value(run))
         if kind is Write.CELL:
             assert isinstance(root, CellVariable)
             cell = root.cell
-            return lambda run: functools.partial(setattr, cell, "cell_contents", value(run))
+            return lambda run: functools.partial(_write_cell, cell, value(run))
         write = _WRITES[kind]
         target = resolve(mutation.target, self._signature)
         return lambda run: functools.partial(write, target(run.args, run.kwargs), key, value(run))
@@ -345,7 +346,7 @@ def _filled(cls: type, keys: tuple[Any, ...], children: list[Make], identity: in
             made.update({key: child(run) for key, child in zip(keys, children, strict=True)})
         else:
             for key, child in zip(keys, children, strict=True):
-                object.__setattr__(made, key, child(run))
+                _write_attribute(made, key, child(run))
         return made
 
     return make
@@ -356,10 +357,23 @@ def _write_array(target: Any, key: Any, value: Any) -> None:
 
 
 def _write_attribute(target: Any, key: Any, value: Any) -> None:
-    if isinstance(target, type):
+    if isinstance(value, Absent):
+        with contextlib.suppress(AttributeError):  # which some paths may not have set at all
+            object.__delattr__(target, key)
+    elif isinstance(target, type):
         setattr(target, key, value)
     else:
         object.__setattr__(target, key, value)
+
+
+def _write_global(namespace: dict[str, Any], key: str, value: Any) -> None:
+    if not isinstance(value, Absent):
+        namespace[key] = value
+
+
+def _write_cell(cell: Any, value: Any) -> None:
+    if not isinstance(value, Absent):
+        cell.cell_contents = value
 
 
 def _write_list(target: Any, key: Any, value: Any) -> None:
@@ -434,7 +448,7 @@ def _writable_diagonal(array: Any, offset: int) -> Any:
 
 
 def _templates(program: Program) -> list[Template]:
-    return [program.result, *[m.value for m in program.mutations if m.kind is not Write.DELETE_ATTRIBUTE]]
+    return [program.result, *[m.value for m in program.mutations]]
 
 
 def _collect_outputs(template: Node, found: list[Output], views: set[int]) -> None:

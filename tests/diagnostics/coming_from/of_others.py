@@ -16,8 +16,7 @@ X = np.array([3.0, -1.0, 2.0])
     "ValueError: 'y' must also be initialized before the loop",
     "A variable that a staged loop or branch assigns must exist before it.",
     X,
-    code="PS303",
-    comment="It is refused only where the variable is read, and nothing shows that it is assigned.",
+    comment="Where no element is positive, it raises Python's own UnboundLocalError.",
 )
 def last_positive(x):
     for value in x:

@@ -16,6 +16,7 @@ from pystage.compiler.diagnostics.span import Span
 from pystage.compiler.hlo.types import FLOAT64, ArrayType
 from pystage.compiler.ops import Constant
 from pystage.compiler.values.boundary import (
+    Absent,
     CellVariable,
     Container,
     Form,
@@ -189,7 +190,7 @@ def test_mutations_are_applied_in_order_to_what_stood_there_before() -> None:
     def build(s: Sketch) -> Any:
         value = s.output(s.doubled(s.args[0].children[0].index), Form.PYTHON)  # type: ignore[union-attr]
         s.change(Write.ATTRIBUTE, argument("c"), "count", value)
-        s.change(Write.DELETE_ATTRIBUTE, argument("c"), "gone", Known(None))
+        s.change(Write.ATTRIBUTE, argument("c"), "gone", Absent())
         s.change(Write.LIST, argument("xs"), None, Container(list, (0, 1), (Same(argument("c")), value), 0))
         s.change(Write.DICT, argument("d"), None, Container(dict, ("b", "a"), (value, Known(1)), 1))
         return Same(argument("c", (Step.ATTRIBUTE, "count")))

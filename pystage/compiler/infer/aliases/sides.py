@@ -8,7 +8,6 @@ from ...hlo.types import INT32, ArrayType
 from ...values.lattice import (
     Abstract,
     ArrayCell,
-    Const,
     DictCell,
     ErrorCell,
     ListCell,
@@ -17,22 +16,10 @@ from ...values.lattice import (
     Ref,
     Undef,
     Unknown,
-    is_number,
 )
 from ...values.state import Content
 from ...values.views import path_type
-from ...values.walk import head, inner
-from ..core.numbers import number_type
 from ..core.patterns import Hole
-
-
-def made_alike(a: Abstract, b: Abstract) -> bool:
-    """True if two strings are made by the same functions of numbers of the same kind."""
-    if is_number(a) and is_number(b):
-        return number_type(a) == number_type(b)
-    if type(a) is not type(b):
-        return False
-    return isinstance(a, Const) or (head(a) == head(b) and all(map(made_alike, inner(a), inner(b))))
 
 
 def are_unlike(a: Ref, of_a: Content, b: Ref, of_b: Content) -> bool:

@@ -237,7 +237,7 @@ def _infer_callee(
     world = dict.fromkeys([*captured, *state.reachable(held)])
     depends = [(c, state.slots[c]) for c in world if c not in canonical.cells and c in state.slots]
     known_before = len(captured)
-    errors, told = (len(engine.errors.found), engine.errors.repeated), engine.kinds_told
+    errors, told = (len(engine.errors.found), engine.errors.repeated), engine.splits
     span = engine.b.span
     found: list[Abstract] = []
     first_site, first_cell = engine.raises.sites.next, state.next_cell
@@ -302,7 +302,7 @@ def _infer_callee(
     )
     if not replay.pure:
         engine.effects.functions.add(function)
-    replay.tells_kinds = engine.kinds_told != told
+    replay.splits = engine.splits != told
     _note_results(replay)
     clean = (len(engine.errors.found), engine.errors.repeated) == errors
     return replay, clean and not scope.crossed
@@ -398,8 +398,8 @@ def _apply(
     given for the parameters.
     """
     state = engine.state
-    if replay.tells_kinds:
-        engine.tell_kind()
+    if replay.splits:
+        engine.note_split()
     body = replay.function.body
     actual = [*canonical.values, *replay.free]
     results: Sequence[Value] = ()

@@ -25,6 +25,7 @@ from ...library.rules.jax import AxisProblem
 from ...library.rules.libraries import raise_axis
 from ...policy import is_closed, is_of_jax, package_of
 from ...values.boundary import Owned, Path
+from ...values.gated import Gated
 from ...values.lattice import (
     Abstract,
     Closure,
@@ -32,8 +33,6 @@ from ...values.lattice import (
     Exc,
     Meaning,
     Method,
-    OneOf,
-    Optional,
     Partial,
     Ref,
     Tuple,
@@ -48,9 +47,6 @@ from .calls import call_function
 
 if TYPE_CHECKING:
     from ..core.engine import Engine
-
-_BY_PATH = frozenset([Optional, OneOf])
-"""What may be one thing or another, of which a library's function must know which."""
 
 Args = Sequence[Abstract]
 Kwargs = Mapping[str, Abstract]
@@ -85,9 +81,9 @@ def call_meaning(
     classes = {*map(type, given)}
     if Unknown in classes:
         raise DiagnosticError(next(a.reason for a in given if isinstance(a, Unknown)))
-    if not classes.isdisjoint(_BY_PATH) and name != "bool":
-        args = [engine.certain(a) if type(a) in _BY_PATH else a for a in args]
-        kwargs = {name: engine.certain(a) if type(a) in _BY_PATH else a for name, a in kwargs.items()}
+    if Gated in classes and name != "bool":
+        args = [engine.certain(a) if type(a) is Gated else a for a in args]
+        kwargs = {name: engine.certain(a) if type(a) is Gated else a for name, a in kwargs.items()}
     if not accepts(meaning, len(args), kwargs):
         try:
             bound = signature_of(meaning).bind(*args, **kwargs)

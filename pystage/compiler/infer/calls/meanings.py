@@ -78,8 +78,7 @@ def object_getattribute(ctx: Context, target: Abstract, name: Abstract) -> Abstr
     cell = engine.cell(target) if isinstance(target, Ref) else None
     if not isinstance(target, Ref) or not isinstance(cell, ObjectCell):
         return engine.getattr(target, key)
-    found = objects.plain_getattr(engine, target, cell, key)
-    return objects.no_such(engine, cell.cls, key) if found is None else found
+    return objects.plain_getattr(engine, target, cell, key, lambda: objects.no_such(engine, cell.cls, key))
 
 
 @meaning(*_EXCEPTION_INITS)

@@ -39,7 +39,7 @@ class Replay:
     observed: dict[int, bool]
     pure: bool
     laid_out: dict[int, Layout]
-    tells_kinds: bool = False
+    splits: bool = False
 
 
 @dataclass(slots=True, eq=False)

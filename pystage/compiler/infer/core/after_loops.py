@@ -5,20 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from ...hlo.builder import Builder
 from ...hlo.ir import Value
 from ...ops import While
-from ...values.by_path import option
+from ...values.gated import Gated, GatedNumber, alternatives, is_absent, restrict
 from ...values.lattice import (
     Abstract,
-    Array,
-    ByPath,
     Cell,
     ErrorCell,
-    Kind,
-    MaybeUndef,
     ObjectCell,
     Slot,
-    Undef,
+    Unknown,
+    is_number,
 )
 from ...values.state import ERROR, MISSING, Content
 from ...values.walk import rebuild
@@ -26,7 +24,8 @@ from ..aliases.merged import possible, seal, without_source
 from ..exceptions.raising import carry_error, error_of, expose_all
 from .branches import lookup, while_running
 from .join import Join
-from .loop import Loop, Pass
+from .loop import Loop, Owned, Pass
+from .numbers import kinds_of
 from .patterns import Hole, fill
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def finish(
     engine: Engine,
     loop: Loop,
     patterns: dict[Slot, Content],
-    owned: dict[int, tuple[int, Content]],
+    owned: Owned,
     result: Pass,
     join: Join,
     before: dict[Slot, Content],
@@ -46,7 +45,7 @@ def finish(
     b = engine.b
     initial: list[Value] = []
     for slot, pattern in patterns.items():
-        entry = owned[slot][1] if isinstance(slot, int) and slot in owned else before.get(slot, MISSING)
+        entry = owned[slot][1]() if isinstance(slot, int) and slot in owned else before.get(slot, MISSING)
         fill(b, pattern, cast(Content, entry), initial)
     end = lookup(result.changes, before)
     carried: list[Value] = []
@@ -66,13 +65,12 @@ def finish(
     after: dict[Slot, Content] = {}
     for slot, pattern in patterns.items():
         content = rebuild(pattern, lambda v: next(results) if isinstance(v, Hole) else v)
-        content = _assigned_by(loop, content, end(slot))
         if ran and isinstance(slot, int) and slot in owned:
             source = owned[slot][0]
             if slot in ends and source not in possible(join.b, ends[slot]):
                 content = without_source(content, source)
-        if loop.certain and isinstance(content, ByPath):
-            content = _of_one_kind(engine, content, end(slot))
+        if loop.certain:
+            content = _after_a_trip(b, content, end(slot))
         after[slot] = content
     for slot, content in after.items():
         engine.state.set(slot, content)
@@ -92,20 +90,17 @@ def _only_test(engine: Engine, loop: Loop) -> None:
     engine.state.set(ERROR, error)
 
 
-def _assigned_by(loop: Loop, content: Content, end: Content) -> Content:
-    """A variable or the attributes of an object after the loop: what every trip assigns is there after one."""
+def _after_a_trip(b: Builder, content: Content, end: Content) -> Content:
+    """What a slot holds after at least one trip: without the alternatives that the end of the body does not have."""
     if isinstance(content, ObjectCell) and isinstance(end, ObjectCell):
-        fields = {
-            n: _assigned_by(loop, v, end.fields[n]) for n, v in content.fields.items() if n in end.fields
-        }
+        fields = {n: _after_a_trip(b, v, end.fields[n]) for n, v in content.fields.items() if n in end.fields}
         return replace(content, fields={**content.fields, **cast("dict[str, Abstract]", fields)})
-    if not isinstance(content, MaybeUndef) or isinstance(end, MaybeUndef | Undef | Cell):
+    if isinstance(end, Cell | Unknown):
         return content
-    return content.value if loop.certain else replace(content, runs=loop.runs)
-
-
-def _of_one_kind(engine: Engine, content: ByPath, end: Content) -> Array:
-    """After at least one trip a number is of the kind that the end of the body gives it."""
-    if not isinstance(end, Array) or isinstance(end, ByPath):
-        return content
-    return option(engine.b, content, content.kinds.index(Kind(end.dtype, end.form, end.weak)))
+    if isinstance(content, GatedNumber) and is_number(end):
+        return restrict(b, content, sorted(map(content.kinds.index, kinds_of(end))))
+    if isinstance(content, Gated):
+        left = [*map(type, filter(is_absent, alternatives(end)))]
+        kept = [i for i, x in enumerate(content.options) if not is_absent(x) or type(x) in left]
+        return restrict(b, content, kept)
+    return content

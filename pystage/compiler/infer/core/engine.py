@@ -23,22 +23,19 @@ from ...hlo.types import BOOL
 from ...library import everything  # noqa: F401  (declares all meanings)
 from ...library.context import Context, Raw
 from ...library.python import operators
-from ...library.rules.by_path import KindByPath
+from ...library.python.strings import is_string
+from ...library.rules.split import needs_split
 from ...ops import Convert, Not
 from ...speculation import Balanced, Current, Declarations, Fixed, Grows, Part
 from ...stage import ir as stage
 from ...values.boundary import Form, Owned, Path, Step
-from ...values.by_path import narrowed
+from ...values.gated import Gated, GatedNumber, narrow
 from ...values.generators import generator_cell
 from ...values.lattice import (
-    NONE,
     Abstract,
     Array,
-    ByPath,
     Cell,
     Const,
-    OneOf,
-    Optional,
     Ref,
     Unknown,
 )
@@ -57,8 +54,7 @@ from .frame import Frame
 from .loop import Loops
 from .speculate import Speculation
 
-_BY_PATH = frozenset([Optional, ByPath, OneOf])
-"""What may be one thing or another, as the path says that the program takes."""
+_GATED = frozenset([Gated, GatedNumber])
 
 
 class Engine(Context):
@@ -87,7 +83,7 @@ class Engine(Context):
             "effects": Part(),
             "loops": Part(),
             "custom_rules": Part(),
-            "kinds_told": Grows("it is compared with what it was"),
+            "splits": Grows("it is compared with what it was"),
             "constructing": Balanced(),
             "ambient": Grows(
                 "its cells are there from the beginning of the program on, as `State.define` says"
@@ -116,8 +112,8 @@ class Engine(Context):
         self.effects = Effects()
         self.loops = Loops(unrolled)
         self.custom_rules = CustomRules()
-        self.kinds_told = 0
-        """How often something is done for each kind that a number may be of."""
+        self.splits = 0
+        """How often something was split over the alternatives of a gated φ."""
         self.constructing: set[int] = set()
         """Cells of objects that take attributes only until they are made."""
         self.ambient: dict[str, int] = {}
@@ -169,45 +165,38 @@ class Engine(Context):
         assert self.frame is not None
         return self.frame
 
-    # -- temporaries and cells
-
     def peek(self, temp: stage.Temp) -> Abstract:
         """The value of a temporary, known or not; what was refused before gave it none."""
         value: Any = self.state.slots.get((self.frame.id, temp))  # type: ignore[union-attr]
         return Unknown(self.errors.found[-1]) if value is None else value
 
     def get(self, temp: stage.Temp) -> Abstract:
-        """The value of a temporary of the current frame, of which it is known whether it is None."""
+        """The value of a temporary of the current frame, of which it is known which alternative it is."""
         value = self.state.slots.get((self.frame.id, temp))  # type: ignore[union-attr]
         if value is None or type(value) is Unknown:
             raise DiagnosticError(self.errors.found[-1] if value is None else value.reason)
-        return self.certain(value) if type(value) in _BY_PATH else value  # type: ignore[return-value, arg-type]
+        return self.certain(value) if type(value) in _GATED else value  # type: ignore[return-value, arg-type]
 
     def held(self, temp: stage.Temp) -> Abstract:
-        """The value of a temporary of the current frame; it may be None on some paths."""
+        """The value of a temporary of the current frame; it may have alternatives."""
         value = self.state.slots.get((self.frame.id, temp))  # type: ignore[union-attr]
         if value is None or type(value) is Unknown:
             raise DiagnosticError(self.errors.found[-1] if value is None else value.reason)
-        return self.narrowed(value) if type(value) in _BY_PATH else value  # type: ignore[return-value, arg-type]
+        return self.narrowed(value) if type(value) in _GATED else value  # type: ignore[return-value, arg-type]
 
     def put(self, temp: stage.Temp, value: Abstract) -> None:
         """Gives a temporary of the current frame its value."""
         self.state.set((self.frame.id, temp), value)  # type: ignore[union-attr]
 
     def narrowed(self, value: Abstract) -> Abstract:
-        """What may be None, where it is known here whether it is; a number, where it is known of which kind."""
-        if isinstance(value, ByPath | OneOf):
-            return narrowed(self.b, self.intervals, value)
-        if not isinstance(value, Optional):
-            return value
-        missing = self.intervals.decides(value.missing)
-        return value if missing is None else NONE if missing else value.value
+        """`value` without the alternatives that are known here not to be it."""
+        return narrow(self.b, self.intervals, value)
 
     def certain(self, value: Abstract) -> Abstract:
-        """`value`, of which it must be known here whether it is None."""
+        """`value`, of which it must be known here which alternative it is; one of several strings is a string."""
         found = self.narrowed(value)
-        if isinstance(found, Optional | OneOf):
-            raise KindByPath(found.reason, found)
+        if isinstance(found, Gated) and not is_string(found):
+            raise needs_split(found)
         return found
 
     def contents_at(self, cell: int) -> Cell:
@@ -255,12 +244,16 @@ class Engine(Context):
             return Const(not truth.value)
         return Array(self.b.op(Not(), self.predicate(truth)), Form.PYTHON)
 
-    def tell_kind(self) -> None:
-        self.kinds_told += 1
+    def note_split(self) -> None:
+        self.splits += 1
 
     def known(self, value: Raw, what: str) -> Any:
         if type(value) is Const:
             return value.value
+        if type(value) is Gated:
+            value = self.narrowed(value)
+            if isinstance(value, Gated):
+                raise needs_split(value)
         before = self.origins.crossings
         result = known(self.state, self.origins, value, what, self.b.span)
         if self.origins.crossings != before:

@@ -22,7 +22,8 @@ class Frame:
     `cells` are the heap cells of the variables that it shares with the functions around and inside it;
     `call` is where it was called. `handled` is what its handlers are handling, innermost last, `depths` those of the states
     in which they began, and `noted` what got a note, with the first place after it. `undecided` are the conditions of the
-    branches being inferred, which only the run time knows; `arguments` what the function was called with.
+    branches being inferred, which only the run time knows; `arguments` what the function was called with; `unassigned`
+    the variables that were read where nothing had been assigned to them.
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
@@ -39,6 +40,7 @@ class Frame:
             "noted": Forked(),
             "undecided": Balanced(),
             "arguments": Fixed(),
+            "unassigned": Grows("at worst a loop is inferred once more"),
         }
     )
 
@@ -54,6 +56,7 @@ class Frame:
     noted: tuple[tuple[int, Handled], ...] = ()
     undecided: list[Abstract] = field(default_factory=list)
     arguments: Mapping[str, Abstract] = field(default_factory=dict)
+    unassigned: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)

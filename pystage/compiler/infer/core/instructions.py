@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from ...diagnostics.codes_calls import InternalError
-from ...diagnostics.codes_control import NotAssigned, NotIterable
+from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.python import operators, strings
 from ...library.rules.classes import class_name
 from ...stage import ir as stage
+from ...values.gated import Gated, may_be_unassigned, where_assigned
 from ...values.lattice import (
     NONE,
     Abstract,
@@ -20,9 +21,6 @@ from ...values.lattice import (
     Const,
     DictCell,
     ListCell,
-    MaybeUndef,
-    OneOf,
-    Optional,
     Ref,
     SetCell,
     Slice,
@@ -72,21 +70,28 @@ def _load(e: Engine, i: stage.Load) -> None:
 
 
 _LOCAL, _GLOBAL = stage.Scope.LOCAL, stage.Scope.GLOBAL
-_SPECIAL = frozenset([type(None), Undef, MaybeUndef, Optional, OneOf])
+_SPECIAL = frozenset([type(None), Undef, Gated])
 """What a variable may hold that is not simply its value."""
 
 
 def _special(e: Engine, i: stage.Load, value: Abstract | None) -> Abstract:
-    """The value of a variable that may not have one, or may be None."""
-    if value is None or isinstance(value, Undef):
-        if i.scope is _GLOBAL:
-            e.raise_(NameError(f"name {i.name!r} is not defined"))
-        if i.name.startswith(".") and e.errors.found:  # of the compiler, and lost to what was refused before
-            raise DiagnosticError(e.errors.found[-1])
-        raise DiagnosticError(NotAssigned(span=i.span, name=i.name))
-    if isinstance(value, MaybeUndef):
-        value = value.value if i.certain else objects.assigned(e, value, i.name, f"the variable {i.name!r}")
-    return e.narrowed(value)
+    """The value of a variable that may not be assigned, or has other alternatives."""
+    if i.certain and value is not None and may_be_unassigned(value):
+        value = where_assigned(value)
+    return e.narrowed(objects.assigned(e, value, lambda: _unassigned(e, i)))
+
+
+def _unassigned(e: Engine, i: stage.Load) -> NoReturn:
+    """The program raises what Python does where a variable is read that is not assigned."""
+    if i.name.startswith(".") and e.errors.found:  # of the compiler, and lost to what was refused before
+        raise DiagnosticError(e.errors.found[-1])
+    e.current.unassigned.add(i.name)
+    why = "where it is not associated with a value"
+    if i.scope is _GLOBAL:
+        e.raise_(NameError(f"name {i.name!r} is not defined", name=i.name))
+    if i.free:
+        e.raise_(NameError(f"cannot access free variable {i.name!r} {why} in enclosing scope", name=i.name))
+    e.raise_(UnboundLocalError(f"cannot access local variable {i.name!r} {why}"))
 
 
 def _global(e: Engine, frame: Frame, name: str) -> Abstract | None:
@@ -126,7 +131,8 @@ def _store(e: Engine, i: stage.Store) -> None:
 
 
 def _delete(e: Engine, i: stage.Delete) -> None:
-    _load(e, stage.Load(i.span, "%deleted", i.name, i.scope))
+    free = i.scope is stage.Scope.CELL and i.name in e.current.function.free
+    _load(e, stage.Load(i.span, "%deleted", i.name, i.scope, free=free))
     _assign(e, i.name, i.scope, Undef(i.span))
 
 

@@ -8,8 +8,9 @@ them. Cells that the two sides created separately, and that are the same object 
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -20,12 +21,20 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT32, INT64, ArrayType
 from ...library.python.strings import is_string
 from ...values.boundary import Form
-from ...values.by_path import alternatives
+from ...values.gated import (
+    Gated,
+    GatedNumber,
+    alternatives,
+    assigned_alternatives,
+    form_of,
+    is_absent,
+    may_be_none,
+)
 from ...values.lattice import (
+    NONE,
     Abstract,
     Array,
     ArrayCell,
-    ByPath,
     Closure,
     Const,
     DictCell,
@@ -33,12 +42,8 @@ from ...values.lattice import (
     ErrorCell,
     IteratorCell,
     ListCell,
-    MaybeUndef,
     ObjectCell,
-    OneOf,
-    Optional,
     OutputCell,
-    Picked,
     Ref,
     SetCell,
     Slot,
@@ -49,28 +54,31 @@ from ...values.lattice import (
     Unknown,
     VariableCell,
     is_number,
-    may_be_none,
     same_constant,
     through,
 )
 from ...values.memory import is_row_major
 from ...values.state import MISSING, Content, State
-from ...values.text import picked
 from ...values.views import View
 from ...values.walk import cells_of, children, head, rebuild, with_children
 from ..aliases.candidates import OWN, Candidates, Tree, both_sources, fork, number_of, seen_through
 from ..aliases.merged import MERGEABLE, RIVAL, UNSEALED, Mergeable, distinct, possible, sources_of
-from ..aliases.sides import are_unlike, joined_error, made_alike, own_field
+from ..aliases.sides import are_unlike, joined_error, own_field
 from ..telling.blame import Parting, attribute_of, holder_of, name_of
 from ..telling.describe import describe, describe_type
 from .numbers import common_type, joined_bounds, kinds_of, number_type
-from .patterns import WHICH, Hole, hole_for, is_alike, join_which, joined_path, positions_of
+from .patterns import WHICH, Hole, hole_for, is_alike, join_which, joined_path, made_alike, positions_of
 
 Place = tuple[int, tuple[View, ...]]
 """An array by the cell that owns it and the path to it; of anything else the path is empty."""
 
 MOST_PARTS = 4
-"""Of how many things one may be that the path decides."""
+"""How many alternatives a value may have."""
+MOST_STRINGS = 64
+"""How many strings may be among them."""
+
+Alternatives = tuple[list[Abstract], Sequence[int]]
+"""Those of a gated φ that are values, and the positions in it of those of the second side."""
 
 Lookup = Callable[[Slot], Content]
 """The contents of a slot at the end of one side; MISSING if it does not exist there."""
@@ -141,12 +149,10 @@ class Join:
             return b
         if isinstance(a, Const) and isinstance(b, Const) and same_constant(a.value, b.value):
             return a
-        if isinstance(a, Undef | MaybeUndef) or isinstance(b, Undef | MaybeUndef):
-            return self._maybe(a, b)
-        if self._optional and (may_be_none(a) or may_be_none(b)):
-            return self._none_or(a, b)
-        if isinstance(a, OneOf) or isinstance(b, OneOf):
-            return self.conflict(a, b)
+        if isinstance(a, Undef) and isinstance(b, Undef):
+            return a if b.span is None else b  # one that is deleted is no longer what it was before
+        if _is_gated(a) or _is_gated(b):
+            return self._gate(a, b)
         if is_number(a) and is_number(b):
             return self._number(a, b)
         if isinstance(a, Ref) and isinstance(b, Ref):
@@ -155,43 +161,59 @@ class Join:
             return DictView(a.kind, self._cells(a.cell, b.cell))
         if isinstance(a, Closure) and isinstance(b, Closure) and a.cells != b.cells:
             return self.conflict(a, b)  # they share variables with other functions
-        if is_string(a) and is_string(b):
-            return self._string(a, b)
+        if isinstance(a, Text) and isinstance(b, Text) and not made_alike(a, b):
+            return self.conflict(a, b)
         if type(a) is type(b) and not isinstance(a, Const | Array | Ref):
             return self._structure(a, b)
         return self.conflict(a, b)
 
-    def _string(self, a: Abstract, b: Abstract) -> Abstract:
-        """One string made of what either path gives, or one of two, which the host picks."""
-        if isinstance(a, Text) and isinstance(b, Text) and made_alike(a, b):
-            return self._structure(a, b)
-        if self.loop:
-            return self.conflict(a, b)
-        which = Array(Hole(ArrayType(INT32)), Form.PYTHON)
-        return Picked(picked, (which, self.alone(a, self.a), self.alone(b, self.b)), (a, b))
-
-    def conflict(self, a: Abstract, b: Abstract) -> OneOf | Unknown:
+    def conflict(self, a: Abstract, b: Abstract) -> Gated | Unknown:
         """No common meaning: one or the other, as the path says; in a loop an error where the value is used."""
-        found = self._one_of(a, b) if not self.loop or isinstance(a, OneOf) else None
-        if found is not None:
-            return found
-        return self._conflict_text(describe(a, self.state, self.a), describe(b, self.state, self.b))
+        united = self._unite([a], [b])
+        return self._no_common(a, b) if united is None else self._gated(a, b, [], *united)
 
-    def _one_of(self, a: Abstract, b: Abstract) -> OneOf | None:
-        """The alternatives of both sides, those that have a common meaning joined; None where they are too many.
+    def _no_common(self, a: Abstract, b: Abstract) -> Unknown:
+        return self._conflict_text(*self._texts(a, b))
 
-        So that the alternatives of what a loop carries are as many after any number of trips.
+    def _texts(self, a: Abstract, b: Abstract) -> list[str]:
+        return [describe(x, self.state, lookup) for x, lookup in ((a, self.a), (b, self.b))]
+
+    def _gate(self, a: Abstract, b: Abstract) -> Gated | Unknown:
+        """One of the alternatives of both sides, of which those that have a common meaning are joined."""
+        both = all(map(assigned_alternatives, (a, b)))
+        if both and not self._optional and may_be_none(a) != may_be_none(b):
+            return self._no_common(a, b)
+        absent = [x for x in (*alternatives(a), *alternatives(b)) if is_absent(x)]
+        ours, theirs = ([x for x in alternatives(side) if not is_absent(x)] for side in (a, b))
+        if absent and len(ours) == len(theirs) == 1:
+            joined = self.join(ours[0], theirs[0])
+            if isinstance(joined, Unknown):
+                return joined
+            theirs_in = joined.sides[1][1] if isinstance(joined, Gated) else (0,)
+            united: Alternatives = [*alternatives(joined)], theirs_in
+        else:
+            found = self._unite(ours, theirs)
+            if found is None:
+                return self._no_common(a, b)
+            united = found
+        undefined: list[Abstract] = [x for x in absent if isinstance(x, Undef)]
+        first = [functools.reduce(self.join, undefined)] if undefined else []
+        return self._gated(a, b, first + [NONE] * (len(undefined) < len(absent)), *united)
+
+    def _unite(self, ours: Sequence[Abstract], theirs: Sequence[Abstract]) -> Alternatives | None:
+        """The alternatives of both sides, and the positions of the second's; None where they are too many.
+
+        In a loop, alternatives must be there on entry, so that they are as many after any number of trips.
         """
-        ours, theirs = alternatives(a), alternatives(b)
-        if not all(map(_may_part, [*ours, *theirs])):
+        if not ours or not theirs:
+            lookup = self.a if ours else self.b
+            return [self.alone(x, lookup) for x in (*ours, *theirs)], range(len(theirs))
+        if (self.loop and len(ours) == 1) or not all(map(_may_part, (*ours, *theirs))):
             return None
         positions = positions_of(ours, theirs, self._is_alike)
         count = max(len(ours), max(positions) + 1)
-        if count > MOST_PARTS or (self.loop and positions != positions_of(ours, theirs, is_alike)):
+        if self.loop and positions != positions_of(ours, theirs, is_alike):
             return None
-        self.state.by_path = True
-        texts = [describe(x, self.state, lookup) for x, lookup in ((a, self.a), (b, self.b))]
-        reason = self._parted(NoCommonType, *texts)
         joined: list[Abstract] = []
         for position in range(count):
             if position not in positions:
@@ -200,13 +222,41 @@ class Join:
                 joined.append(self.alone(theirs[positions.index(position)], self.b))
             else:
                 joined.append(self.join(ours[position], theirs[positions.index(position)]))
-        if any(isinstance(each, Unknown | OneOf) for each in joined):
+        if any(isinstance(each, Unknown | Gated) for each in joined):
             return None
-        sides = (a, tuple(range(len(ours)))), (b, tuple(positions))
-        *firsts, found = joined
-        for first in reversed(firsts):
-            found = OneOf(first, found, Hole(ArrayType(BOOL)), reason, sides)
-        return cast(OneOf, found)
+        strings = sum(map(is_string, joined))
+        return None if count - strings > MOST_PARTS or strings > MOST_STRINGS else (joined, positions)
+
+    def _gated(
+        self,
+        a: Abstract,
+        b: Abstract,
+        absent: list[Abstract],
+        joined: list[Abstract],
+        positions: Sequence[int],
+    ) -> Gated:
+        """The gated φ of these alternatives, of which `positions` are those of the second side that are values."""
+        options = (*absent, *joined)
+        sides: list[tuple[Abstract, tuple[int, ...]]] = []
+        for side, own in ((a, range(len(joined))), (b, positions)):
+            rest = iter(own)
+            found = [
+                _absent_position(absent, x) if is_absent(x) else len(absent) + next(rest)
+                for x in alternatives(side)
+            ]
+            sides.append((side, tuple(found)))
+        tags = [cast(Value, Hole(ArrayType(BOOL))) for _ in options[1:]]
+        if (
+            isinstance(a, Gated)
+            and isinstance(b, Gated)
+            and sides[0][1] == sides[1][1] == tuple(range(len(options)))
+        ):
+            tags = [x if x is y else tag for x, y, tag in zip(a.tags, b.tags, tags)]
+        reason = None
+        if len(options) > 1 + isinstance(options[0], Undef):
+            self.state.gated = True
+            reason = self._parted(NoCommonType, *self._texts(a, b))
+        return Gated(options, tuple(tags), reason, tuple(sides))
 
     def _is_alike(self, a: Abstract, b: Abstract) -> bool:
         """True for alternatives, one of each side, that have a common meaning."""
@@ -217,35 +267,6 @@ class Join:
         if is_number(a) and is_number(b) and is_alike(a, b):
             return number_type(a) == number_type(b) or common_type(a, b) is not None
         return is_alike(a, b)
-
-    def _maybe(self, a: Abstract, b: Abstract) -> Abstract:
-        if isinstance(a, Undef) and isinstance(b, Undef):
-            return a
-        if isinstance(a, Undef) or isinstance(b, Undef):
-            value, lookup = (b, self.b) if isinstance(a, Undef) else (a, self.a)
-            inner = value.value if isinstance(value, MaybeUndef) else value
-            return MaybeUndef(self.alone(inner, lookup), self.span, missing=self._missing())
-        inner_a = a.value if isinstance(a, MaybeUndef) else a
-        inner_b = b.value if isinstance(b, MaybeUndef) else b
-        return MaybeUndef(self.join(inner_a, inner_b), self.span, missing=self._missing())
-
-    def _missing(self) -> Value | None:
-        """Whether a variable may not be assigned; after a loop, that is not told."""
-        return None if self.loop else Hole(ArrayType(BOOL))
-
-    def _none_or(self, a: Abstract, b: Abstract) -> Abstract:
-        """None on one path, or on some of those that lead to one side."""
-        sides = [None if isinstance(x, Const) and x.value is None else x for x in (a, b)]
-        values = [x.value if isinstance(x, Optional) else x for x in sides]
-        found = [(v, lookup) for v, lookup in zip(values, (self.a, self.b)) if v is not None]
-        self.state.by_path = True
-        value = self.alone(*found[0]) if len(found) == 1 else self.join(found[0][0], found[1][0])
-        if isinstance(value, Unknown):
-            return value
-        known = isinstance(a, Optional) and isinstance(b, Optional) and a.missing is b.missing
-        missing = a.missing if known and isinstance(a, Optional) else Hole(ArrayType(BOOL))
-        texts = [describe(x, self.state, lookup) for x, lookup in ((a, self.a), (b, self.b))]
-        return Optional(value, missing, self._parted(NoCommonType, *texts))
 
     def alone(self, value: Abstract, lookup: Lookup) -> Abstract:
         """The pattern of a value that only the side of `lookup` has: every program value is a hole."""
@@ -282,15 +303,15 @@ class Join:
         key_a = a.key_impl if isinstance(a, Array) else None
         if key_a != (b.key_impl if isinstance(b, Array) else None):
             return self.conflict(a, b)
-        if isinstance(a, ByPath) or isinstance(b, ByPath) or (dtype_a, form_a) != (dtype_b, form_b):
-            return self._alternatives(a, b)
+        if isinstance(a, GatedNumber) or isinstance(b, GatedNumber) or (dtype_a, form_a) != (dtype_b, form_b):
+            return self._packed(a, b)
         weak = isinstance(a, Array) and a.weak and isinstance(b, Array) and b.weak
         lower, upper = joined_bounds(a, b, self.loop)
         if isinstance(a, Array) and isinstance(b, Array) and a.value is b.value:
             return Array(a.value, form_a, weak, lower, upper, key_a)
         return Array(Hole(ArrayType(dtype_a, shape_a)), form_a, weak, lower, upper, key_a)
 
-    def _alternatives(self, a: Abstract, b: Abstract) -> Abstract:
+    def _packed(self, a: Abstract, b: Abstract) -> Abstract:
         """One number that is of one kind on some paths and of another on others."""
         kinds_a, kinds_b = kinds_of(a), kinds_of(b)
         kinds = tuple(dict.fromkeys(kinds_a + kinds_b))
@@ -299,11 +320,11 @@ class Join:
         if number_type(a)[2] or found is None or not forms <= {Form.PYTHON, Form.SCALAR, Form.JAX}:
             return self.conflict(a, b)
         self.widened |= self.loop and len(kinds_b) == 1
-        self.state.by_path = True
+        self.state.gated = True
         dtype, whole = found
-        return ByPath(
+        return GatedNumber(
             Hole(ArrayType(dtype)),
-            Form.PYTHON if forms == {Form.PYTHON} else Form.SCALAR,
+            form_of(kinds),
             kinds=kinds,
             tags=tuple([Hole(ArrayType(BOOL)) for _ in kinds[1:]]),
             whole=Hole(ArrayType(INT64)) if whole else None,
@@ -648,4 +669,14 @@ def _may_part(x: Abstract) -> bool:
     """True for what may be one thing beside another."""
     if isinstance(x, Tuple):
         return all(map(_may_part, x.items))
-    return isinstance(x, Const | Array | Ref)
+    return isinstance(x, Const | Array | Ref | Text)
+
+
+def _is_gated(x: Abstract) -> bool:
+    """True for what has alternatives, or stands for no value, which is an alternative where the other side has one."""
+    return isinstance(x, Gated) or is_absent(x)
+
+
+def _absent_position(absent: Sequence[Abstract], x: Abstract) -> int:
+    """The position of an alternative that stands for no value."""
+    return next(i for i, each in enumerate(absent) if type(each) is type(x))

@@ -24,13 +24,13 @@ from ...hlo.types import BOOL, ArrayType
 from ...ops import Constant, Convert
 from ...stage import ir as stage
 from ...values.boundary import Form
+from ...values.gated import may_be_unassigned
 from ...values.lattice import (
     Abstract,
     Array,
     ArrayCell,
     Const,
     ErrorCell,
-    MaybeUndef,
     Ref,
     Slot,
     Undef,
@@ -51,8 +51,8 @@ from .constants import UNROLL_LIMIT, SourceLoop, unroll, unrollable
 from .frame import PythonRaise
 from .induction_ranges import induction_ranges, with_range
 from .join import Join
-from .loop import Active, Loop, Pass
-from .patterns import Hole, fill, hole_for, holes_of
+from .loop import Active, Loop, Owned, Pass
+from .patterns import Hole, Seen, fill, hole_for, holes_of
 from .same import same_pattern, same_patterns
 from .speculate import commit_unless, speculate
 
@@ -120,9 +120,9 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> Callab
     """Passes over the body until what is carried does not change any more; gives what makes the program of the loop."""
     before = engine.state.slots
     guessed = set(patterns)
-    owned: dict[int, tuple[int, Content]] = {}  # a carried object's cell -> the entry's cell and contents
+    owned: Owned = {}
     ranges = induction_ranges(engine, loop.instruction, loop.frame)
-    told, widened, parted = engine.kinds_told, False, False
+    splits, widened, parted = engine.splits, False, False
     for _ in range(PASS_LIMIT):
         with speculate(engine) as trial:
             result = _one_pass(engine, loop, patterns)
@@ -147,12 +147,12 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> Callab
                 patterns = {s: p for s, p in patterns.items() if s not in constant}
                 continue
             if told_apart and not trial.refused:
-                fresh = _assigned_only(patterns, settled, join)
+                fresh = _assigned_only(engine, patterns, settled, join)
                 if fresh and same_patterns({**patterns, **fresh}, settled):
                     patterns = {**patterns, **fresh}
                     _carry(result, fresh)
             if told_apart and same_patterns(patterns, settled):
-                differs = widened and engine.kinds_told != told
+                differs = widened and engine.splits != splits
                 if not loop.peeled and (differs or (parted and trial.refused)):
                     return functools.partial(_peel, engine, loop)  # its first trip does something else
                 trial.commit()
@@ -422,7 +422,7 @@ def _join(
     engine: Engine,
     loop: Loop,
     patterns: dict[Slot, Content],
-    owned: dict[int, tuple[int, Content]],
+    owned: Owned,
     changes: Changes,
     before: dict[Slot, Content],
     guessed: set[Slot],
@@ -465,21 +465,30 @@ def _join(
         carriers |= found
     for ((a, path), _), merged in join.merged.items():
         if merged not in owned:
-            inner = owned[a][1] if a in owned else MISSING
-            begins = _entry(before.get(a, inner), path, join.entries[merged][1])
-            if begins is not MISSING:
-                begins = rebuild(begins, _on_entry(engine, patterns, before))
-            owned[merged] = (a, begins)
+            content, outer = before.get(a, cast(Content, MISSING)), owned.get(a)
+            joined, on_entry = join.entries[merged][1], _on_entry(engine, patterns, before)
+            owned[merged] = (a, functools.partial(_entry, content, outer, path, joined, on_entry))
             engine.state.apart[merged] = loop
     join.note_together()
     return join
 
 
-def _entry(content: Content, path: tuple[View, ...], joined: Content) -> Content:
-    """What a carried object holds when the loop begins, and which of the possible objects it is."""
+def _entry(
+    content: Content,
+    outer: tuple[int, Callable[[], Content]] | None,
+    path: tuple[View, ...],
+    joined: Content,
+    on_entry: Callable[[Value], Value],
+) -> Content:
+    """What a carried object holds when the loop begins, and which of the possible objects it is.
+
+    Asked for once the passes are over: what a pass adds to the program is taken back.
+    """
+    if content is MISSING and outer is not None:
+        content = outer[1]()
     if isinstance(content, MERGEABLE) and isinstance(joined, MERGEABLE):
-        return replace(seen_through(content, path), sources=joined.sources, which=joined.which)
-    return content
+        content = replace(seen_through(content, path), sources=joined.sources, which=joined.which)
+    return content if content is MISSING else rebuild(content, on_entry)
 
 
 def _on_entry(
@@ -495,13 +504,13 @@ def _on_entry(
                     filled: list[Value] = []
                     fill(engine.b, pattern, before[slot], filled)
                     found.update(zip(holes_of(pattern), filled, strict=True))
-        return found.get(v, v)
+        return v.mapped(value) if isinstance(v, Seen) else found.get(v, v)
 
     return value
 
 
 def _assigned_only(
-    patterns: dict[Slot, Content], settled: dict[Slot, Content], join: Join
+    engine: Engine, patterns: dict[Slot, Content], settled: dict[Slot, Content], join: Join
 ) -> dict[Slot, Content]:
     """Variables that do not exist before the loop, and that every trip assigns before it reads them.
 
@@ -514,7 +523,9 @@ def _assigned_only(
             continue
         _, entry, end = join.entries[slot]
         if isinstance(slot, tuple):
-            alone = isinstance(entry, Undef) and not isinstance(end, Undef | MaybeUndef | Unknown)
+            read = slot[1] in engine.current.unassigned
+            lost = isinstance(end, Undef | Unknown) or may_be_unassigned(cast(Abstract, end))
+            alone = isinstance(entry, Undef) and not (read or lost)
         else:
             alone = entry is MISSING
         if not alone:

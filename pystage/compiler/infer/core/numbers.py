@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 from ...analysis.induction import widened
@@ -12,9 +10,10 @@ from ...hlo.builder import Builder
 from ...hlo.ir import Value
 from ...hlo.types import INT64, DType
 from ...library.rules import promote
-from ...ops import Constant, Convert, Not, Or
+from ...ops import Constant, Convert
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, ByPath, Const, Kind
+from ...values.gated import GatedNumber, tag_of
+from ...values.lattice import Abstract, Array, Const, Kind
 
 _PRECISION = {2: 11, 4: 24, 8: 53}
 """The bits of the significand of a floating-point number, by its bytes."""
@@ -65,7 +64,7 @@ def common_type(a: Abstract, b: Abstract) -> tuple[DType, bool] | None:
 
 
 def _has_whole(x: Abstract) -> bool:
-    return isinstance(x, ByPath) and x.whole is not None
+    return isinstance(x, GatedNumber) and x.whole is not None
 
 
 def holds_all(x: Abstract, source: DType, target: DType) -> bool:
@@ -106,19 +105,16 @@ def joined_bounds(a: Abstract, b: Abstract, loop: bool) -> tuple[int | None, int
 # ---------------------------------------------------------------- numbers of several kinds
 
 
-def tag_of(b: Builder, x: Abstract, kind: Kind) -> Value:
+def is_of_kind(b: Builder, x: Abstract, kind: Kind) -> Value:
     """Whether a number is of a kind."""
-    if not isinstance(x, ByPath) or kind not in x.kinds:
-        return b.op(Constant(np.asarray(kind in kinds_of(x))))
-    position = x.kinds.index(kind)
-    if position < len(x.tags):
-        return x.tags[position]
-    return b.op(Not(), functools.reduce(lambda p, q: b.op(Or(), p, q), x.tags))
+    if isinstance(x, GatedNumber) and kind in x.kinds:
+        return tag_of(b, x, x.kinds.index(kind))
+    return b.op(Constant(np.asarray(kind in kinds_of(x))))
 
 
 def whole_of(b: Builder, x: Abstract) -> Value:
     """A number as an int64, if it is an integer; otherwise any."""
-    if isinstance(x, ByPath) and x.whole is not None:
+    if isinstance(x, GatedNumber) and x.whole is not None:
         return x.whole
     if isinstance(x, Const):
         whole = int(x.value) if isinstance(x.value, int | np.integer | np.bool_) else 0

@@ -10,25 +10,21 @@ import numpy as np
 from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import ArrayType
-from ...ops import And, Compare, Constant, Convert, Not, Select
-from ...values.by_path import alternatives
+from ...ops import Compare, Constant, Convert, Select
+from ...values.gated import Gated, GatedNumber, alternatives, is_absent, tag_of, where_assigned
 from ...values.lattice import (
     Abstract,
     Array,
     ArrayCell,
-    ByPath,
     Const,
     DictCell,
     ErrorCell,
     IteratorCell,
     ListCell,
-    MaybeUndef,
     ObjectCell,
-    OneOf,
-    Optional,
     OutputCell,
-    Picked,
     Ref,
+    Text,
     Tuple,
     Undef,
     Unknown,
@@ -38,8 +34,8 @@ from ...values.lattice import (
 )
 from ...values.state import MISSING, Content
 from ...values.views import View, Window, path_type, read_path
-from ...values.walk import values_of
-from .numbers import tag_of, whole_of
+from ...values.walk import head, inner, rebuild, values_of
+from .numbers import is_of_kind, number_type, whole_of
 
 _NOWHERE = Region()
 
@@ -65,28 +61,24 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
     """
     if pattern is content or isinstance(pattern, Unknown):
         return
-    if isinstance(pattern, MaybeUndef):
-        _fill_maybe(b, pattern, content, into)
+    if content is MISSING:
+        content = Undef()
+    if isinstance(pattern, Gated):
+        _fill_gated(b, pattern, cast(Abstract, content), into)
         return
-    if content is MISSING or isinstance(content, Undef | Unknown):
+    if isinstance(content, Undef | Unknown):
         for value in values_of(pattern):
             if isinstance(value, Hole):
                 into.append(zeros(b, value.type))
         return
-    if isinstance(content, MaybeUndef):
-        content = content.value
-    if isinstance(pattern, Optional):
-        _fill_optional(b, pattern, content, into)
-        return
-    if isinstance(pattern, OneOf):
-        _fill_one_of(b, pattern, cast(Abstract, content), into)
-        return
+    if isinstance(content, Gated):
+        content = where_assigned(content)
     match pattern:
         case Array(value=value):
             if isinstance(value, Hole):
                 into.append(materialise(b, cast(Abstract, content), value.type))
-            if type(pattern) is ByPath:
-                _fill_by_path(b, pattern, cast(Abstract, content), into)
+            if type(pattern) is GatedNumber:
+                _fill_gated_number(b, pattern, cast(Abstract, content), into)
         case Ref(path=path):
             assert isinstance(content, Ref)
             for view, same in zip(path, content.path):
@@ -124,11 +116,6 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
         case VariableCell(value=item):
             assert isinstance(content, VariableCell)
             fill(b, item, content.value, into)
-        case Picked(args=(_, *options), sources=sources):
-            side = next(i for i, s in enumerate(sources) if _is_same(s, cast(Abstract, content)))
-            into.append(which_value(b, side))
-            for position, option in enumerate(options):
-                fill(b, option, content if position == side else Undef(), into)
         case Abstract():
             _fill_parts(b, pattern, cast(Abstract, content), into)
     if isinstance(getattr(pattern, "which", None), Hole):
@@ -165,66 +152,43 @@ def _fill_error(b: Builder, pattern: ErrorCell, content: ErrorCell, into: list[V
             into.append(zeros(b, value.type) if found is None else found)
 
 
-def _fill_maybe(b: Builder, pattern: MaybeUndef, content: Content, into: list[Value]) -> None:
-    """The value, zeros where it is not assigned, and whether it may not be."""
-    missing: bool | Value = content is MISSING or isinstance(content, Undef | Unknown)
-    held, runs = content, None
-    if isinstance(content, MaybeUndef):
-        held, runs = content.value, content.runs
-        missing = True if content.missing is None else content.missing
-    fill(b, pattern.value, held, into)
-    if pattern.runs is not None:
-        fill(b, pattern.runs, runs or Undef(), into)
-    if isinstance(pattern.missing, Hole):
-        into.append(b.op(Constant(np.asarray(missing))) if isinstance(missing, bool) else missing)
-
-
-def _fill_optional(b: Builder, pattern: Optional, content: Content, into: list[Value]) -> None:
-    """The value, zeros where it is None, and whether it is None."""
-    missing: bool | Value = False
-    held = content
-    if isinstance(content, Optional):
-        held, missing = content.value, content.missing
-    elif isinstance(content, Const) and content.value is None:
-        held, missing = Undef(), True
-    fill(b, pattern.value, held, into)
-    if isinstance(pattern.missing, Hole):
-        into.append(b.op(Constant(np.asarray(missing))) if isinstance(missing, bool) else missing)
-
-
-def _fill_by_path(b: Builder, pattern: ByPath, content: Abstract, into: list[Value]) -> None:
+def _fill_gated_number(b: Builder, pattern: GatedNumber, content: Abstract, into: list[Value]) -> None:
     """Of which kind a number is, and the integer that it is."""
     for kind, tag in zip(pattern.kinds, pattern.tags):
         if isinstance(tag, Hole):
-            into.append(tag_of(b, content, kind))
+            into.append(is_of_kind(b, content, kind))
     if isinstance(pattern.whole, Hole):
         into.append(whole_of(b, content))
 
 
-def _fill_one_of(b: Builder, pattern: OneOf, content: Abstract, into: list[Value]) -> None:
-    """The value of this side, zeros for that of the other, and which of the two it is."""
-    options, own = alternatives(pattern), alternatives(content)
-    positions = next((places for side, places in pattern.sides if _is_same(side, content)), None)
-    if positions is None:
-        positions = tuple(positions_of(options, own, is_alike))
-    parts: list[Abstract] = [Undef()] * len(options)
-    tags: list[Value] = [b.op(Constant(np.asarray(False)))] * len(options)
-    for position, part, tag in zip(positions, own, _tags(b, content)):
-        parts[position], tags[position] = part, tag
-    for option, part in zip(options, parts):
-        fill(b, option, part, into)
-    into += reversed(tags[:-1])
+def _fill_gated(b: Builder, pattern: Gated, content: Abstract, into: list[Value]) -> None:
+    """The alternatives of this side, zeros for all others, and which of them it is."""
+    if isinstance(content, Unknown):
+        content = Undef()
+    own = alternatives(content)
+    found = dict(zip(_positions(pattern, content), range(len(own))))
+    for position, option in enumerate(pattern.options):
+        fill(b, option, own[found[position]] if position in found else Undef(), into)
+    for position, tag in enumerate(pattern.tags):
+        if not isinstance(tag, Hole):
+            continue
+        if position in found and isinstance(content, Gated):
+            into.append(tag_of(b, content, found[position]))
+        else:
+            into.append(b.op(Constant(np.asarray(position in found))))
 
 
-def _tags(b: Builder, content: Abstract) -> list[Value]:
-    """For each of the alternatives of a value, whether it is that one."""
-    found: list[Value] = []
-    left = b.op(Constant(np.asarray(True)))  # none of those before
-    while isinstance(content, OneOf):
-        found.append(b.op(And(), left, content.tag))
-        left = b.op(And(), left, b.op(Not(), content.tag))
-        content = content.second
-    return [*found, left]
+def _positions(pattern: Gated, content: Abstract) -> Sequence[int]:
+    """Which of the options of a template the alternatives of `content` are; those that mean nothing follow the last."""
+    recorded = next((places for side, places in pattern.sides if _is_same(side, content)), None)
+    if recorded is not None:
+        return recorded
+    only = sum(not is_absent(option) for option in pattern.options) == 1
+
+    def alike(option: Abstract, each: Abstract) -> bool:
+        return is_alike(option, each) or (only and not is_absent(option) and not is_absent(each))
+
+    return positions_of(pattern.options, alternatives(content), alike)
 
 
 def is_alike(a: Abstract, b: Abstract) -> bool:
@@ -243,7 +207,18 @@ def is_alike(a: Abstract, b: Abstract) -> bool:
         return a.cls is b.cls and len(a.items) == len(b.items) and all(map(is_alike, a.items, b.items))
     if isinstance(a, Const) and isinstance(b, Const):
         return same_constant(a.value, b.value)
-    return isinstance(a, Ref) and isinstance(b, Ref)
+    if isinstance(a, Text) and isinstance(b, Text):
+        return made_alike(a, b)
+    return type(a) is type(b) and isinstance(a, Ref | Undef)
+
+
+def made_alike(a: Abstract, b: Abstract) -> bool:
+    """True if two strings are made by the same functions of numbers of the same kind."""
+    if is_number(a) and is_number(b):
+        return number_type(a) == number_type(b)
+    if type(a) is not type(b):
+        return False
+    return isinstance(a, Const) or (head(a) == head(b) and all(map(made_alike, inner(a), inner(b))))
 
 
 def positions_of(
@@ -349,6 +324,10 @@ class Seen(Deferred):
 
     def compute(self, b: Builder) -> Value:
         return read_path(b, self.base, self.path)
+
+    def mapped(self, value: Callable[[Value], Value]) -> Seen:
+        """The same with every program value mapped."""
+        return Seen(value(self.base), rebuild(Ref(0, self.path), value).path)
 
 
 def number(b: Builder, value: int | Value, type: ArrayType) -> Value:

@@ -11,20 +11,18 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...library.context import Raw
 from ...library.kernels.nesting import stack_nested
 from ...library.numpy.indexing.masks import Masked, refuse
-from ...library.rules.by_path import of_one_kind
+from ...library.rules.split import of_one_kind
 from ...ops import Constant
 from ...values.boundary import Form
+from ...values.gated import Gated, GatedNumber
 from ...values.lattice import (
     Abstract,
     Array,
     ArrayCell,
-    ByPath,
     Const,
     Flat,
     IteratorCell,
     ListCell,
-    OneOf,
-    Optional,
     Range,
     Ref,
     Tuple,
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
 
 def read(engine: Engine, value: Raw) -> Array | Const:
     """As `Context.read` says."""
-    if type(value) is ByPath:
+    if type(value) is GatedNumber:
         return of_one_kind(engine, value)
     if not isinstance(value, Abstract):
         return read(engine, engine.constant_object(value))
@@ -61,7 +59,7 @@ def read(engine: Engine, value: Raw) -> Array | Const:
         raise DiagnosticError(value.reason)
     if isinstance(value, Masked):
         refuse(engine, "this", value)
-    if isinstance(value, Optional | OneOf):
+    if isinstance(value, Gated):
         return read(engine, engine.certain(value))
     raise DiagnosticError(NotNumeric(span=engine.b.span, what="this", kind=describe(value, engine.state)))
 

@@ -7,17 +7,18 @@ from dataclasses import replace
 from typing import Any, cast
 
 from ...hlo.ir import Value
+from ...values.gated import assigned_alternatives
 from ...values.lattice import (
+    Abstract,
     Array,
     ArrayCell,
     Const,
-    MaybeUndef,
     ObjectCell,
     Slot,
     Source,
-    Undef,
     Unknown,
     is_number,
+    same_constant,
 )
 from ...values.node import Node
 from ...values.state import Content
@@ -51,9 +52,7 @@ def _compared(x: Any) -> Node:
     """Without what says nothing of what a loop carries, and without sources, which are compared as a set."""
     if sources_of(x):
         x = replace(x, sources=())
-    if isinstance(x, ObjectCell):
-        return replace(x, origin=None)
-    return replace(x, runs=None) if isinstance(x, MaybeUndef) else x
+    return replace(x, origin=None) if isinstance(x, ObjectCell) else x
 
 
 def _equal(a: object, b: object) -> bool:
@@ -74,12 +73,20 @@ def _same_sources(old: Sequence[Source], new: Sequence[Source]) -> bool:
 
 def alike(a: Node | None, b: Node) -> bool:
     """True if two contents of a slot differ at most in the numbers inside, or in whether they are assigned."""
-    a = a.value if isinstance(a, MaybeUndef) else a
-    b = b.value if isinstance(b, MaybeUndef) else b
-    if a is b or a is None or isinstance(a, Undef) or isinstance(b, Undef):
+    if a is b or a is None:
         return True
+    if isinstance(a, Abstract) and isinstance(b, Abstract):
+        ours, theirs = assigned_alternatives(a), assigned_alternatives(b)
+        if not ours or not theirs:
+            return True
+        return len(ours) == len(theirs) and all(map(_alike_nodes, ours, theirs))
+    return _alike_nodes(a, b)
+
+
+def _alike_nodes(a: Node, b: Node) -> bool:
     if isinstance(a, Const | Array) and isinstance(b, Const | Array):
-        return is_number(a) and is_number(b)
+        same = isinstance(a, Const) and isinstance(b, Const) and same_constant(a.value, b.value)
+        return same or (is_number(a) and is_number(b))
     if type(a) is not type(b) or isinstance(a, Unknown):
         return False
     a, b = alone(a), alone(b)

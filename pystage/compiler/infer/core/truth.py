@@ -11,10 +11,11 @@ from ...diagnostics.codes_calls import InternalError
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.types import BOOL
 from ...library.context import Raw
+from ...library.rules.split import split_value
 from ...ops import Compare, Constant, Reshape
 from ...values.boundary import Form
+from ...values.gated import Gated
 from ...values.lattice import (
-    FALSE,
     Abstract,
     Array,
     ArrayCell,
@@ -24,10 +25,7 @@ from ...values.lattice import (
     DictView,
     Exc,
     ListCell,
-    MaybeUndef,
     ObjectCell,
-    OneOf,
-    Optional,
     Range,
     Ref,
     SetCell,
@@ -37,7 +35,6 @@ from ...values.lattice import (
     Unknown,
 )
 from ..objects import attributes, objects
-from .branches import infer_choice
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -68,14 +65,9 @@ def truth(engine: Engine, value: Raw) -> Abstract:
             return Const(bool(engine.known(value, "the truth of a string")))
         case Unknown(reason):
             raise DiagnosticError(reason)
-        case Optional(inner, missing):
-            known = engine.narrowed(value)
-            if known is not value:
-                return truth(engine, known)
-            return infer_choice(engine, missing, lambda: FALSE, lambda: truth(engine, inner))
-        case OneOf(first, second, tag):
-            return infer_choice(engine, tag, lambda: truth(engine, first), lambda: truth(engine, second))
-        case Undef() | MaybeUndef():
+        case Gated():
+            return split_value(engine, value, lambda each: truth(engine, each))
+        case Undef():
             raise DiagnosticError(InternalError(span=engine.b.span, text="the truth of what has no value"))
         case _:
             return Const(True)

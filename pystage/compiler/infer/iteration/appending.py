@@ -25,14 +25,13 @@ from ...ops import Broadcast, Constant, DynamicUpdateSlice, Reshape
 from ...stage import ir as stage
 from ...stage.walk import walk
 from ...values.boundary import Form
+from ...values.gated import GatedNumber, may_be_unassigned, where_assigned
 from ...values.lattice import (
     Abstract,
     Array,
     ArrayCell,
-    ByPath,
     Const,
     ListCell,
-    MaybeUndef,
     Ref,
     Slot,
     Tuple,
@@ -269,7 +268,7 @@ class Growing:
     def _last(self, name: str) -> Abstract:
         """What a variable holds after the loop: the array that the last trip appended."""
         held = self.engine.state.get((self.frame.id, name))
-        held = held.value if isinstance(held, MaybeUndef) else held
+        held = where_assigned(held) if may_be_unassigned(held) else held
         if not isinstance(held, Ref) or held.path:
             raise Restart(self.loop)
         return held
@@ -282,7 +281,7 @@ class Growing:
                     return Array(self.engine.b.op(Constant(np.asarray(value))), Form.PYTHON)
                 except OverflowError:
                     raise Restart(self.loop) from None
-            case ByPath():
+            case GatedNumber():
                 raise Restart(self.loop)
             case Const() | Array():
                 return item

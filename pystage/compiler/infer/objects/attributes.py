@@ -30,6 +30,7 @@ from ...library.python.streams import STREAMS, stream_attribute
 from ...library.registry import method_of
 from ...policy import USER, package_of_module
 from ...values.boundary import Form, Global, GuardKind, Owned, Path
+from ...values.gated import Gated
 from ...values.generators import GENERATORS
 from ...values.lattice import (
     FALSE,
@@ -108,7 +109,7 @@ def getattr_(engine: Engine, value: Abstract, name: str) -> Abstract:
     match value:
         case Unknown(reason):
             raise DiagnosticError(reason)
-        case Text():
+        case Text() | Gated():
             return getattr_(engine, Const(engine.known(value, "a string")), name)
         case Const(v) if isinstance(v, type):
             return objects.class_getattr(engine, v, name)

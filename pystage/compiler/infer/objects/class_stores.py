@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
+from ...library.python.strings import is_open_string
 from ...policy import package_of
-from ...values.lattice import Abstract, Array, Const, ObjectCell, Ref, Text, Tuple
+from ...values.lattice import Abstract, Array, Const, ObjectCell, Ref, Tuple
 from ..exceptions import raising
 from .classes import found, lookup_class
 from .objects import class_member
@@ -45,6 +46,8 @@ def _is_plain(engine: Engine, value: Abstract) -> bool:
     if isinstance(value, Ref):
         content = engine.state.get(value.cell)
         return not (isinstance(content, ObjectCell) and _binds(content.cls))
-    return isinstance(value, Array | Tuple | Text) or (
-        isinstance(value, Const) and type(value.value) in _VALUES
+    return (
+        isinstance(value, Array | Tuple)
+        or is_open_string(value)
+        or (isinstance(value, Const) and type(value.value) in _VALUES)
     )

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import jax
 
 from ...diagnostics.codes_calls import NoSuchAttribute
-from ...diagnostics.codes_control import MaybeNotAssigned
 from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.context import Context
@@ -26,6 +25,7 @@ from ...library.registry import meaning_of
 from ...library.rules.classes import c_name, is_generated
 from ...policy import package_of
 from ...values.boundary import Form, Owned, Path, Step
+from ...values.gated import Gated, may_be_unassigned, where_assigned
 from ...values.lattice import (
     NONE,
     Abstract,
@@ -34,7 +34,6 @@ from ...values.lattice import (
     Cell,
     Const,
     Exc,
-    MaybeUndef,
     Meaning,
     Method,
     ObjectCell,
@@ -45,7 +44,6 @@ from ...values.lattice import (
 )
 from ..telling.describe import describe
 from ..telling.foreign import unsupported_class
-from ..telling.unassigned import notes_of
 from .classes import found, lookup_class, unsupported
 
 if TYPE_CHECKING:
@@ -64,16 +62,15 @@ def instance_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> A
     def hooked() -> Abstract:
         return engine.call(class_member(engine, cls, "__getattribute__", hook), [ref, Const(name)])
 
-    own: Abstract | None
+    def missing() -> Abstract:
+        if found(getter):
+            return engine.call(class_member(engine, cls, "__getattr__", getter), [ref, Const(name)])
+        no_such(engine, cls, name)
+
     if not isinstance(hook, types.FunctionType):
-        own = plain_getattr(engine, ref, cell, name)
-    else:
-        own = engine.attempt(hooked, AttributeError) if found(getter) else hooked()
-    if own is not None:
-        return own
-    if found(getter):
-        return engine.call(class_member(engine, cls, "__getattr__", getter), [ref, Const(name)])
-    no_such(engine, cls, name)
+        return plain_getattr(engine, ref, cell, name, missing)
+    own = engine.attempt(hooked, AttributeError) if found(getter) else hooked()
+    return missing() if own is None else own
 
 
 def no_such(engine: Engine, cls: type, name: str) -> NoReturn:
@@ -81,72 +78,48 @@ def no_such(engine: Engine, cls: type, name: str) -> NoReturn:
     engine.raise_(AttributeError(f"{cls.__name__!r} object has no attribute {name!r}"))
 
 
-def plain_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> Abstract | None:
-    """`object.__getattribute__(instance, name)`; None if there is no such attribute."""
+def plain_getattr(
+    engine: Engine, ref: Ref, cell: ObjectCell, name: str, missing: Callable[[], Abstract]
+) -> Abstract:
+    """`object.__getattribute__(instance, name)`; what `missing` gives, or raises, where there is no such attribute."""
     cls = cell.cls
     engine.externals.note_class(cls)
     if name == "__class__":
         return Const(cls)
     raw = lookup_class(cls, name)
-    if isinstance(raw, property | functools.cached_property):
-        if isinstance(raw, property):
-            if raw.fget is None:
-                engine.raise_(AttributeError(f"property {name!r} of {cls.__name__!r} object has no getter"))
-            return engine.call(class_member(engine, cls, name, raw.fget), [ref])
-        own = field(cell, name)
-        if isinstance(own, MaybeUndef):
-            return assigned(engine, own, name, f"the attribute {name!r} of {cls.__name__}")
-        if own is None or isinstance(own, Undef):
-            own = engine.call(class_member(engine, cls, name, raw.func), [ref])
-            set_field(engine, ref, name, own)
-        return own
+    if isinstance(raw, property):
+        if raw.fget is None:
+            engine.raise_(AttributeError(f"property {name!r} of {cls.__name__!r} object has no getter"))
+        return engine.call(class_member(engine, cls, name, raw.fget), [ref])
     if found(raw) and _written_in_python(raw, "__set__"):
         return bind_member(engine, cls, name, raw, ref)
-    own = field(cell, name)
 
-    def of_class() -> Abstract | None:
-        stored = stored_member(engine, cls, name)
+    def of_class() -> Abstract:
+        if isinstance(raw, functools.cached_property):
+            made = engine.call(class_member(engine, cls, name, raw.func), [ref])
+            set_field(engine, ref, name, made)
+            return made
+        stored = stored_member(engine, cls, name, missing)
         if stored is not None:
             return stored
         if found(raw) and not isinstance(raw, types.MemberDescriptorType):
             return bind_member(engine, cls, name, raw, ref)
-        return None
+        return missing()
 
-    if isinstance(own, MaybeUndef):
-        return _own_or_default(engine, own, cls, name, of_class)
-    return own if own is not None and not isinstance(own, Undef) else of_class()
+    return assigned(engine, field(cell, name), of_class)
 
 
-def _own_or_default(
-    engine: Engine, own: MaybeUndef, cls: type, name: str, of_class: Callable[[], Abstract | None]
-) -> Abstract:
-    """An attribute that some paths assign: where none has, what the class has under this name."""
-    what = f"the attribute {name!r} of {cls.__name__}"
-    if own.missing is not None and engine.intervals.decides(own.missing) is False:
-        return own.value
-    default = of_class()
-    if default is None:
-        return assigned(engine, own, name, what)
-    if own.missing is None:
-        return assigned(engine, own, name, what, default=True)
-    missing = Array(own.missing, Form.PYTHON)
-    return engine.branch(missing, lambda: default, lambda: own.value)
-
-
-def assigned(engine: Engine, value: MaybeUndef, name: str, what: str, default: bool = False) -> Abstract:
-    """The value of a variable or an attribute `name` that some paths do not assign, where it certainly has one.
-
-    Where a loop assigns it, the number of its trips is demanded; PS303 where that does not help. `default`: the class
-    has one for it.
-    """
-    if value.missing is not None and engine.intervals.decides(value.missing) is False:
-        return value.value
-    if value.runs is not None:
-        engine.known(value.runs, f"whether the loop assigns {what}")
-    notes = notes_of(engine, value.span, name, not what.startswith(("the variable", "the global")))
-    raise DiagnosticError(
-        MaybeNotAssigned(span=engine.b.span, what=what, name=name, default=default, notes=notes)
-    )
+def assigned(engine: Engine, value: Abstract | None, missing: Callable[[], Abstract]) -> Abstract:
+    """A variable or an attribute; where the path has not assigned it, what `missing` gives, or raises."""
+    if value is None or isinstance(value, Undef):
+        return missing()
+    if not isinstance(value, Gated) or not may_be_unassigned(value):
+        return value
+    tag = value.tags[0]
+    known = engine.intervals.decides(tag)
+    if known is None:
+        return engine.branch(Array(tag, Form.PYTHON), missing, lambda: where_assigned(value))
+    return missing() if known else where_assigned(value)
 
 
 def completed(content: Cell) -> Cell:
@@ -169,18 +142,13 @@ def field(cell: ObjectCell, name: str) -> Abstract | None:
     return own
 
 
-def stored_member(engine: Engine, cls: type, name: str) -> Abstract | None:
+def stored_member(engine: Engine, cls: type, name: str, missing: Callable[[], Abstract]) -> Abstract | None:
     """What the program has stored as an attribute of a class (`class_stores.py`); None where it has stored nothing."""
     if engine.namespaces.owners:
         for base in cls.__mro__:
             slot = engine.namespaces.number(base), name
             if slot in engine.state.slots:
-                value = engine.state.get(slot)
-                return (
-                    assigned(engine, value, name, f"{base.__name__}.{name}")
-                    if isinstance(value, MaybeUndef)
-                    else value
-                )
+                return assigned(engine, engine.state.get(slot), missing)
             if name in base.__dict__:
                 break
     return None
@@ -228,7 +196,11 @@ def class_getattr(engine: Engine, cls: type, name: str) -> Abstract:
     engine.externals.note_class(cls)
     if name in ("__name__", "__qualname__", "__module__", "__doc__", "__mro__", "__bases__"):
         return Const(getattr(cls, name))
-    stored = stored_member(engine, cls, name)
+
+    def missing() -> NoReturn:
+        engine.raise_(AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}"))
+
+    stored = stored_member(engine, cls, name, missing)
     if stored is not None:
         return stored
     raw = lookup_class(cls, name)
@@ -236,7 +208,7 @@ def class_getattr(engine: Engine, cls: type, name: str) -> Abstract:
         if hasattr(cls, name):
             path = Path(Owned(cls, cls.__qualname__)).attribute(name)
             return engine.externals.value(path, getattr(cls, name))
-        engine.raise_(AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}"))
+        missing()
     if issubclass(cls, enum.Enum) or package_of(cls).fixed:
         return Const(getattr(cls, name))
     if name == "__dataclass_fields__":
@@ -324,13 +296,13 @@ def delete_field(engine: Engine, ref: Ref, name: str) -> None:
     """`object.__delattr__(instance, name)`."""
     cell = engine.cell(ref)
     assert isinstance(cell, ObjectCell)
-    own = field(cell, name)
-    if isinstance(own, MaybeUndef):
-        assigned(engine, own, name, f"the attribute {name!r} of {cell.cls.__name__}")
-    if own is None or isinstance(own, Undef):
+
+    def missing() -> NoReturn:
         if isinstance(lookup_class(cell.cls, name), types.MemberDescriptorType):
             engine.raise_(AttributeError(name))
         no_such(engine, cell.cls, name)
+
+    assigned(engine, field(cell, name), missing)
     set_field(engine, ref, name, Undef(engine.b.span))
 
 

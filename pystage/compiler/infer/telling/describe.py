@@ -8,11 +8,11 @@ from typing import Any
 from ...hlo.types import ArrayType
 from ...library.numpy.indexing.masks import Masked
 from ...values.boundary import Form
+from ...values.gated import Gated, GatedNumber, is_absent
 from ...values.lattice import (
     Abstract,
     Array,
     ArrayCell,
-    ByPath,
     Caught,
     Closure,
     Const,
@@ -22,11 +22,8 @@ from ...values.lattice import (
     IteratorCell,
     ListCell,
     Mapped,
-    MaybeUndef,
     Method,
     ObjectCell,
-    OneOf,
-    Optional,
     Range,
     Ref,
     Reversed,
@@ -98,11 +95,9 @@ def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None 
             return f"an instance of {value.cls.__qualname__}"
         case Caught():
             return "an exception that was caught"
-        case Optional(value=inner):
-            return f"None or {describe(inner, state, lookup)}"
-        case OneOf(first, second):
-            return f"{describe(first, state, lookup)} or {describe(second, state, lookup)}"
-        case Undef() | MaybeUndef():
+        case Gated(options=options):
+            return " or ".join([describe(each, state, lookup) for each in options])
+        case Undef():
             return "not assigned"
         case Unknown():
             return "something that cannot be staged"
@@ -127,7 +122,7 @@ def short_type(value: Abstract, state: State) -> str:
     match value:
         case Const(v) if v is None or isinstance(v, bool | int | float | complex | str | bytes):
             return repr(v) if len(repr(v)) <= 30 else f"{type(v).__name__} of length {len(str(v))}"
-        case ByPath(kinds=kinds):
+        case GatedNumber(kinds=kinds):
             kinds_shown = [_short_array(ArrayType(kind.dtype), kind.form) for kind in kinds]
             return " or ".join(dict.fromkeys(kinds_shown))
         case Array():
@@ -147,10 +142,9 @@ def short_type(value: Abstract, state: State) -> str:
                     return f"dict of {len(entries)}"
                 case ObjectCell(cls=cls):
                     return cls.__qualname__
-        case Optional(value=inner):
-            return f"{short_type(inner, state)} or None"
-        case OneOf(first, second):
-            return f"{short_type(first, state)} or {short_type(second, state)}"
+        case Gated(options=options):
+            last_absent = sorted(options, key=is_absent)
+            return " or ".join([short_type(each, state) for each in last_absent])
         case Unknown():
             return "not staged"
     return describe(value, state).removeprefix("a ").removeprefix("an ").removeprefix("the ")

@@ -20,7 +20,8 @@ from ...hlo.walk import functions
 from ...ops.foreign.jax_call import JaxCall
 from ...stage import ir as stage
 from ...stage.walk import walk
-from ...values.lattice import Abstract, Array, ArrayCell, OneOf, Optional, Ref, Slot, VariableCell
+from ...values.gated import Gated
+from ...values.lattice import Abstract, Array, ArrayCell, Ref, Slot, VariableCell
 from ...values.state import State
 from ..core.effort import Effort
 from ..core.frame import Frame, Scope
@@ -238,7 +239,7 @@ def _is_computed(state: State, slot: Slot) -> bool:
     value = state.slots.get(slot)
     if isinstance(value, Ref):
         return isinstance(state.slots.get(value.cell), ArrayCell)
-    return isinstance(value, Array | OneOf | Optional)
+    return isinstance(value, Array | Gated)
 
 
 _watching: ContextVar[Trail | None] = ContextVar("pystage trail", default=None)

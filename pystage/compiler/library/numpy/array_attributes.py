@@ -18,8 +18,8 @@ import numpy as np
 from ...diagnostics.codes_calls import NoSuchAttribute
 from ...hlo.types import DType, is_complex
 from ...values.boundary import Form
-from ...values.by_path import narrowed_number, option
-from ...values.lattice import Abstract, Array, ArrayCell, ByPath, Const, Meaning, Method, Ref, Tuple
+from ...values.gated import GatedNumber, narrow_number, number_of_kind
+from ...values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Method, Ref, Tuple
 from ...values.views import Part, Permuted
 from ..context import Context, Raw
 from ..jax.at import At, AtIndex, at_attribute
@@ -27,8 +27,8 @@ from ..jax.random import key_attribute
 from ..kernels.nesting import nested
 from ..kernels.structures import abstract, lift
 from ..python.number_methods import python_attribute, scalar_attribute
-from ..rules.by_path import of_one_kind
 from ..rules.libraries import MISSING, NUMPY, plain, with_views
+from ..rules.split import of_one_kind
 from .array_methods import JAX_METHODS, NUMPY_METHODS
 from .indexing.flat import flat_assign, new_flat
 from .indexing.masks import Masked, masked_attribute, refuse
@@ -50,8 +50,8 @@ def array_attribute(ctx: Context, value: Abstract, name: str) -> Abstract | None
             return at_attribute(value, name)
         case Const(value=known):
             return _known_attribute(ctx, value, known, name)
-        case ByPath():
-            return _attribute_by_path(ctx, value, name)
+        case GatedNumber():
+            return _attribute_of_gated(ctx, value, name)
         case Array(key_impl=str()):
             return key_attribute(ctx, value, name)
         case Array(form=Form.PYTHON):
@@ -188,17 +188,17 @@ def _copy_selected(ctx: Context, selected: Raw) -> Abstract:
     return replace(selected, whole=ctx.ndarray(selected.elements(ctx)))
 
 
-def _attribute_by_path(ctx: Context, value: ByPath, name: str) -> Abstract | None:
+def _attribute_of_gated(ctx: Context, value: GatedNumber, name: str) -> Abstract | None:
     """Of a number of several kinds; a method that all of them have finds out when it is called of which it is."""
-    found = narrowed_number(ctx.b, ctx.intervals, value)
-    if isinstance(found, ByPath):
-        each = [array_attribute(ctx, option(ctx.b, value, i), name) for i in range(len(value.kinds))]
+    found = narrow_number(ctx.b, ctx.intervals, value)
+    if isinstance(found, GatedNumber):
+        each = [array_attribute(ctx, number_of_kind(ctx.b, found, i), name) for i in range(len(found.kinds))]
         if all(isinstance(attribute, Method) for attribute in each):
-            return Method(Meaning(name, functools.partial(_call_by_path, name)), value)
+            return Method(Meaning(name, functools.partial(_call_of_gated, name)), value)
     return array_attribute(ctx, of_one_kind(ctx, value, f".{name}"), name)
 
 
-def _call_by_path(name: str, ctx: Context, receiver: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
+def _call_of_gated(name: str, ctx: Context, receiver: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
     given = [abstract(a) for a in args]
     named = {key: abstract(a) for key, a in kwargs.items()}
     return ctx.call(ctx.getattr(ctx.read(receiver), name), given, named)

@@ -16,11 +16,11 @@ from ...diagnostics.codes_types import ArgumentNotStaged, NoCast, NotNumeric
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, UINT64, DType, is_integer
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, ByPath, Const, Kind, Ref, Tuple, is_number
+from ...values.gated import GatedNumber
+from ...values.lattice import Abstract, Array, Const, Kind, Ref, Tuple, is_number
 from ..context import Context, Raw
 from ..kernels.arithmetic import select
 from ..kernels.structures import MISSING, call_now, known_object
-from ..rules.by_path import KindByPath, for_each_kind
 from ..rules.promote import (
     Loop,
     Operand,
@@ -34,6 +34,7 @@ from ..rules.promote import (
     shape_of,
     value_of,
 )
+from ..rules.split import NeedsSplit, split_operation
 from .indexing.masks import Masked, elementwise
 from .indexing.stores import cast, dtype_of, shape_text, store_through
 from .indexing.stores import shape_of as target_shape
@@ -140,9 +141,9 @@ def apply_numpy(ctx: Context, function: Elementwise, operands: Sequence[Operand]
     """The ufunc on numbers and arrays."""
     try:
         return _apply_numpy(ctx, function, operands)
-    except KindByPath as error:
+    except NeedsSplit as error:
         asked = error
-    return for_each_kind(ctx, asked, lambda: apply_numpy(ctx, function, [ctx.number(o) for o in operands]))
+    return split_operation(ctx, asked, lambda: apply_numpy(ctx, function, [ctx.number(o) for o in operands]))
 
 
 def _apply_numpy(ctx: Context, function: Elementwise, operands: Sequence[Operand]) -> Abstract:
@@ -167,7 +168,7 @@ def known_comparison(ctx: Context, function: Elementwise, operands: Sequence[Ope
     for number, other in (tuple(operands), tuple(operands)[::-1]):
         if not (isinstance(number, Const) and type(number.value) is int and isinstance(other, Array)):
             continue
-        if isinstance(other, ByPath) or not is_integer(other.dtype) or other.form is Form.PYTHON:
+        if isinstance(other, GatedNumber) or not is_integer(other.dtype) or other.form is Form.PYTHON:
             continue
         if not fits(number.value, other.dtype):
             sample = Const(other.dtype.type(0))

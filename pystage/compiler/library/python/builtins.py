@@ -18,12 +18,13 @@ import numpy as np
 from ...diagnostics.codes_calls import WrongArguments
 from ...diagnostics.codes_types import NoSuchOperation
 from ...hlo.types import BOOL, FLOAT64, INT64, is_complex
-from ...ops import Abs, Imag, Real
+from ...ops import Abs, Imag, Not, Real
 from ...values.boundary import Form
+from ...values.gated import Gated, GatedNumber, may_be_unassigned
 from ...values.lattice import (
+    TRUE,
     Abstract,
     Array,
-    ByPath,
     Caught,
     ClassOf,
     Closure,
@@ -33,7 +34,6 @@ from ...values.lattice import (
     Flat,
     IteratorCell,
     ListCell,
-    MaybeUndef,
     Meaning,
     Method,
     ObjectCell,
@@ -153,7 +153,7 @@ def _choose_number(ctx: Context, better: Abstract, item: Abstract, best: Abstrac
         not isinstance(chosen, Array)
         or chosen.form is not Form.PYTHON
         or chosen.dtype != INT64
-        or isinstance(chosen, ByPath)
+        or isinstance(chosen, GatedNumber)
     ):
         return chosen
     operands = [ctx.read(x) for x in (item, best)]
@@ -416,7 +416,7 @@ def hasattr_(ctx: Context, x: Raw, name: Raw, /) -> Abstract:
         return Const(hasattr(x.value, attribute))
     cell = cell_of(ctx, x)
     if isinstance(cell, ObjectCell):
-        return Const(_instance_has(ctx, x, cell, attribute))
+        return _instance_has(ctx, x, cell, attribute)
     if attribute == "flat" and isinstance(x, Array) and x.form is Form.JAX:
         ctx.getattr(x, attribute)  # raises what is no AttributeError
     if isinstance(cell, ListCell | DictCell) or isinstance(x, Tuple | Array | Ref):
@@ -424,22 +424,22 @@ def hasattr_(ctx: Context, x: Raw, name: Raw, /) -> Abstract:
     return Const(hasattr(class_of(ctx, x)[0], attribute))
 
 
-def _instance_has(ctx: Context, x: Raw, cell: ObjectCell, name: str) -> bool:
+def _instance_has(ctx: Context, x: Raw, cell: ObjectCell, name: str) -> Abstract:
     """Whether reading an attribute of an instance gives one; a property is read, as Python does."""
     own = cell.fields.get(name)
     if own is None and cell.origin is not None:
         own = cell.origin(name)
-    if isinstance(own, MaybeUndef):
-        ctx.getattr(abstract(x), name)
-    if own is not None and not isinstance(own, Undef):
-        return True
+    if own is not None and not isinstance(own, Undef) and not may_be_unassigned(own):
+        return TRUE
     raw = next((vars(c)[name] for c in cell.cls.__mro__ if name in vars(c)), MISSING)
     plain = raw is not MISSING and not isinstance(raw, types.MemberDescriptorType)
     if isinstance(raw, property | functools.cached_property) or (
         not plain and hasattr(cell.cls, "__getattr__")
     ):
-        return ctx.attempt(lambda: ctx.getattr(abstract(x), name), AttributeError) is not None
-    return plain
+        return Const(ctx.attempt(lambda: ctx.getattr(abstract(x), name), AttributeError) is not None)
+    if isinstance(own, Gated) and not plain:
+        return ctx.python(ctx.op(Not(), own.tags[0]))
+    return Const(plain)
 
 
 @meaning(getattr)
@@ -448,7 +448,5 @@ def getattr_(ctx: Context, x: Raw, name: Raw, default: Raw = MISSING, /) -> Abst
     attribute = ctx.known(name, "the name of an attribute")
     if default is not MISSING:
         present = hasattr_(ctx, x, Const(attribute))
-        assert isinstance(present, Const)
-        if not present.value:
-            return abstract(default)
+        return ctx.branch(present, lambda: ctx.getattr(abstract(x), attribute), lambda: abstract(default))
     return ctx.getattr(abstract(x), attribute)

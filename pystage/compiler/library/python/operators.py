@@ -21,7 +21,8 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating
 from ...ops import Negate, Not, Select
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, ByPath, Const, Kind, Ref, Text, Unknown, is_number
+from ...values.gated import GatedNumber
+from ...values.lattice import Abstract, Array, Const, Kind, Ref, Unknown, is_number
 from ..context import Context, Raw
 from ..kernels.powers import check_power, special_power
 from ..kernels.structures import MISSING, abstract, call_now, known_object, sequence_items, type_name
@@ -37,9 +38,9 @@ from ..numpy.elementwise import (
 from ..numpy.indexing.masks import Masked, beside, elementwise, refuse
 from ..numpy.indexing.stores import check_writable, store_through
 from ..rules.bounds import bounds
-from ..rules.by_path import KindByPath, for_each_kind
 from ..rules.classes import class_of
 from ..rules.promote import Loop, Operand, Rule, kinds_of, resolve, value_of
+from ..rules.split import NeedsSplit, split_operation
 from . import strings
 from . import structure_operators as structure
 from .number_checks import both, check_least
@@ -205,7 +206,7 @@ def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
             ctx, f"the operator {op}", PYTHON_OPERATORS[op], lambda x, y: compare(ctx, op, x, y), left, right
         )
     left, right = abstract(left), abstract(right)
-    if op in ("==", "!=") and (isinstance(left, Text) or isinstance(right, Text)):
+    if op in ("==", "!=") and (strings.is_open_string(left) or strings.is_open_string(right)):
         found = _of_text(ctx, PYTHON_OPERATORS[op], left, right)
         if found is not None:
             return found
@@ -221,7 +222,7 @@ def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
 def contains(ctx: Context, item: Raw, container: Raw) -> Abstract:
     """`item in container`."""
     item, container = abstract(item), abstract(container)
-    if isinstance(container, Text) or isinstance(item, Text):
+    if strings.is_open_string(container) or strings.is_open_string(item):
         among = _of_text(ctx, lambda part, whole: operator.contains(whole, part), item, container)
         if among is not None:
             return among
@@ -358,9 +359,9 @@ def numeric_binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Ab
     numbers, else NumPy's."""
     try:
         return _of_numbers(ctx, op, left, right)
-    except KindByPath as error:
+    except NeedsSplit as error:
         asked = error
-    return for_each_kind(ctx, asked, lambda: numeric_binary(ctx, op, left, right))
+    return split_operation(ctx, asked, lambda: numeric_binary(ctx, op, left, right))
 
 
 def _of_numbers(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract:
@@ -391,12 +392,12 @@ def _of_numbers(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstr
 
 def _python_or_numpy(
     ctx: Context, op: str, function: Elementwise, operands: list[Operand], rule: Rule
-) -> ByPath | None:
+) -> GatedNumber | None:
     """An operation that gives the same number by Python's rules and NumPy's, where the path says whose it is.
 
     None for all others: those of Python raise where NumPy's give an infinity, or a number that has wrapped around.
     """
-    by_path = [o for o in operands if isinstance(o, ByPath)]
+    by_path = [o for o in operands if isinstance(o, GatedNumber)]
     if not by_path or any(o.whole is not None for o in by_path):
         return None
     loops = [rule(row) for row in itertools.product(*map(kinds_of, operands))]
@@ -410,12 +411,12 @@ def _python_or_numpy(
     (value,) = compute(ctx, function, operands, numpy)
     is_python = both(ctx, *[_is_python(ctx, o) for o in by_path])
     (dtype,) = numpy.outputs
-    return ByPath(
+    return GatedNumber(
         value, Form.SCALAR, kinds=(Kind(dtype, Form.PYTHON), Kind(dtype, Form.SCALAR)), tags=(is_python,)
     )
 
 
-def _is_python(ctx: Context, number: ByPath) -> Value:
+def _is_python(ctx: Context, number: GatedNumber) -> Value:
     """Whether a number is one of Python's."""
     last = number.kinds[-1].form is Form.PYTHON
     others = [tag for tag, kind in zip(number.tags, number.kinds) if (kind.form is Form.PYTHON) != last]

@@ -23,12 +23,12 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ...diagnostics.codes_calls import UnknownCallable
-from ...values.lattice import Abstract, Const, DictCell, Text, Tuple
+from ...values.lattice import Abstract, Const, DictCell, Tuple
 from ..context import Context, Raw
 from ..kernels.structures import MISSING, abstract, call_now, cell_of, known_object, sequence_items
 from ..registry import meaning
 from ..rules.foreign import Advice, advice_for, canonical_name
-from .strings import text
+from .strings import is_open_string, text
 
 _PATHS = (os.path.join, os.path.basename, os.path.dirname, os.path.normpath)
 """They give a text, which the program need not know."""
@@ -132,7 +132,7 @@ def _path(function: Callable[..., Any]) -> Callable[..., Abstract]:
     now = _now(function)
 
     def call(ctx: Context, *args: Raw) -> Abstract:
-        texts = [isinstance(a, Text) or type(known_object(ctx, a)) is str for a in map(abstract, args)]
+        texts = [is_open_string(a) or type(known_object(ctx, a)) is str for a in map(abstract, args)]
         return text(ctx, function, *args) if all(texts) else now(ctx, *args)
 
     return call

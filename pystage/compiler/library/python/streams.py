@@ -10,12 +10,12 @@ import functools
 from collections.abc import Callable
 
 from ...diagnostics.codes_calls import NotServed
-from ...values.lattice import NONE, Abstract, Const, Meaning, Stream, Text, Unknown
+from ...values.lattice import NONE, Abstract, Const, Meaning, Stream, Unknown
 from ..context import Context, Raw
 from ..kernels.structures import abstract
 from ..registry import meaning
 from ..rules.classes import class_of
-from .strings import asks_objects, is_string, join, str_
+from .strings import asks_objects, is_open_string, is_string, join, str_
 
 STREAMS = {name: Stream(name) for name in ("stdout", "stderr")}
 """The attributes of `sys` that are streams to write to."""
@@ -79,7 +79,7 @@ def _write(ctx: Context, string: Raw, /, *, stream: Stream) -> Abstract:
     if not is_string(value):
         ctx.raise_(TypeError(f"write() argument must be str, not {class_of(ctx, value)[0].__name__}"))
     ctx.print(stream, value, False)
-    if isinstance(value, Text):
+    if is_open_string(value):
         why = "it gives the number of characters, which only the run time knows"
         instead = "do not use what `write` gives"
         name = f"sys.{stream.name}.write"

@@ -14,10 +14,10 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from ...values.gated import Gated, GatedNumber
 from ...values.lattice import (
     Abstract,
     Array,
-    ByPath,
     Caught,
     Const,
     DictCell,
@@ -35,8 +35,8 @@ from ...values.text import Verbatim, formatted, joined
 from ..context import Context, Raw
 from ..kernels.structures import MISSING, abstract, call_now, cell_of, known_object, lift, new_dict, new_list
 from ..registry import meaning
-from ..rules.by_path import of_one_kind
 from ..rules.classes import is_generated
+from ..rules.split import of_one_kind
 
 
 def attribute(ctx: Context, receiver: Const, name: str) -> Abstract | None:
@@ -113,12 +113,14 @@ def snapshot(ctx: Context, value: Raw) -> Abstract:
         return text(ctx, _view, Const(value.kind), Ref(value.cell))
     if isinstance(value, Const | Text | Caught):
         return value
+    if isinstance(value, Gated) and is_string(value):
+        return value
     if isinstance(value, Exc):
         kwargs = tuple([(name, snapshot(ctx, a)) for name, a in value.kwargs])
         return Exc(value.cls, tuple([snapshot(ctx, a) for a in value.args]), kwargs)
     if isinstance(value, Tuple) and not makes_own_string(ctx, value):
         return Tuple(tuple([snapshot(ctx, i) for i in value.items]), value.cls)
-    if isinstance(value, ByPath):
+    if isinstance(value, GatedNumber):
         return of_one_kind(ctx, value, "a number in a string")
     if isinstance(value, Array):
         return value
@@ -173,8 +175,8 @@ def format_(ctx: Context, value: Raw, conversion: str, spec: Raw) -> Abstract:
         value = text(ctx, Verbatim, own)
     elif own is not None:
         value, conversion = own, ""
-    if isinstance(value, Text) and conversion in ("", "s") and known_object(ctx, spec) == "":
-        return value
+    if conversion in ("", "s") and known_object(ctx, spec) == "" and is_open_string(abstract(value)):
+        return abstract(value)
     return text(ctx, formatted, value, Const(conversion), spec)
 
 
@@ -260,12 +262,19 @@ def format_builtin(ctx: Context, value: Raw, spec: Raw = "", /) -> Abstract:
 
 def is_string(value: Abstract) -> bool:
     """True for a string, known or not."""
+    if isinstance(value, Gated):
+        return all(map(is_string, value.options))
     return isinstance(value, Text) or (isinstance(value, Const) and isinstance(value.value, str))
+
+
+def is_open_string(value: Abstract) -> bool:
+    """True for a string that is not known."""
+    return isinstance(value, Text | Gated) and is_string(value)
 
 
 def known(ctx: Context, value: Abstract) -> Abstract:
     """A string that must be known now; what is no string, as it is."""
-    return Const(ctx.known(value, "a string")) if isinstance(value, Text) else value
+    return Const(ctx.known(value, "a string")) if is_open_string(value) else value
 
 
 def binary(
@@ -277,6 +286,6 @@ def binary(
     both = is_string(left) and is_string(right)
     if (operator is _operator.add and both) or (operator is _operator.mod and is_string(left)):
         return text(ctx, operator, left, right)
-    if not isinstance(left, Text) and not isinstance(right, Text):
+    if not is_open_string(left) and not is_open_string(right):
         return None
     return call_now(ctx, operator, *[ctx.known(x, "a string") for x in (left, right)])

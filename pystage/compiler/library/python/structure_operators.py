@@ -17,8 +17,10 @@ from ...diagnostics.codes_types import IdentityNotKnown, NoSuchOperation
 from ...hlo.types import BOOL
 from ...ops import And, Not, Or
 from ...values.boundary import Form
+from ...values.gated import Gated, alternatives, may_be_none, tag_of
 from ...values.lattice import (
     FALSE,
+    NONE,
     TRUE,
     Abstract,
     Array,
@@ -30,8 +32,6 @@ from ...values.lattice import (
     Exc,
     ListCell,
     ObjectCell,
-    OneOf,
-    Optional,
     Ref,
     SetCell,
     Tuple,
@@ -50,9 +50,9 @@ from ..kernels.structures import (
     type_name,
 )
 from ..numpy.indexing.stores import shape_of
-from ..rules.by_path import KindByPath
 from ..rules.classes import c_name, class_of
 from ..rules.promote import value_of
+from ..rules.split import needs_split
 
 Equal = Callable[[Abstract, Abstract], Abstract]
 Compare = Callable[[str, Abstract, Abstract], Abstract]
@@ -275,10 +275,15 @@ def is_(
     if left is right:
         return TRUE
     for value, other in ((left, right), (right, left)):
-        if isinstance(value, Optional) and isinstance(other, Const) and other.value is None:
-            return Array(value.missing, Form.PYTHON)
-        if isinstance(value, OneOf | Optional):
-            raise KindByPath(value.reason, value)
+        if (
+            isinstance(value, Gated)
+            and isinstance(other, Const)
+            and other.value is None
+            and may_be_none(value)
+        ):
+            return Array(tag_of(ctx.b, value, alternatives(value).index(NONE)), Form.PYTHON)
+        if isinstance(value, Gated):
+            raise needs_split(value)
     if isinstance(left, Const) and isinstance(right, Const):
         return Const(left.value is right.value or same_constant(left.value, right.value))
     if isinstance(left, Ref) and isinstance(right, Ref):

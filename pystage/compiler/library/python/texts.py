@@ -7,15 +7,14 @@ the run time for is not known.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ...hlo.ir import Value
-from ...ops import And, Compare, Or
+from ...ops import And, Or
+from ...values.gated import Gated, tag_of
 from ...values.lattice import Abstract, Array, Caught, Const, Text
-from ...values.text import picked
 from ..context import Context
-from ..kernels.arithmetic import like
 from .caught import is_among
 
 _MOST = 64
@@ -27,7 +26,7 @@ _Options = list[tuple[Value | None, Any]]
 
 def tested(ctx: Context, value: Abstract, test: Callable[[Any], bool]) -> Abstract | None:
     """`test` of a string that is one of several; None if it may be any string."""
-    options = _options(ctx, value) if isinstance(value, Text) else None
+    options = _options(ctx, value) if isinstance(value, Text | Gated) else None
     if options is None:
         return None
     found: Value | None = None
@@ -47,11 +46,10 @@ def _options(ctx: Context, value: Abstract) -> _Options | None:
         return [(None, value.value)]
     if isinstance(value, Caught):
         return _caught(ctx, value)
+    if isinstance(value, Gated):
+        return _alternatives(ctx, value)
     if not isinstance(value, Text):
         return None
-    if value.function is picked:
-        which, *strings = value.args
-        return _picked(ctx, which, strings)
     parts = [_options(ctx, arg) for arg in value.args]
     known = [part for part in parts if part is not None]
     if len(known) != len(parts):
@@ -68,13 +66,13 @@ def _options(ctx: Context, value: Abstract) -> _Options | None:
     return found if len(found) <= _MOST else None
 
 
-def _picked(ctx: Context, which: Abstract, strings: Sequence[Abstract]) -> _Options | None:
+def _alternatives(ctx: Context, value: Gated) -> _Options | None:
     found: _Options = []
-    for i, string in enumerate(strings):
-        options = _options(ctx, string)
-        if options is None or not isinstance(which, Array):
+    for position, alternative in enumerate(value.options):
+        options = _options(ctx, alternative)
+        if options is None:
             return None
-        here = ctx.op(Compare("EQ"), which.value, like(ctx, which.value, i))
+        here = tag_of(ctx.b, value, position)
         found += [(_both(ctx, here, condition), option) for condition, option in options]
     return found
 

@@ -8,7 +8,8 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, DType, is_integer
 from ...ops import Compare, Or
 from ...values.boundary import Form
-from ...values.lattice import Array, ByPath, Const
+from ...values.gated import GatedNumber
+from ...values.lattice import Array, Const
 from ..context import Context
 
 Bounds = tuple[int | None, int | None]
@@ -48,7 +49,7 @@ def check_fits(ctx: Context, operand: Array, dtype: DType) -> None:
 
 def check_element(ctx: Context, operand: Array, dtype: DType) -> None:
     """An integer, Python's or NumPy's, as an element of a list that becomes an array of a smaller type: OverflowError."""
-    if not is_integer(operand.dtype) or isinstance(operand, ByPath) or not is_integer(dtype):
+    if not is_integer(operand.dtype) or isinstance(operand, GatedNumber) or not is_integer(dtype):
         return
     low, high = bounds(ctx, operand)
     least, most = ends_of(dtype)

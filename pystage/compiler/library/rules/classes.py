@@ -12,11 +12,11 @@ import numpy as np
 
 from ...hlo.types import DType
 from ...values.boundary import Form
+from ...values.gated import Gated, GatedNumber
 from ...values.lattice import (
     Abstract,
     Array,
     ArrayCell,
-    ByPath,
     Caught,
     Closure,
     Const,
@@ -30,8 +30,6 @@ from ...values.lattice import (
     Mapped,
     Meaning,
     Method,
-    OneOf,
-    Optional,
     Partial,
     Range,
     Ref,
@@ -43,8 +41,8 @@ from ...values.lattice import (
     Zip,
 )
 from ..context import Context, Raw
-from .by_path import KindByPath, of_one_kind
 from .promote import python_type
+from .split import needs_split, of_one_kind
 
 _FIXED: dict[type, type] = {
     Slice: slice,
@@ -72,7 +70,7 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
     match value:
         case Const(value=known):
             return [type(known)]
-        case ByPath():
+        case GatedNumber():
             return class_of(ctx, of_one_kind(ctx, value, "the class of a number"))
         case Array():
             return [scalar_class(value.dtype, value.form)]
@@ -87,8 +85,11 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
             if isinstance(content, IteratorCell) and isinstance(content.source, Flat):
                 return [np.flatiter]
             return [cast(type, _FIXED.get(type(content)) or content.cls)]
-        case Optional(reason=reason) | OneOf(reason=reason):
-            raise KindByPath(reason, value)
+        case Gated(options=options):
+            first, *others = [class_of(ctx, option) for option in options]
+            if any(other != first for other in others):
+                raise needs_split(value)
+            return first
         case Abstract():
             return [_FIXED[type(value)]]
         case _:

@@ -25,7 +25,8 @@ from ...diagnostics.codes_types import (
 from ...hlo.ir import Value
 from ...hlo.types import FLOAT64, INT64, SHORT_NAMES, DType, is_complex, is_floating
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, ArrayCell, ByPath, Const, Kind, Ref, Tuple
+from ...values.gated import GatedNumber
+from ...values.lattice import Abstract, Array, ArrayCell, Const, Kind, Ref, Tuple
 from ...values.views import View, read_path
 from ..context import Context, Raw
 from ..kernels.structures import lift
@@ -130,7 +131,7 @@ class NumpyRules(Rules):
     def operand(self, ctx: Context, raw: Raw, function: str) -> ArrayArgument:
         if isinstance(raw, Masked):
             refuse(ctx, f"np.{function.removeprefix('np.')}", raw)
-        if isinstance(raw, ByPath) and len({k.dtype for k in raw.kinds}) == 1 and not raw.may_be_jax:
+        if isinstance(raw, GatedNumber) and len({k.dtype for k in raw.kinds}) == 1 and not raw.may_be_jax:
             dtype = raw.kinds[0].dtype
             return ArrayArgument(ctx.convert(raw.whole or raw.value, dtype), False, Form.SCALAR)
         read = ctx.read(raw)

@@ -2,8 +2,8 @@
 
 In: the kinds of the operands (element type, form, weakness). Out: a `Loop`: the types that the operands are
 converted to, the types of the results, and their form. NumPy's own resolver answers for NumPy (NEP 50), JAX's
-public `result_type` for JAX, Python's rules stand here. Of a number whose kind the path says (`ByPath`) every
-alternative must give the same loop; otherwise the operation is done for each (`KindByPath`).
+public `result_type` for JAX, Python's rules stand here. Of a number whose kind the path says (`GatedNumber`) every
+alternative must give the same loop; otherwise the operation is split (`NeedsSplit`).
 """
 
 from __future__ import annotations
@@ -37,11 +37,12 @@ from ...hlo.types import (
 )
 from ...ops import Compare, Constant, Convert
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, ByPath, Const, Kind
+from ...values.gated import GatedNumber
+from ...values.lattice import Abstract, Array, Const, Kind
 from ..context import Context
 from .bounds import check_fits
-from .by_path import of_one_kind
 from .jax import canonical
+from .split import of_one_kind
 
 Operand = Array | Const
 """One number, or the contents of an array; a `Const` holds a Python number or a NumPy scalar."""
@@ -76,7 +77,7 @@ def python_type(dtype: DType) -> type:
 
 def kinds_of(operand: Operand) -> tuple[Kind, ...]:
     """The kinds that an operand may have; mostly one."""
-    if isinstance(operand, ByPath):
+    if isinstance(operand, GatedNumber):
         return operand.kinds
     if isinstance(operand, Array):
         return (Kind(operand.dtype, operand.form, operand.weak),)
@@ -109,11 +110,11 @@ def no_such(ctx: Context, operation: str, operands: Sequence[Operand]) -> NoSuch
 
 
 def resolve(ctx: Context, operation: str, operands: Sequence[Operand], rule: Rule) -> Loop:
-    """The loop that `rule` gives for the operands' kinds; `KindByPath` where that is not one loop for all of them."""
+    """The loop that `rule` gives for the operands' kinds; `NeedsSplit` where that is not one loop for all of them."""
     choices = _beside_numpy(operands, [kinds_of(o) for o in operands])
     first, *others = itertools.product(*choices)
     loop = rule(first)
-    by_path = next((o for o in operands if isinstance(o, ByPath)), None)
+    by_path = next((o for o in operands if isinstance(o, GatedNumber)), None)
     if by_path is not None and (
         any(rule(row) != loop for row in others) or (loop and not all(map(_fits, operands, loop.inputs)))
     ):
@@ -125,7 +126,7 @@ def resolve(ctx: Context, operation: str, operands: Sequence[Operand], rule: Rul
 
 def _fits(operand: Operand, dtype: DType) -> bool:
     """True for all but a number of several kinds of which one may not fit into the type that it is converted to."""
-    if not isinstance(operand, ByPath):
+    if not isinstance(operand, GatedNumber):
         return True
     may_be_int = Kind(INT64, Form.PYTHON) in operand.kinds and is_integer(dtype)
     return operand.whole is None and (not may_be_int or np.can_cast(operand.dtype, dtype, "safe"))

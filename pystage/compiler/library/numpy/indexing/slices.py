@@ -32,11 +32,12 @@ from ....ops import (
     Select,
     Subtract,
 )
-from ....values.lattice import Abstract, Array, ByPath, Const, Slice
+from ....values.gated import GatedNumber
+from ....values.lattice import Abstract, Array, Const, Slice
 from ....values.views import Index
 from ...context import Context
 from ...rules.bounds import bounds
-from ...rules.by_path import of_one_kind
+from ...rules.split import of_one_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,8 @@ class Chosen:
 def part_of(ctx: Context, entry: Slice, extent: int) -> Part | Chosen:
     """The places of an axis of `extent` elements that a slice names."""
     parts = [
-        of_one_kind(ctx, p) if isinstance(p, ByPath) else p for p in (entry.start, entry.stop, entry.step)
+        of_one_kind(ctx, p) if isinstance(p, GatedNumber) else p
+        for p in (entry.start, entry.stop, entry.step)
     ]
     entry = Slice(*parts)
     if not all(map(_is_bound, parts)) or all(map(ctx.can_be_known, parts)):

@@ -17,12 +17,13 @@ from ....hlo.ir import Value
 from ....hlo.types import BOOL, FLOAT64, SHORT_NAMES, DType, is_complex, is_floating, is_integer
 from ....ops import And, Compare, Constant, Not, Real, Select
 from ....values.boundary import Form
-from ....values.lattice import Array, ArrayCell, ByPath, Const, Ref
+from ....values.gated import GatedNumber
+from ....values.lattice import Array, ArrayCell, Const, Ref
 from ....values.views import Flipped, Permuted, Reshaped, path_type, read_path, write_path
 from ...context import Case, Context, Raw
 from ...kernels.layout import check_layout
 from ...rules.bounds import check_fits, ends_of
-from ...rules.by_path import of_one_kind
+from ...rules.split import of_one_kind
 
 
 def store_through(
@@ -142,7 +143,7 @@ def stored_value(ctx: Context, raw: Raw, dtype: DType, what: str, jax: bool = Fa
     with `jax`, it is cast as JAX casts.
     """
     read = ctx.number(raw)
-    if isinstance(read, ByPath):
+    if isinstance(read, GatedNumber):
         if _is_stored_alike(read, dtype):
             return cast(ctx, read.value, dtype)
         read = of_one_kind(ctx, read, what)
@@ -163,7 +164,7 @@ _NO_COMPLEX = (
 )
 
 
-def _is_stored_alike(read: ByPath, dtype: DType) -> bool:
+def _is_stored_alike(read: GatedNumber, dtype: DType) -> bool:
     """True for a number that elements of `dtype` hold, or are rounded to, whichever of its kinds it is of."""
     if np.can_cast(read.dtype, dtype, "safe"):
         return read.whole is None

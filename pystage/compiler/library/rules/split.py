@@ -1,0 +1,76 @@
+"""What cannot be done for the alternatives of a gated φ alike, and is split over them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TypeVar
+
+from ...diagnostics.codes_types import PathDependentType
+from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
+from ...hlo.ir import Value
+from ...values.boundary import Form
+from ...values.gated import Gated, GatedNumber, Phi, narrow, narrow_number, undecided
+from ...values.lattice import Abstract, Array, Kind, Unknown
+from ..context import Context
+
+R = TypeVar("R")
+Branch = Callable[[Value, Callable[[], R], Callable[[], R]], R]
+"""What two computations give, one where a bool of the program holds, the other where it does not."""
+
+
+class NeedsSplit(DiagnosticError):
+    """What is at hand depends on which alternative `value` is: it is to be done for each by itself.
+
+    The diagnostic says so where that cannot be, or the results have no common type.
+    """
+
+    def __init__(self, diagnostic: Diagnostic, value: Phi) -> None:
+        super().__init__(diagnostic)
+        self.value = value
+
+
+def needs_split(value: Gated) -> NeedsSplit:
+    """What to raise where it must be known which alternative `value` is."""
+    assert value.reason is not None
+    return NeedsSplit(value.reason, value)
+
+
+def of_one_kind(ctx: Context, number: GatedNumber, operation: str = "what this gives") -> Array:
+    """The number as one of its kind; `NeedsSplit` where the path says which that is."""
+    found = narrow_number(ctx.b, ctx.intervals, number)
+    if isinstance(found, GatedNumber):
+        kinds = " or ".join(map(_kind_name, found.kinds))
+        raise NeedsSplit(PathDependentType(span=ctx.span, operation=operation, kinds=kinds), found)
+    return found
+
+
+def _kind_name(kind: Kind) -> str:
+    return f"np.{kind.dtype}" if kind.form is Form.SCALAR else str(kind)
+
+
+def split(ctx: Context, value: Phi, run: Callable[[], R], branch: Branch[R]) -> R:
+    """Does `run` for each alternative of `value`, where it is that one; `branch` joins what two of them give."""
+    tag = undecided(ctx.intervals, value)
+    if tag is None:
+        return run()
+    ctx.note_split()
+    arm = functools.partial(split, ctx, value, run, branch)
+    return branch(tag, arm, arm)
+
+
+def split_value(ctx: Context, value: Phi, operation: Callable[[Abstract], Abstract]) -> Abstract:
+    """What `operation` gives for the alternative of `value` that the path takes."""
+
+    def run() -> Abstract:
+        return operation(narrow(ctx.b, ctx.intervals, value))
+
+    return split(ctx, value, run, lambda tag, then, orelse: ctx.branch(Array(tag, Form.PYTHON), then, orelse))
+
+
+def split_operation(ctx: Context, asked: NeedsSplit, operation: Callable[[], Abstract]) -> Abstract:
+    """What an operation gives that has `asked` before it changed anything."""
+    found = split_value(ctx, asked.value, lambda _: operation())
+    if isinstance(found, Unknown):
+        raise DiagnosticError(asked.diagnostic)
+    return found
