@@ -7,6 +7,7 @@ import pytest
 from pystage.compiler import ops
 from pystage.compiler.hlo.op import HloOp
 from pystage.compiler.hlo.types import BOOL, FLOAT32, INT32, ArrayType, Shape, ShapeError, Symbol
+from pystage.compiler.ops.elementwise.base import Binary, Elementwise
 
 N, M = Symbol("n"), Symbol("m")
 
@@ -76,9 +77,9 @@ def test_what_is_not_certainly_right_is_refused(case: tuple[HloOp, tuple[ArrayTy
 
 
 def test_every_elementwise_operation_keeps_symbols() -> None:
-    for op in ops.concrete(ops.elementwise.Elementwise):
+    for op in ops.concrete(Elementwise):
         made = op.samples()[0].op
         operand = ArrayType(min(op.dtypes, key=str), (N, 3))
-        arity = 2 if issubclass(op, ops.elementwise.Binary) else 1
+        arity = 2 if issubclass(op, Binary) else 1
         found = made.infer(*[operand] * arity)
         assert isinstance(found, ArrayType) and found.shape == (N, 3)
