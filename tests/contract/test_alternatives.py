@@ -59,6 +59,19 @@ def acc_rows_none(x):
     return s
 
 
+@cases.each((np.arange(12.0).reshape(4, 3), 4), (np.arange(12.0).reshape(4, 3), 2))
+def acc_rows_none_of_unknown_length(x, n):
+    s = None
+    for i in range(n):
+        v = x[i]
+        if v[0] >= 3:
+            if s is None:
+                s = v
+            else:
+                s = s + v
+    return s
+
+
 @cases.each(
     (
         np.arange(12.0, dtype=np.float32).reshape(4, 3),

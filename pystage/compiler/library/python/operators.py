@@ -397,8 +397,8 @@ def _python_or_numpy(
 
     None for all others: those of Python raise where NumPy's give an infinity, or a number that has wrapped around.
     """
-    by_path = [o for o in operands if isinstance(o, GatedNumber)]
-    if not by_path or any(o.whole is not None for o in by_path):
+    gated = [o for o in operands if isinstance(o, GatedNumber)]
+    if not gated or any(o.whole is not None for o in gated):
         return None
     loops = [rule(row) for row in itertools.product(*map(kinds_of, operands))]
     python, numpy = [next((x for x in loops if x and x.form is f), None) for f in (Form.PYTHON, Form.NDARRAY)]
@@ -409,7 +409,7 @@ def _python_or_numpy(
     if not (function.comparison or (op in ("+", "-", "*") and is_floating(numpy.outputs[0]))):
         return None
     (value,) = compute(ctx, function, operands, numpy)
-    is_python = both(ctx, *[_is_python(ctx, o) for o in by_path])
+    is_python = both(ctx, *[_is_python(ctx, o) for o in gated])
     (dtype,) = numpy.outputs
     return GatedNumber(
         value, Form.SCALAR, kinds=(Kind(dtype, Form.PYTHON), Kind(dtype, Form.SCALAR)), tags=(is_python,)

@@ -114,11 +114,11 @@ def resolve(ctx: Context, operation: str, operands: Sequence[Operand], rule: Rul
     choices = _beside_numpy(operands, [kinds_of(o) for o in operands])
     first, *others = itertools.product(*choices)
     loop = rule(first)
-    by_path = next((o for o in operands if isinstance(o, GatedNumber)), None)
-    if by_path is not None and (
+    gated = next((o for o in operands if isinstance(o, GatedNumber)), None)
+    if gated is not None and (
         any(rule(row) != loop for row in others) or (loop and not all(map(_fits, operands, loop.inputs)))
     ):
-        of_one_kind(ctx, by_path, operation)
+        of_one_kind(ctx, gated, operation)
     if loop is None:
         ctx.fail(no_such(ctx, operation, operands))
     return _staged(ctx, operation, loop)
