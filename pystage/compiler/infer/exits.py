@@ -63,7 +63,8 @@ from ..values.remade import Remake
 from ..values.state import ERROR, NOT_YET, OUTPUT
 from ..values.text import caused
 from ..values.views import View, Window
-from .aliases.merged import MERGEABLE, RIVAL, possible, sources_of
+from ..values.walk import children, head, keys
+from .aliases.merged import MERGEABLE, RIVAL, alone, possible, sources_of
 from .core.patterns import WHICH, Chosen
 from .telling.describe import describe
 
@@ -134,9 +135,8 @@ class Exit:
                 return Known(v)
             case Array():
                 return self.number(value)
-            case Tuple(items, cls):
-                children = tuple([self.template(i) for i in items])
-                return Container(cls, tuple(range(len(items))), children, self.engine.state.cell_number())
+            case Tuple():
+                return self.container(value)
             case Ref():
                 return self.reference(value)
             case Range(start, stop, step) | Slice(start, stop, step):
@@ -252,12 +252,8 @@ class Exit:
             case ArrayCell(value, writable):
                 made = self.output(value, Form.NDARRAY, writable=writable is not False)
                 return ViewTemplate(made, (), ref.cell)
-            case ListCell(items):
-                children = tuple([self.template(i) for i in items])
-                return Container(list, tuple(range(len(items))), children, ref.cell)
-            case DictCell(entries):
-                children = tuple([self.template(v) for v in entries.values()])
-                return Container(dict, tuple(entries), children, ref.cell)
+            case ListCell() | DictCell():
+                return self.container(cell, ref.cell)
             case SetCell(members):
                 return Known(set(members))
             case ObjectCell(cls=cls) if cls in GENERATORS:
@@ -267,6 +263,14 @@ class Exit:
                 children = tuple([self.template(v) for v in fields.values()])
                 return Container(cell.cls, tuple(fields), children, ref.cell)
         raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=describe(ref, self.engine.state)))
+
+    def container(self, x: Tuple | ListCell | DictCell, identity: int | None = None) -> Container:
+        """A new tuple, list or dict."""
+        cls = x.cls if isinstance(x, Tuple) else list if isinstance(x, ListCell) else dict
+        held = alone(x)
+        parts = tuple(map(self.template, children(held)))
+        number = self.engine.state.cell_number() if identity is None else identity
+        return Container(cls, tuple(keys(held)), parts, number)
 
     def view(self, ref: Ref) -> Template:
         """A view: of the caller's array, or of a result."""
@@ -415,28 +419,11 @@ class Exit:
                 if before.value is after.value:
                     return []
                 return [Mutation(Write.ARRAY, path, None, self.output(after.value, Form.NDARRAY), None)]
-            case ListCell(), ListCell():
-                if _same_items(before.items, after.items):
+            case (ListCell(), ListCell()) | (DictCell(), DictCell()):
+                if _is_same(alone(before), alone(after)):
                     return []
-                children = tuple([self.template(i) for i in after.items])
-                value = Container(
-                    list, tuple(range(len(children))), children, self.engine.state.cell_number()
-                )
-                return [Mutation(Write.LIST, path, None, value, None)]
-            case DictCell(), DictCell():
-                same = list(before.entries) == list(after.entries)
-                if same and _same_items(tuple(before.entries.values()), tuple(after.entries.values())):
-                    return []
-                children = tuple([self.template(v) for v in after.entries.values()])
-                return [
-                    Mutation(
-                        Write.DICT,
-                        path,
-                        None,
-                        Container(dict, tuple(after.entries), children, self.engine.state.cell_number()),
-                        None,
-                    )
-                ]
+                kind = Write.LIST if isinstance(after, ListCell) else Write.DICT
+                return [Mutation(kind, path, None, self.container(after), None)]
             case ObjectCell(), ObjectCell():
                 return self.attributes(path, before, after)
             case VariableCell(), VariableCell():
@@ -454,7 +441,7 @@ class Exit:
         found: list[Mutation] = []
         for name, value in after.fields.items():
             old = before.fields.get(name) or (before.origin(name) if before.origin else None)
-            if old is value or (old is not None and _same_items((old,), (value,))):
+            if _is_same(old, value):
                 continue
             if old is not None or not isinstance(value, Undef):  # not only set and deleted by the program
                 found.append(Mutation(Write.ATTRIBUTE, path, name, self.template(value), None))
@@ -468,28 +455,10 @@ def _check_not_deleted(value: Abstract, what: str) -> None:
         raise DiagnosticError(CannotDelete(span=first.span, what=what))
 
 
-def _same_items(before: tuple[Abstract, ...], after: tuple[Abstract, ...]) -> bool:
-    """True if these are the same objects, so that nothing needs to be written back."""
-    if len(before) != len(after):
-        return False
-    for old, new in zip(before, after):
-        if old is new:
-            continue
-        if isinstance(old, Ref) and isinstance(new, Ref) and old.cell == new.cell and old.path == new.path:
-            continue
-        if (
-            isinstance(old, Array)
-            and isinstance(new, Array)
-            and old.value is new.value
-            and old.form is new.form
-        ):
-            continue
-        if (
-            isinstance(old, Tuple)
-            and isinstance(new, Tuple)
-            and old.cls is new.cls
-            and _same_items(old.items, new.items)
-        ):
-            continue
-        return False
-    return True
+def _is_same(old: Any, new: Any) -> bool:
+    """True if these are the same objects, or hold the same, so that nothing needs to be written back."""
+    if isinstance(old, Array) and isinstance(new, Array):  # its bounds say no more of the object
+        return old.value is new.value and old.form is new.form
+    if type(old) is type(new) and isinstance(old, Ref | Tuple | ListCell | DictCell):
+        return head(old) == head(new) and all(map(_is_same, children(old), children(new)))
+    return bool(old == new)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,26 +16,23 @@ from ...values.gated import Gated, GatedNumber, alternatives, is_absent, tag_of,
 from ...values.lattice import (
     Abstract,
     Array,
-    ArrayCell,
+    Cell,
     Const,
-    DictCell,
     ErrorCell,
-    IteratorCell,
-    ListCell,
     ObjectCell,
-    OutputCell,
     Ref,
     Text,
     Tuple,
     Undef,
     Unknown,
-    VariableCell,
     is_number,
     same_constant,
 )
+from ...values.node import Node
 from ...values.state import MISSING, Content
 from ...values.views import View, Window, path_type, read_path
-from ...values.walk import head, inner, rebuild, values_of
+from ...values.walk import children, counterparts, head, inner, rebuild, values_of
+from ..aliases.merged import sources_of
 from .numbers import is_of_kind, number_type, whole_of
 
 _NOWHERE = Region()
@@ -79,77 +77,49 @@ def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> N
                 into.append(materialise(b, cast(Abstract, content), value.type))
             if type(pattern) is GatedNumber:
                 _fill_gated_number(b, pattern, cast(Abstract, content), into)
-        case Ref(path=path):
-            assert isinstance(content, Ref)
-            for view, same in zip(path, content.path):
-                _fill_view(view, same, into, b)
-        case ArrayCell(value=value):
-            assert isinstance(content, ArrayCell)
-            if isinstance(value, Hole):
-                into.append(_computed(b, content.value))
-            if isinstance(pattern.writable, Hole):
-                held = content.writable
-                into.append(b.op(Constant(np.asarray(held))) if isinstance(held, bool) else held)
-            _fill_sources(pattern, content, into, b)
-        case ListCell(items=items):
-            assert isinstance(content, ListCell)
-            for item, other in zip(items, content.items, strict=True):
-                fill(b, item, other, into)
-        case IteratorCell(source=source) if source is not None:
-            assert isinstance(content, IteratorCell)
-            fill(b, source, content.source or Undef(), into)
-        case DictCell(entries=entries):
-            assert isinstance(content, DictCell)
-            for key, item in entries.items():
-                fill(b, item, content.entries[key], into)
-        case ObjectCell(fields=fields):
-            assert isinstance(content, ObjectCell)
-            for name, item in fields.items():
-                own = content.fields.get(name) or (content.origin(name) if content.origin else None)
-                fill(b, item, own or Undef(), into)
-        case ErrorCell():
-            _fill_error(b, pattern, cast(ErrorCell, content), into)
-        case OutputCell(token=token):
-            assert isinstance(content, OutputCell)
-            if isinstance(token, Hole):
-                into.append(which_value(b, content.token))
-        case VariableCell(value=item):
-            assert isinstance(content, VariableCell)
-            fill(b, item, content.value, into)
-        case Abstract():
-            _fill_parts(b, pattern, cast(Abstract, content), into)
-    if isinstance(getattr(pattern, "which", None), Hole):
-        into.append(which_value(b, cast("int | Value", getattr(content, "which"))))  # noqa: B009 (any cell)
+        case _:
+            _fill_children(b, pattern, _aligned(pattern, content), into)
 
 
-def _fill_parts(b: Builder, pattern: Abstract, content: Abstract, into: list[Value]) -> None:
-    """The parts of a structure that has no cells of its own, in the order of its fields."""
+def _fill_children(b: Builder, pattern: Node, content: Node, into: list[Value]) -> None:
+    """What the content gives for the children of the pattern, in order; zeros where it has none."""
     if type(pattern) is not type(content):
         return
-    for name in getattr(pattern, "__dataclass_fields__", ()):
-        part, other = getattr(pattern, name), getattr(content, name)
-        pairs = zip(part, other) if isinstance(part, tuple) else ((part, other),)
-        for x, y in pairs:
-            if isinstance(x, tuple) and len(x) == 2:  # a name and a part
-                x, y = x[1], y[1]
-            if isinstance(x, Hole):
-                into.append(y)
-            elif isinstance(x, Abstract):
-                fill(b, x, y, into)
+    for child, other in zip(children(pattern), counterparts(pattern, content), strict=True):
+        if isinstance(child, Hole):
+            into.append(zeros(b, child.type) if other is None else number(b, other, child.type))
+        elif isinstance(child, Abstract | Cell):
+            fill(b, child, Undef() if other is None else other, into)
+        elif isinstance(child, Node) and other is None:
+            into += [zeros(b, value.type) for value in values_of(child) if isinstance(value, Hole)]
+        elif isinstance(child, Node):
+            _fill_children(b, child, other, into)
+
+
+def _aligned(pattern: Content, content: Any) -> Any:
+    """The content with attributes and sources as the pattern has them: None for a source that it lacks.
+
+    Of versions an error cell has those that both sides know of. A merged cell stands for what is a view on this side.
+    """
+    if isinstance(pattern, Ref) and not pattern.path:
+        return pattern
+    if isinstance(pattern, ErrorCell):
+        return replace(content, versions=pattern.versions)
+    if isinstance(pattern, ObjectCell):
+        found = {
+            name: content.fields.get(name) or (content.origin(name) if content.origin else None) or Undef()
+            for name in pattern.fields
+        }
+        content = replace(content, fields=found)
+    sources = sources_of(pattern)
+    if sources or sources_of(content):
+        own = {outline(s.ref): s for s in content.sources}
+        content = replace(content, sources=tuple([own.get(outline(s.ref)) for s in sources]))
+    return content
 
 
 def _is_same(a: Abstract, b: Abstract) -> bool:
     return a is b or (isinstance(a, Const) and isinstance(b, Const) and same_constant(a.value, b.value))
-
-
-def _fill_error(b: Builder, pattern: ErrorCell, content: ErrorCell, into: list[Value]) -> None:
-    """The code and the payload; a value that no place has given yet is zeros, which nobody reads."""
-    if isinstance(pattern.code, Hole):
-        into.append(which_value(b, content.code))
-    for key, value in pattern.payload.items():
-        if isinstance(value, Hole):
-            found = content.payload.get(key)
-            into.append(zeros(b, value.type) if found is None else found)
 
 
 def _fill_gated_number(b: Builder, pattern: GatedNumber, content: Abstract, into: list[Value]) -> None:
@@ -235,35 +205,10 @@ def positions_of(
     return found
 
 
-def _fill_sources(pattern: ArrayCell, content: ArrayCell, into: list[Value], b: Builder) -> None:
-    """Where the views among the sources begin; a side without such a source gives zeros."""
-    paths = {outline(s.ref): s.ref.path for s in content.sources}
-    for source in pattern.sources:
-        own = paths.get(outline(source.ref))
-        for position, view in enumerate(source.ref.path):
-            if own is not None:
-                _fill_view(view, own[position], into, b)
-            elif isinstance(view, Window):
-                into += [zeros(b, START) for start in view.starts if isinstance(start, Hole)]
-
-
 def outline(ref: Ref) -> tuple[int, tuple[View, ...]]:
     """What two references have in common that differ at most in where boxes begin."""
     steps = [Window((), v.sizes) if isinstance(v, Window) else v for v in ref.path]
     return ref.cell, tuple(steps)
-
-
-def _computed(b: Builder, value: Value) -> Value:
-    return value.compute(b) if isinstance(value, Deferred) else value
-
-
-def _fill_view(pattern: View, content: View, into: list[Value], b: Builder) -> None:
-    if not isinstance(pattern, Window):
-        return
-    assert isinstance(content, Window)
-    for start, other in zip(pattern.starts, content.starts):
-        if isinstance(start, Hole):
-            into.append(number(b, other, START))
 
 
 def zeros(b: Builder, type: ArrayType) -> Value:
