@@ -237,6 +237,12 @@ def a_partial_with_another_number(x, c):
     return function(x)
 
 
+@cases.each((9.5,), (8.5,), (1.0,))
+def methods_of_strings(x):
+    grade = "A" if x > 9 else "B" if x > 8 else "C"
+    return grade.lower(), grade + "!", {"A": 1.0, "B": 2.0, "C": 3.0}[grade], len(grade), f"{grade}: {x}"
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

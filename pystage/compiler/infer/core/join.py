@@ -42,6 +42,7 @@ from ...values.lattice import (
     ErrorCell,
     IteratorCell,
     ListCell,
+    Meaning,
     ObjectCell,
     OutputCell,
     Ref,
@@ -669,7 +670,7 @@ def _may_part(x: Abstract) -> bool:
     """True for what may be one thing beside another."""
     if isinstance(x, Tuple):
         return all(map(_may_part, x.items))
-    return isinstance(x, Const | Array | Ref | Text)
+    return isinstance(x, Const | Array | Ref | Text | Meaning)
 
 
 def _is_gated(x: Abstract) -> bool:
