@@ -71,7 +71,7 @@ def test_json(check: Check) -> None:
                 "end": {"line": 10, "column": 21},
             },
         ],
-        "help": "make each axis equal or 1, counted from the last one; `x[:, None]` adds an axis",
+        "help": "along axis -1, `x` has n and `y` has m: make them equal, or one of them 1",
         "function": "f",
     }
     assert (warning["severity"], warning["function"]) == ("warning", None)
@@ -152,7 +152,7 @@ def test_github(check: Check) -> None:
         "::error file=checked.py,line=7,endLine=7,col=12,endColumn=16,title=PS201::"
         "operands of add have shapes that do not broadcast: (n,) and (m,)%0A"
         "`n` and `m` need not be equal; it fits where they are%0Aadd is called here (checked.py:10:12)%0A"
-        "make each axis equal or 1, counted from the last one; `x[:, None]` adds an axis"
+        "along axis -1, `x` has n and `y` has m: make them equal, or one of them 1"
     )
     assert warning.startswith("::warning file=checked.py,line=16,")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .broadcasting import how_to_fit
 from .diagnostic import Diagnostic
 
 
@@ -16,10 +17,15 @@ class ShapesDoNotBroadcast(Diagnostic):
     plain = ValueError
     title = "operands of {operation} have shapes that do not broadcast: {shapes}"
     label = "these shapes do not fit"
-    help = "make each axis equal or 1, counted from the last one; `x[:, None]` adds an axis"
+    help = "make each axis equal or 1, counted from the last one; `y[:, None]` adds one to the right operand"
 
     operation: str
     shapes: str
+
+    @property
+    def advice(self) -> str:
+        """What to do with these operands."""
+        return how_to_fit(self.shapes, self.operation, self.span) or self.help
 
 
 @dataclass(frozen=True, kw_only=True)
