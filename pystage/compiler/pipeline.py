@@ -39,6 +39,7 @@ from .values.boundary import (
     Spec,
 )
 from .values.demand import NeedsConstant, Statics
+from .values.told import short_array, told
 from .values.walk import nodes
 
 
@@ -109,11 +110,23 @@ class Staged:
 
     @property
     def takes_and_gives(self) -> str:
-        """The types of the program: `name(f64[3], s64[]) -> (f64[])`."""
-        function = self.program.function
-        takes = ", ".join(map(str, function.param_types))
-        gives = ", ".join(map(str, function.result_types))
-        return f"{self.name}({takes}) -> ({gives})"
+        """What the program takes and what the user gets of it, in NumPy's words: `name(float64[3], int64[]) -> float`."""
+        if self.raised is not None:
+            return f"{self.takes} raises {self.raised.__name__}"
+        return f"{self.takes} -> {told(self.program.result, self.program.function.result_types)}"
+
+    @property
+    def takes(self) -> str:
+        """The types that the program takes: `name(float64[3], int64[])`."""
+        return f"{self.name}({', '.join([short_array(t, Form.NDARRAY) for t in self.program.function.param_types])})"
+
+    @property
+    def raised(self) -> type[BaseException] | None:
+        """The class of what a call raises whatever the values are, if it does."""
+        failure = self.program.failure
+        return (
+            failure.find(failure.code).cls if failure is not None and isinstance(failure.code, int) else None
+        )
 
     def __str__(self) -> str:
         text = self.takes_and_gives

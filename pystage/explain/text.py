@@ -172,10 +172,13 @@ def _verdict(explanation: Explanation) -> Iterable[Text]:
         types = staged.takes_and_gives
         if len(types) > _MUCH:
             count = len(staged.program.function.param_types)
-            types = f"{explanation.name}({count} arrays) -> {types.rpartition(' -> ')[2]}"
-        yield Text(f"{explanation.name} is compiled: {types}", "bold green")
+            types = f"{explanation.name}({count} arrays){types.removeprefix(staged.takes)}"
+        if staged.raised is not None:
+            yield Text(f"whatever the values are, {types}", "bold red")
+        else:
+            yield Text(f"{explanation.name} is compiled: {types}", "bold green")
         yield from _demands(staged)
-        if explanation.problems:
+        if explanation.problems and staged.raised is None:
             yield Text(
                 "  it raises wherever it gets to the lines that are marked so, whatever the values are",
                 "bold red",

@@ -17,7 +17,7 @@ PROGRAMS = str(Path(__file__).parent.parent / "explain" / "programs.py")
 @pytest.mark.parametrize(
     ("arguments", "status", "printed"),
     [
-        (["rolled", "--dim", "n=3"], 0, "rolled is compiled: rolled(f32[3]) -> (f32[])"),
+        (["rolled", "--dim", "n=3"], 0, "rolled is compiled: rolled(float32[3]) -> np.float32"),
         (["rolled", "--arg", "x=f64[4]"], 0, "x: float64[4]"),
         (["run", "--args", "Model([np.ones((3, 3))]), np.ones((3, 3))"], 0, "through JAX"),
         (["appends", "--arg", "x=f64[10]"], 1, "error[PS301]"),

@@ -185,4 +185,27 @@ def test_shorter() -> None:
     (line,) = as_text(explanation, short=True).splitlines()
     assert "programs.py:" in line and "PS301" in line
     staged = pystage.compile(programs.rolled).explain(np.ones(3))
-    assert as_text(staged, short=True) == "rolled is compiled: rolled(f64[3]) -> (f64[])"
+    assert as_text(staged, short=True) == "rolled is compiled: rolled(float64[3]) -> np.float64"
+
+
+@pytest.mark.parametrize(
+    ("function", "gives"),
+    [
+        (lambda x: float(x.sum()), "-> float"),
+        (lambda x: (x, x * 2, len(x)), "-> (x, float64[10], 10)"),
+        (lambda x: ((x * 2)[1:], x[1:], None), "-> (float64[9], view of x, None)"),
+        (lambda x: {"a": x * 2}, "-> dict of 1"),
+        (lambda x: x * 2 if x[0] > 0 else None, "-> float64[10] or None"),
+        (lambda x: f"{x[0]:.2f}", "-> str"),
+    ],
+)
+def test_the_headline_tells_the_result_in_numpys_words(function: Any, gives: str) -> None:
+    first = str(pystage.compile(function).explain(np.ones(10))).splitlines()[0]
+    assert first == f"<lambda> is compiled: <lambda>(float64[10]) {gives}"
+
+
+def test_the_headline_of_what_certainly_raises() -> None:
+    first = str(pystage.compile(programs.product).explain(X, np.ones((4, 2)))).splitlines()[0]
+    assert first.startswith("whatever the values are, product(float64[") and first.endswith(
+        " raises ValueError"
+    )

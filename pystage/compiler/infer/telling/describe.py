@@ -34,6 +34,7 @@ from ...values.lattice import (
     Zip,
 )
 from ...values.state import State
+from ...values.told import short_array, told_constant
 from ...values.views import path_type
 
 
@@ -121,12 +122,12 @@ def short_type(value: Abstract, state: State) -> str:
     """What `value` is, in the few characters that stand beside a line: `float32[3, 4]`, `3`, `list of 2`."""
     match value:
         case Const(v) if v is None or isinstance(v, bool | int | float | complex | str | bytes):
-            return repr(v) if len(repr(v)) <= 30 else f"{type(v).__name__} of length {len(str(v))}"
+            return told_constant(v)
         case GatedNumber(kinds=kinds):
-            kinds_shown = [_short_array(ArrayType(kind.dtype), kind.form) for kind in kinds]
+            kinds_shown = [short_array(ArrayType(kind.dtype), kind.form) for kind in kinds]
             return " or ".join(dict.fromkeys(kinds_shown))
         case Array():
-            return _short_array(value.type, value.form)
+            return short_array(value.type, value.form)
         case Tuple() if value.cls is tuple and len(value.items) <= 3:
             inner = ", ".join([short_type(item, state) for item in value.items])
             return f"({inner},)" if len(value.items) == 1 else f"({inner})"
@@ -135,7 +136,7 @@ def short_type(value: Abstract, state: State) -> str:
         case Ref():
             match state.slots.get(value.cell):
                 case ArrayCell() as cell:
-                    return _short_array(path_type(cell.value.type, value.path), Form.NDARRAY)
+                    return short_array(path_type(cell.value.type, value.path), Form.NDARRAY)
                 case ListCell(items=items):
                     return f"list of {len(items)}"
                 case DictCell(entries=entries):
@@ -148,13 +149,3 @@ def short_type(value: Abstract, state: State) -> str:
         case Unknown():
             return "not staged"
     return describe(value, state).removeprefix("a ").removeprefix("an ").removeprefix("the ")
-
-
-def _short_array(type: ArrayType, form: Form) -> str:
-    match form:
-        case Form.PYTHON:
-            return {"b": "bool", "i": "int", "f": "float", "c": "complex"}[type.dtype.kind]
-        case Form.SCALAR:
-            return f"np.{type.dtype}"
-    shown = f"{type.dtype}[{', '.join(map(str, type.shape))}]"
-    return shown if form is Form.NDARRAY else f"jax {shown}"

@@ -1,0 +1,101 @@
+"""What comes out of a program, in NumPy's words: `float`, `(float64[3], int)`.
+
+In: the template of a result, and the types that its outputs count. Out: a few characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..hlo.types import ArrayType
+from . import views
+from .boundary import (
+    Absent,
+    Choice,
+    Container,
+    Form,
+    Generator,
+    Known,
+    Made,
+    Output,
+    Same,
+    Template,
+    View,
+)
+
+_SHOWN = 6
+"""So many parts of a tuple are told."""
+_LONGEST = 30
+
+
+def told(template: Template, types: Sequence[ArrayType]) -> str:
+    """What the object is that a template describes."""
+    match template:
+        case Output(index=index, form=form, scalar=scalar, key_impl=key):
+            if key is not None:
+                return "jax key"
+            return short_array(types[index], form) if scalar is None else scalar.__name__
+        case Known(value=value):
+            return told_constant(value)
+        case Same(path=path):
+            return str(path)
+        case Container(cls=cls, children=children):
+            if cls is tuple and len(children) <= _SHOWN:
+                inner = ", ".join([told(child, types) for child in children])
+                return f"({inner},)" if len(children) == 1 else f"({inner})"
+            counted = issubclass(cls, list | dict | tuple | set | frozenset)
+            return f"{cls.__name__} of {len(children)}" if counted else cls.__qualname__
+        case View(base=base):
+            found = _array(template, types)
+            return f"view of {told(base, types)}" if found is None else short_array(found, Form.NDARRAY)
+        case Choice(options=options):
+            return " or ".join(dict.fromkeys([told(option, types) for option in options]))
+        case Made(function=type() as cls):
+            return cls.__qualname__
+        case Made(identity=identity):
+            return "exception" if identity else "str"
+        case Generator():
+            return "Generator"
+        case Absent():
+            return "not assigned"
+
+
+def _array(template: Template, types: Sequence[ArrayType]) -> ArrayType | None:
+    """The type of an array; None where it is one of the caller's."""
+    match template:
+        case Output(index=index):
+            return types[index]
+        case View(base=base, steps=steps):
+            found = _array(base, types)
+            for step in steps:
+                if found is None:
+                    return None
+                if isinstance(step, views.View):
+                    found = ArrayType(step.dtype(found.dtype), step.shape(found))
+                else:
+                    found = ArrayType(found.dtype, step.sizes)
+            return found
+    return None
+
+
+def told_constant(value: object) -> str:
+    """An object known while compiling: small ones as they are written, others by their class."""
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes):
+        text = repr(value)
+        if len(text) <= _LONGEST:
+            return text
+        return (
+            f"{type(value).__name__} of length {len(value) if isinstance(value, str | bytes) else len(text)}"
+        )
+    return getattr(value, "__qualname__", None) or type(value).__name__
+
+
+def short_array(type: ArrayType, form: Form) -> str:
+    """An array or a number: `float64[3, 4]`, `int`, `np.float32`, `jax float32[3]`."""
+    match form:
+        case Form.PYTHON:
+            return {"b": "bool", "i": "int", "f": "float", "c": "complex"}[type.dtype.kind]
+        case Form.SCALAR:
+            return f"np.{type.dtype}"
+    shown = f"{type.dtype}[{', '.join(map(str, type.shape))}]"
+    return shown if form is Form.NDARRAY else f"jax {shown}"
