@@ -21,7 +21,7 @@ from ..compiler.diagnostics.traceback import shows_all_frames
 from ..lazy.counting import Lines, metrics
 from ..runtime.arguments.targets import definition_of
 from ..runtime.function import CompiledFunction
-from ..runtime.reports.ledger import Account, Change, ledger
+from ..runtime.reports.ledger import Account, Change, in_words, ledger
 
 _UNKNOWN = "it was made ahead of its call, or is another function of the same source"
 _SHOWN = 8
@@ -177,7 +177,7 @@ def _table(accounts: list[Account], here: str) -> Table:
             _seconds(account.inference),
             _seconds(account.xla),
             _seconds(account.rest),
-            f"{fallen:,} calls, {_seconds(python)}" if fallen else "",
+            f"{_count(fallen, 'call')}, {_seconds(python)}" if fallen else "",
         )
     return table
 
@@ -188,14 +188,14 @@ def _details(account: Account, here: str) -> Iterator[Text]:
         yield Text()
         yield Text(f"{account.name} was compiled {account.programs} times, again because of", "bold")
         for made in again[:_SHOWN]:
-            yield Text("  " + ("; ".join([str(_seen(c, here)) for c in made.changes]) or _UNKNOWN))
+            yield Text("  " + (in_words([_seen(c, here) for c in made.changes]) or _UNKNOWN))
         if len(again) > _SHOWN:
             yield Text(f"  and {len(again) - _SHOWN} more")
     for fallen in account.fallen.values():
         yield Text()
         yield Text.assemble(
             (f"{account.name} ran as Python", "bold"),
-            f" {fallen.calls:,} times, {_seconds(fallen.seconds)}: {fallen.code}: {fallen.headline}",
+            f" {_count(fallen.calls, 'time')}, {_seconds(fallen.seconds)}: {fallen.code}: {fallen.headline}",
             f"  {_place(fallen.span, here)}",
         )
 
@@ -210,9 +210,9 @@ def _lazily(console: Console, here: str) -> None:
             console.print()
             console.print(Text(title, "bold"))
             for (what, line), times in lines.most_common(_SHOWN):
-                console.print(Text(f"  {times:,} times  {what}  {os.path.relpath(line, here)}"))
+                console.print(Text(f"  {_count(times, 'time')}  {what}  {os.path.relpath(line, here)}"))
     if counts.compiles:
-        console.print(Text(f"  {counts.compiles} programs for them, {_seconds(counts.seconds)}"))
+        console.print(Text(f"  {_count(counts.compiles, 'program')} for them, {_seconds(counts.seconds)}"))
 
 
 def _seen(change: Change, here: str) -> Change:
@@ -223,6 +223,11 @@ def _seen(change: Change, here: str) -> Change:
 
 def _place(span: Span | None, here: str) -> str:
     return "" if span is None else f"{os.path.relpath(span.file, here)}:{span.line}"
+
+
+def _count(number: int, what: str) -> str:
+    """`1 call`, `1,200 calls`."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _seconds(seconds: float) -> str:

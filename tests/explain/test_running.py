@@ -76,6 +76,34 @@ def test_the_report(tmp_path: Path) -> None:
     assert "g ran as Python 2 times" in report and "PS601" in report and "script.py:20" in report
 
 
+def test_of_many_changes_the_first_are_told(tmp_path: Path) -> None:
+    report = written(
+        tmp_path,
+        """
+        import numpy as np
+        import pystage, time, warnings
+
+        warnings.simplefilter("ignore")
+
+        @pystage.compile
+        def f(x, tour):
+            return [x[:k] for k in tour]
+
+        @pystage.compile
+        def g(x):
+            return x + time.time()
+
+        f(np.ones(100), list(range(1, 50)))
+        f(np.ones(100), list(range(2, 51)))
+        g(np.ones(3))
+        """,
+    ).stderr
+    lines = " ".join(report.split())
+    assert "tour[0]: 1 → 2 (" in lines and "tour[2]: 3 → 4 (" in lines and "; 46 more" in lines
+    assert "tour[3]" not in lines
+    assert "g ran as Python 1 time," in lines and "1 call," in lines
+
+
 def test_a_script_that_raises(tmp_path: Path) -> None:
     done = run(tmp_path, "raise")
     assert done.returncode == 1
@@ -140,7 +168,7 @@ def test_an_interrupt_shows_the_line_of_the_script(tmp_path: Path) -> None:
     assert trace.startswith("Traceback (most recent call last):\n") and trace.endswith("\nKeyboardInterrupt")
     assert f'File "{tmp_path}/script.py", line 12, in <module>\n    f(np.ones(3))' in trace
     assert f"{ROOT}/pystage" not in trace
-    assert "f ran as Python 1 times" in report
+    assert "f ran as Python 1 time," in report
 
 
 def test_the_report_comes_last(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from .messages import Topic, is_heard, tell
 
 _MOST = 200
 """Of so many programs of one function it is kept why they were made."""
+_TOLD = 3
+"""So many changes that led to one program are told."""
 
 
 @dataclass(slots=True)
@@ -34,6 +36,12 @@ class Change:
         where = f", {self.span.file}:{self.span.line}" if self.span is not None else ""
         because = f" ({self.reason}{where})" if self.reason else ""
         return f"{self.what}: {self.old} → {self.new}{because}"
+
+
+def in_words(changes: Sequence[Change]) -> str:
+    """The changes as one sentence, of many the first."""
+    more = [f"{len(changes) - _TOLD} more"] if len(changes) > _TOLD else []
+    return "; ".join([*map(str, changes[:_TOLD]), *more])
 
 
 @dataclass(slots=True)
@@ -113,7 +121,7 @@ class Ledger:
         if len(account.made) < _MOST:
             account.made.append(Made(staged.takes_and_gives, changes))
         if number > 1:
-            reasons = "; ".join(map(str, changes)) or "it was given up for others"
+            reasons = in_words(changes) or "it was given up for others"
             tell(Topic.COMPILES, f"`{name}` is compiled again, {number} programs: {reasons}")
         else:
             tell(Topic.COMPILES, f"`{name}` is compiled: {staged.takes_and_gives}")
