@@ -9,8 +9,8 @@ from .diagnostic import Diagnostic, Note
 from .span import Span
 
 LENGTH = (
-    "make an array that is long enough from the start (`out = np.zeros(n)`), store into it (`out[count] = x`), and "
-    "count how many of its places are used"
+    "make an array that is long enough from the start (`out = np.zeros(n)`), store into it (`out[count] = x`), count "
+    "how many of its places are used, and return both: `out[:count]` is for after the call"
 )
 """What to do about a list whose length depends on values that are known only at run time."""
 

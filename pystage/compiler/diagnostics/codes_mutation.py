@@ -62,7 +62,7 @@ class CannotReturn(Diagnostic):
 
 
 _INSTEAD = {
-    "a selection": "return the array and the mask, and select after the call; or return what it sums up to",
+    "a selection": "return the array and the mask or the bounds, and select after the call; or return what it sums up to",
     "an iterator": "return a list: `list(…)` of it",
     "the function": "call it here and return what it gives, or return what it needs to be made after the call",
 }

@@ -25,6 +25,7 @@ from ..iteration.iterators import (
     iterator_of,
     iterators_in,
     object_items,
+    obstacle,
     rolled,
     steps,
     take_all,
@@ -232,7 +233,7 @@ def _counted_items(e: Engine, i: stage.For, iterable: Abstract) -> Iterator[Step
     """What a loop goes over whose number of trips is demanded."""
     parts = rolled(e, iterable)
     if parts is None:
-        raise DiagnosticError(NotIterable(span=i.span, what=describe(iterable, e.state)))
+        raise DiagnosticError(NotIterable(span=i.span, what=describe(obstacle(e, iterable), e.state)))
     trips = e.known(parts.length, "the number of trips of this loop")
     if trips > UNROLL_LIMIT:
         raise DiagnosticError(_too_many(e, i, trips))

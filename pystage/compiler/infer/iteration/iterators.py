@@ -474,6 +474,19 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
             return None
 
 
+def obstacle(engine: Engine, value: Abstract) -> Abstract:
+    """What no loop goes over: `value`, or what the iterator `value` goes over."""
+    match value:
+        case Enumerate(inner=inner) | Reversed(inner=inner):
+            inners: tuple[Abstract, ...] = (inner,)
+        case Zip(inners=inners) | Mapped(inners=inners):
+            pass
+        case _:
+            return value
+    found = [each for each in inners if steps(engine, each) is None and rolled(engine, each) is None]
+    return obstacle(engine, found[0]) if found else value
+
+
 def _rolled_range(engine: Engine, value: Range) -> Rolled:
     whole = known_range(value)
     if whole is not None:

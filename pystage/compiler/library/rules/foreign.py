@@ -165,7 +165,10 @@ TABLE: dict[str, Advice] = {
     "collections.Counter": Advice(_FRAME, "use a dict: `n[k] = n.get(k, 0) + 1`; `np.add.at(counts, x, 1)` counts integers"),
     "collections.defaultdict": Advice(_FRAME, "use a dict: `d.setdefault(key, []).append(x)`, or `d.get(key, 0)`"),
     "collections.OrderedDict": Advice(_FRAME, "use a dict, which keeps its order too"),
-    "collections.deque": Advice(_CONTAINER, "use a list, or an array and an index that goes round: `buf[i % n] = x`"),
+    "collections.deque": Advice(
+        _CONTAINER,
+        "use an array and an index that goes round: `buf[i % n] = x`; a queue has two, `buf[first % n]` is taken next",
+    ),
     "collections.ChainMap": Advice(_FRAME, "merge the dicts: `{**b, **a}`"),
     "collections.UserDict": Advice(_FRAME, "use a dict"),
     "heapq": Advice(

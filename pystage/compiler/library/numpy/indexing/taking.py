@@ -354,7 +354,10 @@ _REWRITES: dict[Any, str] = {
     np.nonzero: "use the mask itself: `x[mask] = v`, `x[mask].sum()`, `np.where(mask, x, y)`",
     np.flatnonzero: "use the mask itself: `x[mask] = v`, `x[mask].sum()`, `np.where(mask, x, y)`",
     np.argwhere: "use the mask itself: `x[mask] = v`, `x[mask].sum()`, `np.where(mask, x, y)`",
-    np.unique: "sort with `np.sort` and compare neighbours, or count with `np.add.at(counts, x, 1)`",
+    np.unique: (
+        "sort with `np.sort`, compare neighbours (`s[1:] != s[:-1]`), and go on with all of `s` and that mask; or count "
+        "with `np.add.at(counts, x, 1)`"
+    ),
     np.extract: "reduce `x[mask]` directly, as with `x[mask].sum()`",
     np.compress: "reduce `x[mask]` directly, as with `x[mask].sum()`",
     np.trim_zeros: "keep the zeros, or find the ends with `np.argmax(x != 0)`",
