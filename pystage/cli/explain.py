@@ -85,6 +85,8 @@ def run(options: argparse.Namespace) -> int:
         )
     if _CODE.fullmatch(options.target.upper()):
         return _page(options, options.target.upper())
+    if f"PS{options.target}" in codes():
+        raise UsageError(f"{options.target} names no function; the code is PS{options.target}")
     target = target_from(options)
     function: Any = target.function
     compiled = function if isinstance(function, CompiledFunction | BoundFunction) else compile(function)

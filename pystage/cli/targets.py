@@ -18,13 +18,14 @@ import inspect
 import os
 import sys
 import traceback
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType, TracebackType
 from typing import Any, NamedTuple
 
 from ..compiler.policy import is_own_file
+from ..runtime.arguments.abstract import spec
 from ..runtime.arguments.targets import Target as CallTarget
 from ..runtime.arguments.targets import target_of
 from ..runtime.function import BoundFunction, CompiledFunction
@@ -77,7 +78,11 @@ def declare(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     parser.add_argument(
         "target", nargs=nargs, metavar="TARGET", help="module:function or path/file.py::function"
     )
-    parser.add_argument("--args", metavar="EXPRESSIONS", help="the arguments, evaluated in the module")
+    parser.add_argument(
+        "--args",
+        metavar="EXPRESSIONS",
+        help="the arguments, evaluated in the module, such as \"spec('f64[3]'), 2\"",
+    )
     parser.add_argument(
         "--arg",
         metavar="NAME=WHAT",
@@ -139,6 +144,8 @@ def find(target: str) -> Found:
         place, separator, name = target.partition(":")
         if not separator:
             raise UsageError(_without_function(target))
+        if Path(place).is_file():
+            raise UsageError(f"a function of a file is named by two colons: {place}::{name}")
         module = _imported(lambda: importlib.import_module(place), place)
     found: Any = module
     owner = None
@@ -146,7 +153,7 @@ def find(target: str) -> Found:
         inner = getattr(found, part, None)
         if inner is None:
             where = ".".join([place, *name.split(".")[:i]])
-            raise UsageError(f"there is no `{part}` in {where}{_nearest(part, dir(found))}")
+            raise UsageError(f"there is no `{part}` in {where}{_functions_like(part, found)}")
         is_method = isinstance(found, type) and needs_instance(inspect.getattr_static(found, part))
         owner = found if is_method else None
         found = inner
@@ -162,6 +169,20 @@ def find(target: str) -> Found:
     return Found(found, module, owner)
 
 
+def _functions_like(name: str, holder: Any) -> str:
+    """Which functions and classes a module defines, or a class has, that are called nearly so; where none is, the first."""
+    names = [n for n in dir(holder) if not n.startswith("_") and callable(getattr(holder, n, None))]
+    if isinstance(holder, ModuleType):
+        names = [n for n in names if getattr(getattr(holder, n), "__module__", None) == holder.__name__]
+    return _nearest(name, names) or _first([f"`{n}`" for n in names])
+
+
+def _first(names: Sequence[str]) -> str:
+    """What there is, of many the first."""
+    further = f", and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"; there is {', '.join(names[:3])}{further}" if names else ""
+
+
 def _without_function(target: str) -> str:
     """What to write in place of a target that names no function: one of the file, where it is one."""
     path = Path(target)
@@ -172,9 +193,7 @@ def _without_function(target: str) -> str:
     except (SyntaxError, ValueError):
         return f"{target!r} names a file and no function in it"
     names = [f"{target}::{node.name}" for node in body if isinstance(node, ast.FunctionDef)]
-    further = f", and {len(names) - 3} more" if len(names) > 3 else ""
-    there = f"; there is {', '.join(names[:3])}{further}" if names else ""
-    return f"{target!r} names a file and no function in it{there}"
+    return f"{target!r} names a file and no function in it{_first(names)}"
 
 
 def needs_instance(member: Any) -> bool:
@@ -385,8 +404,11 @@ _CALL = "_pystage_arguments("
 
 
 def _evaluate(text: str, module: ModuleType, option: str, call: str = "") -> Any:
-    """The value of an expression in the module; after `call`, the arguments of a call as positional and keyword ones."""
-    namespace = {**vars(module), "_pystage_arguments": lambda *args, **kwargs: (args, kwargs)}
+    """The value of an expression in the module, where `spec` is `pystage.spec` if it is nothing of the module's own.
+
+    After `call`, the arguments of a call as positional and keyword ones.
+    """
+    namespace = {"spec": spec, **vars(module), "_pystage_arguments": lambda *args, **kwargs: (args, kwargs)}
     try:
         code = compile(f"{call}{text})" if call else text, "<expression>", "eval")
     except SyntaxError as error:

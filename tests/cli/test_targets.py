@@ -164,7 +164,10 @@ REFUSED: dict[str, tuple[list[str], str]] = {
                      "targeted.py::predict, targeted.py::plain, targeted.py::wrong, and 2 more"),
     "no source": (["math:sqrt"], "`sqrt` of math is written in C: there is no Python source to explain"),
     "no such function": (["targeted.py::predct"], "there is no `predct` in targeted.py; there is `predict`"),
-    "nothing like it": (["targeted.py::zzz"], "there is no `zzz` in targeted.py"),
+    "nothing like it": (
+        ["targeted.py::zzz"],
+        "there is no `zzz` in targeted.py; there is `Layer`, `Model`, `compiled`, and 3 more",
+    ),
     "no such method": (["targeted:Model.aply"], "there is no `aply` in targeted.Model; there is `apply`"),
     "a class": (["targeted.py::Model"], "`Model` of targeted.py is no function but a class: name one of its methods"),
     "a number": (["targeted.py::SIZE"], "`SIZE` of targeted.py is no function but of type int"),
@@ -251,4 +254,4 @@ def test_a_module_that_is_no_python_and_one_that_exits(tmp_path: Path) -> None:
 
 def test_the_exit_status_is_2(module: Path, capsys: Any) -> None:
     assert main(["explain", "targeted.py::zzz"]) == 2
-    assert capsys.readouterr().err == "pystage: there is no `zzz` in targeted.py\n"
+    assert capsys.readouterr().err.startswith("pystage: there is no `zzz` in targeted.py; there is `Layer`")
