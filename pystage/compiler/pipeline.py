@@ -20,8 +20,8 @@ from .diagnostics.codes_constant import ProgramTooLarge
 from .diagnostics.codes_runtime import ValueNotGiven
 from .diagnostics.errors import StagingError
 from .diagnostics.span import Span
-from .hlo.builder import Builder
-from .hlo.ir import Function, Op
+from .hlo.ir import Function, Op, Region
+from .hlo.rewrite import Copier
 from .ops import Constant
 from .passes.branch_folding import fold_branches
 from .passes.cost_model import check_size
@@ -172,10 +172,10 @@ def finished(
     program, simplified = _proved(program, simplify(program.function))
     simplified = in_place(simplified)
     check_size(simplified.function, program.multiplied)
-    _give_something(simplified.function)
+    function = _with_result(simplified.function)
     weak = frozenset(o.index for o in outputs(program) if o.form is Form.JAX and o.weak)
     printed = program.printed is not None
-    return Staged(name, span, program, simplified.function, simplified.kept, weak, static, demands, printed)
+    return Staged(name, span, program, function, simplified.kept, weak, static, demands, printed)
 
 
 def _proved(program: Program, simplified: Simplified) -> tuple[Program, Simplified]:
@@ -189,8 +189,7 @@ def _proved(program: Program, simplified: Simplified) -> tuple[Program, Simplifi
     if isinstance(code, Op) and isinstance(code.kind, Constant) and not code.kind.data.any():
         certain = [replace(m, unless=()) for m in program.mutations if m.only is None]
         program = replace(program, failure=None, mutations=tuple(certain))
-        body.results = body.results[: failure.first]
-        simplified = simplify_again(simplified, simplified.function.rewritten(body))
+        simplified = simplify_again(simplified, simplified.function, slice(failure.first))
     return program, simplified
 
 
@@ -252,11 +251,16 @@ def _answer(
     demands[place] = Demand(place, where, value, need.span, need.reason)
 
 
-def _give_something(function: Function) -> None:
-    """Adds a result where there is none but something must run: JAX leaves out what gives nothing."""
-    body = function.body
-    if body.ops and not body.results:
-        body.results = (Builder(body).op(Constant(np.asarray(False))),)
+def _with_result(function: Function) -> Function:
+    """The function with a result where it has none but something must run: JAX leaves out what gives nothing."""
+    old = function.body
+    if old.results or not old.ops:
+        return function
+    copier, made = Copier(), Region(function.param_types)
+    with copier.b.isolated(made):
+        copier.fill(old, made)
+        made.results = (copier.b.op(Constant(np.asarray(False))),)
+    return function.rewritten(made)
 
 
 def outputs(program: Program) -> Iterator[Output]:

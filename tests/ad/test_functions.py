@@ -9,6 +9,8 @@ import pystage
 from pystage.compiler.ad.forward import Forward
 from pystage.compiler.ad.reverse import Reverse
 from pystage.compiler.hlo.interpret import interpret
+from pystage.compiler.hlo.ir import Region
+from pystage.compiler.hlo.rewrite import Copier
 from pystage.compiler.hlo.verify import verify
 from pystage.compiler.passes.simplify import simplify
 
@@ -20,9 +22,12 @@ IDS = [f"{function.__name__}-{i}" for i, (function, _) in enumerate(PROGRAMS)]
 def typed(function, args):
     """The typed program of a function, which takes the arguments in their order."""
     typed = pystage.compile(function).lower(*args).staged.program.function
+    copier, body = Copier(), Region(typed.param_types)
+    with copier.b.isolated(body):
+        copier.fill(typed.body, body)
     # What says whether the program raised is no number to differentiate.
-    typed.body.results = typed.body.results[:1]
-    return typed
+    body.results = body.results[:1]
+    return typed.rewritten(body)
 
 
 def differences(function, args, directions, step=1e-6):

@@ -16,6 +16,7 @@ come to nothing, not to NaN. So it is (`strict`) in such functions and in all th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -55,27 +56,45 @@ class Reverse:
     def __init__(self) -> None:
         self.activity = Activity()
         self.silencing = Silencing()
-        self._linear: dict[tuple[Function, Mask], Linear] = {}
-        self._back: dict[tuple[Linear, Mask, Mask, bool], Backward] = {}
+        self._callees: dict[tuple[Function, Mask, Mask, bool], FunctionPullback] = {}
 
-    def linear(self, function: Function, params: Mask) -> Linear:
-        """The function with its tape."""
-        params = tuple([p and differentiable(t) for p, t in zip(params, function.param_types, strict=True)])
-        key = function, params
-        if key not in self._linear:
-            self._linear[key] = Linear(self.linear, self.activity, self.silencing, function, params)
-        return self._linear[key]
+    def pullback(
+        self, function: Function, params: Mask, results: Mask, strict: bool = False
+    ) -> FunctionPullback:
+        """The pullback of a callee, from these of its results to these of its parameters; made once."""
+        key = function, params, results, strict or function.catches
+        if key not in self._callees:
+            self._callees[key] = self._pullback(*key)
+        return self._callees[key]
 
-    def backward(self, linear: Linear, results: Mask, params: Mask, strict: bool = False) -> Backward:
-        """The way back through a callee, from these of its results to these of its parameters."""
-        key = linear, results, params, strict or linear.old.catches
-        if key not in self._back:
-            self._back[key] = Backward(self, *key)
-        return self._back[key]
+    def _pullback(self, old: Function, params: Mask, results: Mask, strict: bool) -> FunctionPullback:
+        vary = tuple([p and differentiable(t) for p, t in zip(params, old.param_types, strict=True)])
+        linear = Linear(self.activity, self.silencing, old, vary)
+        body = Region()
+        pull = Pullback(self, Builder(body), linear.varied, strict)
+        cotangents: Cotangent = {}
+        given = [v for v, r in zip(linear.body.results, results, strict=True) if r]
+        seeds = [body.add_param(v.type) for v in given]
+        for value, seed in zip(given, seeds, strict=True):
+            pull.send(cotangents, value, seed)
+        pull.tape(linear.tape, cotangents)
+        wanted = [v for v, p in zip(linear.body.params, params, strict=True) if p]
+        body.results = tuple([cotangents[v] if v in cotangents else pull.c.zeros(v.type) for v in wanted])
+        needed = residuals(body, Scope(linear.body))
+        substitute(body, {v: body.add_param(v.type) for v in needed})
+        computed = [v for v in needed if v.owner is not linear.body]
+        count = len(old.body.results)
+        places = [v.index if v.owner is linear.body else count + computed.index(v) for v in needed]
+        linear.body.results = (*linear.body.results, *computed)
+        return FunctionPullback(
+            old.rewritten(linear.body, "_forward") if computed else old,
+            old.rewritten(body, "_backward"),
+            [Residual(v.owner is linear.body, place) for v, place in zip(needed, places, strict=True)],
+        )
 
     def function(self, old: Function, params: Mask, results: Mask, strict: bool = False) -> Function:
         """`old` with the cotangents of these parameters, as a function of those of these results too."""
-        whole = Linear(self.linear, self.activity, self.silencing, old, params)
+        whole = Linear(self.activity, self.silencing, old, params)
         body = whole.body
         seeds = [body.add_param(t) for t, r in zip(old.result_types, results, strict=True) if r]
         cotangents: Cotangent = {}
@@ -89,32 +108,29 @@ class Reverse:
         return old.rewritten(body, "_vjp")
 
 
-class Backward:
-    """The way back through a callee as a function: of its residuals, then its results' cotangents.
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """A value of a callee that its pullback uses: a parameter, or a result of the forward function, by its index."""
 
-    `residuals` are values of the callee's copy: parameters of it, or further results of it.
+    is_param: bool
+    index: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionPullback:
+    """The pullback of a callee as a function, and what is called forward in the callee's place.
+
+    `forward` is the callee, with the residuals that it computes as further results. `backward` takes the cotangents of
+    the results, and then the `residuals`.
     """
 
-    def __init__(self, owner: Reverse, linear: Linear, results: Mask, params: Mask, strict: bool) -> None:
-        body = Region()
-        b = Builder(body)
-        pull = Pullback(owner, b, linear.varied, strict)
-        cotangents: Cotangent = {}
-        given = [v for v, r in zip(linear.body.results, results) if r]
-        seeds = [body.add_param(v.type) for v in given]
-        for value, seed in zip(given, seeds, strict=True):
-            pull.send(cotangents, value, seed)
-        pull.tape(linear.tape, cotangents)
-        wanted = [v for v, p in zip(linear.body.params, params) if p]
-        body.results = tuple([cotangents[v] if v in cotangents else pull.c.zeros(v.type) for v in wanted])
-        self.residuals = residuals(body, Scope(linear.body))
-        substitute(body, {v: body.add_param(v.type) for v in self.residuals})
-        self.made = linear.old.rewritten(body, "_backward")
-        own = [v for v in self.residuals if v.owner is not linear.body]
-        if own:
-            linear.body.results = (*linear.body.results, *own)
-            for call in linear.calls:
-                extend(call, [v.type for v in own])
+    forward: Function
+    backward: Function
+    residuals: Sequence[Residual]
+
+    def residuals_of(self, operands: Sequence[Value], results: Sequence[Value]) -> list[Value]:
+        """The residuals at a call of `forward`."""
+        return [(operands if r.is_param else results)[r.index] for r in self.residuals]
 
 
 class Pullback:
@@ -152,8 +168,8 @@ class Pullback:
                 self._ruled(step, kind.rule, given, cotangents)
             case Call(recompute=True):
                 self._again(step, given, cotangents)
-            case Call() if step.callee is not None:
-                self._call(step, step.callee, given, cotangents)
+            case Call(function=function):
+                self._call(step, function, given, cotangents)
             case _:
                 found = contributions(self.c, step.op, given)
                 if self._strict:
@@ -354,15 +370,19 @@ class Pullback:
         for i, contribution in zip(ways.wrt, sent, strict=True):
             self.send(cotangents, op.operands[i], contribution)
 
-    def _call(self, step: Step, callee: Linear, given: Sequence[Value | None], cotangents: Cotangent) -> None:
-        operands = step.op.operands
-        params = tuple([v in self.varied for v in operands])
-        results = tuple([ct is not None for ct in given][: len(callee.old.body.results)])
-        back = self._owner.backward(callee, results, params, self._strict)
-        inputs = dict(zip(callee.body.params, operands, strict=True))
-        outputs = dict(zip(callee.body.results, step.op.results, strict=True))
-        values = [ct for ct in given if ct is not None]
-        values += [inputs[v] if v in inputs else outputs[v] for v in back.residuals]
-        made = self.b.apply(Call(back.made), values)
-        for operand, ct in zip([v for v, p in zip(operands, params) if p], made.results, strict=True):
+    def _call(
+        self, step: Step, function: Function, given: Sequence[Value | None], cotangents: Cotangent
+    ) -> None:
+        op = step.op
+        params = tuple([v in self.varied for v in op.operands])
+        pullback = self._owner.pullback(
+            function, params, tuple([ct is not None for ct in given]), self._strict
+        )
+        if pullback.forward is not function:
+            op.kind = Call(pullback.forward)
+            extend(op, pullback.forward.result_types[len(op.results) :])
+        seeds = [ct for ct in given if ct is not None]
+        kept = pullback.residuals_of(op.operands, op.results)
+        made = self.b.apply(Call(pullback.backward), (*seeds, *kept))
+        for operand, ct in zip([v for v, p in zip(op.operands, params) if p], made.results, strict=True):
             self.send(cotangents, operand, ct)

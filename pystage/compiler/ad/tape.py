@@ -1,12 +1,12 @@
 """The way forward: a function copied, with a tape of what matters on the way back.
 
-In: a function, and which of its parameters vary. Out: a copy (`Linear.made`) whose values the way back may use, and
-for each of its regions the operations that vary, in their order.
+In: a function, and which of its parameters vary. Out: the body of a copy, which gets further results and carried values
+for what the pullback uses of it before it becomes a function, and for each of its regions the operations that vary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -29,7 +29,7 @@ class Tape:
 class Step:
     """One copied operation, in the region `holder`; `old` is what it is a copy of, in `source`.
 
-    `inner` are the tapes of its regions, `callee` the function that it calls. `quiet`: it has run before.
+    `inner` are the tapes of its regions. `quiet`: it has run before.
     """
 
     op: Op
@@ -37,38 +37,33 @@ class Step:
     source: Linear
     holder: Region
     inner: list[Tape] = field(default_factory=list)
-    callee: Linear | None = None
     quiet: bool = False
 
 
 class Linear:
-    """One function copied with its tape; `made` is the copy, and `calls` are the calls of it.
+    """One function copied with its tape; `body` is the copy, which is still to be made a function.
 
     `values` gives the latest copy of every value, and `varied` holds the copies that vary.
     """
 
     def __init__(
         self,
-        callee: Callable[[Function, Mask], Linear],
         activity: Activity,
         silencing: Silencing,
         old: Function,
         params: Mask,
     ) -> None:
-        self._callee = callee
         self._silencing = silencing
         self._quiet = False
         self._old_varied = activity.of(old.body, [v for v, p in zip(old.body.params, params) if p])
         self.old = old
         self.varied: set[Value] = set()
         self.values: dict[Value, Value] = {}
-        self.calls: list[Op] = []
         self.body = Region(old.param_types)
         self.b = Builder(self.body)
         self.define(old.body.params, self.body.params)
         self.tape = self.copy_ops(self.b, old.body, self.body)
         self.body.results = self.new(old.body.results)
-        self.made = old.rewritten(self.body, "_forward")
 
     def new(self, values: Iterable[Value]) -> tuple[Value, ...]:
         """The copies of values."""
@@ -113,22 +108,17 @@ class Linear:
         return tape
 
     def _copy_op(self, b: Builder, op: Op) -> Step:
-        kind, callee = op.kind, None
+        kind = op.kind
         if self._quiet and isinstance(kind, Call):
             kind = self._silencing.with_functions(kind)
         if isinstance(kind, Call) and not kind.recompute:
-            params = tuple([v in self._old_varied for v in op.operands])
-            if any(params) and kind.rule is not None:
-                kind = Call(kind.rule.ways.forward) if isinstance(kind.rule.ways, Ways) else kind
-            elif any(params):
-                callee = self._callee(kind.function, params)
-                kind = Call(callee.made)
+            ways = None if kind.rule is None else kind.rule.ways
+            if isinstance(ways, Ways) and not self._old_varied.isdisjoint(op.operands):
+                kind = Call(ways.forward)
         inner = [self.copy_region(b, r) for r in op.regions]
         types = [r.type for r in op.results] if not isinstance(kind, Call) else kind.function.result_types
         # Not by the builder, which would share what stands outside: the tape is of this region alone.
         made = Op(kind, self.new(op.operands), tuple(types), tuple([tape.region for tape in inner]), op.span)
         b.current.ops.append(made)
-        if callee is not None:
-            callee.calls.append(made)
         self.define(op.results, made.results[: len(op.results)])
-        return Step(made, op, self, b.current, inner, callee, self._quiet)
+        return Step(made, op, self, b.current, inner, self._quiet)

@@ -113,18 +113,18 @@ class Aliases:
 
 
 class Liveness:
-    """The operations and values that the program needs; `ops` and `values` hold them."""
+    """The operations and values that the program needs for `results`; `ops` and `values` hold them."""
 
-    def __init__(self, calls: CallGraph, aliases: Aliases) -> None:
+    def __init__(self, calls: CallGraph, aliases: Aliases, results: Iterable[Value]) -> None:
         self.ops: set[Op] = set()
         self.values: set[Value] = set()
         self._calls = calls
         self._aliases = aliases
         self._work: list[Value] = []
-        for function in calls.opaque:
+        self._mark_all(results)
+        for function in calls.opaque - {calls.entry}:
             self._mark_all(function.body.results)
-            if function is not calls.entry:
-                self._mark_all(function.body.params)
+            self._mark_all(function.body.params)
         for op in calls.impure:
             self._must_run(op)
         while self._work:

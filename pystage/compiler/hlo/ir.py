@@ -1,8 +1,8 @@
 """HLO IR: functions, regions, operations and values.
 
 A `Value` is made once, by an operation or as a parameter of a region. A region may use the values of the
-regions around it. Programs are made by `builder.Builder` and are not changed afterwards, except by
-`simplify`, which rewrites a function whole.
+regions around it. `builder.Builder` makes programs: a region and its operations are open until a `Function` is
+made of them, and immutable from then on. What changes a function makes another one.
 """
 
 from __future__ import annotations
@@ -81,8 +81,40 @@ class Region:
                 yield from region.walk()
 
 
+class _FinishedOp(Op):
+    """An operation of a function: it refuses to be changed."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"`{name}` of an operation that belongs to a function")
+
+
+class _FinishedRegion(Region):
+    """A region of a function: it refuses to be changed. Its operations and parameters are tuples."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"`{name}` of a region that belongs to a function")
+
+
+def _finish(region: Region) -> None:
+    """Makes a region, with all that it holds, immutable."""
+    if type(region) is _FinishedRegion:
+        return
+    ops = region.ops = tuple(region.ops)  # type: ignore[assignment]
+    region.params = tuple(region.params)  # type: ignore[assignment]
+    region.__class__ = _FinishedRegion
+    for op in ops:
+        if op.__class__ is Op:
+            op.__class__ = _FinishedOp
+        for inner in op.regions:
+            _finish(inner)
+
+
 class Function:
-    """A function: a region that uses no outer values, a name, and where it was defined.
+    """A function: a region that uses no outer values, a name, and where it was defined. Its body is immutable.
 
     `fence`: its calls stay calls down to the machine code, so that XLA fuses nothing across them. `catches`: it goes
     on after what it or a callee raises, or for lanes that have left, so that what it computes may be meant for nobody.
@@ -100,6 +132,7 @@ class Function:
         catches: bool = False,
         kernel: bool = False,
     ) -> None:
+        _finish(body)
         self.name = name
         self.body = body
         self.span = span

@@ -13,6 +13,7 @@ from dataclasses import replace
 from .builder import Builder
 from .ir import Function, Op, Region, Value
 from .op import HloOp
+from .types import ArrayType
 from .walk import function_operands
 
 
@@ -92,3 +93,21 @@ class Rewriter:
         """The same operation, with the rewritten forms of the functions among its static operands."""
         found = function_operands(kind)
         return replace(kind, **{n: self.function(v) for n, v in found.items()}) if found else kind
+
+
+class Copier(Rewriter):
+    """Copies of regions, whose callees stay as they are."""
+
+    def with_functions(self, kind: HloOp) -> HloOp:
+        return kind
+
+
+def with_params(function: Function, types: Sequence[ArrayType]) -> Function:
+    """A function that takes further parameters, which it does not read."""
+    old, made = function.body, Region((*function.param_types, *types))
+    copier = Copier()
+    copier.values.update(zip(old.params, made.params, strict=False))
+    with copier.b.isolated(made):
+        copier.ops(old)
+    made.results = copier.new_all(old.results)
+    return function.rewritten(made)

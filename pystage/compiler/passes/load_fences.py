@@ -134,9 +134,8 @@ class _Fencing(Rewriter):
         made = self._callees.get(old)
         if made is None:
             with self._within(_trip_of(old.body, self._buffers)):
-                made = super().rewritten(old)
-            made.fence = True
-            self._callees[old] = made
+                body = super().rewritten(old).body
+            made = self._callees[old] = Function(old.name, body, old.span, fence=True, catches=old.catches)
         return made
 
     def _load(self, op: Op) -> None:

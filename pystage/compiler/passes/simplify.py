@@ -28,20 +28,20 @@ class Simplified:
     kept: tuple[int, ...]
 
 
-def simplify(function: Function) -> Simplified:
-    """Rewrites `function` and all that it calls."""
+def simplify(function: Function, wanted: slice = slice(None)) -> Simplified:
+    """Rewrites `function` and all that it calls; the result has those of its results that are `wanted`."""
     calls = CallGraph(function)
     aliases = Aliases(calls)
-    live = Liveness(calls, aliases)
+    live = Liveness(calls, aliases, function.body.results[wanted])
     kept = tuple([i for i, p in enumerate(function.body.params) if p in live.values])
-    return Simplified(_Rewriter(calls, aliases, live).function(function), kept)
+    return Simplified(_Rewriter(calls, aliases, live).entry(wanted), kept)
 
 
-def simplify_again(before: Simplified, function: Function) -> Simplified:
+def simplify_again(before: Simplified, function: Function, wanted: slice = slice(None)) -> Simplified:
     """A rewritten function simplified, with the parameters that it still has of the first one."""
-    if function is before.function:
+    if function is before.function and wanted == slice(None):
         return before
-    after = simplify(function)
+    after = simplify(function, wanted)
     return Simplified(after.function, tuple([before.kept[i] for i in after.kept]))
 
 
@@ -59,15 +59,21 @@ class _Rewriter:
         """The places of `_known` in order of entry: leaving a region empties those of what was computed in it."""
         self._pure: dict[Function, bool] = {}
 
+    def entry(self, wanted: slice) -> Function:
+        """The rewritten program, with these of its results."""
+        entry = self._calls.entry
+        params = [p for p in entry.body.params if p in self._live.values]
+        return entry.rewritten(self._region(entry.body, params, entry.body.results[wanted]))
+
     def function(self, old: Function) -> Function:
-        """The rewritten `old`, made once."""
+        """The rewritten form of a callee, made once."""
         found = self._functions.get(old)
         if found is not None:
             return found
         known, journal, self._known, self._journal = self._known, self._journal, {}, []
         opaque = old in self._opaque
         params = [p for p in old.body.params if opaque or p in self._live.values]
-        results = [r for r in old.body.results if old is self._calls.entry or self._used(r)]
+        results = [r for r in old.body.results if self._used(r)]
         made = old.rewritten(self._region(old.body, params, results))
         self._known, self._journal = known, journal
         self._functions[old] = made

@@ -45,8 +45,7 @@ linear_p.multiple_results = True
 
 def _derived(staged: Staged, function: Function, first: int) -> Staged:
     """The program that gives the results of `function` from the `first` on; it takes all parameters."""
-    function.body.results = function.body.results[first:]
-    small = simplify(function)
+    small = simplify(function, slice(first, None))
     return replace(staged, function=small.function, kept=small.kept, weak=frozenset(), prints=False)
 
 

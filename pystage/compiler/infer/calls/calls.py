@@ -122,19 +122,21 @@ def _recursion_limit(engine: Engine, callee: Callee) -> int:
     return engine.callees.depth if count >= 8 * UNDECIDED_RECURSION else RECURSION_LIMIT
 
 
+Transform = Callable[[Replay, Sequence[Value]], Mapping[Value, Value]]
+"""Puts what a callee's function is made into into the program. It gets what the callee did and the values of its function's
+parameters at this call, and gives the values of the program that the function's results, and its parameters where they are
+others, stand for."""
+
+
 def call_transformed(
     engine: Engine,
     function: Abstract,
     args: Sequence[Abstract],
     kwargs: Mapping[str, Abstract],
-    transform: Callable[[Replay, Sequence[Value]], Sequence[Value]],
+    transform: Transform,
     may_draw: bool = False,
 ) -> Abstract:
-    """Calls any callable value as an HLO function of its own, which `transform` puts into the program.
-
-    `transform` gets what the callee did and the values of its function's parameters at this call, and gives
-    values for the results of that function.
-    """
+    """Calls any callable value as an HLO function of its own, which `transform` puts into the program."""
     replay, canonical = transformed(engine, function, args, kwargs, may_draw)
     return apply_transformed(engine, replay, canonical, transform)
 
@@ -191,7 +193,7 @@ def apply_transformed(
     engine: Engine,
     replay: Replay,
     canonical: Canonical,
-    transform: Callable[[Replay, Sequence[Value]], Sequence[Value]],
+    transform: Transform,
 ) -> Abstract:
     """Does what `transformed` has found, with what `transform` puts into the program."""
     return _apply(engine, replay, canonical, first=True, put=lambda actual: transform(replay, actual))
@@ -275,6 +277,10 @@ def _infer_callee(
     output = cast(OutputCell, changes[OUTPUT])
     made = _made(changes, kept, {*canonical.cells, *outer}) if state.next_cell > first_cell else {}
     free = _close(body)
+    left = [result, *reached.values(), *outer.values(), *made.values()]
+    left += [error] if error is not before else []
+    left += [output] if output is not printed else []
+    body.results = _results(body, left)
     function = HloFunction(
         engine.callees.fresh_name(activation.name),
         body,
@@ -303,7 +309,6 @@ def _infer_callee(
     if not replay.pure:
         engine.effects.functions.add(function)
     replay.splits = engine.splits != told
-    _note_results(replay)
     clean = (len(engine.errors.found), engine.errors.repeated) == errors
     return replay, clean and not scope.crossed
 
@@ -370,19 +375,10 @@ def _lift(value: Value, defined: set[Value], free: dict[Value, Value], body: Reg
     return free[value]
 
 
-def _note_results(replay: Replay) -> None:
-    """Makes every value of the callee that what it leaves behind mentions a result of its function."""
-    body = replay.function.body
-    contents: list[Content] = [
-        replay.result,
-        *replay.reached.values(),
-        *replay.outer.values(),
-        *replay.made.values(),
-    ]
-    contents += [cell for cell in (replay.error, replay.output) if cell is not None]
+def _results(body: Region, left: Sequence[Content]) -> tuple[Value, ...]:
+    """The results of a callee's function: every value that it computes and that what it leaves behind mentions."""
     own = {v for op in body.ops for v in op.results}
-    results = dict.fromkeys([v for c in contents for v in values_of(c) if v in own])
-    body.results = tuple(results)
+    return tuple(dict.fromkeys([v for content in left for v in values_of(content) if v in own]))
 
 
 def _apply(
@@ -390,25 +386,24 @@ def _apply(
     replay: Replay,
     canonical: Canonical,
     first: bool,
-    put: Callable[[list[Value]], Sequence[Value]] | None = None,
+    put: Callable[[Sequence[Value]], Mapping[Value, Value]] | None = None,
 ) -> Abstract:
     """Does what a callee did, on the values and cells of this call; `first`: of the call it was inferred for.
 
-    `put` puts the function into the program, where that is not a plain call. It may replace values among those
-    given for the parameters.
+    `put` puts the function into the program, where that is not a plain call: it gets the values of the parameters, and
+    says which values of the program those of the callee are.
     """
     state = engine.state
     if replay.splits:
         engine.note_split()
     body = replay.function.body
     actual = [*canonical.values, *replay.free]
-    results: Sequence[Value] = ()
+    mapping: dict[Value, Value] = dict(zip(body.params, actual, strict=True))
     if put is not None:
-        results = put(actual)
+        mapping.update(put(actual))
     elif body.results or not replay.pure:
         results = engine.b.apply(Call(replay.function), actual, pure=replay.pure).results
-    mapping: dict[Value, Value] = dict(zip(body.params, actual, strict=True))
-    mapping.update(zip(body.results, results))
+        mapping.update(zip(body.results, results, strict=True))
     cells = dict(zip(replay.parameters, canonical.cells, strict=True))
     for cell in replay.made:
         cells[cell] = state.cell_number()

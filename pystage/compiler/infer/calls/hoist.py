@@ -24,6 +24,7 @@ from ...diagnostics.span import Span
 from ...hlo.builder import Builder
 from ...hlo.ir import Function, Op, Region, Value
 from ...hlo.op import HloOp
+from ...hlo.rewrite import Copier
 from ...hlo.types import INT32, ArrayType
 from ...hlo.walk import callees
 from ...ops import Add, Call, Constant, Convert, DynamicSlice, Reshape, While
@@ -79,10 +80,26 @@ class _Level:
 
 @dataclass(slots=True, eq=False)
 class _Template:
-    """What a function draws: the steps, and the parameters that it got for them, after its own."""
+    """A function without its draws: the steps, in terms of `params`, and how many of them it got for the steps."""
 
+    function: Function
     steps: list[_Step]
-    params: list[Value]
+    params: Sequence[Value]
+    drawn: int
+
+
+class _LoopCopier(Copier):
+    """Copies of functions whose draws are being taken out, and of what is known of their loops."""
+
+    def __init__(self, loops: dict[Region, SourceLoop]) -> None:
+        super().__init__()
+        self._loops = loops
+
+    def region(self, old: Region) -> Region:
+        made = super().region(old)
+        if old in self._loops:
+            self._loops[made] = self._loops[old]
+        return made
 
 
 class Hoist:
@@ -186,7 +203,7 @@ class Hoist:
             elif not self._draws(op):
                 level.ops.append(op)
             elif isinstance(op.kind, Call):
-                steps += self._call(op, op.kind.function, level)
+                steps += self._call(op, op.kind, level)
             elif isinstance(op.kind, While):
                 steps += self._loop(op, level)
             else:
@@ -206,14 +223,19 @@ class Hoist:
             level.clock = level.build(Add(), level.clock, one)
         return _Perform(kind.action, op.operands[: kind.operands], result, op.span)
 
-    def _call(self, op: Op, function: Function, level: _Level) -> list[_Step]:
+    def _call(self, op: Op, kind: Call, level: _Level) -> list[_Step]:
         """A call of a function that draws: it gets the draws of this call."""
-        template = self._templates.get(function) or self._template(function)
-        inner = dict(zip(function.body.params, op.operands))
-        for param in template.params:
-            value = Value(param.type, function.body, 0)
+        function = kind.function
+        template = self._templates.get(function)
+        if template is None:
+            template = self._templates[function] = self._template(function)
+        count = len(op.operands)
+        inner = dict(zip(template.params, op.operands, strict=False))
+        for param in template.params[count : count + template.drawn]:
+            value = Value(param.type, template.function.body, 0)
             inner[param] = level.need(value)
             op.operands = (*op.operands, value)
+        op.kind = replace(kind, function=template.function)
         if level.clock is not None:
             op.operands = (*op.operands, level.clock)
             level.clock = Value(_COUNT, op, len(op.results))
@@ -222,17 +244,19 @@ class Hoist:
         return [_substituted(step, inner) for step in template.steps]
 
     def _template(self, function: Function) -> _Template:
-        body = function.body
-        template = self._templates[function] = _Template([], [])
-        level = _Level(functools.partial(_adopt, template.params))
+        body, copier = Region(function.param_types), _LoopCopier(self._origins.loops)
+        with copier.b.isolated(body):
+            copier.fill(function.body, body)
+        drawn: list[Value] = []
+        level = _Level(functools.partial(_adopt, drawn))
         start = level.clock = Value(_COUNT, body, 0) if self._timed else None
-        template.steps = self._region(body, level)
+        steps = self._region(body, level)
         body.ops = level.ops
-        for param in (*template.params, *([start] if start is not None else [])):
+        for param in (*drawn, *([start] if start is not None else [])):
             _own(param, body)
         if level.clock is not None:
             body.results = (*body.results, level.clock)
-        return template
+        return _Template(function.rewritten(body), steps, body.params, len(drawn))
 
     # -- loops
 

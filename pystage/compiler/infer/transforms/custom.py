@@ -78,7 +78,7 @@ def call_with_rule(
         return Tuple((result, Tuple(tuple(numbers))))
 
     replay, canonical = transformed(engine, Meaning("the function", with_numbers), args, kwargs)
-    part = Part(replay, [*canonical.values, *replay.free])
+    part = Part(replay, replay.function, [*canonical.values, *replay.free])
     key = _key(engine, custom, args, kwargs)
     rule = engine.custom_rules.open.get(key)
     if rule is None and replay.raises is None:
@@ -92,10 +92,11 @@ def call_with_rule(
         if isinstance(rule.ways, Ways) and len(part.actual) == len(canonical.values) + len(replay.free):
             again.ways = rule.ways
 
-    def put(replay: Replay, actual: Sequence[Value]) -> Sequence[Value]:
-        assert isinstance(actual, list)
-        actual += part.actual[len(actual) :]
-        return engine.b.apply(Call(replay.function, rule=rule), actual, pure=replay.pure).results
+    def put(replay: Replay, actual: Sequence[Value]) -> Mapping[Value, Value]:
+        if not replay.pure:
+            engine.effects.functions.add(part.function)
+        made = engine.b.apply(Call(part.function, rule=rule), part.actual, pure=replay.pure)
+        return dict(zip(replay.function.body.results, made.results, strict=True))
 
     whole = apply_transformed(engine, replay, canonical, put)
     assert isinstance(whole, Tuple)
@@ -204,12 +205,12 @@ class _Making:
 
         replay, canonical = transformed(engine, Meaning("the forward rule", with_numbers), positional, {})
         self._check(replay, "forward")
-        part = Part(replay, [*canonical.values, *replay.free])
+        part = Part(replay, replay.function, [*canonical.values, *replay.free])
         kept: dict[Value, Value] = {}
 
-        def put(replay: Replay, actual: Sequence[Value]) -> Sequence[Value]:
-            placeholders = [Value(r.type, Region(), 0) for r in replay.function.body.results]
-            kept.update(zip(placeholders, replay.function.body.results, strict=True))
+        def put(replay: Replay, actual: Sequence[Value]) -> Mapping[Value, Value]:
+            placeholders = {r: Value(r.type, Region(), 0) for r in replay.function.body.results}
+            kept.update((placeholder, result) for result, placeholder in placeholders.items())
             return placeholders
 
         whole = apply_transformed(engine, replace(replay, error=None), canonical, put)
@@ -247,7 +248,7 @@ class _Making:
 
         replay, canonical = transformed(engine, Meaning("the backward rule", with_numbers), args, {})
         self._check(replay, "backward")
-        return Part(replay, [*canonical.values, *replay.free])
+        return Part(replay, replay.function, [*canonical.values, *replay.free])
 
     def _matched(self, structure: Structure, ct: Abstract, where: str) -> list[Abstract]:
         """The numbers of a cotangent, one for each of the argument's; None for those that are zeros."""

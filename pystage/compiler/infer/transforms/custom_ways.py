@@ -14,6 +14,7 @@ import numpy as np
 from ...ad.calculus import Calculus
 from ...hlo.builder import Builder
 from ...hlo.ir import Function, Region, Value
+from ...hlo.rewrite import with_params
 from ...ops import Call, Constant, Ways
 from ...values.lattice import Array, Tuple
 from ..calls.summaries import Replay
@@ -21,15 +22,14 @@ from ..calls.summaries import Replay
 
 @dataclass(slots=True, eq=False)
 class Part:
-    """One of the three functions, inferred: its HLO function, and the values that it is given at this call."""
+    """One of the three functions, inferred: its HLO function, and the values that it is given at this call.
+
+    The function with the rule takes all that the rule needs besides.
+    """
 
     replay: Replay
+    function: Function
     actual: list[Value]
-
-    @property
-    def function(self) -> Function:
-        """The HLO function."""
-        return self.replay.function
 
     def numbers(self) -> list[Array | None]:
         """The numbers that it gives beside its result, in its own terms; None for what is known."""
@@ -56,13 +56,14 @@ class Assembled:
         is_transpose: bool,
     ) -> Ways:
         """The ways. `kept` and `cotangents` say what the placeholders of the backward rule stand for."""
-        part, function = self._part, self._part.function
+        part = self._part
         own = [v for v in self._backward.actual if v not in kept and v not in cotangents]
         numbers = [v for v in leaves if v is not None]
-        for value in dict.fromkeys((*self._forward.actual, *own, *numbers)):
-            if value not in part.actual:
-                part.actual.append(value)
-                function.body.add_param(value.type)
+        known = set(part.actual)
+        more = [v for v in dict.fromkeys((*self._forward.actual, *own, *numbers)) if v not in known]
+        if more:
+            part.actual += more
+            part.function = with_params(part.function, [v.type for v in more])
         used = [v for v in self._backward.actual if v in kept]
         code = _code(self._forward.replay)
         residuals = [*dict.fromkeys([kept[v] for v in used]), *([] if code is None else [code])]
@@ -70,7 +71,7 @@ class Assembled:
         by_leaf = list(zip(leaves, self._backward.numbers(), strict=True))
         wrt = list(dict.fromkeys([leaf for leaf, ct in by_leaf if leaf is not None and ct is not None]))
         backward = self._way_back(kept, cotangents, seeds, list(dict.fromkeys(residuals)), wrt, by_leaf, code)
-        results = function.body.results
+        results = part.replay.function.body.results
         return Ways(
             forward,
             backward,
@@ -95,7 +96,7 @@ class Assembled:
         given = dict(
             zip(seeds, [_unless(b, None if code is None else by[code], n) for n in numbers], strict=True)
         )
-        results = zip(part.function.body.results, plain, strict=True)
+        results = zip(part.replay.function.body.results, plain, strict=True)
         body.results = (*[given.get(old, new) for old, new in results], *[by[r] for r in residuals])
         return Function(f"{part.function.name}_fwd", body, part.function.span)
 

@@ -202,22 +202,29 @@ _OPCODE = re.compile("`[a-z_]+`")
 
 
 Put = Callable[[Replay, list[Value], dict[Value, Value]], Sequence[Value]]
+"""Puts the derivative of a callee into the program: it gets the values of the parameters, and the parameters by
+placeholder, and gives the values of the callee's results."""
 
 
 def call_lifted(engine: Engine, function: Abstract, call: Lifted, kwargs: Named, put: Put) -> Abstract:
     """Calls a function with lifted arguments: `put` gets the parameters' values with and without placeholders."""
 
-    def transform(replay: Replay, actual: Sequence[Value]) -> Sequence[Value]:
-        assert isinstance(actual, list)
-        parameters = dict(zip(actual, replay.function.body.params, strict=True))
+    def transform(replay: Replay, actual: Sequence[Value]) -> Mapping[Value, Value]:
+        body = replay.function.body
+        parameters = dict(zip(actual, body.params, strict=True))
         by_leaf = {leaf: parameters[leaf] for leaf in call.leaves.actual if leaf in parameters}
-        actual[:] = [call.leaves.number(v) for v in actual]
+        numbers = [call.leaves.number(v) for v in actual]
         if replay.raises is not None:
-            return put_transformed(engine, replay, replay.function, actual)
-        try:
-            return put(replay, actual, by_leaf)
-        except NotDifferentiable as error:
-            raise DiagnosticError(_no_derivative(error, engine.b.span)) from None
+            results = put_transformed(engine, replay, replay.function, numbers)
+        else:
+            try:
+                results = put(replay, numbers, by_leaf)
+            except NotDifferentiable as error:
+                raise DiagnosticError(_no_derivative(error, engine.b.span)) from None
+        return {
+            **dict(zip(body.params, numbers, strict=True)),
+            **dict(zip(body.results, results, strict=True)),
+        }
 
     leaves = call.leaves
     before = {cell: engine.state.get(cell) for cell in leaves.fresh.values()}
@@ -284,8 +291,12 @@ def value_and_gradients(
         if output is None:
             gradients.update((leaf, c.zeros(leaf.type)) for leaf in by_leaf)
             return put_transformed(engine, replay, replay.function, actual)
-        if output not in body.results:
-            body.results = (*body.results, output)
+        if output not in body.results:  # it is a parameter
+            gradients.update(
+                (leaf, c.filled(leaf.type, 1) if param is output else c.zeros(leaf.type))
+                for leaf, param in by_leaf.items()
+            )
+            return put_transformed(engine, replay, replay.function, actual)
         wanted = set(by_leaf.values())
         made = Reverse().function(
             replay.function,
@@ -338,8 +349,6 @@ def directional(
 
     def put(replay: Replay, actual: list[Value], by_leaf: dict[Value, Value]) -> Sequence[Value]:
         body = replay.function.body
-        missing = [v for v in values_of(replay.result) if v not in body.results]
-        body.results = (*body.results, *dict.fromkeys(missing))
         leaf_of = {param: leaf for leaf, param in by_leaf.items()}
         leaf_params.update(by_leaf)
         mask = tuple([p in leaf_of for p in body.params])

@@ -55,9 +55,11 @@ def jacobians(
         output = _output(engine, replay, has_aux, entry)
         if output is None:
             return put_transformed(engine, replay, replay.function, actual)
-        if output not in body.results:
-            body.results = (*body.results, output)
         leaf_of = {param: leaf for leaf, param in by_leaf.items()}
+        if output not in body.results:  # it is a parameter
+            if output in leaf_of:
+                columns.append(_directions(c, wanted, leaf_of[output], lanes))
+            return put_transformed(engine, replay, replay.function, actual)
         forward, mask = Forward(), tuple([p in leaf_of for p in body.params])
         moved = forward.function(replay.function, mask)
         directions = [_directions(c, wanted, leaf_of[p], lanes) for p in body.params if p in leaf_of]

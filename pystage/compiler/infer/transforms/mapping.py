@@ -203,15 +203,13 @@ def mapped(
     def one(ctx: Context, *inner: Abstract, **rest: Abstract) -> Abstract:
         return _Result(cast(Engine, ctx), given.is_jax).of(engine.call(function, inner, rest))
 
-    def put(replay: Replay, actual: Sequence[Value]) -> Sequence[Value]:
-        assert isinstance(actual, list)
+    def put(replay: Replay, actual: Sequence[Value]) -> Mapping[Value, Value]:
         if replay.reached or replay.outer:
             raise DiagnosticError(StoreInMapped(span=_place_of_change(replay) or engine.b.span))
         if replay.output is not None:
             raise DiagnosticError(_not_mapped("print", engine.b.span))
         flags = tuple([v in given.actual for v in actual])
-        actual[:] = [given.actual.get(v, v) for v in actual]
-        return _apply_to_all(engine, batch, replay, actual, flags)
+        return _apply_to_all(engine, batch, replay, [given.actual.get(v, v) for v in actual], flags)
 
     result = call_transformed(engine, Meaning("one lane", one), own, named, put)
     return _Axes(engine).moved(result, out_axes)
@@ -234,7 +232,7 @@ def _not_mapped(name: str, span: Span | None) -> NotServed:
 
 def _apply_to_all(
     engine: Engine, batch: Batch, replay: Replay, actual: Sequence[Value], flags: tuple[bool, ...]
-) -> Sequence[Value]:
+) -> Mapping[Value, Value]:
     """Puts the function of all lanes into the program; of what it raises, what the first lane raises."""
     function, body = replay.function, replay.function.body
     stand_in: dict[Value, Value] = {}
@@ -258,17 +256,16 @@ def _apply_to_all(
     known = {**given, **by}
     if stand_in and isinstance(code, Value) and known[code][1]:
         first = _first_raised(engine, known[code][0], batch.lanes)
-    found = [
-        of_all_lanes(c, value, flag, batch.lanes, old.type.static_shape) for old, (value, flag) in by.items()
-    ]
-    for old in stand_in:
+    found = dict(zip(body.params, actual, strict=True))
+    for old, (value, flag) in by.items():
+        found[old] = of_all_lanes(c, value, flag, batch.lanes, old.type.static_shape)
+    for old, placeholder in stand_in.items():
         value, flag = known[old]
         if flag:
             shape = old.type.static_shape
             zero = engine.b.op(Constant(np.asarray(0, INT64)))
             value = c.reshape(c.dynamic_slice(value, [first, *[zero] * len(shape)], (1, *shape)), shape)
-        found.append(value)
-    body.results = (*body.results, *stand_in.values())
+        found[placeholder] = value
     return found
 
 

@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from ...ad.calculus import Calculus, differentiable
-from ...ad.reverse import Backward, Reverse
+from ...ad.reverse import FunctionPullback, Reverse
 from ...hlo.ir import Value
 from ...library.context import Context
 from ...ops import Call, Constant
@@ -49,7 +49,7 @@ def flattened(engine: Engine, value: Abstract) -> tuple[Structure, list[Array | 
 class _Way:
     """The way back through one call: what it needs, and which cotangents it takes and gives."""
 
-    back: Backward
+    back: FunctionPullback
     residuals: list[Value]
     seeds: list[Value]
     """The results of the callee that have cotangents, in its own terms."""
@@ -57,6 +57,8 @@ class _Way:
     """By number of the result: the callee's result that it is; None for what is known."""
     params: list[Value]
     """The values of the callee's parameters that get cotangents, as placeholders."""
+    passed: dict[Value, Value]
+    """By number of the result that is a parameter, in the callee's own terms: the parameter's placeholder."""
 
 
 def pulled_back(
@@ -84,29 +86,24 @@ def pulled_back(
         body = replay.function.body
         numbers = cast(Tuple, cast(Tuple, replay.result).items[1]).items
         leaves = [n.value if isinstance(n, Array) else None for n in numbers]
-        missing = [v for v in leaves if v is not None and v not in body.results]
-        body.results = (*body.results, *dict.fromkeys(missing))
         count = len(body.results)
         leaf_of = {param: leaf for leaf, param in by_leaf.items()}
         mask = tuple([p in leaf_of and differentiable(p.type) for p in body.params])
         reverse = Reverse()
-        linear = reverse.linear(replay.function, mask)
         wanted = set(leaves)
-        flags = tuple(
-            [old in wanted and new in linear.varied for old, new in zip(body.results, linear.body.results)]
-        )
-        back = reverse.backward(linear, flags, mask)
-        require_drawn_once(replay.function, (linear.made, back.made))
-        results = put_transformed(engine, replay, linear.made, actual)
-        inputs = dict(zip(linear.body.params, actual, strict=True))
-        outputs = dict(zip(linear.body.results, results, strict=True))
+        varied = reverse.activity.results(replay.function, mask)
+        flags = tuple([r in wanted and v for r, v in zip(body.results, varied, strict=True)])
+        back = reverse.pullback(replay.function, mask, flags)
+        require_drawn_once(replay.function, (back.forward, back.backward))
+        results = put_transformed(engine, replay, back.forward, actual)
         ways.append(
             _Way(
                 back,
-                [inputs[v] if v in inputs else outputs[v] for v in back.residuals],
+                back.residuals_of(actual, results),
                 [v for v, flag in zip(body.results, flags) if flag],
                 leaves,
                 [leaf_of[p] for p, m in zip(body.params, mask) if m],
+                {p: leaf_of[p] for p, m in zip(body.params, mask) if m and p in wanted},
             )
         )
         return results[:count]
@@ -135,7 +132,7 @@ def _cotangents(
     found: dict[Value, Value] = {}
     for leaf, number in zip(way.leaves, numbers, strict=True):
         value = engine.b.op(Constant(np.asarray(number.value))) if isinstance(number, Const) else number.value
-        if leaf is None or leaf not in way.seeds:
+        if leaf is None or (leaf not in way.seeds and leaf not in way.passed):
             continue
         if value.type.shape != leaf.type.shape:
             engine.raise_(
@@ -147,9 +144,12 @@ def _cotangents(
         value = c.convert(value, leaf.type.dtype)
         found[leaf] = c.add(found[leaf], value) if leaf in found else value
     seeds = [found[v] if v in found else c.zeros(v.type) for v in way.seeds]
-    made = engine.b.apply(Call(way.back.made), [*seeds, *way.residuals]).results
+    made = engine.b.apply(Call(way.back.backward), [*seeds, *way.residuals]).results
     by = {leaf: c.zeros(leaf.type) for leaf in call.leaves.actual}
     by.update(zip(way.params, made, strict=True))
+    for param, leaf in way.passed.items():
+        if param in found:
+            by[leaf] = c.add(by[leaf], found[param])
     return Tuple(tuple(call.filled(by)))
 
 
@@ -158,7 +158,8 @@ def recomputed(
 ) -> Abstract:
     """A plain call whose way back keeps nothing but the arguments."""
 
-    def put(replay: Replay, actual: Sequence[Value]) -> Sequence[Value]:
-        return engine.b.apply(Call(replay.function, recompute=True), actual, pure=replay.pure).results
+    def put(replay: Replay, actual: Sequence[Value]) -> Mapping[Value, Value]:
+        made = engine.b.apply(Call(replay.function, recompute=True), actual, pure=replay.pure)
+        return dict(zip(replay.function.body.results, made.results, strict=True))
 
     return call_transformed(engine, function, args, kwargs, put)
