@@ -34,7 +34,7 @@ _CODE = re.compile(r"PS\d{3}")
 MEANINGS = {
     Mark.STAGED: "a part of the program, which works on what only the run knows",
     Mark.CONSTANT: "done once while compiling; costs nothing in a call",
-    Mark.UNROLLED: "a loop of which the program has each of the n trips; a staged loop is one loop",
+    Mark.UNROLLED: "a loop of which the program has each of the n trips, or what is known in each; a staged loop is one",
     Mark.JAX: "calls a function that JAX traces, as a part of the program",
     Mark.REFUSED: "refused, or needs something that is",
     Mark.RAISES: "raises whenever the program gets there",

@@ -20,7 +20,7 @@ class Mark(enum.Enum):
 
     STAGED = "staged"  # it works on what only the run knows, in the program
     CONSTANT = "constant"  # it was done while compiling, once
-    UNROLLED = "unrolled"  # a loop of which the program has every trip
+    UNROLLED = "unrolled"  # a loop of which the program has every trip, or what is known in each of them
     JAX = "through JAX"  # it calls a function that JAX traces, as a part of the program
     REFUSED = "not staged"
     RAISES = "raises"  # whatever the values are
@@ -96,7 +96,9 @@ class _Marks:
             places | trail.refused if problems and of_problems is Mark.REFUSED else places
         )
         self._rolled = {s.place for s in trail.loops() if s.trips is None}
-        self._trips: dict[Place, int] = {s.place: s.trips for s in trail.loops() if s.trips is not None}
+        written = [(s, s.trips) for s in trail.loops() if s.trips is not None]
+        self._trips: dict[Place, int] = {s.place: trips for s, trips in written}
+        self._written: set[Place] = {place for s, _ in written for place in s.inside}
 
     def lines(self, function: stage.Function) -> tuple[SourceLine, ...]:
         """The lines of a function."""
@@ -124,7 +126,7 @@ class _Marks:
         if total or place in self._trail.computed or place in self._rolled:
             return Mark.STAGED
         if place in self._trail.reached:
-            return Mark.CONSTANT
+            return Mark.UNROLLED if place in self._written else Mark.CONSTANT
         if not holds_instructions:
             return Mark.NONE
         return Mark.UNKNOWN if self._refused and self._of_problems is Mark.REFUSED else Mark.SKIPPED

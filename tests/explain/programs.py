@@ -224,3 +224,17 @@ def in_a_pass_that_is_dropped(x):
         if x[0] > 9:
             break
     return np.array(history), began
+
+
+counted = 0
+
+
+def counts_its_calls(x):
+    global counted
+    counted += 1
+    last = None
+    for i in [0, 1]:
+        k = i + 1
+        last = k
+        x = x[k:]
+    return x, last

@@ -209,3 +209,10 @@ def test_the_headline_of_what_certainly_raises() -> None:
     assert first.startswith("whatever the values are, product(float64[") and first.endswith(
         " raises ValueError"
     )
+
+
+def test_what_each_trip_of_an_unrolled_loop_knows_is_no_constant() -> None:
+    found = marks(listing(pystage.compile(programs.counts_its_calls).explain(X[0]), "counts_its_calls"))
+    assert found["last = None"] == "constant"
+    assert found["for i in [0, 1]:"] == found["k = i + 1"] == found["last = k"] == "unrolled"
+    assert found["counted += 1"] == "staged"

@@ -300,8 +300,11 @@ def _reasons(origins: Origins, value: Value, blockers: list[Value]) -> tuple[Not
             text = "the value comes from this" if each is crossed else "it depends on this"
             text = f"{text}, which is computed at run time"
             notes.setdefault(each.owner.span, Note(text, each.owner.span, text))
-        elif each in origins.names:
-            notes.setdefault(None, Note(f"it depends on the values of `{origins.names[each]}`"))
+    names = [f"`{origins.names[each]}`" for each in (crossed, *blockers) if each in origins.names]
+    if names:
+        *others, last = dict.fromkeys(names)
+        listed = f"{', '.join(others)} and {last}" if others else last
+        notes.setdefault(None, Note(f"it depends on the values of {listed}"))
     return tuple(notes.values())
 
 

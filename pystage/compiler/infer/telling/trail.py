@@ -34,9 +34,13 @@ Place = tuple[str, int]
 
 @dataclass(slots=True)
 class LoopSeen:
-    """A loop of the source. `trips`: of one that is written out, how many; None for one that is a loop of the program."""
+    """A loop of the source, and the places in it.
+
+    `trips`: of one that is written out, how many; None for one that is a loop of the program.
+    """
 
     place: Place
+    inside: frozenset[Place]
     trips: int | None
 
 
@@ -118,6 +122,7 @@ class Trail:
         self.reached.add(place)
         if place not in self.computed and (
             (frame.undecided and isinstance(instr, stage.Raise))
+            or (isinstance(instr, stage.Store) and instr.scope is stage.Scope.GLOBAL)
             or any(_is_computed(self._inference.state, (frame.id, name)) for name in _read_by(instr))
         ):
             self.computed.add(place)
@@ -206,12 +211,16 @@ class Trail:
         """The loops that were run."""
         done = [] if self._watched is None else self._watched.effort.loops()
         return [
-            LoopSeen((loop.span.file, loop.span.line), times if written else None)
+            LoopSeen(_place(loop), frozenset(map(_place, walk([loop]))), times if written else None)
             for loop, written, times in done
         ]
 
     def _functions(self) -> list[Function]:
         return [] if self._watched is None else functions(Function("", self._watched.root))
+
+
+def _place(instr: stage.Instr) -> Place:
+    return instr.span.file, instr.span.line
 
 
 def _read_by(instr: stage.Instr) -> Iterator[str]:
