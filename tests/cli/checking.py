@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import linecache
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -58,6 +59,7 @@ def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Check
             path = tmp_path / f"{name}.py"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(textwrap.dedent(content) if name != "checked" else content)
+        linecache.checkcache()  # each test has another folder, and its files the same relative names
         status = main(["check", *paths, "--format", format, *options])
         captured = capsys.readouterr()
         return Checked(status, captured.out, captured.err)
