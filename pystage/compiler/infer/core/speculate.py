@@ -1,7 +1,7 @@
 """Trying something and taking it back: the one way to do so.
 
     with speculate(engine) as trial:            taken back at its end, unless it says `trial.commit()`
-    with commit_unless(engine, KindByPath):     taken back only if it ends in this exception
+    with commit_unless(engine, NeedsSplit):     taken back only if it ends in this exception
 
 Taken back are the store of slots, the operations that were built into the region at hand, the facts that were learnt,
 the diagnostics, and all else that its class declares so (`compiler/speculation.py`). What only grows stays: functions
