@@ -15,9 +15,9 @@ from pystage.runtime.lowering import Lowered
 
 
 class Watch:
-    """The engines of one staging, and its result."""
+    """The engines of one staging, and its result; `refused`: the code that it ends with instead."""
 
-    def __init__(self, function: Callable[..., Any], *args: Any) -> None:
+    def __init__(self, function: Callable[..., Any], *args: Any, refused: str | None = None) -> None:
         self.engines: list[Interpreter] = []
         watch = self
 
@@ -28,12 +28,21 @@ class Watch:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(entry, "Interpreter", Watched)
-            self.lowered: Lowered = pystage.compile(function).lower(*args)
+            if refused is None:
+                self.lowered: Lowered = pystage.compile(function).lower(*args)
+            else:
+                with pytest.raises(pystage.StagingError, match=refused):
+                    pystage.compile(function).lower(*args)
 
     @property
     def body_passes(self) -> list[int]:
         """How often the body of each loop was inferred, by the last engine."""
         return [times for _, written, times in self.engines[-1].effort.loops() if not written]
+
+    @property
+    def trips(self) -> list[int]:
+        """How many trips of each loop were written out, by the last engine."""
+        return [times for _, written, times in self.engines[-1].effort.loops() if written]
 
     @property
     def callees(self) -> list[str]:

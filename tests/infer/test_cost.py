@@ -148,3 +148,47 @@ def test_an_index_that_must_be_known_unrolls_its_loop() -> None:
     assert len(watch.engines) == 2
     assert "while" not in watch.lowered.instruction_counts().by_opcode
     check(unrolled, 2.0)
+
+
+def greedy(dist):
+    left = set(range(1, len(dist)))
+    tour = [0]
+    while left:
+        nearest = min(left, key=lambda c: dist[tour[-1], c])
+        tour.append(nearest)
+        left.remove(nearest)
+    return tour
+
+
+def greedy_from_each(dist):
+    return [greedy(dist) for _ in range(len(dist))]
+
+
+@pytest.mark.parametrize("function", [greedy, greedy_from_each])
+def test_a_loop_whose_end_is_refused_is_not_written_out_further(function: Callable[[Any], Any]) -> None:
+    watch = Watch(function, np.ones((4, 4)), refused="PS401")
+    assert watch.trips[-1] == 1
+
+
+def counted_down(x):
+    left = [1.0, 2, 3.5]
+    while left:
+        x = x * left.pop()
+    return x
+
+
+def test_a_loop_whose_end_is_known_is_written_out() -> None:
+    assert Watch(counted_down, 2.0).trips == [3]
+    check(counted_down, 2.0)
+
+
+def smallest_again(x, times):
+    xs = [x, x + 1.0]
+    while len(xs) < times:
+        xs.append(min(xs, key=lambda each: each * x))
+    return xs
+
+
+def test_operations_that_are_there_already_count_as_steps() -> None:
+    steps = [Watch(lambda x, n=n: smallest_again(x, n), 0.5).engines[-1].effort.steps for n in (20, 40, 80)]
+    assert steps[2] - steps[1] > 3 * (steps[1] - steps[0])  # each trip compares all elements once more

@@ -26,6 +26,8 @@ _DEEP = 400
 """So many operations are followed from one question."""
 _NESTED = 3
 """So many nested loops are looked through twice, and so many choices after each other with what their conditions say."""
+_OPERANDS_PER_STEP = 16
+"""So many operands of one operation count as one more step."""
 _NEAR = 24
 """So many values before a value are looked at for facts that may say more of it than what is remembered."""
 
@@ -76,8 +78,8 @@ class Intervals:
         }
     )
 
-    def __init__(self, step: Callable[[], None] = lambda: None, most: float = float("inf")) -> None:
-        self._told = step  # of each value that is found out, or looked at again
+    def __init__(self, step: Callable[..., None] = lambda steps=1: None, most: float = float("inf")) -> None:
+        self._told = step  # of each value that is found out, or looked at again; of many operands, of how many more steps
         self._left = most
         """So many values may be found out or looked at again; of others nothing is known then."""
         self.facts: list[Facts] = [{}]
@@ -195,6 +197,7 @@ class Intervals:
             return self(op.operands[value.index])
         if len(op.results) != 1 or op.regions:
             return full(dtype)
+        self._told(len(op.operands) // _OPERANDS_PER_STEP)
         return transfer(op, [self(v) for v in op.operands])
 
     def _reduced(self, op: Op, index: int) -> Interval:

@@ -62,7 +62,7 @@ class Builder:
         """The open regions, each with the operations in it that may be shared."""
         self.span: Span | None = None
         self.made = 0
-        """How many operations it has made, also those that were dropped."""
+        """How many operations it was asked for, also those that were there already, and those that were dropped."""
 
     @property
     def current(self) -> Region:
@@ -113,6 +113,7 @@ class Builder:
 
         `pure`: False if what `kind` calls must run each time.
         """
+        self.made += 1
         operands = tuple(operands)
         shareable = kind.pure and pure and not regions
         region, known = self.open[-1]
@@ -130,7 +131,6 @@ class Builder:
         results = (inferred,) if isinstance(inferred, ArrayType) else tuple(inferred)
         op = Op(kind, operands, results, tuple(regions), self.span)
         region.ops.append(op)
-        self.made += 1
         if shareable:
             place.append(op)
         return op

@@ -34,7 +34,7 @@ from ...values.views import may_be_one, read_path
 from ..core.patterns import WHICH, which_value
 from ..exceptions.raising import write
 from ..telling.describe import describe
-from .merged import RIVAL, Mergeable, current, distinct, is_stale, possible, sources_of
+from .merged import RIVAL, SOURCES_PER_STEP, Mergeable, current, distinct, is_stale, possible, sources_of
 
 if TYPE_CHECKING:
     from ..core.engine import Engine
@@ -111,6 +111,7 @@ def leave(engine: Engine) -> None:
     state = engine.state
     for number in list(state.merged):
         sources = sources_of(state.slots.get(number))
+        state.step(len(sources) // SOURCES_PER_STEP)
         if any(state.is_new(s.cell) and is_stale(state, s) for s in sources):
             refreshed(engine, number)
 

@@ -60,6 +60,9 @@ def current(state: State, source: Source) -> Source:
     return Source(source.ref, cast(Cell, state.slots.get(source.cell, source.known)))
 
 
+SOURCES_PER_STEP = 16
+"""To look at so many sources of a merged cell counts as one step of inference."""
+
 NO_CELL = -1
 """Takes the place of a source that a merged cell certainly is not."""
 
@@ -79,6 +82,7 @@ def note_stale(state: State, slots: Iterable[Slot]) -> None:
     for slot in slots:
         content = state.slots.get(slot)
         if isinstance(content, MERGEABLE) and content.sources:
+            state.step(len(content.sources) // SOURCES_PER_STEP)
             stale = [s.known is not STALE and is_stale(state, s) for s in content.sources]
             if any(stale):
                 sources = [Source(s.ref, STALE) if old else s for s, old in zip(content.sources, stale)]

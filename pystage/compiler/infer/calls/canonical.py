@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..core.engine import Engine
 
 
-_TOKENS_PER_STEP = 128
+_TOKENS_PER_STEP = 24
 """So much of a key counts as a step of inference, with what a call then makes of it."""
 
 

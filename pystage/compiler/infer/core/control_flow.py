@@ -81,6 +81,8 @@ def while_(e: Engine, i: stage.While) -> None:
             return
         with e.effort.trip(i, times):
             e.run_block(i.body)
+        if e.errors.found:  # what would end the loop may be what was refused
+            raise DiagnosticError(e.errors.found[-1])
     raise DiagnosticError(_too_many(e, i, UNROLL_LIMIT + 1))
 
 

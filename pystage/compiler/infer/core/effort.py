@@ -1,7 +1,7 @@
 """How much inference has done for a program, and for which loops it did it over and over.
 
-The measure counts instructions that were run, operations that were built, values that were joined and intervals that were
-found out, also in passes that were thrown away, so that it is the same on every machine. Past a limit inference ends
+The measure counts instructions that were run, operations that were asked for, values that were joined and intervals that
+were found out, also in passes that were thrown away, so that it is the same on every machine. Past a limit inference ends
 (`Exhausted`).
 """
 
@@ -83,7 +83,7 @@ class Effort:
 
     @property
     def steps(self) -> int:
-        """Instructions run, operations built, values joined and intervals found out, in inferences that began again too."""
+        """Instructions run, operations asked for, values joined and intervals found out, before it began again too."""
         return self._before + self._run + self._builder.made
 
     def run(self, steps: int = 1) -> None:
