@@ -289,7 +289,8 @@ def test_broadcast_arrays() -> None:
 @pytest.mark.parametrize("x", [A, V, 2.5, 3, np.float32(1), jnp.ones((2, 3)), [[1, 2], [3, 4]]], ids=str)
 def test_shapes(x: Any) -> None:
     for name in ("shape", "ndim", "size"):
-        ctx = check_call(getattr(np, name), x)
+        check_call(getattr(np, name), x)
+        ctx = PlainContext()
         assert isinstance(ctx.call(Const(getattr(np, name)), [ctx.lift(x)]), Const) or name == "shape"
     check_call(np.size, A, Known(1))
 
