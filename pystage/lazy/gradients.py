@@ -83,10 +83,14 @@ def _run(
         trees.append((len(made), tree))
         given[i] = jax.tree_util.tree_unflatten(tree, [m.stand for m in made])
     recorded = Tape({id(m.node) for m in inputs})
-    with tape(recorded):
-        result = fun(*given, **kwargs)
-        result, aux = result if has_aux else (result, None)
-        found = _gradients(result, [m.node for m in inputs], recorded)
+    try:
+        with tape(recorded):
+            result = fun(*given, **kwargs)
+            result, aux = result if has_aux else (result, None)
+            found = _gradients(result, [m.node for m in inputs], recorded)
+    finally:
+        for each in inputs:
+            each.hand_back()
     gradients = iter([m.gradient(node) for m, node in zip(inputs, found, strict=True)])
     parts = [jax.tree_util.tree_unflatten(tree, [next(gradients) for _ in range(n)]) for n, tree in trees]
     gradient = tuple(parts) if isinstance(argnums, tuple) else parts[0]
@@ -115,6 +119,16 @@ class _Input:
             form = Form.NDARRAY if isinstance(leaf, np.ndarray) else Form.SCALAR
             self.stand = from_host(array, None, form)
             self.node = self.stand._node
+
+    def hand_back(self) -> None:
+        """Stores into the caller's array what the function has stored into what stands for it."""
+        leaf, stand = self._leaf, self.stand
+        if stand._node is self.node:
+            return
+        if isinstance(leaf, LazyTensor):
+            leaf[...] = stand
+        elif isinstance(leaf, np.ndarray) and leaf.flags.writeable:
+            leaf[...] = np.asarray(stand)
 
     def gradient(self, node: Node | None) -> Any:
         """The gradient, of the kind of what it is by."""

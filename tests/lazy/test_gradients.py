@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+import warnings
 from typing import Any
 
 import jax.numpy as jnp
@@ -149,3 +151,24 @@ def test_compiled_functions_say_what_happens_to_their_derivatives() -> None:
     np.testing.assert_array_equal(pystage.grad(pystage.compile(unstaged, fallback="lazy"))(x), 3.0 * x)
     with pytest.raises(pystage.StagingError, match="PS601"):
         pystage.grad(pystage.compile(unstaged, fallback="error"))(x)
+
+
+def test_what_the_function_stores_into_its_argument_reaches_the_caller() -> None:
+    """Also where it raises, and of an ndarray whose function is not staged."""
+
+    def stores(x: Any) -> Any:
+        time.time()
+        x[0] = 5.0
+        if x.shape[0] == 3:
+            raise KeyError("three")
+        return (x * x).sum()
+
+    for make in (lazy.asarray, np.array):
+        x, y = make(np.arange(4.0)), make(np.arange(3.0))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value, gradient = pystage.value_and_grad(stores)(x)
+            with pytest.raises(KeyError):
+                pystage.value_and_grad(stores)(y)
+        assert float(value) == 39.0 and np.asarray(gradient).tolist() == [0.0, 2.0, 4.0, 6.0]
+        assert np.asarray(x).tolist() == [5.0, 1.0, 2.0, 3.0] and np.asarray(y).tolist() == [5.0, 1.0, 2.0]
