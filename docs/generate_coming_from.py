@@ -1,6 +1,6 @@
 """Writes `docs/errors/coming-from.md`: what users of other tools ask about most, and what pystage makes of it.
 
-In: the programs in `tests/diagnostics/coming_from/`, which a test runs plain and staged. Out: Markdown. Run it as
+In: the programs in `tests/coming_from/`, which a test runs plain and staged. Out: Markdown. Run it as
 `python docs/generate_coming_from.py` after one of them changed; a test fails until that is done.
 """
 
@@ -20,7 +20,7 @@ HEAD = """# Coming from another tool
 
 What users of JAX, AutoGraph, Numba, TorchDynamo and PyTorch/XLA ask about most: the message there, a small program of
 the kind that causes it, and what pystage does with that program as it stands. Each program is plain NumPy or
-`jax.numpy`, is run plain and compiled by a test (`tests/diagnostics/coming_from/`), and gives the same both times, or is
+`jax.numpy`, is run plain and compiled by a test (`tests/coming_from/`), and gives the same both times, or is
 refused with the code that is named. This page is made by `docs/generate_coming_from.py`."""
 
 
@@ -73,8 +73,8 @@ def main() -> None:
     """Writes the page."""
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
     for module in ("of_jax", "of_others"):
-        importlib.import_module(f"tests.diagnostics.coming_from.{module}")
-    asked = importlib.import_module("tests.diagnostics.coming_from.asked")
+        importlib.import_module(f"tests.coming_from.{module}")
+    asked = importlib.import_module("tests.coming_from.asked")
     PAGE.write_text(page(asked.QUESTIONS))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ALL = bool(os.environ.get("PYSTAGE_ALL_TESTS"))
+TESTS = Path(__file__).resolve().parent
 KEPT = 16
 """One of so many parameters is kept."""
 
@@ -21,17 +22,17 @@ WIDE = {
     "ad/test_functions.py": {"test_second_order"},
     "ad/test_printing.py": {"test_printed_once"},
     "ad/test_transforms.py": {"test_grad_outside"},
-    "contract/test_draws.py": {"test_every_method_draws_in_loops_what_it_draws_trip_by_trip"},
+    "contract/numpy/test_draws.py": {"test_every_method_draws_in_loops_what_it_draws_trip_by_trip"},
     "kinds/test_contract.py": {"test_programs_of_the_contract"},
     "kinds/test_numpy.py": {"test_functions"},
     "kinds/test_programs.py": {"test_programs"},
     "lazy/test_numpy.py": {"test_calls"},
-    "library/test_array_attributes.py": {"test_data"},
-    "library/test_exact.py": {"test_exact"},
-    "library/test_elementwise.py": {"test_unary_jax", "test_binary_jax"},
-    "library/test_indexing.py": {"test_at", "test_at_a_mask", "test_stores_cast"},
-    "library/test_jaxtail.py": {"test_calls"},
-    "library/test_lax.py": {
+    "library/numpy/test_array_attributes.py": {"test_data"},
+    "library/kernels/test_exact.py": {"test_exact"},
+    "library/numpy/test_elementwise.py": {"test_unary_jax", "test_binary_jax"},
+    "library/numpy/indexing/test_indexing.py": {"test_at", "test_at_a_mask", "test_stores_cast"},
+    "library/jax/test_tail.py": {"test_calls"},
+    "library/jax/lax/test_lax.py": {
         "test_unary",
         "test_binary",
         "test_convert",
@@ -40,14 +41,14 @@ WIDE = {
         "test_shapes",
         "test_what_goes_to_jax_as_a_whole",
     },
-    "library/test_lax_control.py": {"test_scan", "test_while_loop", "test_fori_loop"},
-    "library/test_manipulation.py": {"test_joins"},
-    "library/test_nn.py": {"test_along_axes", "test_activations", "test_parameters_of_activations"},
-    "library/test_operators.py": {"test_jax", "test_jax_with_python_scalars", "test_numpy_arrays"},
-    "library/test_products.py": {"test_types"},
-    "library/test_quantiles.py": {"test_methods"},
-    "library/test_reductions.py": {"test_types", "test_axes", "test_dtype"},
-    "tests/test_no_trace.py": {"test_staging_runs_no_user_code"},
+    "library/jax/lax/test_control.py": {"test_scan", "test_while_loop", "test_fori_loop"},
+    "library/numpy/test_manipulation.py": {"test_joins"},
+    "library/jax/test_nn.py": {"test_along_axes", "test_activations", "test_parameters_of_activations"},
+    "library/python/test_operators.py": {"test_jax", "test_jax_with_python_scalars", "test_numpy_arrays"},
+    "library/numpy/linalg/test_products.py": {"test_types"},
+    "library/numpy/reductions/test_quantiles.py": {"test_methods"},
+    "library/numpy/reductions/test_reductions.py": {"test_types", "test_axes", "test_dtype"},
+    "test_no_trace.py": {"test_staging_runs_no_user_code"},
 }
 """By module, the tests that are sampled."""
 
@@ -65,8 +66,8 @@ def sampled(items: list[Any]) -> tuple[list[Any], list[Any]]:
     left_out: list[Any] = []
     places: defaultdict[tuple[Any, str], dict[int, int]] = defaultdict(dict)
     for item in items:
-        path = Path(item.path)
-        module, name = f"{path.parent.name}/{path.name}", getattr(item, "originalname", item.name)
+        module = Path(item.path).relative_to(TESTS).as_posix()
+        name = getattr(item, "originalname", item.name)
         place = 0
         for argument in _first_arguments(item):
             seen = places[item.function, argument]

@@ -14,18 +14,18 @@ import dataclasses
 import difflib
 import enum
 import hashlib
-import importlib
 import io
 import sys
 import types
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import collected
 import jax
 import numpy as np
-from checking import Cases
 
 import pystage
 from pystage.compiler.hlo.ir import Function, Value
@@ -33,22 +33,19 @@ from pystage.compiler.hlo.printer import print_function
 from pystage.compiler.hlo.walk import functions
 from pystage.compiler.pipeline import Staged
 
-TESTS = Path(__file__).resolve().parent
-FOLDERS = ("contract", "errors")
+TESTS = collected.TESTS
 SHOWN = 20
 """So many lines of a difference are shown."""
 
 
 def programs() -> Iterator[tuple[str, Any, tuple[Any, ...], Mapping[str, Any]]]:
     """Every program: a name for its file, the function, and its arguments."""
-    for folder in FOLDERS:
-        for path in sorted((TESTS / folder).glob("test_*.py")):
-            module = importlib.import_module(f"{folder}.{path.stem}")
-            for cases in [v for v in vars(module).values() if isinstance(v, Cases)]:
-                for number, param in enumerate(cases.params):
-                    function, args, options = param.values
-                    name = f"{folder}.{path.stem.removeprefix('test_')}.{number}-{param.id}"
-                    yield name, function, args, options.get("kwargs") or {}
+    numbers: Counter[str] = Counter()
+    for module, param in collected.programs("contract", "errors"):
+        function, args, options = param.values
+        name = f"{module.replace('test_', '')}.{numbers[module]}-{param.id}"
+        numbers[module] += 1
+        yield name, function, args, options.get("kwargs") or {}
 
 
 def snapshot(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:

@@ -78,6 +78,10 @@ OTHERS = [ROOT.parent / name for name in ("tests", "docs", "benchmarks", "exampl
 MADE_UP = {"script.py", "clock.py", "file.py", "setup.py"}
 """Files of users that examples of the docs name."""
 
+TESTS = Path(__file__).resolve().parent
+SUITES = {"contract", "errors", "kinds", "programs", "goldens", "coming_from"}
+"""Folders of tests of the whole compiler; the others mirror packages."""
+
 FILES = sorted(p for p in ROOT.rglob("*.py") if not p.is_symlink())
 
 
@@ -112,9 +116,25 @@ def test_no_imports_inside_functions() -> None:
 
 
 def test_folders_can_be_taken_in_at_once() -> None:
-    folders = {path.parent for path in FILES}
+    goldens = TESTS / "goldens"
+    folders = {path.parent for path in (*FILES, *TESTS.rglob("*.py")) if goldens not in path.parents}
     sizes = {folder: len(list(folder.glob("*.py"))) for folder in folders}
     assert not {str(f): n for f, n in sizes.items() if n > 25}
+
+
+def test_tests_mirror_the_packages() -> None:
+    """A folder of tests is that of a package; a test of one module stands there or deeper."""
+    wrong = []
+    for path in TESTS.rglob("*.py"):
+        folder = path.parent.relative_to(TESTS)
+        if not folder.parts or folder.parts[0] in SUITES:
+            continue
+        top = next(base for base in (ROOT, ROOT / "compiler") if (base / folder.parts[0]).is_dir())
+        own = top / folder
+        homes = {p.parent for p in (top / folder.parts[0]).rglob(path.name.removeprefix("test_"))}
+        if not own.is_dir() or (path.name.startswith("test_") and homes and not homes & {own, *own.parents}):
+            wrong.append(str(path.relative_to(TESTS)))
+    assert not wrong
 
 
 def import_graph() -> dict[str, set[str]]:

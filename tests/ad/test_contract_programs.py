@@ -10,24 +10,17 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
-from pathlib import Path
 
 import pytest
+from collected import MODULES
 from sampling import ALL
 from slopes import check_gradient
 
-TESTS = Path(__file__).parents[1]
-MODULES = [
-    ".".join(path.relative_to(TESTS).with_suffix("").parts)
-    for folder in ("contract", "errors")
-    for path in sorted((TESTS / folder).glob("test_*.py"))
-    if "\ncases = Cases()" in path.read_text(encoding="utf-8")
-]
 WITHOUT = {
-    "contract.test_printing",
-    "contract.test_draws",
-    "contract.test_contexts",
-    "contract.test_type_errors",
+    "contract.language.test_printing",
+    "contract.numpy.test_draws",
+    "contract.exceptions.test_contexts",
+    "contract.language.test_type_errors",
     "errors.test_messages",
 }
 """Modules of which no program has a derivative: how far a program has come is for the host to know, and what it draws;

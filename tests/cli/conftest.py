@@ -1,5 +1,5 @@
 """The fixtures of these tests."""
 
-from .checking import check
+from .checker.checking import check
 
 __all__ = ["check"]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import copy
-import importlib
-import pkgutil
 import random
 from collections.abc import Iterator
 from typing import Any
 
-import contract
+import collected
 import numpy as np
 import pytest
-from checking import Cases
 from sampling import ALL
 
 import pystage
@@ -61,12 +58,10 @@ def test_all_problems_at_once(function: Any, places: dict[int, str]) -> None:
 
 
 def _programs() -> Iterator[tuple[str, Any, tuple[Any, ...], dict[str, Any]]]:
-    for module in pkgutil.iter_modules(contract.__path__):
-        for cases in vars(importlib.import_module(f"contract.{module.name}")).values():
-            for param in cases.params if isinstance(cases, Cases) else ():
-                function, args, options = param.values
-                if not {"refused", "raises", "staged"} & options.keys():
-                    yield f"{module.name}-{param.id}", function, args, options.get("kwargs") or {}
+    for module, param in collected.programs("contract"):
+        function, args, options = param.values
+        if not {"refused", "raises", "staged"} & options.keys():
+            yield f"{module}-{param.id}", function, args, options.get("kwargs") or {}
 
 
 def test_any_line_may_be_refused(monkeypatch: pytest.MonkeyPatch) -> None:

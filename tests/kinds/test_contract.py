@@ -10,20 +10,12 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
-from pathlib import Path
 
 import pytest
+from collected import MODULES
 from sampling import ALL
 
 from kinds.running import SAMPLED, Kind, run_with
-
-TESTS = Path(__file__).parents[1]
-MODULES = [
-    ".".join(path.relative_to(TESTS).with_suffix("").parts)
-    for folder in ("contract", "errors")
-    for path in sorted((TESTS / folder).glob("test_*.py"))
-    if "\ncases = Cases()" in path.read_text(encoding="utf-8")
-]
 
 BEYOND = "an index of a jax.Array beyond 32 bits: `docs/semantics.md`"
 ALLOWED = {

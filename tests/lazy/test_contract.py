@@ -5,22 +5,22 @@ from __future__ import annotations
 import importlib
 
 import pytest
-from kinds.test_contract import MODULES
+from collected import MODULES
 from sampling import ALL
 
 from lazy.comparing import compare
 
 EVERY = 1 if ALL else 12
 ALLOWED = {
-    "contract.test_draws:into_out-1": "a generator stores into ndarrays only: ValueError",
-    "contract.test_draws:into_out-2": "a generator stores into ndarrays only: ValueError",
+    "contract.numpy.test_draws:into_out-1": "a generator stores into ndarrays only: ValueError",
+    "contract.numpy.test_draws:into_out-2": "a generator stores into ndarrays only: ValueError",
     "errors.test_messages:called-5": "Python's text has the name of the class",
-    "contract.test_type_errors:called-5": "Python's text has the name of the class",
-    "contract.test_computed_items:of_unsigned_places-1": "Python's text has the name of the class",
-    "contract.test_printing:containers-1": "it prints the class",
-    "contract.test_flat:as_an_array-1": "the class of `flat` is its own",
-    "contract.test_views_by_path:contiguous_on_one_path-2": "`np.ascontiguousarray` asks for an ndarray",
-    "contract.test_made_exceptions:changes_a_list-1": "it counts its own runs",
+    "contract.language.test_type_errors:called-5": "Python's text has the name of the class",
+    "contract.language.test_computed_items:of_unsigned_places-1": "Python's text has the name of the class",
+    "contract.language.test_printing:containers-1": "it prints the class",
+    "contract.numpy.test_flat:as_an_array-1": "the class of `flat` is its own",
+    "contract.paths.test_views_by_path:contiguous_on_one_path-2": "`np.ascontiguousarray` asks for an ndarray",
+    "contract.exceptions.test_made_exceptions:changes_a_list-1": "it counts its own runs",
 }
 """Programs that differ, and why."""
 

@@ -1,13 +1,10 @@
 """The contract programs that are refused run as residual programs, and do what the plain ones do."""
 
-import importlib
-import pkgutil
 import warnings
 
-import contract
 import pystage
 import pytest
-from checking import Cases
+from collected import programs
 from pystage.offload import Offload
 
 from offload.running import compare_offloaded, compile_everything
@@ -17,13 +14,10 @@ ELSEWHERE = {"changes_a_list-1"}
 
 
 def refused_programs():
-    for module in pkgutil.iter_modules(contract.__path__):
-        for cases in vars(importlib.import_module(f"contract.{module.name}")).values():
-            if isinstance(cases, Cases):
-                for param in cases.params:
-                    function, args, options = param.values
-                    if "refused" in options and "kwargs" not in options and param.id not in ELSEWHERE:
-                        yield pytest.param(function, args, id=f"{module.name}-{param.id}")
+    for module, param in programs("contract"):
+        function, args, options = param.values
+        if "refused" in options and "kwargs" not in options and param.id not in ELSEWHERE:
+            yield pytest.param(function, args, id=f"{module}-{param.id}")
 
 
 @pytest.mark.parametrize("function, args", list(refused_programs()))

@@ -1,7 +1,7 @@
 """What JAX was told of the classes of the program: how their instances are flattened, and made again.
 
 In: a class. Out: the program's own functions that JAX would call. JAX does not publish its registry, so that what is not
-found there is not known; `tests/contract/test_pytrees.py` fails where JAX keeps it in another way.
+found there is not known; `tests/contract/jax/test_pytrees.py` fails where JAX keeps it in another way.
 """
 
 from __future__ import annotations

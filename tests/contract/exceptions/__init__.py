@@ -1,0 +1,1 @@
+"""Exceptions that the program raises, handles and looks at."""

@@ -1,0 +1,1 @@
+"""`jax.numpy`, `jax.lax`, transformations and pytrees of JAX."""

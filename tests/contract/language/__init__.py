@@ -1,0 +1,1 @@
+"""Expressions, statements, calls, classes and containers of Python."""

@@ -1,0 +1,1 @@
+"""Functions, indexing, stores, promotion and random draws of NumPy."""

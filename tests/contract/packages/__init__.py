@@ -1,0 +1,1 @@
+"""Packages that have a bridge, in staged source."""

@@ -1,0 +1,1 @@
+"""Names and values that depend on the path taken."""
