@@ -16,7 +16,6 @@ import typing as _typing
 from .autocasting import autocast
 from .compiler.diagnostics.errors import StagingError
 from .config import config
-from .runtime.arguments.abstract import spec
 from .runtime.function import CompiledFunction
 from .runtime.reports.warnings import FallbackWarning, SpecialisationWarning
 from .staging import compile
@@ -36,6 +35,7 @@ from .transforms import (
 if _typing.TYPE_CHECKING:
     from . import lazy
     from .introspection import code_hlo, code_lowered, code_typed
+    from .runtime.arguments.abstract import spec
     from .runtime.lowering import Compiled, Lowered
 
 __all__ = [
@@ -71,6 +71,7 @@ _ON_DEMAND = {
     "code_hlo": ".introspection",
     "code_lowered": ".introspection",
     "code_typed": ".introspection",
+    "spec": ".runtime.arguments.abstract",
 }
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 import pkgutil
+import subprocess
+import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +37,24 @@ def test_nothing_else_is_public() -> None:
     names = {n for n in vars(pystage) if not n.startswith("_")}
     modules = {module.name for module in pkgutil.iter_modules(pystage.__path__)}
     assert names - (modules - set(pystage.__all__)) == set(pystage.__all__)
+
+
+def test_the_compiler_is_not_loaded_before_a_function_is_used() -> None:
+    program = """
+import sys, numpy, pystage
+compiled = pystage.compile(numpy.sin)
+parts = "compiler.hlo", "compiler.pipeline", "compiler.values", "runtime.dispatch", "lazy", "explain"
+assert not {f"pystage.{part}" for part in parts} & sys.modules.keys()
+assert compiled(0.0) == 0.0 and "pystage.compiler.pipeline" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_threads_that_use_a_function_first_share_its_programs() -> None:
+    compiled = pystage.compile(lambda x: x + 1.0, fallback="error")
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(compiled, [1.0, 2.0, 3.0, 4.0])) == [2.0, 3.0, 4.0, 5.0]
+    assert len(compiled.signatures()) == 1
 
 
 # ---------------------------------------------------------------- what compile takes

@@ -126,22 +126,29 @@ def is_library(thing: object) -> bool:
 # ---------------------------------------------------------------- by file
 
 _OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
-_PATHS = sysconfig.get_paths()
 
 
 def _roots(*keys: str) -> tuple[str, ...]:
-    found = [_PATHS[key] for key in keys]
+    found = [sysconfig.get_path(key) for key in keys]
     return tuple({os.path.join(path, "") for own in found for path in (own, os.path.realpath(own))})
 
 
-_INSTALLED = _roots("purelib", "platlib")
-_STANDARD = _roots("stdlib", "platstdlib")
+@functools.cache
+def _installed() -> tuple[str, ...]:
+    """Where packages are installed."""
+    return _roots("purelib", "platlib")
+
+
+@functools.cache
+def _standard() -> tuple[str, ...]:
+    """Where Python's own library is."""
+    return _roots("stdlib", "platstdlib")
 
 
 @functools.lru_cache(maxsize=1024)
 def package_of_file(file: str) -> str | None:
     """The library that a file belongs to, as the first part of its path below where libraries are; None for the user's."""
-    for root in (*_INSTALLED, *_STANDARD):
+    for root in (*_installed(), *_standard()):
         if file.startswith(root):
             return file[len(root) :].split(os.sep)[0]
     return "<frozen>" if file.startswith("<frozen ") else None
@@ -149,7 +156,7 @@ def package_of_file(file: str) -> str | None:
 
 def is_standard_file(file: str) -> bool:
     """True for a file of Python's own library."""
-    return file.startswith(_STANDARD) and not file.startswith(_INSTALLED)
+    return file.startswith(_standard()) and not file.startswith(_installed())
 
 
 def is_own_file(file: str) -> bool:
@@ -174,7 +181,7 @@ def _plumbing(rows: int) -> tuple[str, ...]:
 
 def short_path(file: str) -> str:
     """A file of a library as a path below where libraries are: `json/decoder.py`."""
-    for root in (*_INSTALLED, *_STANDARD):
+    for root in (*_installed(), *_standard()):
         if file.startswith(root):
             return file[len(root) :]
     return file

@@ -1,8 +1,12 @@
-"""A compiled function: what `pystage.compile` gives."""
+"""A compiled function: what `pystage.compile` gives.
+
+What compiles and runs programs is loaded when a compiled function is first used: all of it lies behind its dispatcher.
+"""
 
 from __future__ import annotations
 
 import functools
+import threading
 import time
 import types
 from collections.abc import Callable, Sequence
@@ -12,25 +16,25 @@ from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
 from ..compiler.diagnostics.traceback import AT_THE_CALL, end_at_the_call
-from ..compiler.pipeline import Infer, Staged
 from ..deferred import deferred
-from .arguments.classification import HasLazy
 from .arguments.targets import Calling, Target, target_of
-from .dispatch.dispatch import Dispatcher, Short, Types
-from .dispatch.specialisation import Elsewhere, Unprepared
-from .reports.ledger import ledger
+from .outcomes import Elsewhere, HasLazy, Pending, Raised, Unprepared
 from .reports.warnings import FallbackWarning, warn
-from .results.exceptions import AsRaisedByTheProgram, Raised
-from .results.results import Pending
 
 if TYPE_CHECKING:
+    from ..compiler.pipeline import Infer, Staged
+    from .dispatch.dispatch import Dispatcher, Short, Types
     from .lowering import Lowered
 
+_new_dispatcher = deferred("pystage.runtime.dispatch.dispatch", "Dispatcher")
+_as_raised_by_the_program = deferred("pystage.runtime.results.exceptions", "AsRaisedByTheProgram")
 _lowered = deferred("pystage.runtime.lowering", "Lowered")
 P = ParamSpec("P")
 R = TypeVar("R")
 Fallback = Literal["lazy", "error", "python"]
 Run = Callable[[Callable[..., Any], Sequence[Any], dict[str, Any]], Any]
+_making = threading.Lock()
+"""Held while a dispatcher is made, so that a function has one."""
 
 
 class Lazily(NamedTuple):
@@ -97,16 +101,28 @@ class CompiledFunction(Generic[P, R]):
         self._infer = infer
         self._offloaded: Offloaded | None = None
         self._warned: set[Any] = set()
-        shown = name or str(getattr(target.fn, "__name__", type(target.fn).__name__))
-        self._dispatcher = Dispatcher(
-            target.fn,
-            shown,
-            infer,
-            _donated_parameters(target, donate, shown),
-            static_types=(CompiledFunction, BoundFunction),
-        )
+        self._name = name or str(getattr(target.fn, "__name__", type(target.fn).__name__))
+        self._donate = _donated_parameters(target, donate, self._name)
         self._leading = bool(target.args or target.kwargs)
-        self._short: dict[Types, Short] = {} if self._leading else self._dispatcher.short
+        self._made: Dispatcher | None = None
+        self._short: dict[Types, Short] = {}
+
+    @property
+    def _dispatcher(self) -> Dispatcher:
+        """The programs of the function and the calls of them; made when it is first used."""
+        return self._made or self._make_dispatcher()
+
+    def _make_dispatcher(self) -> Dispatcher:
+        with _making:
+            if self._made is None:
+                static_types = CompiledFunction, BoundFunction
+                made: Dispatcher = _new_dispatcher(
+                    self._target.fn, self._name, self._infer, self._donate, static_types
+                )
+                if not self._leading:
+                    self._short = made.short
+                self._made = made
+            return self._made
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs the function."""
@@ -143,7 +159,7 @@ class CompiledFunction(Generic[P, R]):
             fallback = self.fallback
             if fallback != "error":
                 return self._run_as_python(exception, fallback, *self.canonical(args, kwargs))  # type: ignore[no-any-return]
-        with AT_THE_CALL, AsRaisedByTheProgram(exception):
+        with AT_THE_CALL, _as_raised_by_the_program(exception):
             raise exception
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
@@ -182,7 +198,7 @@ class CompiledFunction(Generic[P, R]):
     @property
     def identity(self) -> tuple[str, Span | None]:
         """The name of the function, and where it is defined."""
-        return self._dispatcher.name, self._dispatcher.span
+        return self._name, self._dispatcher.span
 
     @property
     def target(self) -> Callable[..., Any]:
@@ -236,7 +252,7 @@ class CompiledFunction(Generic[P, R]):
                 return self._lazily.run(self._parts(refused.diagnostics), args, kwargs)
             return self._target.fn(*args, **kwargs)
         finally:
-            ledger.note_fallback(*self.identity, refused, time.perf_counter() - began)
+            self._dispatcher.note_fallback(refused, time.perf_counter() - began)
 
     def _parts(self, refused: Sequence[Diagnostic] | None) -> Callable[..., Any]:
         """The plain function, with the parts of it staged that can be; `refused` says why not all of it."""
@@ -261,8 +277,9 @@ class CompiledFunction(Generic[P, R]):
         In place of a value, at any depth, may stand a `jax.ShapeDtypeStruct` or a `pystage.spec`. Nothing is run.
         """
         assert self._explain is not None
-        name, fallback = self._dispatcher.name, self.fallback
-        return self._explain(self._target.fn, name, self._infer, args, kwargs, fallback, self.canonical)
+        return self._explain(
+            self._target.fn, self._name, self._infer, args, kwargs, self.fallback, self.canonical
+        )
 
     def _warn(self, error: StagingError, fallback: Fallback, args: Sequence[Any]) -> None:
         """Warns once for each kind of arguments and reason."""
@@ -271,7 +288,7 @@ class CompiledFunction(Generic[P, R]):
         if key not in self._warned:
             self._warned.add(key)
             how = "as Python, staged in part" if fallback == "lazy" else "as plain Python"
-            text = f"`{self._dispatcher.name}` runs {how}:\n{error}"
+            text = f"`{self._name}` runs {how}:\n{error}"
             warn(text, FallbackWarning)
 
 

@@ -22,10 +22,10 @@ from .executables.compiler_options import Options
 from .executables.garbage_collector import waiting
 from .executables.jax_private import run_with_x64
 from .executables.primitive import for_platform
+from .outcomes import Pending, Raised
 from .reports.hlo_text import InstructionCounts, instruction_counts
 from .reports.messages import Compilation
-from .results.exceptions import AsRaisedByTheProgram, Raised
-from .results.results import Pending
+from .results.exceptions import AsRaisedByTheProgram
 
 Canonical = Callable[[Sequence[Any], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]
 

@@ -192,7 +192,7 @@ def test_a_module_of_the_user_may_have_the_name_of_a_library(tmp_path):
 
 def test_a_package_that_is_installed_is_the_users_where_the_program_is_its_own(tmp_path, monkeypatch):
     """The place is in the package's source then; called from elsewhere, the caller's line comes first."""
-    monkeypatch.setattr(policy, "_INSTALLED", (f"{tmp_path}{os.sep}",))
+    monkeypatch.setattr(policy, "_installed", lambda: (f"{tmp_path}{os.sep}",))
     policy.package_of_file.cache_clear()
     path = tmp_path / "installed.py"
     path.write_text(

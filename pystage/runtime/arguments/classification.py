@@ -21,6 +21,7 @@ from ...compiler.hlo.types import SHORT_NAMES
 from ...compiler.library.jax.registry import is_static_node
 from ...compiler.policy import is_of_jax
 from ...compiler.values.generators import GENERATORS
+from ..outcomes import HasLazy
 
 Opened = tuple[tuple[Any, ...], Sequence[Any]]
 Opener = Callable[[Any], Opened]
@@ -68,10 +69,6 @@ _STATIC: tuple[type, ...] = (
 _NUMBERS = frozenset({int, float, complex})
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement (or by a C module that asks for it)
 _POINTER = np.dtype(np.intp).itemsize
-
-
-class HasLazy(Exception):
-    """Raised where an argument is a lazy tensor, which `pystage.lazy` serves."""
 
 
 class Lazy:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...compiler.diagnostics.span import Span
-from ..guards.environment import Signature
+from .signature import Signature
 
 _VAR_POSITIONAL = 0x04  # inspect.CO_VARARGS
 _VAR_KEYWORD = 0x08  # inspect.CO_VARKEYWORDS

@@ -32,15 +32,16 @@ from ..arguments.targets import Calling, definition_of
 from ..executables.jax_private import enable_x64, restore_x64, run_with_x64
 from ..guards.environment import Read, Reader
 from ..guards.feedback import Feedback
+from ..outcomes import Elsewhere, Pending, Raised
 from ..random.draws import DrawFailed, DrawPlan, Performance
 from ..reports.ledger import Change, Known, changes, ledger
 from ..reports.warnings import SpecialisationWarning, warn
-from ..results.exceptions import Raised, raised_at
+from ..results.exceptions import raised_at
 from ..results.host_memory import readable
-from ..results.results import Pending, Plan, Received
+from ..results.results import Plan, Received
 from .entries import MAX_SPECIALISATIONS, Entry, Family, Group
 from .eviction import Programs
-from .specialisation import Context, Elsewhere, Specialisation, stage
+from .specialisation import Context, Specialisation, stage
 
 _ATTEMPTS = MAX_SPECIALISATIONS + 4
 """How often a call may find that it needs another specialisation: of each of the family, and when the family is split."""
@@ -110,6 +111,10 @@ class Dispatcher:
     def span(self) -> Span | None:
         """Where the function is defined."""
         return definition_of(self.fn)
+
+    def note_fallback(self, refused: StagingError, seconds: float) -> None:
+        """A call ran as Python."""
+        ledger.note_fallback(self.name, self.span, refused, seconds)
 
     # -- calls
 
@@ -308,7 +313,8 @@ class Dispatcher:
         performance: Performance | None = None,
     ) -> Any:
         """What the caller gets, where `jax.jit` does not make it itself."""
-        plan, values = out.plan, out.values
+        plan: Plan = out.plan
+        values: Sequence[Any] = out.values
         if values and isinstance(values[0], jax.core.Tracer):
             return self._run_now(entry, specialisation, args, kwargs, leaves, hidden, performance)
         self._check_memory(entry, specialisation, plan, args, kwargs, leaves, hidden)

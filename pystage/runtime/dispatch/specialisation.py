@@ -27,17 +27,19 @@ from ...compiler.values.demand import no_value
 from ...deferred import deferred
 from ..arguments.classification import dtype_problem
 from ..arguments.inputs import TypeKey, is_key, key_data_type, trace_key, type_key
+from ..arguments.signature import Signature
 from ..executables.background import Job, can_interrupt, wait_for
 from ..executables.compiler_options import Options, options_for
 from ..executables.garbage_collector import waiting
 from ..executables.jax_private import forget
 from ..executables.stack import with_stack_reserve
-from ..guards.environment import Reader, Signature, guard_key
+from ..guards.environment import Reader, guard_key
+from ..outcomes import Elsewhere, Unprepared, pending
 from ..random.draws import same_steps
 from ..reports.ledger import ledger
 from ..reports.messages import Compilation
 from ..results.memory_reserve import keep
-from ..results.results import Plan, pending
+from ..results.results import Plan
 
 LONG_WORK = 1e7
 """A program that may compute more numbers than this in loops runs in a worker: XLA may run it in the calling thread."""
@@ -46,14 +48,6 @@ LONG_SECONDS = 0.1
 _lowering = threading.local()
 _bind = deferred("pystage.runtime.executables.primitive", "bind")
 """It comes with all that emits and transforms programs."""
-
-
-class Elsewhere(Exception):
-    """Raised while tracing: the types at hand need a specialisation of their own."""
-
-
-class Unprepared(Exception):
-    """Raised while tracing: the types at hand are new, and their program is to be compiled before it is called."""
 
 
 def retype(spec: Spec, types: Sequence[TypeKey]) -> Spec:

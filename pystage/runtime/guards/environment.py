@@ -30,6 +30,7 @@ from ...compiler.values.boundary import (
 )
 from ...compiler.values.lattice import same_constant
 from ..arguments.classification import slots_of
+from ..arguments.signature import Signature
 from ..random.draws import DrawPlan
 
 Read = Callable[[Sequence[Any], dict[str, Any]], "tuple[Any, ...] | None"]
@@ -60,42 +61,6 @@ def layout_of(value: Any) -> tuple[Any, ...]:
     if isinstance(value, set | frozenset):
         return type(value), frozenset(value)
     return type(value), tuple(instance_fields(value))
-
-
-class Signature:
-    """Where the parameters of the staged function stand in a canonical call (`calling.Calling`)."""
-
-    __slots__ = ("keyword_only", "keywords", "names", "positional", "var_keyword", "var_positional")
-
-    def __init__(
-        self,
-        names: tuple[str, ...],
-        positional: int,
-        keywords: tuple[str, ...],
-        var_positional: str | None,
-        var_keyword: str | None,
-        keyword_only: tuple[str, ...] = (),
-    ) -> None:
-        self.names = names
-        """The parameters that may be passed by position."""
-        self.positional = positional
-        """How many arguments are passed by position."""
-        self.keywords = keywords
-        """The names of those passed by keyword."""
-        self.var_positional = var_positional
-        self.var_keyword = var_keyword
-        self.keyword_only = keyword_only
-
-    def argument(self, name: str) -> str:
-        """A Python expression of `args` and `kwargs` that gives the parameter `name`."""
-        if name in self.names[: self.positional]:
-            return f"args[{self.names.index(name)}]"
-        if name == self.var_positional:
-            return f"args[{len(self.names)}:]"
-        if name == self.var_keyword:
-            extra = [k for k in self.keywords if k not in self.names and k not in self.keyword_only]
-            return "{" + ", ".join(f"{k!r}: kwargs[{k!r}]" for k in extra) + "}"
-        return f"kwargs[{name!r}]"
 
 
 @functools.lru_cache(maxsize=1024)

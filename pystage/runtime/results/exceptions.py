@@ -20,19 +20,7 @@ from ...compiler.diagnostics.traceback import shows_all_frames
 from ...compiler.policy import is_own_file
 from ...compiler.values.boundary import Failure, Form, Output
 from ...compiler.values.remade import Evaluate, chain, origin, remade
-
-
-class Raised(Exception):
-    """A program has raised `exception`; `traceback` is the user's part of what led there."""
-
-    def __init__(self, exception: BaseException, traceback: types.TracebackType | None) -> None:
-        super().__init__(exception)
-        self.exception = exception
-        self.traceback = traceback
-
-    def genuine(self) -> BaseException:
-        """What the caller gets."""
-        return self.exception.with_traceback(self.traceback)
+from ..outcomes import Raised
 
 
 class AsRaisedByTheProgram:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import functools
-import operator
 import types
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -48,7 +47,8 @@ from ...compiler.values.boundary import (
 from ...compiler.values.node import Node
 from ...compiler.values.views import Diagonal, Flipped, Part, Permuted, Repeated, Reshaped, Strided, Window
 from ...compiler.values.walk import children
-from ..guards.environment import Signature, resolve
+from ..arguments.signature import Signature
+from ..guards.environment import resolve
 from ..random.draws import Performance
 from .exceptions import code_of, raise_from_host, raised
 from .host_memory import ADOPT_BYTES, adopted, overlapping
@@ -482,23 +482,3 @@ def _is_direct(template: Template, seen: set[tuple[type, int]]) -> bool:
                 return True
             return template.cls in (tuple, list) and all(_is_direct(c, seen) for c in template.children)
     return False
-
-
-class Pending(tuple[Any, ...]):
-    """What the `jax.jit` of a specialisation returns where a plan has more to do: the plan rides along.
-
-    A pytree whose leaves are the program's results; JAX keeps the plan with the compiled program, so that
-    finding it costs nothing. A tuple, because the least time goes into making one, at every call.
-    """
-
-    __slots__ = ()
-    plan: Plan = property(operator.itemgetter(0))  # type: ignore[assignment]
-    values: Sequence[Any] = property(operator.itemgetter(1))  # type: ignore[assignment]
-
-
-def pending(plan: Plan, values: Sequence[Any]) -> Pending:
-    """Results for which the plan has more to do."""
-    return Pending((plan, values))
-
-
-jax.tree_util.register_pytree_node(Pending, lambda p: (p.values, p.plan), pending)

@@ -1,0 +1,59 @@
+"""What a call may come to before its result is there.
+
+A compiled function (`function.py`) tells these apart at every call, and loads nothing else of what runs programs before its
+first one.
+"""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+
+
+class HasLazy(Exception):
+    """Raised where an argument is a lazy tensor, which `pystage.lazy` serves."""
+
+
+class Elsewhere(Exception):
+    """Raised while tracing: the types at hand need a specialisation of their own."""
+
+
+class Unprepared(Exception):
+    """Raised while tracing: the types at hand are new, and their program is to be compiled before it is called."""
+
+
+class Raised(Exception):
+    """A program has raised `exception`; `traceback` is the user's part of what led there."""
+
+    def __init__(self, exception: BaseException, traceback: types.TracebackType | None) -> None:
+        super().__init__(exception)
+        self.exception = exception
+        self.traceback = traceback
+
+    def genuine(self) -> BaseException:
+        """What the caller gets."""
+        return self.exception.with_traceback(self.traceback)
+
+
+class Pending(tuple[Any, ...]):
+    """What the `jax.jit` of a specialisation returns where a plan has more to do: the plan rides along.
+
+    A pytree whose leaves are the program's results; JAX keeps the plan with the compiled program, so that
+    finding it costs nothing. A tuple, because the least time goes into making one, at every call.
+    """
+
+    __slots__ = ()
+    plan = property(operator.itemgetter(0))
+    values = property(operator.itemgetter(1))
+
+
+def pending(plan: Any, values: Sequence[Any]) -> Pending:
+    """Results for which the plan has more to do."""
+    return Pending((plan, values))
+
+
+jax.tree_util.register_pytree_node(Pending, lambda p: (p.values, p.plan), pending)
