@@ -50,6 +50,32 @@ assert compiled(0.0) == 0.0 and "pystage.compiler.pipeline" in sys.modules
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+def test_a_function_that_looks_like_a_compiled_one_has_programs_of_its_own() -> None:
+    """`functools.wraps` copies the attributes of what it wraps."""
+    first = pystage.compile(lambda x: x + 1.0, fallback="error")
+    assert first(1.0) == 2.0
+
+    @pystage.compile(fallback="error")
+    @functools.wraps(first)
+    def second(x: Any) -> Any:
+        return x * 10.0
+
+    assert second(1.0) == 10.0 and first(1.0) == 2.0
+
+
+def test_a_plain_function_that_looks_like_a_compiled_one_is_called_as_it_is() -> None:
+    first = pystage.compile(lambda x: x + 1.0, fallback="error")
+
+    @functools.wraps(first)
+    def plain(x: Any) -> Any:
+        return first(x) * 10.0
+
+    def caller(x: Any) -> Any:
+        return plain(x) - 1.0
+
+    assert pystage.compile(caller, fallback="error")(1.0) == caller(1.0) == 19.0
+
+
 def test_threads_that_use_a_function_first_share_its_programs() -> None:
     compiled = pystage.compile(lambda x: x + 1.0, fallback="error")
     with ThreadPoolExecutor(4) as pool:

@@ -89,8 +89,7 @@ class CompiledFunction(Generic[P, R]):
         target = target_of(fn)
         functools.update_wrapper(self, fn, updated=("__dict__",) if target.fn is fn else ())
         self.__wrapped__ = fn
-        self.__pystage_function__ = fn.__func__ if isinstance(fn, staticmethod | classmethod) else fn
-        """What a staged caller calls: the plain callable, as a part of the caller's own program."""
+        self._plain = fn.__func__ if isinstance(fn, staticmethod | classmethod) else fn
         self.transformed = transformed
         """Of a derivative, the function with the same arguments that it is one of."""
         self._target = target
@@ -106,6 +105,14 @@ class CompiledFunction(Generic[P, R]):
         self._leading = bool(target.args or target.kwargs)
         self._made: Dispatcher | None = None
         self._short: dict[Types, Short] = {}
+
+    @property
+    def __pystage_function__(self) -> Callable[..., Any]:
+        """What a staged caller calls: the plain callable, as a part of the caller's own program.
+
+        No attribute of the object, which `functools.wraps` would give to a plain function around it.
+        """
+        return self._plain
 
     @property
     def _dispatcher(self) -> Dispatcher:
