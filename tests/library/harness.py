@@ -93,7 +93,7 @@ class PlainContext(Context):
         self.arguments: list[np.ndarray] = []
         self.cells: dict[int, Any] = {}
 
-    def told_apart(self) -> None:
+    def depends_on_identity(self) -> None:
         pass
 
     def same_object(self, left: Ref, right: Ref) -> Any:
@@ -105,7 +105,7 @@ class PlainContext(Context):
     def draw(self, *args: Any) -> Any:
         raise NotImplementedError
 
-    captured_generator = new_generator = input_of = spread = print = alias = draw
+    captured_generator = new_generator = input_of = store_to_aliases = print = alias_if = draw
 
     def check(
         self, bad: Value | None, fallback: BaseException, function: Callable[..., Any], args: Sequence[Any]

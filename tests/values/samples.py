@@ -20,6 +20,7 @@ from pystage.compiler.values.gated import Gated, GatedNumber
 from pystage.compiler.values.lattice import (
     NONE,
     Abstract,
+    Alias,
     Array,
     ArrayCell,
     Caught,
@@ -48,7 +49,6 @@ from pystage.compiler.values.lattice import (
     Reversed,
     SetCell,
     Slice,
-    Source,
     Stream,
     Super,
     Text,
@@ -81,10 +81,10 @@ def row(cell: int) -> Ref:
     return Ref(cell, (Permuted((1, 0)), Window((program(INT64), 0), (1, 3))))
 
 
-def merged(cell: int, views: bool = False) -> tuple[Source, ...]:
+def merged(cell: int, views: bool = False) -> tuple[Alias, ...]:
     """Sources of a merged cell: two objects, or an array and a view of another one."""
     second = row(cell + 1) if views else Ref(cell + 1)
-    return Source(Ref(cell), SetCell(frozenset())), Source(second, SetCell(frozenset([1])))
+    return Alias(Ref(cell), SetCell(frozenset())), Alias(second, SetCell(frozenset([1])))
 
 
 class _Origin:
@@ -197,8 +197,8 @@ def defaults(x: Abstract | Cell) -> set[str]:
     return found
 
 
-_PARTS = (Abstract, Cell, Source, Version, View)
-_OF_PATTERNS = {(Gated, "sides"), (Source, "known")}
+_PARTS = (Abstract, Cell, Alias, Version, View)
+_OF_PATTERNS = {(Gated, "sides"), (Alias, "stamp")}
 """What stands in fields and is no part of a value: what the sides of a join had, or a source was last equal to."""
 
 

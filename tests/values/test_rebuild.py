@@ -89,7 +89,7 @@ def test_the_cells_are_those_of_the_fields_but_for_sources_and_versions(x: Any) 
     if isinstance(x, ErrorCell):
         expected = Counter()
     elif isinstance(x, Cell):
-        expected -= Counter([s.cell for s in getattr(x, "sources", ())])
+        expected -= Counter([s.cell for s in getattr(x, "aliases", ())])
     assert Counter(cells_of(x)) == expected
 
 
@@ -118,10 +118,10 @@ def test_a_rebuilt_pattern_has_no_sides() -> None:
 
 @pytest.mark.parametrize("kind", [ArrayCell, ListCell, DictCell, SetCell, ObjectCell])
 def test_what_a_source_held_stays_what_it_was(kind: type) -> None:
-    x: Any = next(x for x in samples() if type(x) is kind and x.sources)  # type: ignore[attr-defined]
+    x: Any = next(x for x in samples() if type(x) is kind and x.aliases)  # type: ignore[attr-defined]
     new = rebuild(x, lambda v: program(v.type.dtype, *v.type.static_shape), lambda cell: cell + 100)
-    assert [s.known for s in new.sources] == [s.known for s in x.sources]
-    assert [s.cell for s in new.sources] == [s.cell + 100 for s in x.sources]
+    assert [s.stamp for s in new.aliases] == [s.stamp for s in x.aliases]
+    assert [s.cell for s in new.aliases] == [s.cell + 100 for s in x.aliases]
 
 
 def test_the_paths_to_an_array() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pystage.compiler.values.lattice import Const, ListCell, Ref, SetCell, Source, Tuple, Undef
+from pystage.compiler.values.lattice import Alias, Const, ListCell, Ref, SetCell, Tuple, Undef
 from pystage.compiler.values.state import ERROR, OUTPUT, Changes, Layout, State
 
 from .samples import row
@@ -210,14 +210,26 @@ def test_who_else_refers_to_a_cell() -> None:
     s = state(x=Tuple((ONE, Ref(1))))
     s.next_cell = 1
     holder = s.new_cell(ListCell((Ref(7),)))
-    other = s.new_cell(SetCell(frozenset(), (Source(Ref(8), SetCell(frozenset())),)))
+    other = s.new_cell(SetCell(frozenset(), (Alias(Ref(8), SetCell(frozenset())),)))
     s.set(TEMPORARY, Ref(9))
-    assert s.held_elsewhere(1, holder) and s.held_elsewhere(7, other) and s.held_elsewhere(8, holder)
-    assert not s.held_elsewhere(7, holder) and not s.held_elsewhere(8, other) and not s.held_elsewhere(9, 1)
+    assert (
+        s.referenced_elsewhere(1, holder)
+        and s.referenced_elsewhere(7, other)
+        and s.referenced_elsewhere(8, holder)
+    )
+    assert (
+        not s.referenced_elsewhere(7, holder)
+        and not s.referenced_elsewhere(8, other)
+        and not s.referenced_elsewhere(9, 1)
+    )
     s.apart = {holder: s, other: s}
-    assert s.kept_apart(other, holder) and not s.kept_apart(8, holder) and not s.held_elsewhere(8, holder)
-    s.together.add(frozenset((holder, other)))
-    assert not s.kept_apart(other, holder) and s.held_elsewhere(8, holder)
+    assert (
+        s.are_no_alias(other, holder)
+        and not s.are_no_alias(8, holder)
+        and not s.referenced_elsewhere(8, holder)
+    )
+    s.may_alias.add(frozenset((holder, other)))
+    assert not s.are_no_alias(other, holder) and s.referenced_elsewhere(8, holder)
 
 
 def test_the_paths_to_an_array_leave_temporaries_out() -> None:

@@ -28,6 +28,7 @@ from pystage.compiler.values.boundary import (
 )
 from pystage.compiler.values.lattice import (
     Abstract,
+    Alias,
     ArrayCell,
     Const,
     DictCell,
@@ -35,7 +36,6 @@ from pystage.compiler.values.lattice import (
     ListCell,
     Partial,
     Ref,
-    Source,
     Tuple,
     Version,
 )
@@ -196,7 +196,7 @@ def test_children_stand_in_the_order_of_the_fields() -> None:
     assert list(children(Ref(3, (Window((c, 0), (1, 1)),)))) == [3, Window((c, 0), (1, 1))]
     assert list(children(DictCell({"a": a, 1: b}))) == [a, b]
     x = ArrayCell(program(), True, merged(2), c)
-    assert list(children(x)) == [x.value, *x.sources, c]
+    assert list(children(x)) == [x.value, *x.aliases, c]
 
 
 def test_heads_tell_data_keys_and_counts_apart() -> None:
@@ -206,15 +206,15 @@ def test_heads_tell_data_keys_and_counts_apart() -> None:
     assert head(Partial(a, (), (("n", a),))) == head(Partial(b, (), (("n", b),)))
     assert head(Partial(a, (), (("n", a),))) != head(Partial(a, (), (("m", a),)))
     assert head(DictCell({"a": a})) != head(DictCell({"b": a}))
-    assert head(ArrayCell(program(), which=1)) != head(ArrayCell(program(), which=2))
-    assert head(ArrayCell(program(), which=1)) != head(ArrayCell(program(), which=program(INT64)))
+    assert head(ArrayCell(program(), selector=1)) != head(ArrayCell(program(), selector=2))
+    assert head(ArrayCell(program(), selector=1)) != head(ArrayCell(program(), selector=program(INT64)))
     assert head(Window((0, program()), (1, 1))) != head(Window((1, program()), (1, 1)))
 
 
 def test_notes_are_no_part_of_a_node() -> None:
     noted = [f"{type(x).__name__}.{f.name}" for x in samples() for f in fields(x) if f.metadata == NOTE]  # type: ignore[arg-type]
     assert set(noted) == {"Gated.reason", "Gated.sides", "Undef.span", "Unknown.reason"}
-    source = Source(Ref(1), ListCell((Ref(2),)))
+    source = Alias(Ref(1), ListCell((Ref(2),)))
     assert list(nodes(source)) == [source, source.ref]
 
 
@@ -225,7 +225,7 @@ def test_sources_and_versions_are_named_but_not_referred_to() -> None:
 
 def test_counterparts_are_what_the_other_has_in_the_same_places() -> None:
     hole, other = program(INT64), program(FLOAT64)
-    assert counterparts(ArrayCell(other, which=hole), ArrayCell(other, which=2)) == [other, 2]
+    assert counterparts(ArrayCell(other, selector=hole), ArrayCell(other, selector=2)) == [other, 2]
     assert counterparts(Window((3, hole), (1, 1)), Window((3, 7), (1, 1))) == [7]
     x = ErrorCell(hole, {("a", 0): other, ("b", 0): other})  # type: ignore[dict-item]
     assert counterparts(x, ErrorCell(0, {("b", 0): hole})) == [0, None, hole]  # type: ignore[dict-item]

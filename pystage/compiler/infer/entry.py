@@ -178,9 +178,9 @@ class _Entry:
         """
         engine = self.engine
         world = engine.externals
-        if not (engine.externals.told_apart or any(m.kind is not Write.ARRAY for m in mutations)):
+        if not (engine.externals.depends_on_identity or any(m.kind is not Write.ARRAY for m in mutations)):
             return
-        arrays = engine.externals.told_apart
+        arrays = engine.externals.depends_on_identity
         paths = [
             path
             for path, content in world.initial.values()
@@ -244,7 +244,7 @@ class _Entry:
             result=template,
             mutations=tuple(mutations),
             alias_sensitive=len(self.structures) > 1
-            and (engine.externals.told_apart or any(m.kind is not Write.ARRAY for m in mutations)),
+            and (engine.externals.depends_on_identity or any(m.kind is not Write.ARRAY for m in mutations)),
             failure=failure,
             draws=None if draws is None else replace(draws, groups=draw_groups),
             in_order=self.in_order(mutations),

@@ -64,8 +64,8 @@ from ..values.state import ERROR, NOT_YET, OUTPUT
 from ..values.text import caused
 from ..values.views import View, Window
 from ..values.walk import children, head, keys
-from .aliases.merged import MERGEABLE, RIVAL, alone, possible, sources_of
-from .core.patterns import WHICH, Chosen
+from .aliases.merged import MERGEABLE, UNRESOLVED, aliases_of, alone, possible
+from .core.phi import SELECTOR, Chosen
 from .telling.describe import describe
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Exit:
         names = Counter(
             source
             for cell in self._visible
-            if sources_of(state.slots.get(cell))
+            if aliases_of(state.slots.get(cell))
             for source in possible(state.slots.get, cell)
         )
         self._visible.update({cell: None for cell, count in names.items() if count > 1})
@@ -241,10 +241,10 @@ class Exit:
     ) -> Choice:
         """The option of the first condition that holds, which are bools of the program."""
         b = self.engine.b
-        which = b.op(Constant(np.asarray(0, np.int32)))
+        selector = b.op(Constant(np.asarray(0, np.int32)))
         for position, condition in reversed(list(enumerate(conditions, 1))):
-            which = b.op(Select(), condition, b.op(Constant(np.asarray(position, np.int32))), which)
-        return Choice(self.output(which, Form.PYTHON), (otherwise, *options))
+            selector = b.op(Select(), condition, b.op(Constant(np.asarray(position, np.int32))), selector)
+        return Choice(self.output(selector, Form.PYTHON), (otherwise, *options))
 
     def contents(self, ref: Ref, cell: Any) -> Template:
         """A new object with these contents."""
@@ -298,25 +298,29 @@ class Exit:
         slots, initial = self.engine.state.slots, self.engine.externals.initial
         pending, seen = [cell], {id(cell)}
         for content in pending:
-            for source in content.sources:
-                if source.known is RIVAL:
+            for source in content.aliases:
+                if source.stamp is UNRESOLVED:
                     continue
                 if source.cell in initial or source.cell in self._visible:
                     return True
                 inner = slots.get(source.cell)
-                if getattr(inner, "sources", ()) and id(inner) not in seen:
+                if getattr(inner, "aliases", ()) and id(inner) not in seen:
                     seen.add(id(inner))
                     pending.append(inner)
         return False
 
     def chosen(self, cell: Any, own: Template) -> Template:
         """An object that is its own, or one that the caller has, or gets, under another name."""
-        if cell.which == 0 or not self.may_be_visible(cell):
+        if cell.selector == 0 or not self.may_be_visible(cell):
             return own
         objects: dict[Ref | None, Template] = {None: own}
-        which = self.position(cell, objects, {})
+        selector = self.position(cell, objects, {})
         options = tuple(objects.values())
-        return options[which] if isinstance(which, int) else Choice(self.output(which, Form.PYTHON), options)
+        return (
+            options[selector]
+            if isinstance(selector, int)
+            else Choice(self.output(selector, Form.PYTHON), options)
+        )
 
     def position(
         self, cell: Any, objects: dict[Ref | None, Template], found: dict[int, int | Value]
@@ -327,24 +331,24 @@ class Exit:
         self.engine.effort.run()
         initial, slots = self.engine.externals.initial, self.engine.state.slots
         positions: list[int | Value] = [0]
-        for source in cell.sources:
+        for source in cell.aliases:
             content = slots.get(source.cell)
             here: int | Value = 0
-            if source.known is RIVAL:
+            if source.stamp is UNRESOLVED:
                 pass
             elif source.cell in initial or source.cell in self._visible or source.ref.path:
                 if source.ref not in objects:
                     objects[source.ref] = self.reference(source.ref)
                 here = list(objects).index(source.ref)
-            elif isinstance(content, MERGEABLE) and content.which != 0:
+            elif isinstance(content, MERGEABLE) and content.selector != 0:
                 here = self.position(content, objects, found)
             positions.append(here)
-        if isinstance(cell.which, int):
-            here = positions[cell.which]
+        if isinstance(cell.selector, int):
+            here = positions[cell.selector]
         elif all(position is positions[0] or position == positions[0] for position in positions):
             here = positions[0]
         else:
-            here = Chosen(WHICH, cell.which, tuple(positions)).compute(self.engine.b)
+            here = Chosen(SELECTOR, cell.selector, tuple(positions)).compute(self.engine.b)
         found[id(cell)] = here
         return here
 

@@ -21,7 +21,7 @@ from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Strea
 from ..values.state import ERROR
 from ..values.views import read_path
 from .aliases import coherent
-from .aliases.merged import possible, sources_of
+from .aliases.merged import aliases_of, possible
 from .calls import printing
 from .calls.invoke import call
 from .core.branches import NO_FRAME, infer_choice, infer_if
@@ -201,7 +201,7 @@ class Interpreter(Engine):
         return read_path(self.b, cell.value, ref.path)
 
     def write(self, cell: int, content: Cell) -> None:
-        if sources_of(content):
+        if aliases_of(content):
             coherent.write_all(self, cell, content)
         else:
             raising.write(self, cell, content)
@@ -210,8 +210,8 @@ class Interpreter(Engine):
         seen = [raising.is_observable(self, c) for c in possible(self.state.slots.get, cell)]
         return raising.is_running(self) if any(seen) else None
 
-    def spread(self, cell: int, store: Callable[[Ref, Value | None], None]) -> None:
-        coherent.spread(self, cell, store)
+    def store_to_aliases(self, cell: int, store: Callable[[Ref, Value | None], None]) -> None:
+        coherent.store_to_aliases(self, cell, store)
 
     def same_object(self, left: Ref, right: Ref) -> Abstract | None:
         same = coherent.same_object(self, left, right)
@@ -220,5 +220,5 @@ class Interpreter(Engine):
     def memory_of(self, ref: Ref) -> list[tuple[Ref, Value | bool]]:
         return coherent.memory_of(self, ref)
 
-    def alias(self, ref: Ref, condition: Value) -> Ref:
-        return coherent.alias(self, ref, condition)
+    def alias_if(self, ref: Ref, condition: Value) -> Ref:
+        return coherent.alias_if(self, ref, condition)

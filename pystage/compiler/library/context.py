@@ -184,7 +184,7 @@ class Context(abc.ABC):
         return self.state.get(ref.cell)
 
     @abc.abstractmethod
-    def spread(self, cell: int, store: Callable[[Ref, Value | None], None]) -> None:
+    def store_to_aliases(self, cell: int, store: Callable[[Ref, Value | None], None]) -> None:
         """Does what was stored to the array of `cell` to everything else that may be the same array.
 
         `store` gets such an array, or view, and the condition under which it is; None if it certainly is.
@@ -199,7 +199,7 @@ class Context(abc.ABC):
         """The memory that an array may be: by its owner and the path to it, each with its condition."""
 
     @abc.abstractmethod
-    def alias(self, ref: Ref, condition: Value) -> Ref:
+    def alias_if(self, ref: Ref, condition: Value) -> Ref:
         """The array `ref` itself if a scalar bool holds, else a copy."""
 
     def overloaded(self, op: str, left: Raw, right: Raw) -> Abstract | None:
@@ -207,7 +207,7 @@ class Context(abc.ABC):
         return None
 
     @abc.abstractmethod
-    def told_apart(self) -> None:
+    def depends_on_identity(self) -> None:
         """Notes that the program depends on two objects of the caller's not being one."""
 
     # -- shared helpers

@@ -186,7 +186,7 @@ class GuardKind(enum.Enum):
     LAYOUT = "layout"  # same class, and for containers the same length or keys (an object: same field names)
     ABSENT = "absent"  # nothing stands there
     SAME = "same"  # it is the object at another path, `expected`
-    DISTINCT = "distinct"  # the objects at the paths `expected` are different ones
+    DISTINCT = "no_alias"  # the objects at the paths `expected` are different ones
     WRITABLE = "writable"  # an ndarray whose memory is writable (True) or read-only (False)
     NAMES = "names"  # a class: it has so many names of its own, and this method resolution order
 

@@ -318,11 +318,11 @@ class Cell(Node):
 
 
 @immutable
-class Source(Node):
+class Alias(Node):
     """An object that a merged cell may be, or a view of an array, and what its cell held when both were last equal."""
 
     ref: Ref
-    known: Cell = field(metadata=NOTE)
+    stamp: Cell = field(metadata=NOTE)
 
     @property
     def cell(self) -> int:
@@ -334,15 +334,15 @@ class Source(Node):
 class ArrayCell(Cell):
     """The contents of an ndarray.
 
-    Where `writable`, a bool of the program after paths joined, does not hold, a store raises NumPy's error. `sources`:
-    what this cell may be another name of, after paths joined; `which` of them it is: 0 if it is an array of its own,
+    Where `writable`, a bool of the program after paths joined, does not hold, a store raises NumPy's error. `aliases`:
+    what this cell may be another name of, after paths joined; `selector` of them it is: 0 if it is an array of its own,
     else the position of the source, counted from 1.
     """
 
     value: Value
     writable: bool | Value = True
-    sources: tuple[Source, ...] = field(default=(), metadata=WEAK)
-    which: int | Value = 0
+    aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
+    selector: int | Value = 0
 
 
 @immutable
@@ -350,8 +350,8 @@ class ListCell(Cell):
     """The elements of a list."""
 
     items: tuple[Abstract, ...]
-    sources: tuple[Source, ...] = field(default=(), metadata=WEAK)
-    which: int | Value = 0
+    aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
+    selector: int | Value = 0
 
 
 @immutable
@@ -359,8 +359,8 @@ class DictCell(Cell):
     """The entries of a dict, in order; keys are known."""
 
     entries: dict[Any, Abstract]
-    sources: tuple[Source, ...] = field(default=(), metadata=WEAK)
-    which: int | Value = 0
+    aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
+    selector: int | Value = 0
 
 
 @immutable
@@ -368,8 +368,8 @@ class SetCell(Cell):
     """A set of known elements."""
 
     items: frozenset[Any]
-    sources: tuple[Source, ...] = field(default=(), metadata=WEAK)
-    which: int | Value = 0
+    aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
+    selector: int | Value = 0
 
 
 class Origin(Protocol):
@@ -393,8 +393,8 @@ class ObjectCell(Cell):
     cls: type
     fields: dict[str, Abstract]
     origin: Origin | None = None
-    sources: tuple[Source, ...] = field(default=(), metadata=WEAK)
-    which: int | Value = 0
+    aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
+    selector: int | Value = 0
 
 
 @immutable

@@ -32,7 +32,7 @@ class _Repeated:
     chain: tuple[Span, ...]
 
 
-class Sites:
+class RaiseSites:
     """Numbers for places: 1, 2, …; 0 is none."""
 
     SPECULATION: ClassVar[Declarations] = Declarations(

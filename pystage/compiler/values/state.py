@@ -105,7 +105,7 @@ class State:
             "speculations": Journaled(),
             "step": Fixed(),
             "apart": Grows("each loop, and each time that it begins again, has a group of its own"),
-            "together": Grows(
+            "may_alias": Grows(
                 "what may be one object in any pass may be one: the passes after it reckon with that"
             ),
             "pairs": Grows("it is about merged cells, whose numbers are not used again"),
@@ -132,7 +132,7 @@ class State:
         """How many speculations are open."""
         self.apart: dict[int, object] = {}
         """Merged cells that one loop carries, by loop."""
-        self.together: set[frozenset[int]] = set()
+        self.may_alias: set[frozenset[int]] = set()
         """Pairs of cells that one loop carries and that may be one object."""
         self.pairs: dict[int, tuple[object, int, int]] = {}
         """Of merged cells: where paths joined (equal for all of that place), and the cell that each path had."""
@@ -270,19 +270,19 @@ class State:
                         pending.append(self.slots[cell])
         return found
 
-    def kept_apart(self, a: Slot, b: int) -> bool:
+    def are_no_alias(self, a: Slot, b: int) -> bool:
         """True for two cells that one loop carries and that are two objects in every trip."""
         group = self.apart.get(b)
         if group is None or not isinstance(a, int) or self.apart.get(a) is not group:
             return False
-        return frozenset((a, b)) not in self.together
+        return frozenset((a, b)) not in self.may_alias
 
     def paths_to(self, cell: int) -> list[tuple[View, ...]]:
         """The paths by which variables and cells refer to an array; temporaries do not count."""
         named = [content for slot, content in self.slots.items() if not is_temporary(slot)]
         return [path for content in named for path in paths_to(content, cell)]
 
-    def held_elsewhere(self, cell: int, by: int) -> bool:
+    def referenced_elsewhere(self, cell: int, by: int) -> bool:
         """True if a variable or a cell other than `by` refers to `cell`; temporaries do not count.
 
         A merged cell that may stand for `cell` counts, unless it is one that the loop keeps apart from `by`.
@@ -293,6 +293,8 @@ class State:
                 continue
             if type(content) not in WITHOUT_CELLS and cell in cells_of(content):
                 return True
-            if any(s.cell == cell for s in getattr(content, "sources", ())) and not self.kept_apart(slot, by):
+            if any(s.cell == cell for s in getattr(content, "aliases", ())) and not self.are_no_alias(
+                slot, by
+            ):
                 return True
         return False

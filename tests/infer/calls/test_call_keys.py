@@ -17,6 +17,7 @@ from pystage.compiler.values.gated import Gated, GatedNumber
 from pystage.compiler.values.lattice import (
     NONE,
     Abstract,
+    Alias,
     Array,
     ArrayCell,
     Cell,
@@ -29,7 +30,6 @@ from pystage.compiler.values.lattice import (
     ObjectCell,
     Ref,
     SetCell,
-    Source,
     Tuple,
     Undef,
     VariableCell,
@@ -184,7 +184,7 @@ def test_types_shapes_and_structures_are_told_apart() -> None:
 
 
 def test_cells_are_told_apart() -> None:
-    source = Source(Ref(8), array(2))
+    source = Alias(Ref(8), array(2))
     contents: list[Cell] = [
         *[array(3), array(4), array(3, 1), array(3, writable=False), ArrayCell(program(FLOAT32, 3))],
         *[ArrayCell(program(FLOAT64, 3), program(BOOL)), ArrayCell(program(FLOAT64, 3), True, (source,), 1)],

@@ -1,4 +1,4 @@
-"""Joining two values on two sides of a state, and what two joined patterns have in common."""
+"""Joining two values on two sides of a state, and what two joined templates have in common."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pystage.compiler.hlo.ir import Value
 from pystage.compiler.hlo.types import FLOAT32, FLOAT64, INT64
 from pystage.compiler.infer.core.branches import lookup
 from pystage.compiler.infer.core.join import Join
-from pystage.compiler.infer.core.patterns import outline
+from pystage.compiler.infer.core.phi import outline
 from pystage.compiler.values.gated import Gated, GatedNumber, alternatives
 from pystage.compiler.values.lattice import (
     Abstract,
@@ -76,11 +76,11 @@ class Joined:
         found = self.join.entries.get(cell)
         return self.state.slots.get(cell) if found is None else found[0]
 
-    def shape(self, x: Any, sources: bool = True, seen: tuple[int, ...] = ()) -> Any:
-        """What two patterns must have equal that are equal up to selectors: classes, types, alternatives, sources."""
+    def shape(self, x: Any, aliases: bool = True, seen: tuple[int, ...] = ()) -> Any:
+        """What two templates must have equal that are equal up to selectors: classes, types, alternatives, sources."""
 
         def inner(part: Any) -> Any:
-            return self.shape(part, sources, seen)
+            return self.shape(part, aliases, seen)
 
         match x:
             case Value():
@@ -96,12 +96,14 @@ class Joined:
             case Ref() if x.cell in seen:
                 return Ref, seen.index(x.cell)
             case Ref():
-                own = Joined.shape(self, self.content(x.cell), sources, (*seen, x.cell))
-                return Ref, own, tuple(map(type, x.path)), x.cell if x.cell in HEAP and sources else None
+                own = Joined.shape(self, self.content(x.cell), aliases, (*seen, x.cell))
+                return Ref, own, tuple(map(type, x.path)), x.cell if x.cell in HEAP and aliases else None
             case Abstract() | Cell():
-                names = [n for n in type(x).__dataclass_fields__ if n not in ("sources", "which", "reason")]
+                names = [
+                    n for n in type(x).__dataclass_fields__ if n not in ("aliases", "selector", "reason")
+                ]
                 own = tuple([(n, inner(getattr(x, n))) for n in names])
-                known = {outline(s.ref) for s in getattr(x, "sources", ())} if sources else ()
+                known = {outline(s.ref) for s in getattr(x, "aliases", ())} if aliases else ()
                 return type(x), own, frozenset(known)
             case tuple():
                 return tuple(map(inner, x))
@@ -110,7 +112,7 @@ class Joined:
         return x
 
 
-def shape(a: Any, b: Any, sources: bool = True) -> Any:
+def shape(a: Any, b: Any, aliases: bool = True) -> Any:
     """That of the join of two values."""
     j = Joined(a, b)
-    return j.shape(j.value, sources)
+    return j.shape(j.value, aliases)

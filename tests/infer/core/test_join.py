@@ -10,9 +10,9 @@ import pytest
 from pystage.compiler.diagnostics.codes_control import NeverSettles, NoCommonType
 from pystage.compiler.diagnostics.span import NOWHERE
 from pystage.compiler.hlo.types import BOOL, FLOAT32, FLOAT64, INT32, INT64
-from pystage.compiler.infer.aliases.merged import seal
+from pystage.compiler.infer.aliases.merged import stamp_versions
 from pystage.compiler.infer.core.join import MOST_PARTS, MOST_STRINGS
-from pystage.compiler.infer.core.patterns import Hole, holes_of
+from pystage.compiler.infer.core.phi import Placeholder, placeholders_of
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.gated import Gated, GatedNumber, alternatives, assigned_alternatives, is_absent
 from pystage.compiler.values.lattice import (
@@ -64,7 +64,7 @@ def test_what_one_side_does_not_assign_may_not_be_assigned(x: Abstract) -> None:
     for a, b in ((Undef(), x), (x, Undef()), (maybe, Undef()), (Undef(), maybe), (maybe, x)):
         for loop in (False, True):
             j = Joined(a, b, loop=loop)
-            assert isinstance(j.value, Gated) and all(isinstance(tag, Hole) for tag in j.value.tags)
+            assert isinstance(j.value, Gated) and all(isinstance(tag, Placeholder) for tag in j.value.tags)
             first, *others = j.value.options
             assert isinstance(first, Undef) and list(map(type, others)) == list(map(type, alternatives(x)))
     assert isinstance(Joined(Undef(), Undef()).value, Undef)
@@ -76,7 +76,7 @@ def test_none_on_one_side_is_an_alternative(x: Abstract) -> None:
     none = Const(None)
     for a, b in ((none, x), (x, none)):
         j = Joined(a, b)
-        assert isinstance(j.value, Gated) and isinstance(j.value.tags[0], Hole) and j.state.gated
+        assert isinstance(j.value, Gated) and isinstance(j.value.tags[0], Placeholder) and j.state.gated
         assert isinstance(j.value.reason, NoCommonType)
         present = [each for each in alternatives(x) if not is_absent(each)]
         assert j.value.options[0] is NONE
@@ -91,14 +91,14 @@ def test_a_variable_that_is_not_there_is_not_assigned() -> None:
 
 def test_numbers_of_one_type_are_one_number() -> None:
     known = Joined(Const(1), Const(2)).value
-    assert type(known) is Array and isinstance(known.value, Hole)
+    assert type(known) is Array and isinstance(known.value, Placeholder)
     assert (known.dtype, known.form, known.lower, known.upper) == (INT64, Form.PYTHON, 1, 2)
     value = program(INT64)
     same = Joined(Array(value, Form.JAX, True, 0, 3), Array(value, Form.JAX, False, 1, 9)).value
     assert (same.value, same.weak, same.lower, same.upper) == (value, False, 0, 9)
     assert not Joined(Array(value, Form.JAX), Array(value, Form.JAX, True)).value.weak
     shapes = Joined(number(FLOAT64, Form.JAX, 3), number(FLOAT64, Form.JAX, 3)).value
-    assert shapes.shape == (3,) and isinstance(shapes.value, Hole)
+    assert shapes.shape == (3,) and isinstance(shapes.value, Placeholder)
 
 
 @pytest.mark.parametrize(
@@ -125,13 +125,13 @@ def test_structures_are_joined_part_by_part() -> None:
     shared = number()
     a, b = Tuple((shared, Const(1))), Tuple((shared, Const(2)))
     j = Joined(a, b)
-    assert j.value.items[0] is shared and len(holes_of(j.value)) == 1
+    assert j.value.items[0] is shared and len(placeholders_of(j.value)) == 1
     assert equal(Joined(a, Tuple((shared, Const(1)))).value, a)
     assert isinstance(Joined(a, Tuple(a.items, type("Pair", (tuple,), {}))).value, Gated)
     r = Joined(Range(Const(0), Const(3), Const(1)), Range(Const(0), number(INT64), Const(1))).value
     assert isinstance(r, Range) and r.start.value == 0 and isinstance(r.stop, Array)
     text = Joined(Text(joined, (number(),)), Text(joined, (number(),))).value
-    assert type(text) is Text and len(holes_of(text)) == 1
+    assert type(text) is Text and len(placeholders_of(text)) == 1
 
 
 def test_strings_are_alternatives() -> None:
@@ -147,7 +147,7 @@ def test_what_has_no_common_meaning_is_one_or_the_other() -> None:
     j = Joined(a, b)
     first, second = alternatives(j.value)
     assert isinstance(j.value, Gated) and isinstance(first, Array) and second is not None
-    assert isinstance(j.value.tags[0], Hole) and [side for side, _ in j.value.sides] == [a, b]
+    assert isinstance(j.value.tags[0], Placeholder) and [side for side, _ in j.value.sides] == [a, b]
     assert "a Python float" in j.value.reason.headline and "a list" in j.value.reason.headline
     third = Joined(j.value, Tuple((number(),)))
     assert len(alternatives(third.value)) == 3
@@ -200,7 +200,7 @@ def test_the_contents_of_cells_are_joined() -> None:
         (ArrayCell(program(FLOAT64, 3)), ArrayCell(program(FLOAT64, 3)), ArrayCell),
     ]:
         j = Joined(Ref(4), Ref(4), {4: old}, {4: new})
-        assert type(j.content(4)) is kind and len(holes_of(j.content(4))) == 1 and not j.join.conflicts
+        assert type(j.content(4)) is kind and len(placeholders_of(j.content(4))) == 1 and not j.join.conflicts
     for old, new in [
         (IteratorCell(x, 1), IteratorCell(x, 2)),
         (IteratorCell(x), IteratorCell()),
@@ -214,12 +214,14 @@ def test_two_objects_become_a_merged_cell_that_knows_which_it_is() -> None:
     j = Joined(Ref(1), Ref(2))
     cell = j.value.cell
     assert cell not in HEAP and cell in j.state.merged and j.join.merged == {((1, ()), (2, ())): cell}
-    assert {s.cell for s in j.content(cell).sources} == {1, 2} and isinstance(j.content(cell).which, Hole)
+    assert {s.cell for s in j.content(cell).aliases} == {1, 2} and isinstance(
+        j.content(cell).selector, Placeholder
+    )
     assert Joined(Tuple((Ref(1), Ref(1))), Tuple((Ref(2), Ref(2)))).join.merged.keys() == j.join.merged.keys()
-    for slot, (pattern, _, _) in j.join.entries.items():
-        j.state.set(slot, pattern)
-    seal(j.state, j.join.entries)
-    known = [s.known for s in j.state.slots[cell].sources]  # type: ignore[union-attr]
+    for slot, (template, _, _) in j.join.entries.items():
+        j.state.set(slot, template)
+    stamp_versions(j.state, j.join.entries)
+    known = [s.stamp for s in j.state.slots[cell].aliases]  # type: ignore[union-attr]
     assert known == [HEAP[1], HEAP[2]]
     assert isinstance(Joined(Ref(1), Ref(3)).value, Gated)  # of another type
 
@@ -227,11 +229,11 @@ def test_two_objects_become_a_merged_cell_that_knows_which_it_is() -> None:
 def test_views_that_differ_in_where_they_begin_are_one_view() -> None:
     first, second = [Ref(3, (Window((i, 0), (1, 3)),)) for i in (0, 1)]
     j = Joined(first, second)
-    assert j.value.cell == 3 and [h.type.dtype for h in holes_of(j.value)] == [INT64]
+    assert j.value.cell == 3 and [h.type.dtype for h in placeholders_of(j.value)] == [INT64]
     assert Joined(first, Ref(3, first.path)).value is first
     assert Joined(Ref(3, (Flipped((0,)),)), Ref(3)).value.cell != 3
     view = Joined(DictView("keys", 7), DictView("keys", 8)).value
-    assert isinstance(view, DictView) and {s.cell for s in Joined(Ref(7), Ref(8)).content(9).sources} == {
+    assert isinstance(view, DictView) and {s.cell for s in Joined(Ref(7), Ref(8)).content(9).aliases} == {
         7,
         8,
     }
@@ -240,4 +242,4 @@ def test_views_that_differ_in_where_they_begin_are_one_view() -> None:
 def test_objects_made_on_the_two_sides_are_one_object_after_it() -> None:
     j = Joined(Ref(50), Ref(60), {50: ListCell((Const(1),))}, {60: ListCell((Const(2),))})
     content = j.content(j.value.cell)
-    assert content.sources == () and content.which == 0 and len(holes_of(content)) == 1
+    assert content.aliases == () and content.selector == 0 and len(placeholders_of(content)) == 1

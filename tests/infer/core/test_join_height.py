@@ -10,7 +10,7 @@ import pytest
 from pystage.compiler.hlo.ir import Region, Value
 from pystage.compiler.hlo.types import ArrayType
 from pystage.compiler.infer.core.join import Join
-from pystage.compiler.infer.core.same import same_pattern
+from pystage.compiler.infer.core.same import same_template
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.lattice import Abstract, Array, Const, Kind, Tuple
 from pystage.compiler.values.state import MISSING, State
@@ -50,6 +50,6 @@ def test_a_chain_of_joins_settles(seed, loop):
     for _ in range(60):
         join = Join(State(), lambda s: MISSING, lambda s: MISSING, None, loop=loop)
         wider = join.join(covers, rng.choice(pool))
-        changes += not same_pattern(covers, wider)
+        changes += not same_template(covers, wider)
         covers = wider
     assert changes <= 4 * HEIGHT

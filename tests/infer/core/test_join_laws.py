@@ -46,4 +46,4 @@ def test_the_join_is_an_upper_bound(a: Abstract, b: Abstract) -> None:
     for x in (a, b):
         changed = {cell: entry[0] for cell, entry in j.join.entries.items() if isinstance(cell, int)}
         again = Joined(j.value, x, changed, changed)
-        assert again.shape(again.value, sources=False) == j.shape(j.value, sources=False)
+        assert again.shape(again.value, aliases=False) == j.shape(j.value, aliases=False)

@@ -1,6 +1,6 @@
 """Merged cells and the objects that they may be, kept equal: a change through any name shows through every other.
 
-A merged cell holds a copy of what the object that it stands for held when it was last looked at; `which` says at run
+A merged cell holds a copy of what the object that it stands for held when it was last looked at; `selector` says at run
 time which of its sources that object is. A store through it changes, besides the copy, each source under the
 condition that it is that one; a read after a source has changed takes the source's contents where it is that one.
 """
@@ -18,6 +18,7 @@ from ...ops import And, Compare, Not, Or, Select
 from ...values.boundary import Form
 from ...values.lattice import (
     Abstract,
+    Alias,
     Array,
     ArrayCell,
     Cell,
@@ -26,15 +27,23 @@ from ...values.lattice import (
     ListCell,
     ObjectCell,
     Ref,
-    Source,
     through,
 )
 from ...values.memory import is_row_major
 from ...values.views import may_be_one, read_path
-from ..core.patterns import WHICH, which_value
+from ..core.phi import SELECTOR, selector_value
 from ..exceptions.raising import write
 from ..telling.describe import describe
-from .merged import RIVAL, SOURCES_PER_STEP, Mergeable, current, distinct, is_stale, possible, sources_of
+from .merged import (
+    ALIASES_PER_STEP,
+    UNRESOLVED,
+    Mergeable,
+    aliases_of,
+    is_out_of_date,
+    no_alias,
+    possible,
+    stamped,
+)
 
 if TYPE_CHECKING:
     from ..core.engine import Engine
@@ -66,119 +75,119 @@ def abstract_truth(truth: Truth) -> Abstract:
     return Const(truth) if isinstance(truth, bool) else Array(truth, Form.PYTHON)
 
 
-def is_source(engine: Engine, cell: Mergeable, position: int) -> Truth:
+def is_alias(engine: Engine, cell: Mergeable, position: int) -> Truth:
     """Whether a merged cell is its own object (position 0), or the source at that position, counted from 1."""
-    if isinstance(cell.which, int):
-        return cell.which == position
-    return engine.b.op(Compare("EQ"), cell.which, which_value(engine.b, position))
+    if isinstance(cell.selector, int):
+        return cell.selector == position
+    return engine.b.op(Compare("EQ"), cell.selector, selector_value(engine.b, position))
 
 
 # ---------------------------------------------------------------- reading
 
 
-def refreshed(engine: Engine, number: int) -> Cell:
+def reconciled(engine: Engine, number: int) -> Cell:
     """What a cell holds; a merged one takes over what has changed in its sources."""
     cell = engine.contents_at(number)
-    if not any(is_stale(engine.state, s) for s in sources_of(cell)):
+    if not any(is_out_of_date(engine.state, s) for s in aliases_of(cell)):
         return cell
-    for source in sources_of(cell):
-        if source.known is not RIVAL and sources_of(engine.state.slots.get(source.cell)):
-            refreshed(engine, source.cell)
+    for alias in aliases_of(cell):
+        if alias.stamp is not UNRESOLVED and aliases_of(engine.state.slots.get(alias.cell)):
+            reconciled(engine, alias.cell)
     merged = cast(Mergeable, cell)
-    for position, source in enumerate(merged.sources, 1):
-        if is_stale(engine.state, source) and source.cell in engine.state.slots:
-            _take_over(engine, number, source.ref, is_source(engine, merged, position))
-    engine.state.set(number, sealed(engine, cast(Mergeable, engine.contents_at(number))))
+    for position, alias in enumerate(merged.aliases, 1):
+        if is_out_of_date(engine.state, alias) and alias.cell in engine.state.slots:
+            _take_over(engine, number, alias.ref, is_alias(engine, merged, position))
+    engine.state.set(number, stamped_cell(engine, cast(Mergeable, engine.contents_at(number))))
     return engine.contents_at(number)
 
 
-def _take_over(engine: Engine, number: int, source: Ref, condition: Truth) -> None:
-    """The merged cell holds what `source` holds, if `condition`."""
-    new = cast(Mergeable, refreshed(engine, source.cell))
-    if source.path and isinstance(new, ArrayCell):
-        new = replace(new, value=read_path(engine.b, new.value, source.path))
+def _take_over(engine: Engine, number: int, alias: Ref, condition: Truth) -> None:
+    """The merged cell holds what `alias` holds, if `condition`."""
+    new = cast(Mergeable, reconciled(engine, alias.cell))
+    if alias.path and isinstance(new, ArrayCell):
+        new = replace(new, value=read_path(engine.b, new.value, alias.path))
     old = cast(Mergeable, engine.contents_at(number))
     under(engine, condition, lambda: _set_contents(engine, number, old, new), (old, new, number))
 
 
-def sealed(engine: Engine, cell: Mergeable) -> Mergeable:
+def stamped_cell(engine: Engine, cell: Mergeable) -> Mergeable:
     """The contents of a merged cell that agrees with what its sources hold now."""
-    return replace(cell, sources=tuple([current(engine.state, s) for s in cell.sources]))
+    return replace(cell, aliases=tuple([stamped(engine.state, s) for s in cell.aliases]))
 
 
-def leave(engine: Engine) -> None:
+def reconcile_aliases(engine: Engine) -> None:
     """Before a fork is closed: merged cells take over what changed in objects that were made in it."""
     state = engine.state
     for number in list(state.merged):
-        sources = sources_of(state.slots.get(number))
-        state.step(len(sources) // SOURCES_PER_STEP)
-        if any(state.is_new(s.cell) and is_stale(state, s) for s in sources):
-            refreshed(engine, number)
+        aliases = aliases_of(state.slots.get(number))
+        state.step(len(aliases) // ALIASES_PER_STEP)
+        if any(state.is_new(s.cell) and is_out_of_date(state, s) for s in aliases):
+            reconciled(engine, number)
 
 
 # ---------------------------------------------------------------- storing
 
 
-def others(engine: Engine, number: int) -> list[tuple[Ref, Truth]]:
+def other_names(engine: Engine, number: int) -> list[tuple[Ref, Truth]]:
     """What else a cell may be another name of, each with the condition under which it is."""
     found: list[tuple[Ref, Truth]] = []
     cell = engine.state.slots.get(number)
-    for position, source in enumerate(sources_of(cell), 1):
-        if source.known is RIVAL or source.cell not in engine.state.slots:
+    for position, alias in enumerate(aliases_of(cell), 1):
+        if alias.stamp is UNRESOLVED or alias.cell not in engine.state.slots:
             continue
-        condition = is_source(engine, cast(Mergeable, cell), position)
+        condition = is_alias(engine, cast(Mergeable, cell), position)
         if condition is False:
             continue
-        found.append((source.ref, condition))
-        for ref, truth in others(engine, source.cell):
-            found.append((through(ref, source.ref.path), both(engine, condition, truth)))
+        found.append((alias.ref, condition))
+        for ref, truth in other_names(engine, alias.cell):
+            found.append((through(ref, alias.ref.path), both(engine, condition, truth)))
     return [(ref, truth) for ref, truth in found if truth is not False]
 
 
-def spread(engine: Engine, number: int, store: Callable[[Ref, Value | None], None]) -> None:
+def store_to_aliases(engine: Engine, number: int, store: Callable[[Ref, Value | None], None]) -> None:
     """After a store to the array of a merged cell: the same store to everything else that may be the same array.
 
     `store` gets each with the condition under which it is, None if it certainly is.
     """
-    fresh = settled_names(engine, number)
-    for other, condition in others(engine, number):
+    fresh = unaffected_names(engine, number)
+    for other, condition in other_names(engine, number):
         store(other, None if isinstance(condition, bool) else condition)
-    seal_names(engine, fresh)
+    stamp_names(engine, fresh)
 
 
 def write_all(engine: Engine, number: int, new: Cell) -> None:
     """The object of a cell, which is no array, holds `new`, under every name that it has."""
     old = engine.state.slots.get(number)
     write(engine, number, new)
-    if not sources_of(new):
+    if not aliases_of(new):
         return
-    fresh = settled_names(engine, number)
-    for ref, condition in others(engine, number):
+    fresh = unaffected_names(engine, number)
+    for ref, condition in other_names(engine, number):
         other = ref.cell
         target = cast(Mergeable, engine.contents_at(other))
         changed = _changed(cast(Mergeable, old), cast(Mergeable, new), target)
         under(engine, condition, lambda c=other, n=changed: write(engine, c, n), (target, changed, other))  # type: ignore[misc]
-    seal_names(engine, fresh)
+    stamp_names(engine, fresh)
 
 
-def settled_names(engine: Engine, number: int) -> list[int]:
+def unaffected_names(engine: Engine, number: int) -> list[int]:
     """The merged cells that stay as they are while the object of `number` changes: itself, and what it is not."""
     slots = engine.state.slots
     found = [number]
-    reached = {ref.cell for ref, _ in others(engine, number)}
+    reached = {ref.cell for ref, _ in other_names(engine, number)}
     for each in engine.state.merged:
-        sources = sources_of(slots.get(each))
-        if each != number and any(s.cell in reached for s in sources):
-            apart = distinct(engine.state, slots.get, each, number)
-            if apart and not any(is_stale(engine.state, s) for s in sources):
+        aliases = aliases_of(slots.get(each))
+        if each != number and any(s.cell in reached for s in aliases):
+            apart = no_alias(engine.state, slots.get, each, number)
+            if apart and not any(is_out_of_date(engine.state, s) for s in aliases):
                 found.append(each)
     return found
 
 
-def seal_names(engine: Engine, numbers: Iterable[int]) -> None:
+def stamp_names(engine: Engine, numbers: Iterable[int]) -> None:
     """Merged cells that agree with their sources."""
     for number in numbers:
-        engine.state.set(number, sealed(engine, cast(Mergeable, engine.contents_at(number))))
+        engine.state.set(number, stamped_cell(engine, cast(Mergeable, engine.contents_at(number))))
 
 
 def under(
@@ -198,7 +207,7 @@ def under(
 
 
 def _set_contents(engine: Engine, number: int, old: Mergeable, new: Mergeable) -> None:
-    engine.state.set(number, cast(Cell, replace(new, sources=old.sources, which=old.which)))
+    engine.state.set(number, cast(Cell, replace(new, aliases=old.aliases, selector=old.selector)))
 
 
 def _changed(old: Mergeable, new: Mergeable, target: Mergeable) -> Mergeable:
@@ -219,7 +228,7 @@ def _changed(old: Mergeable, new: Mergeable, target: Mergeable) -> Mergeable:
         case ObjectCell(), ObjectCell(), ObjectCell():
             fields = {k: v for k, v in new.fields.items() if old.fields.get(k) is not v}
             return replace(target, fields={**target.fields, **fields})
-    return replace(new, sources=target.sources, which=target.which)
+    return replace(new, aliases=target.aliases, selector=target.selector)
 
 
 def _padded(target: ListCell, new: ListCell) -> tuple[Abstract | None, ...]:
@@ -235,50 +244,50 @@ def identities(engine: Engine, ref: Ref) -> list[tuple[Ref, Truth]]:
     A view is an object of its own: what it is a view of does not tell which one.
     """
     cell = engine.state.slots.get(ref.cell)
-    sources = sources_of(cell)
-    if not sources or ref.path:
+    aliases = aliases_of(cell)
+    if not aliases or ref.path:
         return [(ref, True)]
     merged = cast(Mergeable, cell)
-    found = [(ref, is_source(engine, merged, 0))]
-    for position, source in enumerate(sources, 1):
-        condition = is_source(engine, merged, position)
-        if source.known is RIVAL or source.cell not in engine.state.slots:
+    found = [(ref, is_alias(engine, merged, 0))]
+    for position, alias in enumerate(aliases, 1):
+        condition = is_alias(engine, merged, position)
+        if alias.stamp is UNRESOLVED or alias.cell not in engine.state.slots:
             found.append((ref, condition))
             continue
-        found += [(r, both(engine, condition, truth)) for r, truth in identities(engine, source.ref)]
+        found += [(r, both(engine, condition, truth)) for r, truth in identities(engine, alias.ref)]
     return [(r, truth) for r, truth in found if truth is not False]
 
 
-def is_rearranged(engine: Engine, source: Source) -> bool:
+def is_rearranged(engine: Engine, alias: Alias) -> bool:
     """True for a view that lies in memory as no array of its own does."""
-    held = engine.state.slots.get(source.cell)
-    return isinstance(held, ArrayCell) and not is_row_major(held.value.type, source.ref.path)
+    held = engine.state.slots.get(alias.cell)
+    return isinstance(held, ArrayCell) and not is_row_major(held.value.type, alias.ref.path)
 
 
 def memory_of(engine: Engine, ref: Ref) -> list[tuple[Ref, Truth]]:
     """The memory that an array may be: by the cell that owns it and the path to it, each with its condition."""
     cell = engine.state.slots.get(ref.cell)
-    if not sources_of(cell):
+    if not aliases_of(cell):
         return [(ref, True)]
     merged = cast(Mergeable, cell)
-    found = [(ref, is_source(engine, merged, 0))]
-    for position, source in enumerate(merged.sources, 1):
-        condition = is_source(engine, merged, position)
-        if source.known is RIVAL or source.cell not in engine.state.slots:
+    found = [(ref, is_alias(engine, merged, 0))]
+    for position, alias in enumerate(merged.aliases, 1):
+        condition = is_alias(engine, merged, position)
+        if alias.stamp is UNRESOLVED or alias.cell not in engine.state.slots:
             found.append((ref, condition))
             continue
-        inner = memory_of(engine, through(source.ref, ref.path))
+        inner = memory_of(engine, through(alias.ref, ref.path))
         found += [(r, both(engine, condition, truth)) for r, truth in inner]
     return [(r, truth) for r, truth in found if truth is not False]
 
 
-def alias(engine: Engine, ref: Ref, condition: Value) -> Ref:
+def alias_if(engine: Engine, ref: Ref, condition: Value) -> Ref:
     """The array `ref` itself if `condition` holds, else a copy."""
     contents = engine.contents(ref)
     cell = cast(ArrayCell, engine.contents_at(ref.cell))
-    sources = [Source(ref, cell), *[Source(through(s.ref, ref.path), s.known) for s in cell.sources]]
-    which = engine.convert(condition, WHICH.dtype)
-    number = engine.state.new_cell(ArrayCell(contents, True, tuple(sources), which))
+    aliases = [Alias(ref, cell), *[Alias(through(s.ref, ref.path), s.stamp) for s in cell.aliases]]
+    selector = engine.convert(condition, SELECTOR.dtype)
+    number = engine.state.new_cell(ArrayCell(contents, True, tuple(aliases), selector))
     engine.state.merged[number] = None
     return Ref(number)
 
@@ -288,11 +297,11 @@ def same_object(engine: Engine, a: Ref, b: Ref) -> Truth | None:
     if a.cell == b.cell and not (a.path or b.path):
         return True
     find = engine.state.slots.get
-    if distinct(engine.state, find, a.cell, b.cell):
+    if no_alias(engine.state, find, a.cell, b.cell):
         return False
     for one, other in ((a, b), (b, a)):
-        rivals = {s.cell for s in sources_of(find(one.cell)) if s.known is RIVAL}
-        if rivals & {other.cell, *possible(find, other.cell)}:
+        unresolved = {s.cell for s in aliases_of(find(one.cell)) if s.stamp is UNRESOLVED}
+        if unresolved & {other.cell, *possible(find, other.cell)}:
             return None
     result: Truth = False
     theirs = identities(engine, b)
@@ -314,7 +323,7 @@ def _is_one(engine: Engine, a: Ref, b: Ref) -> bool | None:
     """
     if a is b or not (a.path or b.path):
         return a.cell == b.cell
-    if not (a.path and b.path) or distinct(engine.state, engine.state.slots.get, a.cell, b.cell):
+    if not (a.path and b.path) or no_alias(engine.state, engine.state.slots.get, a.cell, b.cell):
         return False
     return None if may_be_one(a.path, b.path) else False
 
@@ -327,7 +336,7 @@ def negated(engine: Engine, truth: Truth) -> Truth:
 def cell(engine: Engine, ref: Ref) -> Cell:
     """The contents of a cell about to be read."""
     cell = engine.contents_at(ref.cell)
-    return refreshed(engine, ref.cell) if sources_of(cell) else cell
+    return reconciled(engine, ref.cell) if aliases_of(cell) else cell
 
 
 def settle(engine: Engine, ref: Ref) -> Cell:
@@ -337,14 +346,14 @@ def settle(engine: Engine, ref: Ref) -> Cell:
     nothing tells which of several objects it is.
     """
     cell = engine.contents_at(ref.cell)
-    if not sources_of(cell):
+    if not aliases_of(cell):
         return cell
-    cell = cast(Mergeable, refreshed(engine, ref.cell))
-    held = [s for s in cell.sources if engine.held_elsewhere(s.cell, ref.cell)]
-    if any(s.known is RIVAL for s in held):
+    cell = cast(Mergeable, reconciled(engine, ref.cell))
+    held = [s for s in cell.aliases if engine.referenced_elsewhere(s.cell, ref.cell)]
+    if any(s.stamp is UNRESOLVED for s in held):
         what = describe(Ref(ref.cell), engine.state).partition(" of ")[0]
         raise DiagnosticError(UncertainAlias(span=engine.b.span, what=what))
-    if not held and not any(is_rearranged(engine, s) for s in cell.sources):
-        cell = replace(cell, sources=(), which=0)
+    if not held and not any(is_rearranged(engine, s) for s in cell.aliases):
+        cell = replace(cell, aliases=(), selector=0)
         engine.state.set(ref.cell, cell)
     return cell

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
-from ...values.lattice import ArrayCell, Cell, DictCell, ListCell, ObjectCell, Ref, SetCell, Slot, Source
+from ...values.lattice import Alias, ArrayCell, Cell, DictCell, ListCell, ObjectCell, Ref, SetCell, Slot
 from ...values.state import Content, State
 
-UNSEALED: Cell = SetCell(frozenset())
-"""Stands for the contents of a source until the joined state is complete (see `seal`)."""
+PENDING: Cell = SetCell(frozenset())
+"""Stands for the contents of a source until the joined state is complete (see `stamp_versions`)."""
 
-RIVAL: Cell = SetCell(frozenset())
+UNRESOLVED: Cell = SetCell(frozenset())
 """Stands for the contents of a source that only matters to stores."""
 
 C = TypeVar("C")
@@ -28,72 +28,74 @@ MERGEABLE = (ArrayCell, ListCell, DictCell, SetCell, ObjectCell)
 CONTAINERS = (ListCell, DictCell, ObjectCell)
 """Cells whose children are what they hold, apart from their sources."""
 
-STALE: Cell = SetCell(frozenset())
+OUT_OF_DATE: Cell = SetCell(frozenset())
 """Stands for the contents of a source that has changed since."""
 
 
-def sources_of(content: Any) -> tuple[Source, ...]:
+def aliases_of(content: Any) -> tuple[Alias, ...]:
     """The objects that a cell with these contents may be, with what they held when it was last equal to them."""
-    return content.sources if isinstance(content, MERGEABLE) else ()
+    return content.aliases if isinstance(content, MERGEABLE) else ()
 
 
 def alone(content: C) -> C:
     """The contents as those of an object of its own."""
-    if isinstance(content, MERGEABLE) and (content.sources or content.which != 0):
-        return replace(content, sources=(), which=0)
+    if isinstance(content, MERGEABLE) and (content.aliases or content.selector != 0):
+        return replace(content, aliases=(), selector=0)
     return content
 
 
-def seal(state: State, slots: Iterable[Slot]) -> None:
+def stamp_versions(state: State, slots: Iterable[Slot]) -> None:
     """Notes, in the merged cells among `slots`, what the cells they may stand for hold now."""
     for slot in slots:
         content = state.slots.get(slot)
-        if isinstance(content, MERGEABLE) and content.sources:
-            sources = [s if s.known is STALE else current(state, s) for s in content.sources]
-            state.set(slot, replace(content, sources=tuple(sources)))
+        if isinstance(content, MERGEABLE) and content.aliases:
+            aliases = [s if s.stamp is OUT_OF_DATE else stamped(state, s) for s in content.aliases]
+            state.set(slot, replace(content, aliases=tuple(aliases)))
 
 
-def current(state: State, source: Source) -> Source:
+def stamped(state: State, alias: Alias) -> Alias:
     """A source with what its cell holds now; rivals have no contents."""
-    if source.known is RIVAL:
-        return source
-    return Source(source.ref, cast(Cell, state.slots.get(source.cell, source.known)))
+    if alias.stamp is UNRESOLVED:
+        return alias
+    return Alias(alias.ref, cast(Cell, state.slots.get(alias.cell, alias.stamp)))
 
 
-SOURCES_PER_STEP = 16
+ALIASES_PER_STEP = 16
 """To look at so many sources of a merged cell counts as one step of inference."""
 
 NO_CELL = -1
 """Takes the place of a source that a merged cell certainly is not."""
 
 
-def is_stale(state: State, source: Source) -> bool:
+def is_out_of_date(state: State, alias: Alias) -> bool:
     """True if a source of a merged cell has changed since the paths joined."""
-    now, content = state.slots.get(source.cell), source.known
-    if content is STALE or now is None or now is content or content is RIVAL:
-        return content is STALE
+    now, content = state.slots.get(alias.cell), alias.stamp
+    if content is OUT_OF_DATE or now is None or now is content or content is UNRESOLVED:
+        return content is OUT_OF_DATE
     if isinstance(now, ArrayCell) and isinstance(content, ArrayCell):
         return now.value is not content.value
     return True
 
 
-def note_stale(state: State, slots: Iterable[Slot]) -> None:
+def note_out_of_date(state: State, slots: Iterable[Slot]) -> None:
     """Marks the sources that have changed, before their contents are forgotten."""
     for slot in slots:
         content = state.slots.get(slot)
-        if isinstance(content, MERGEABLE) and content.sources:
-            state.step(len(content.sources) // SOURCES_PER_STEP)
-            stale = [s.known is not STALE and is_stale(state, s) for s in content.sources]
-            if any(stale):
-                sources = [Source(s.ref, STALE) if old else s for s, old in zip(content.sources, stale)]
-                state.set(slot, replace(content, sources=tuple(sources)))
+        if isinstance(content, MERGEABLE) and content.aliases:
+            state.step(len(content.aliases) // ALIASES_PER_STEP)
+            out_of_date = [s.stamp is not OUT_OF_DATE and is_out_of_date(state, s) for s in content.aliases]
+            if any(out_of_date):
+                aliases = [
+                    Alias(s.ref, OUT_OF_DATE) if old else s for s, old in zip(content.aliases, out_of_date)
+                ]
+                state.set(slot, replace(content, aliases=tuple(aliases)))
 
 
-def without_source(content: Content, cell: int) -> Content:
+def without_alias(content: Content, cell: int) -> Content:
     """The contents of a merged cell that certainly is not `cell` any more."""
     if isinstance(content, MERGEABLE):
-        sources = [s if s.cell != cell else Source(Ref(NO_CELL), RIVAL) for s in content.sources]
-        return replace(content, sources=tuple(sources))
+        aliases = [s if s.cell != cell else Alias(Ref(NO_CELL), UNRESOLVED) for s in content.aliases]
+        return replace(content, aliases=tuple(aliases))
     return content
 
 
@@ -108,14 +110,14 @@ def possible(find: Find, number: int) -> set[int]:
     found = {number}
     pending = [number]
     for each in pending:
-        for source in sources_of(find(each)):
-            if source.cell not in found:
-                found.add(source.cell)
-                pending.append(source.cell)
+        for alias in aliases_of(find(each)):
+            if alias.cell not in found:
+                found.add(alias.cell)
+                pending.append(alias.cell)
     return found
 
 
-def distinct(state: State, find: Find, a: int, b: int) -> bool:
+def no_alias(state: State, find: Find, a: int, b: int) -> bool:
     """True if two cells are certainly two objects.
 
     Two that the same paths gave are, if they are two on either path; so are two that one loop keeps apart.
@@ -125,15 +127,15 @@ def distinct(state: State, find: Find, a: int, b: int) -> bool:
     one, other = possible(find, a), possible(find, b)
     if a in other or b in one:
         return False
-    if state.kept_apart(a, b):
+    if state.are_no_alias(a, b):
         return True
-    if not one & other and all(c not in state.merged or sources_of(find(c)) for c in (a, b)):
+    if not one & other and all(c not in state.merged or aliases_of(find(c)) for c in (a, b)):
         return True
     first, second = state.pairs.get(a), state.pairs.get(b)
     if first is not None and second is not None and first[0] is second[0]:
-        return distinct(state, find, first[1], second[1]) and distinct(state, find, first[2], second[2])
+        return no_alias(state, find, first[1], second[1]) and no_alias(state, find, first[2], second[2])
     if first is not None and (second is None or a > b):
-        return distinct(state, find, first[1], b) and distinct(state, find, first[2], b)
+        return no_alias(state, find, first[1], b) and no_alias(state, find, first[2], b)
     if second is not None:
-        return distinct(state, find, a, second[1]) and distinct(state, find, a, second[2])
+        return no_alias(state, find, a, second[1]) and no_alias(state, find, a, second[2])
     return False

@@ -19,7 +19,7 @@ from ...values.lattice import (
 )
 from ...values.state import Content
 from ...values.views import path_type
-from ..core.patterns import Hole
+from ..core.phi import Placeholder
 
 
 def are_unlike(a: Ref, of_a: Content, b: Ref, of_b: Content) -> bool:
@@ -48,10 +48,10 @@ def own_field(cell: ObjectCell, name: str) -> Abstract:
 
 
 def joined_error(a: ErrorCell, b: ErrorCell) -> ErrorCell:
-    """The pattern of two error cells that know of the same versions."""
+    """The template of two error cells that know of the same versions."""
     same = a.code is b.code or (isinstance(a.code, int) and a.code == b.code)
     payload: dict[PayloadKey, Value] = {}
     for key in sorted(a.payload.keys() | b.payload.keys(), key=str):
         value = a.payload.get(key)
-        payload[key] = value if value is not None and value is b.payload.get(key) else Hole(key[0])
-    return ErrorCell(a.code if same else Hole(ArrayType(INT32)), payload, a.versions)
+        payload[key] = value if value is not None and value is b.payload.get(key) else Placeholder(key[0])
+    return ErrorCell(a.code if same else Placeholder(ArrayType(INT32)), payload, a.versions)

@@ -27,13 +27,13 @@ from ...ops.host.draw import Draw
 from ...values.lattice import NONE, Abstract, Cell, ErrorCell, OutputCell, Ref, Slot, Undef, VariableCell
 from ...values.state import ERROR, OUTPUT, Content
 from ...values.walk import cells_of, rebuild, values_of
-from ..aliases.merged import note_stale, seal, sources_of
+from ..aliases.merged import aliases_of, note_out_of_date, stamp_versions
 from ..core.frame import Frame, PythonRaise
 from ..exceptions.raising import attempt, chain_of, error_of, expose, is_observable, merge_error
 from .callees import Callee
 from .canonical import Canonical
 from .printing import output_of, refuse_under_jax
-from .summaries import Replay
+from .summaries import Summary
 
 if TYPE_CHECKING:
     from ..core.engine import Engine
@@ -81,9 +81,9 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
         *canonical.tokens,
     )
     known = engine.callees.summaries[key]
-    for replay in known.replays:
-        if _serves(engine, replay, canonical):
-            return _apply(engine, replay, canonical, first=False)
+    for summary in known.summaries:
+        if _is_applicable(engine, summary, canonical):
+            return _apply(engine, summary, canonical, first=False)
     limit = _recursion_limit(engine, callee)
     if engine.callees.depth >= limit or known.in_progress:
         function = callee.function
@@ -96,12 +96,12 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
         activation = Activation(
             callee.function.name, callee.function.span, lambda bound: run_body(engine, callee, bound)
         )
-        replay, memoise = _infer_callee(engine, activation, bound, canonical)
+        summary, memoise = _infer_callee(engine, activation, bound, canonical)
     finally:
         known.in_progress = False
     if memoise:
-        known.replays.append(replay)
-    return _apply(engine, replay, canonical, first=True)
+        known.summaries.append(summary)
+    return _apply(engine, summary, canonical, first=True)
 
 
 def _recursion_limit(engine: Engine, callee: Callee) -> int:
@@ -122,7 +122,7 @@ def _recursion_limit(engine: Engine, callee: Callee) -> int:
     return engine.callees.depth if count >= 8 * UNDECIDED_RECURSION else RECURSION_LIMIT
 
 
-Transform = Callable[[Replay, Sequence[Value]], Mapping[Value, Value]]
+Transform = Callable[[Summary, Sequence[Value]], Mapping[Value, Value]]
 """Puts what a callee's function is made into into the program. It gets what the callee did and the values of its function's
 parameters at this call, and gives the values of the program that the function's results, and its parameters where they are
 others, stand for."""
@@ -137,8 +137,8 @@ def call_transformed(
     may_draw: bool = False,
 ) -> Abstract:
     """Calls any callable value as an HLO function of its own, which `transform` puts into the program."""
-    replay, canonical = transformed(engine, function, args, kwargs, may_draw)
-    return apply_transformed(engine, replay, canonical, transform)
+    summary, canonical = transformed(engine, function, args, kwargs, may_draw)
+    return apply_transformed(engine, summary, canonical, transform)
 
 
 def transformed(
@@ -147,7 +147,7 @@ def transformed(
     args: Sequence[Abstract],
     kwargs: Mapping[str, Abstract],
     may_draw: bool = False,
-) -> tuple[Replay, Canonical]:
+) -> tuple[Summary, Canonical]:
     """What a call of any callable value does, as an HLO function of its own, and what it is given; nothing is done yet.
 
     The function must not draw (PS606), as the transformed program may run it again, or not at all; `may_draw`: it
@@ -164,10 +164,10 @@ def transformed(
         canonical.describe(cast(Abstract, engine.state.slots[variable]))
     canonical.describe_code(error_of(engine).code)
     canonical.describe_code(output_of(engine).token)
-    replay, _ = _infer_callee(engine, activation, bound, canonical)
+    summary, _ = _infer_callee(engine, activation, bound, canonical)
     if not may_draw:
-        require_drawn_once(replay.function, ())
-    return replay, canonical
+        require_drawn_once(summary.function, ())
+    return summary, canonical
 
 
 def require_drawn_once(old: HloFunction, made: Sequence[HloFunction]) -> None:
@@ -191,22 +191,22 @@ def _draws(region: Region) -> int:
 
 def apply_transformed(
     engine: Engine,
-    replay: Replay,
+    summary: Summary,
     canonical: Canonical,
     transform: Transform,
 ) -> Abstract:
     """Does what `transformed` has found, with what `transform` puts into the program."""
-    return _apply(engine, replay, canonical, first=True, put=lambda actual: transform(replay, actual))
+    return _apply(engine, summary, canonical, first=True, put=lambda actual: transform(summary, actual))
 
 
 def put_transformed(
-    engine: Engine, replay: Replay, made: HloFunction, operands: Sequence[Value]
+    engine: Engine, summary: Summary, made: HloFunction, operands: Sequence[Value]
 ) -> Sequence[Value]:
     """Puts what a callee's function was made into in its place: it must run each time if that must, and draws once."""
-    require_drawn_once(replay.function, (made,))
-    if not replay.pure:
+    require_drawn_once(summary.function, (made,))
+    if not summary.pure:
         engine.effects.functions.add(made)
-    return engine.b.apply(Call(made), operands, pure=replay.pure).results
+    return engine.b.apply(Call(made), operands, pure=summary.pure).results
 
 
 def _call_bound(engine: Engine, bound: Mapping[str, Abstract], count: int) -> Abstract:
@@ -214,20 +214,20 @@ def _call_bound(engine: Engine, bound: Mapping[str, Abstract], count: int) -> Ab
     return engine.call(function, values[:count], dict(zip(list(bound)[1 + count :], values[count:])))
 
 
-def _serves(engine: Engine, replay: Replay, canonical: Canonical) -> bool:
+def _is_applicable(engine: Engine, summary: Summary, canonical: Canonical) -> bool:
     """True if what a callee did in another call is what it does in this one."""
     slots = engine.state.slots
-    if not all(slots.get(c) is content for c, content in replay.depends):
+    if not all(slots.get(c) is content for c, content in summary.depends):
         return False
-    if not replay.observed:
+    if not summary.observed:
         return True
     positions = list(canonical.cells)
-    return all(is_observable(engine, positions[p]) == seen for p, seen in replay.observed.items())
+    return all(is_observable(engine, positions[p]) == seen for p, seen in summary.observed.items())
 
 
 def _infer_callee(
     engine: Engine, activation: Activation, bound: Mapping[str, Abstract], canonical: Canonical
-) -> tuple[Replay, bool]:
+) -> tuple[Summary, bool]:
     body = Region()
     params = {value: body.add_param(value.type) for value in canonical.values}
     for value, inner in params.items():
@@ -261,7 +261,7 @@ def _infer_callee(
         entry = {cell: state.slots.get(cell) for cell in canonical.cells}
         arguments = {name: rebuild(v, param) for name, v in bound.items()}
         raises = attempt(engine, lambda: found.append(activation.run(arguments)))
-        note_stale(state, state.merged)
+        note_out_of_date(state, state.merged)
     error = cast(ErrorCell, changes[ERROR])
     if raises is not None and raises.before is not before.code and raises.before != before.code:
         raises.exception = None  # or what was raised before it
@@ -289,7 +289,7 @@ def _infer_callee(
     )
     depends += [(c, state.slots[c]) for c in captured[known_before:] if c in state.slots]
     parameters = dict(canonical.cells)
-    replay = Replay(
+    summary = Summary(
         function,
         free,
         result,
@@ -306,23 +306,23 @@ def _infer_callee(
         not engine.effects.are_in(body),
         {n: state.laid_out[c] for c, n in canonical.cells.items() if c in state.laid_out},
     )
-    if not replay.pure:
+    if not summary.pure:
         engine.effects.functions.add(function)
-    replay.splits = engine.splits != told
+    summary.splits = engine.splits != told
     clean = (len(engine.errors.found), engine.errors.repeated) == errors
-    return replay, clean and not scope.crossed
+    return summary, clean and not scope.crossed
 
 
 def _enter(engine: Engine, canonical: Canonical, param: Callable[[Value], Value]) -> None:
     """Puts the parameters of a callee's function into what its arguments reach, and into variables of modules."""
     state = engine.state
-    note_stale(state, canonical.cells)
+    note_out_of_date(state, canonical.cells)
     for cell in canonical.cells:
         if cell in state.slots:
             state.set(cell, rebuild(cast(Cell, state.slots[cell]), param))
     for variable in engine.namespaces.written(engine.state):
         state.set(variable, rebuild(cast(Abstract, state.slots[variable]), param))
-    seal(state, canonical.cells)
+    stamp_versions(state, canonical.cells)
 
 
 def _outer(
@@ -345,7 +345,7 @@ def _made(changes: Mapping[Slot, Content], roots: Sequence[Content], outside: Se
     found: dict[int, Cell] = {}
     pending = list(roots)
     for content in pending:
-        for cell in (*cells_of(content), *[s.cell for s in getattr(content, "sources", ())]):
+        for cell in (*cells_of(content), *[s.cell for s in getattr(content, "aliases", ())]):
             if cell in outside or cell in found or cell not in changes:
                 continue
             found[cell] = cast(Cell, changes[cell])
@@ -383,7 +383,7 @@ def _results(body: Region, left: Sequence[Content]) -> tuple[Value, ...]:
 
 def _apply(
     engine: Engine,
-    replay: Replay,
+    summary: Summary,
     canonical: Canonical,
     first: bool,
     put: Callable[[Sequence[Value]], Mapping[Value, Value]] | None = None,
@@ -394,18 +394,18 @@ def _apply(
     says which values of the program those of the callee are.
     """
     state = engine.state
-    if replay.splits:
+    if summary.splits:
         engine.note_split()
-    body = replay.function.body
-    actual = [*canonical.values, *replay.free]
+    body = summary.function.body
+    actual = [*canonical.values, *summary.free]
     mapping: dict[Value, Value] = dict(zip(body.params, actual, strict=True))
     if put is not None:
         mapping.update(put(actual))
-    elif body.results or not replay.pure:
-        results = engine.b.apply(Call(replay.function), actual, pure=replay.pure).results
+    elif body.results or not summary.pure:
+        results = engine.b.apply(Call(summary.function), actual, pure=summary.pure).results
         mapping.update(zip(body.results, results, strict=True))
-    cells = dict(zip(replay.parameters, canonical.cells, strict=True))
-    for cell in replay.made:
+    cells = dict(zip(summary.parameters, canonical.cells, strict=True))
+    for cell in summary.made:
         cells[cell] = state.cell_number()
 
     def value(v: Value) -> Value:
@@ -414,43 +414,43 @@ def _apply(
     def cell_of(c: int) -> int:
         return cells.get(c, c)
 
-    if replay.reached or replay.outer or replay.made:
+    if summary.reached or summary.outer or summary.made:
         _change(
-            engine, replay, list(canonical.cells), cells, lambda content: rebuild(content, value, cell_of)
+            engine, summary, list(canonical.cells), cells, lambda content: rebuild(content, value, cell_of)
         )
-    for position, when in replay.laid_out.items():
+    for position, when in summary.laid_out.items():
         state.rely_on_layout([list(canonical.cells)[position]], when)
-    if replay.output is not None:
+    if summary.output is not None:
         refuse_under_jax(engine, engine.b.span)
-        state.set(OUTPUT, rebuild(replay.output, value))
+        state.set(OUTPUT, rebuild(summary.output, value))
     before = error_of(engine).code
-    if replay.error is not None:
-        shift = 0 if first else engine.raises.sites.repeat(*replay.sites, chain_of(engine, inside=True))
-        merge_error(engine, rebuild(replay.error, value, cell_of), shift)
-    result = rebuild(replay.result, value, cell_of)
-    if replay.raises is not None:
-        raise PythonRaise(result if replay.raises.exception is not None else None, state.depth, before)
+    if summary.error is not None:
+        shift = 0 if first else engine.raises.sites.repeat(*summary.sites, chain_of(engine, inside=True))
+        merge_error(engine, rebuild(summary.error, value, cell_of), shift)
+    result = rebuild(summary.result, value, cell_of)
+    if summary.raises is not None:
+        raise PythonRaise(result if summary.raises.exception is not None else None, state.depth, before)
     return result
 
 
 def _change(
     engine: Engine,
-    replay: Replay,
+    summary: Summary,
     positions: Sequence[int],
     cells: Mapping[int, int],
     here: Callable[[Content], Content],
 ) -> None:
     """Changes the state as a callee did: `here` says what something in it is in this call, `cells` which its cells are."""
     state = engine.state
-    for position, content in replay.reached.items():
+    for position, content in summary.reached.items():
         state.set(positions[position], here(content))
-    for slot, outer in replay.outer.items():
+    for slot, outer in summary.outer.items():
         state.set(slot, here(outer))
-    for cell, content in replay.made.items():
+    for cell, content in summary.made.items():
         state.set(cells[cell], here(content))
-    state.merged.update({cells[c]: None for c, content in replay.made.items() if sources_of(content)})
-    seal(state, [*[cells[c] for c in replay.made], *[positions[p] for p in replay.reached]])
-    written: list[Slot] = [*[positions[p] for p in replay.reached], *replay.outer]
+    state.merged.update({cells[c]: None for c, content in summary.made.items() if aliases_of(content)})
+    stamp_versions(state, [*[cells[c] for c in summary.made], *[positions[p] for p in summary.reached]])
+    written: list[Slot] = [*[positions[p] for p in summary.reached], *summary.outer]
     for slot in written:
         if is_observable(engine, slot):
             expose(engine, slot, state.slots[slot])

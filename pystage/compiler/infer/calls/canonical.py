@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from ...hlo.ir import Value
 from ...hlo.types import ArrayType
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, Const, Source, Unknown
+from ...values.lattice import Abstract, Alias, Array, Const, Unknown
 from ...values.node import Node
 from ...values.walk import LAYOUTS
-from ..aliases.merged import distinct, is_stale
+from ..aliases.merged import is_out_of_date, no_alias
 
 if TYPE_CHECKING:
     from ..core.engine import Engine
@@ -60,7 +60,7 @@ class Canonical:
         """Adds which of the cells are certainly different objects, where that is not what their numbers say."""
         state = self._engine.state
         for merged in self._merged_cells:
-            self.tokens.append(tuple([distinct(state, state.slots.get, merged, c) for c in self.cells]))
+            self.tokens.append(tuple([no_alias(state, state.slots.get, merged, c) for c in self.cells]))
         self._merged_cells.clear()
 
     def describe_code(self, code: int | Value) -> None:
@@ -141,11 +141,11 @@ class Canonical:
         """What is not known: the callee may hand it on, and then the reason is told."""
         self._constant(x.reason)
 
-    def source(self, x: Source) -> None:
+    def source(self, x: Alias) -> None:
         """A source of a merged cell: which it is, and whether it could be read and stored into."""
         self._merged_cells[self._at] = None
-        stale = is_stale(self._engine.state, x)
-        self.tokens += (stale, self._engine.held_elsewhere(x.cell, self._at))
+        out_of_date = is_out_of_date(self._engine.state, x)
+        self.tokens += (out_of_date, self._engine.referenced_elsewhere(x.cell, self._at))
         self._node(x.ref)
 
 
@@ -154,7 +154,7 @@ _BY_VALUE = frozenset([type(None), bool, int, str, bytes, type, ArrayType, Form]
 _RULES: dict[type, Callable[[Canonical, Any], None]] = {
     Array: Canonical.array,
     Const: Canonical.const,
-    Source: Canonical.source,
+    Alias: Canonical.source,
     Unknown: Canonical.unknown,
 }
 """How those are described of which more counts than their heads and children, or less."""

@@ -23,7 +23,7 @@ from ...values.lattice import Abstract, OutputCell, Stream
 from ...values.shown import shown
 from ...values.state import OUTPUT
 from ..core.branches import infer_if
-from ..core.patterns import which_value
+from ..core.phi import selector_value
 from ..exceptions.raising import is_running
 from ..exits import Exit
 
@@ -73,7 +73,7 @@ def _write(engine: Engine, stream: Stream, text: Abstract, flush: bool) -> None:
     leaving = Exit(engine)
     printing = Printing(leaving.template(text), stream.name, flush)
     _try(engine, printing, leaving.results)
-    token = which_value(engine.b, output_of(engine).token)
+    token = selector_value(engine.b, output_of(engine).token)
     engine.state.set(OUTPUT, OutputCell(engine.b.op(Print(printing), token, *leaving.results)))
 
 

@@ -12,7 +12,7 @@ from ..core.frame import PythonRaise
 
 
 @dataclass(slots=True, eq=False)
-class Replay:
+class Summary:
     """What a callee did, in terms of its own parameters: enough to do it again at another call.
 
     `reached`, `outer` and `made` are the contents of the canonical cells (by position), of outer cells (by
@@ -46,5 +46,5 @@ class Replay:
 class Known:
     """What is known of a function called with arguments of one canonical form."""
 
-    replays: list[Replay] = field(default_factory=list)
+    summaries: list[Summary] = field(default_factory=list)
     in_progress: bool = False

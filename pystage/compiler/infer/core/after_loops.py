@@ -20,13 +20,13 @@ from ...values.lattice import (
 )
 from ...values.state import ERROR, MISSING, Content
 from ...values.walk import rebuild
-from ..aliases.merged import possible, seal, without_source
+from ..aliases.merged import possible, stamp_versions, without_alias
 from ..exceptions.raising import carry_error, error_of, expose_all
 from .branches import lookup, while_running
 from .join import Join
 from .loop import Loop, Owned, Pass
 from .numbers import kinds_of
-from .patterns import Hole, fill
+from .phi import Placeholder, phi_operands
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def finish(
     engine: Engine,
     loop: Loop,
-    patterns: dict[Slot, Content],
+    templates: dict[Slot, Content],
     owned: Owned,
     result: Pass,
     join: Join,
@@ -44,14 +44,14 @@ def finish(
     """Makes the `While` from the last pass and puts its results into the state."""
     b = engine.b
     initial: list[Value] = []
-    for slot, pattern in patterns.items():
+    for slot, template in templates.items():
         entry = owned[slot][1]() if isinstance(slot, int) and slot in owned else before.get(slot, MISSING)
-        fill(b, pattern, cast(Content, entry), initial)
+        phi_operands(b, template, cast(Content, entry), initial)
     end = lookup(result.changes, before)
     carried: list[Value] = []
     with b.region(result.body):
-        for slot, pattern in patterns.items():
-            fill(b, pattern, join.entries[slot][2] if slot in join.entries else end(slot), carried)
+        for slot, template in templates.items():
+            phi_operands(b, template, join.entries[slot][2] if slot in join.entries else end(slot), carried)
     result.body.results = tuple(carried)
     keys = carry_error(
         engine, result.cond, result.body, result.test_error, cast(ErrorCell, end(ERROR)), initial
@@ -63,19 +63,19 @@ def finish(
     results = iter(op.results)
     ends = {merged: cell for (_, (cell, _)), merged in join.merged.items()}
     after: dict[Slot, Content] = {}
-    for slot, pattern in patterns.items():
-        content = rebuild(pattern, lambda v: next(results) if isinstance(v, Hole) else v)
+    for slot, template in templates.items():
+        content = rebuild(template, lambda v: next(results) if isinstance(v, Placeholder) else v)
         if ran and isinstance(slot, int) and slot in owned:
             source = owned[slot][0]
             if slot in ends and source not in possible(join.b, ends[slot]):
-                content = without_source(content, source)
+                content = without_alias(content, source)
         if loop.certain:
             content = _after_a_trip(b, content, end(slot))
         after[slot] = content
     for slot, content in after.items():
         engine.state.set(slot, content)
-    seal(engine.state, patterns)
-    expose_all(engine, patterns)
+    stamp_versions(engine.state, templates)
+    expose_all(engine, templates)
     if keys is not None:
         error = ErrorCell(next(results), dict(zip(keys, results, strict=True)), error.versions)
     engine.state.set(ERROR, error)

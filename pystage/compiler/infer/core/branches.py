@@ -15,13 +15,13 @@ from ...values.lattice import FALSE, Abstract, Array, ArrayCell, ErrorCell, Slot
 from ...values.sites import contexts
 from ...values.state import ERROR, MISSING, NOT_YET, OUTPUT, Changes, Content
 from ...values.walk import rebuild, values_of
-from ..aliases.coherent import leave
-from ..aliases.merged import note_stale, seal
+from ..aliases.coherent import reconcile_aliases
+from ..aliases.merged import note_out_of_date, stamp_versions
 from ..exceptions.raising import attempt, error_of, expose_all, is_observable, is_running
-from ..telling.blame import Parting
+from ..telling.blame import MergeProvenance
 from .frame import PythonRaise
 from .join import Join
-from .patterns import Hole, fill
+from .phi import Placeholder, phi_operands
 from .same import alike
 
 if TYPE_CHECKING:
@@ -54,12 +54,17 @@ class _Arm:
 
 
 def infer_if(
-    engine: Engine, predicate: Value, frame: int, then: Arm, orelse: Arm, parting: Parting | None = None
+    engine: Engine,
+    predicate: Value,
+    frame: int,
+    then: Arm,
+    orelse: Arm,
+    provenance: MergeProvenance | None = None,
 ) -> None:
     """Infers both arms, and makes the state what it is after either: `If`'s results where they differ.
 
     `predicate` is a scalar bool of the program; `frame` the frame whose variables the arms may change;
-    `parting` what they are in the source, for messages. An arm that certainly raises leaves nothing but the
+    `provenance` what they are in the source, for messages. An arm that certainly raises leaves nothing but the
     error, and what can be seen after it; if both do, nothing after the branch runs.
     """
     before = dict_view(engine)
@@ -70,7 +75,7 @@ def infer_if(
     first, second = [lookup(arm.changes, before) for arm in arms]
     shared: set[int] = set()
     while True:
-        join = Join(engine.state, first, second, engine.b.span, parting=parting, shared=shared)
+        join = Join(engine.state, first, second, engine.b.span, provenance=provenance, shared=shared)
         late = _join_versions(frame, arms, join)
         seen = _join(engine, predicate, frame, arms, join)
         more = join.shared()
@@ -104,8 +109,8 @@ def _arm(engine: Engine, run: Arm) -> _Arm:
     with engine.state.fork() as changes, engine.b.region(region), engine.under_condition():
         raised = attempt(engine, run)
         versions = settle_alike(engine, kept, engine.state.is_new)
-        leave(engine)
-        note_stale(engine.state, engine.state.merged)
+        reconcile_aliases(engine)
+        note_out_of_date(engine.state, engine.state.merged)
     return _Arm(region, changes, raised is not None, versions)
 
 
@@ -180,13 +185,13 @@ def _join_raising(engine: Engine, predicate: Value, frame: int, arms: list[_Arm]
                 condition = predicate if side == 0 else engine.b.op(Not(), predicate)
                 place = (frame, f"%seen{len(made)}")
                 content = lookups[side](slot) if slot in slots or slot in arm.changes else NOT_YET
-                pattern = join.from_one_side(content, lookups[side], arm.inside)
-                join.entries[place] = (pattern, *_sides(side, content))
+                template = join.from_one_side(content, lookups[side], arm.inside)
+                join.entries[place] = (template, *_sides(side, content))
                 made.append(_Seen(place, slot, condition))
         if live is not None and slot in arms[live].changes and _stays(slot, frame, slots):
             content = arms[live].changes[slot]
-            pattern = join.from_one_side(content, lookups[live], arms[live].inside)
-            join.entries[slot] = (pattern, *_sides(live, content))
+            template = join.from_one_side(content, lookups[live], arms[live].inside)
+            join.entries[slot] = (template, *_sides(live, content))
     return made
 
 
@@ -231,11 +236,11 @@ def _join_versions(frame: int, arms: list[_Arm], join: Join) -> list[_Late]:
     for side, arm in enumerate(arms):
         for version in arm.versions:
             place, condition = [(frame, f"%{name}{len(made)}") for name in ("late", "condition")]
-            pattern = join.from_one_side(version.content, (join.a, join.b)[side], arm.inside)
-            join.entries[place] = (pattern, *_sides(side, version.content))
+            template = join.from_one_side(version.content, (join.a, join.b)[side], arm.inside)
+            join.entries[place] = (template, *_sides(side, version.content))
             holds = Array(version.condition, Form.PYTHON)
             sides = (holds, FALSE) if side == 0 else (FALSE, holds)
-            join.entries[condition] = (Array(Hole(ArrayType(BOOL)), Form.PYTHON), *sides)
+            join.entries[condition] = (Array(Placeholder(ArrayType(BOOL)), Form.PYTHON), *sides)
             made.append(_Late(place, version.slot, condition))
     return made
 
@@ -285,16 +290,16 @@ def relevant(slot: Slot, frame: int, first: Changes, second: Changes, before: di
 def emit_if(engine: Engine, predicate: Value, regions: list[Region], join: Join) -> None:
     """Makes the `If` and puts its results into the state."""
     results: list[list[Value]] = [[], []]
-    holes: list[Hole] = []
+    placeholders: list[Placeholder] = []
     for side, region in enumerate(regions):
         with engine.b.region(region):
-            for pattern, a, b in join.entries.values():
-                fill(engine.b, pattern, (a, b)[side], results[side])
-    for pattern, _, _ in join.entries.values():
-        walked = values_of(pattern)
+            for template, a, b in join.entries.values():
+                phi_operands(engine.b, template, (a, b)[side], results[side])
+    for template, _, _ in join.entries.values():
+        walked = values_of(template)
         engine.effort.run(len(walked) // _VALUES_PER_STEP)
-        holes += [v for v in walked if isinstance(v, Hole)]
-    # a hole that both sides fill with one outer value, or several holes filled alike, need no result
+        placeholders += [v for v in walked if isinstance(v, Placeholder)]
+    # a placeholder that both sides fill with one outer value, or several placeholders filled alike, need no result
     pairs = list(zip(results[0], results[1], strict=True))
     kept = [p for p in dict.fromkeys(pairs) if p[0] is not p[1]]
     for side, region in enumerate(regions):
@@ -303,17 +308,17 @@ def emit_if(engine: Engine, predicate: Value, regions: list[Region], join: Join)
     if kept or any(map(engine.effects.are_in, regions)):
         op = engine.b.apply(If(), (predicate,), regions)
         made = dict(zip(kept, op.results))
-    by_hole: dict[Value, Value] = {}
-    for hole, pair in zip(holes, pairs, strict=True):
-        by_hole[hole] = pair[0] if pair[0] is pair[1] else made[pair]
-    put(engine, join, by_hole)
+    by_placeholder: dict[Value, Value] = {}
+    for placeholder, pair in zip(placeholders, pairs, strict=True):
+        by_placeholder[placeholder] = pair[0] if pair[0] is pair[1] else made[pair]
+    put(engine, join, by_placeholder)
 
 
-def put(engine: Engine, join: Join, by_hole: dict[Value, Value]) -> None:
-    """Puts the joined contents, holes filled, into the state."""
-    for slot, (pattern, _, _) in join.entries.items():
-        engine.state.set(slot, rebuild(pattern, lambda v: by_hole.get(v, v)))
-    seal(engine.state, join.entries)
+def put(engine: Engine, join: Join, by_placeholder: dict[Value, Value]) -> None:
+    """Puts the joined contents, placeholders filled, into the state."""
+    for slot, (template, _, _) in join.entries.items():
+        engine.state.set(slot, rebuild(template, lambda v: by_placeholder.get(v, v)))
+    stamp_versions(engine.state, join.entries)
     expose_all(engine, join.entries)
 
 

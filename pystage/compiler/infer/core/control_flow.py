@@ -30,7 +30,7 @@ from ..iteration.iterators import (
     steps,
     take_all,
 )
-from ..telling.blame import Parting
+from ..telling.blame import MergeProvenance
 from ..telling.describe import describe
 from .branches import infer_if
 from .constants import UNROLL_LIMIT
@@ -49,10 +49,12 @@ def if_(e: Engine, i: stage.If) -> None:
         e.run_block(i.then if condition.value else i.orelse)
         return
     predicate = e.predicate(condition)
-    parting = Parting(frame.function, i, i.then, i.orelse)
+    provenance = MergeProvenance(frame.function, i, i.then, i.orelse)
     frame.undecided.append(condition)
     try:
-        infer_if(e, predicate, frame.id, lambda: e.run_block(i.then), lambda: e.run_block(i.orelse), parting)
+        infer_if(
+            e, predicate, frame.id, lambda: e.run_block(i.then), lambda: e.run_block(i.orelse), provenance
+        )
     finally:
         frame.undecided.pop()
 
@@ -198,8 +200,8 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
         else:
             ends_early = True
             going = e.predicate(e.negate(flag))
-            parting = Parting(frame.function, i, i.body, None)
-            infer_if(e, going, frame.id, functools.partial(trip, item), lambda: None, parting)
+            provenance = MergeProvenance(frame.function, i, i.body, None)
+            infer_if(e, going, frame.id, functools.partial(trip, item), lambda: None, provenance)
     if ends_early:
         for cell in shared:  # what is left of them depends on the trip at which it ended
             e.state.set(cell, _left_open(i))

@@ -206,9 +206,9 @@ class Engine(Context):
             raise DiagnosticError(content.reason)
         return cast(Cell, content)
 
-    def held_elsewhere(self, source: int, by: int) -> bool:
+    def referenced_elsewhere(self, source: int, by: int) -> bool:
         """True if `source`, which the merged cell `by` may be, has another name: one of the caller's counts."""
-        return source in self.externals.initial or self.state.held_elsewhere(source, by)
+        return source in self.externals.initial or self.state.referenced_elsewhere(source, by)
 
     # -- what library functions use
 
@@ -289,5 +289,5 @@ class Engine(Context):
         value = condition.value
         return value if value.type.dtype == BOOL else self.b.op(Convert(BOOL), value)
 
-    def told_apart(self) -> None:
-        self.externals.told_apart = True
+    def depends_on_identity(self) -> None:
+        self.externals.depends_on_identity = True

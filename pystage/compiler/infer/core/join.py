@@ -1,8 +1,8 @@
 """Joining two states: what is known where two paths of control meet.
 
-`Join` compares the two contents that each slot has and gives a *pattern*: what they have in common, with
-a `Hole` in place of every program value in which they differ. `fill` then computes, on either side, the
-values for the holes, and `rebuild` puts the results of an `If`, or the carried values of a `While`, into
+`Join` compares the two contents that each slot has and gives a *template*: what they have in common, with
+a `Placeholder` in place of every program value in which they differ. `phi_operands` then computes, on either side, the
+values for the placeholders, and `rebuild` puts the results of an `If`, or the carried values of a `While`, into
 them. Cells that the two sides created separately, and that are the same object afterwards, are merged.
 """
 
@@ -33,6 +33,7 @@ from ...values.gated import (
 from ...values.lattice import (
     NONE,
     Abstract,
+    Alias,
     Array,
     ArrayCell,
     Closure,
@@ -48,7 +49,6 @@ from ...values.lattice import (
     Ref,
     SetCell,
     Slot,
-    Source,
     Text,
     Tuple,
     Undef,
@@ -62,13 +62,22 @@ from ...values.memory import is_row_major
 from ...values.state import MISSING, Content, State
 from ...values.views import View
 from ...values.walk import cells_of, children, head, rebuild, with_children
-from ..aliases.candidates import OWN, Candidates, Tree, both_sources, fork, number_of, seen_through
-from ..aliases.merged import MERGEABLE, RIVAL, UNSEALED, Mergeable, distinct, possible, sources_of
+from ..aliases.alias_sets import OWN, AliasSet, AliasTree, alias_fork, joined_aliases, number_of, seen_through
+from ..aliases.merged import MERGEABLE, PENDING, UNRESOLVED, Mergeable, aliases_of, no_alias, possible
 from ..aliases.sides import are_unlike, joined_error, own_field
-from ..telling.blame import Parting, attribute_of, holder_of, name_of
+from ..telling.blame import MergeProvenance, attribute_of, holder_of, name_of
 from ..telling.describe import describe, describe_type
 from .numbers import common_type, joined_bounds, kinds_of, number_type
-from .patterns import WHICH, Hole, hole_for, is_alike, join_which, joined_path, made_alike, positions_of
+from .phi import (
+    SELECTOR,
+    Placeholder,
+    formatted_alike,
+    is_alike,
+    join_selectors,
+    joined_path,
+    placeholder_for,
+    positions_of,
+)
 
 Place = tuple[int, tuple[View, ...]]
 """An array by the cell that owns it and the path to it; of anything else the path is empty."""
@@ -88,7 +97,7 @@ Lookup = Callable[[Slot], Content]
 class Join:
     """The join of two sides, `a` and `b`; with `loop`, of the entry of a loop and the end of its body.
 
-    `entries` maps every slot that the joined state changes to its pattern and its two contents.
+    `entries` maps every slot that the joined state changes to its template and its two contents.
     """
 
     def __init__(
@@ -98,7 +107,7 @@ class Join:
         b: Lookup,
         span: Span | None,
         loop: bool = False,
-        parting: Parting | None = None,
+        provenance: MergeProvenance | None = None,
         shared: Iterable[int] = (),
         carriers: Mapping[int, tuple[int, int] | None] = {},
         optional: bool = True,
@@ -116,7 +125,7 @@ class Join:
         self.merged: dict[tuple[Place, Place], int] = {}
         self._optional = optional  # whether something may stay None on one side only
         self._adopted: set[int] = set()  # cells that only one side has
-        self._parting = parting
+        self._provenance = provenance
         self._slot: Slot | None = None  # what is being joined
         self._part = ""  # the attribute of it, in words
         self._carriers = (
@@ -162,7 +171,7 @@ class Join:
             return DictView(a.kind, self._cells(a.cell, b.cell))
         if isinstance(a, Closure) and isinstance(b, Closure) and a.cells != b.cells:
             return self.conflict(a, b)  # they share variables with other functions
-        if isinstance(a, Text) and isinstance(b, Text) and not made_alike(a, b):
+        if isinstance(a, Text) and isinstance(b, Text) and not formatted_alike(a, b):
             return self.conflict(a, b)
         if type(a) is type(b) and not isinstance(a, Const | Array | Ref):
             return self._structure(a, b)
@@ -209,7 +218,7 @@ class Join:
         if not ours or not theirs:
             lookup = self.a if ours else self.b
             return [self.alone(x, lookup) for x in (*ours, *theirs)], range(len(theirs))
-        if (self.loop and len(ours) == 1) or not all(map(_may_part, (*ours, *theirs))):
+        if (self.loop and len(ours) == 1) or not all(map(_may_be_alternative, (*ours, *theirs))):
             return None
         positions = positions_of(ours, theirs, self._is_alike)
         count = max(len(ours), max(positions) + 1)
@@ -246,7 +255,7 @@ class Join:
                 for x in alternatives(side)
             ]
             sides.append((side, tuple(found)))
-        tags = [cast(Value, Hole(ArrayType(BOOL))) for _ in options[1:]]
+        tags = [cast(Value, Placeholder(ArrayType(BOOL))) for _ in options[1:]]
         if (
             isinstance(a, Gated)
             and isinstance(b, Gated)
@@ -270,15 +279,15 @@ class Join:
         return is_alike(a, b)
 
     def alone(self, value: Abstract, lookup: Lookup) -> Abstract:
-        """The pattern of a value that only the side of `lookup` has: every program value is a hole."""
+        """The template of a value that only the side of `lookup` has: every program value is a placeholder."""
         for cell in self._reach(value, lookup, alone=True):
             if cell in self.state.slots or cell in self.entries:
                 continue
             content = lookup(cell)
             a, b = (content, MISSING) if lookup is self.a else (MISSING, content)
-            self.entries[cell] = (rebuild(content, hole_for), a, b)
+            self.entries[cell] = (rebuild(content, placeholder_for), a, b)
             self._adopted.add(cell)
-        return rebuild(value, hole_for)
+        return rebuild(value, placeholder_for)
 
     def _reach(self, value: Content, lookup: Lookup, alone: bool = False) -> list[int]:
         """The cells that a value reaches, and those that they may stand for.
@@ -291,7 +300,7 @@ class Join:
             content = lookup(cell)
             if content is MISSING or (alone and cell in self.state.slots):
                 continue
-            for inner in (*cells_of(content), *[s.cell for s in sources_of(content)]):
+            for inner in (*cells_of(content), *[s.cell for s in aliases_of(content)]):
                 if inner not in found and lookup(inner) is not MISSING:
                     found[inner] = None
                     pending.append(inner)
@@ -310,7 +319,7 @@ class Join:
         lower, upper = joined_bounds(a, b, self.loop)
         if isinstance(a, Array) and isinstance(b, Array) and a.value is b.value:
             return Array(a.value, form_a, weak, lower, upper, key_a)
-        return Array(Hole(ArrayType(dtype_a, shape_a)), form_a, weak, lower, upper, key_a)
+        return Array(Placeholder(ArrayType(dtype_a, shape_a)), form_a, weak, lower, upper, key_a)
 
     def _packed(self, a: Abstract, b: Abstract) -> Abstract:
         """One number that is of one kind on some paths and of another on others."""
@@ -324,11 +333,11 @@ class Join:
         self.state.gated = True
         dtype, whole = found
         return GatedNumber(
-            Hole(ArrayType(dtype)),
+            Placeholder(ArrayType(dtype)),
             form_of(kinds),
             kinds=kinds,
-            tags=tuple([Hole(ArrayType(BOOL)) for _ in kinds[1:]]),
-            whole=Hole(ArrayType(INT64)) if whole else None,
+            tags=tuple([Placeholder(ArrayType(BOOL)) for _ in kinds[1:]]),
+            whole=Placeholder(ArrayType(INT64)) if whole else None,
         )
 
     def _structure(self, a: Abstract, b: Abstract) -> Abstract:
@@ -355,9 +364,9 @@ class Join:
         if joined is None and self.loop and self._is_rearranged(b, self.b):
             return self._conflict_text(*self._places(a, b))
         merged = self._merge(a, b)
-        pattern = self.entries.get(merged)
-        if pattern is not None and isinstance(pattern[0], Unknown):
-            return pattern[0]
+        template = self.entries.get(merged)
+        if template is not None and isinstance(template[0], Unknown):
+            return template[0]
         return Ref(merged)
 
     def _places(self, a: Ref, b: Ref) -> list[str]:
@@ -372,18 +381,18 @@ class Join:
     # -- cells
 
     def from_one_side(self, content: Content, lookup: Lookup, inside: set[Value]) -> Content:
-        """The pattern of what only the side of `lookup` leaves: holes for the values that are `inside` it."""
+        """The template of what only the side of `lookup` leaves: placeholders for the values that are `inside` it."""
 
-        def hole(value: Value) -> Value:
-            return Hole(value.type) if value in inside else value
+        def placeholder(value: Value) -> Value:
+            return Placeholder(value.type) if value in inside else value
 
         for cell in self._reach(content, lookup):
             if cell in self.state.slots or cell in self.entries:
                 continue
             made = lookup(cell)
             a, b = (made, MISSING) if lookup is self.a else (MISSING, made)
-            self.entries[cell] = (rebuild(made, hole), a, b)
-        return rebuild(content, hole)
+            self.entries[cell] = (rebuild(made, placeholder), a, b)
+        return rebuild(content, placeholder)
 
     def _cells(self, a: int, b: int) -> int:
         """The cell that stands for `a` on one side and `b` on the other."""
@@ -419,25 +428,25 @@ class Join:
         self, refs: tuple[Ref, Ref], merged: int, contents: list[Mergeable]
     ) -> tuple[Mergeable, Mergeable]:
         """The two contents, with the objects that the merged cell may be, and which of them it is."""
-        candidates = Candidates()
-        trees: list[Tree] = []
+        alias_set = AliasSet()
+        trees: list[AliasTree] = []
         for ref, content, lookup in zip(refs, contents, (self.a, self.b)):
-            which: int | Value = content.which
+            selector: int | Value = content.selector
             lasts = ref.cell in self.state.slots or ref.cell in self._shared
-            sources = content.sources
+            aliases = content.aliases
             if self._carrier(ref.cell, lookup) not in (None, merged):
-                sources, which = (Source(ref, UNSEALED),), 1
+                aliases, selector = (Alias(ref, PENDING),), 1
             elif lasts and ref.cell != merged:
-                sources, which = (Source(ref, UNSEALED), *content.sources), 1
-            elif not content.sources:
-                which = 0
-            options = [self._origin(s, lookup, candidates, merged) for s in sources]
-            trees.append(fork(which, [OWN, *options]))
+                aliases, selector = (Alias(ref, PENDING), *content.aliases), 1
+            elif not content.aliases:
+                selector = 0
+            options = [self._origin(s, lookup, alias_set, merged) for s in aliases]
+            trees.append(alias_fork(selector, [OWN, *options]))
         first, second = [
             replace(
                 content,
-                sources=candidates.sources(tree, other),
-                which=number_of(tree, lambda leaf: leaf.position, WHICH),
+                aliases=alias_set.aliases(tree, other),
+                selector=number_of(tree, lambda leaf: leaf.position, SELECTOR),
             )
             for content, tree, other in zip(contents, trees, reversed(trees))
         ]
@@ -450,24 +459,24 @@ class Join:
         pair = self._carriers[cell]
         return cell if pair is None else self._cells(*pair)
 
-    def _origin(self, source: Source, lookup: Lookup, candidates: Candidates, merged: int) -> Tree:
+    def _origin(self, source: Alias, lookup: Lookup, alias_set: AliasSet, merged: int) -> AliasTree:
         """Which of the candidates of `merged`, to which it is added, an object is that a side may stand for."""
         self.state.step()
-        cell, path, known = source.cell, source.ref.path, source.known
+        cell, path, known = source.cell, source.ref.path, source.stamp
         lasts = cell in self.state.slots or cell in self._shared
-        if known is not RIVAL:
+        if known is not UNRESOLVED:
             carrier = self._carrier(cell, lookup)
             content = lookup(cell)
             ends = not lasts if cell not in self.owned else lookup is self.b
             if carrier is not None and carrier != merged:
-                return candidates.leaf(through(Ref(carrier), path), UNSEALED)
+                return alias_set.leaf(through(Ref(carrier), path), PENDING)
             if ends:  # what it stands for; made on this side, it is an object of its own
-                inner = [Source(through(s.ref, path), s.known) for s in sources_of(content)]
-                options = [self._origin(s, lookup, candidates, merged) for s in inner]
-                return fork(cast(Mergeable, content).which, [OWN, *options]) if inner else OWN
+                inner = [Alias(through(s.ref, path), s.stamp) for s in aliases_of(content)]
+                options = [self._origin(s, lookup, alias_set, merged) for s in inner]
+                return alias_fork(cast(Mergeable, content).selector, [OWN, *options]) if inner else OWN
         if not lasts and cell not in self.owned:
             return OWN
-        return candidates.leaf(source.ref, known)
+        return alias_set.leaf(source.ref, known)
 
     def shared(self) -> set[int]:
         """Cells made on one side that several cells of the joined state stand for: they must stay cells.
@@ -503,7 +512,7 @@ class Join:
         found: dict[int, tuple[int, int] | None] = {}
         pair_of = {merged: (a, b) for ((a, _), (b, _)), merged in self.merged.items()}
         for cell, group in self._by_end().items():
-            if cell in self._carriers or self._is_outer(cell) or not self._together(group, self.b):
+            if cell in self._carriers or self._is_outer(cell) or not self._may_alias_pairs(group, self.b):
                 continue
             views = {merged for (_, (_, path)), merged in self.merged.items() if path}
             exact = [merged for merged, end in group.items() if end == cell and merged not in views]
@@ -511,7 +520,7 @@ class Join:
                 found[cell] = pair_of.get(exact[0])
         return found
 
-    def note_together(self) -> None:
+    def note_may_alias(self) -> None:
         """Notes which carried objects may be one, at the end of the body or on entry.
 
         Where nothing tells whether they are, a store into one is uncertain: they are rivals.
@@ -522,13 +531,13 @@ class Join:
                 for cell in possible(self.a, a):
                     by_entry.setdefault(cell, {})[merged] = a
         for group in by_entry.values():
-            self.state.together |= self._together(group, self.a)
+            self.state.may_alias |= self._may_alias_pairs(group, self.a)
         for cell, group in self._by_end().items():
-            pairs = self._together(group, self.b)
-            self.state.together |= pairs
+            pairs = self._may_alias_pairs(group, self.b)
+            self.state.may_alias |= pairs
             if not self._is_outer(cell) and cell not in self._carriers:
                 for pair in pairs:
-                    self._note_rivals(*pair)
+                    self._note_unresolved(*pair)
 
     def _by_end(self) -> dict[int, dict[int, int]]:
         """By the cells that carried objects may be at the end of the body: these, and the cell that each has then."""
@@ -539,25 +548,25 @@ class Join:
         return found
 
     def _is_outer(self, cell: int) -> bool:
-        """True for an object that was there before the loop: `which` tells whether a carried object is that one."""
+        """True for an object that was there before the loop: `selector` tells whether a carried object is that one."""
         return cell in self.state.slots and cell not in self.owned
 
-    def _together(self, group: dict[int, int], find: Lookup) -> set[frozenset[int]]:
+    def _may_alias_pairs(self, group: dict[int, int], find: Lookup) -> set[frozenset[int]]:
         """The pairs of a group that are not certainly two objects."""
         pairs = itertools.combinations(group, 2) if len(group) > 1 else ()
         return {
             frozenset(pair)
             for pair in pairs
-            if not distinct(self.state, find, group[pair[0]], group[pair[1]])
+            if not no_alias(self.state, find, group[pair[0]], group[pair[1]])
         }
 
-    def _note_rivals(self, first: int, second: int) -> None:
+    def _note_unresolved(self, first: int, second: int) -> None:
         for cell, other in ((first, second), (second, first)):
-            pattern, *sides = self.entries[cell]
-            known = [s.cell for s in sources_of(pattern) if s.known is RIVAL]
-            if isinstance(pattern, MERGEABLE) and other not in known:
-                pattern = replace(pattern, sources=(*pattern.sources, Source(Ref(other), RIVAL)))
-                self.entries[cell] = (pattern, sides[0], sides[1])
+            template, *sides = self.entries[cell]
+            known = [s.cell for s in aliases_of(template) if s.stamp is UNRESOLVED]
+            if isinstance(template, MERGEABLE) and other not in known:
+                template = replace(template, aliases=(*template.aliases, Alias(Ref(other), UNRESOLVED)))
+                self.entries[cell] = (template, sides[0], sides[1])
 
     def cell(self, cell: int, a: Content, b: Content) -> None:
         """Joins the contents of a cell; the entry is there while its parts are joined (cycles)."""
@@ -572,22 +581,27 @@ class Join:
                 self.conflicts.append(side)
                 return side
         if a is MISSING or b is MISSING:
-            return rebuild(b if a is MISSING else a, hole_for)
+            return rebuild(b if a is MISSING else a, placeholder_for)
         if isinstance(a, Unknown) or isinstance(b, Unknown):
             return a if isinstance(a, Unknown) else b
         match a, b:
             case ArrayCell(), ArrayCell():
                 if a.value.type != b.value.type:
                     return self._conflict_text(*[describe_type(x.value.type, Form.NDARRAY) for x in (a, b)])
-                value = a.value if a.value is b.value else Hole(a.value.type)
-                sources = both_sources(a, b)
-                writable = a.writable if a.writable is b.writable else Hole(ArrayType(BOOL))
-                return ArrayCell(value, writable, sources, join_which(a.which, b.which))
+                value = a.value if a.value is b.value else Placeholder(a.value.type)
+                aliases = joined_aliases(a, b)
+                writable = a.writable if a.writable is b.writable else Placeholder(ArrayType(BOOL))
+                return ArrayCell(value, writable, aliases, join_selectors(a.selector, b.selector))
             case ListCell(), ListCell():
                 if len(a.items) != len(b.items):
                     return self._growth(*[f"a list of length {len(x.items)}" for x in (a, b)])
                 items = tuple([self.join(x, y) for x, y in zip(a.items, b.items)])
-                return replace(a, items=items, sources=both_sources(a, b), which=join_which(a.which, b.which))
+                return replace(
+                    a,
+                    items=items,
+                    aliases=joined_aliases(a, b),
+                    selector=join_selectors(a.selector, b.selector),
+                )
             case DictCell(), DictCell():
                 if list(a.entries) != list(b.entries) and a.entries.keys() == b.entries.keys():
                     texts = [f"a dict with the keys in the order {list(x.entries)}" for x in (a, b)]
@@ -596,7 +610,10 @@ class Join:
                     return self._growth(*[f"a dict with the keys {list(x.entries)}" for x in (a, b)])
                 entries = {k: self.join(v, b.entries[k]) for k, v in a.entries.items()}
                 return replace(
-                    a, entries=entries, sources=both_sources(a, b), which=join_which(a.which, b.which)
+                    a,
+                    entries=entries,
+                    aliases=joined_aliases(a, b),
+                    selector=join_selectors(a.selector, b.selector),
                 )
             case ObjectCell(), ObjectCell():
                 if a.cls is not b.cls:
@@ -606,20 +623,22 @@ class Join:
                     a.cls,
                     fields,
                     a.origin if a.origin is b.origin else None,
-                    both_sources(a, b),
-                    join_which(a.which, b.which),
+                    joined_aliases(a, b),
+                    join_selectors(a.selector, b.selector),
                 )
             case SetCell(), SetCell():
                 if a.items != b.items:
                     texts = [f"a set with the elements {sorted(x.items, key=repr)}" for x in (a, b)]
                     return self._conflict_text(*texts)
-                return replace(a, sources=both_sources(a, b), which=join_which(a.which, b.which))
+                return replace(
+                    a, aliases=joined_aliases(a, b), selector=join_selectors(a.selector, b.selector)
+                )
             case VariableCell(), VariableCell():
                 return VariableCell(self.join(a.value, b.value))
             case ErrorCell(), ErrorCell():
                 return joined_error(a, b)
             case OutputCell(), OutputCell():
-                return OutputCell(Hole(ArrayType(INT32)))
+                return OutputCell(Placeholder(ArrayType(INT32)))
             case IteratorCell(), IteratorCell():
                 if a.source is None or b.source is None or a.index != b.index or a.keys != b.keys:
                     texts = ["at its end" if x.source is None else f"at element {x.index}" for x in (a, b)]
@@ -654,22 +673,22 @@ class Join:
     def _parted(self, kind: type[NoCommonType | NeverSettles], first: str, second: str) -> Diagnostic:
         """What is at hand is `first` on one side and `second` on the other."""
         what = self._part or name_of(self.state, self._slot)
-        slot, parting = None if self._part else self._slot, self._parting
+        slot, provenance = None if self._part else self._slot, self._provenance
         holder = None
         if isinstance(slot, int):
             holder = holder_of(self.state, slot) or attribute_of(self.state, slot)
 
         def blame() -> tuple[Note, ...]:
             name = None if holder is None else holder[1]
-            return () if parting is None else parting.notes(slot, name, (first, second))
+            return () if provenance is None else provenance.notes(slot, name, (first, second))
 
         return kind(span=self.span, what=what, first=first, second=second, blame=blame)
 
 
-def _may_part(x: Abstract) -> bool:
+def _may_be_alternative(x: Abstract) -> bool:
     """True for what may be one thing beside another."""
     if isinstance(x, Tuple):
-        return all(map(_may_part, x.items))
+        return all(map(_may_be_alternative, x.items))
     return isinstance(x, Const | Array | Ref | Text | Meaning)
 
 

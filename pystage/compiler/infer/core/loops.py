@@ -40,11 +40,11 @@ from ...values.lattice import (
 from ...values.state import ERROR, MISSING, OUTPUT, Changes, Content, State
 from ...values.views import View
 from ...values.walk import rebuild
-from ..aliases.candidates import seen_through
-from ..aliases.coherent import leave
-from ..aliases.merged import MERGEABLE, note_stale, seal
+from ..aliases.alias_sets import seen_through
+from ..aliases.coherent import reconcile_aliases
+from ..aliases.merged import MERGEABLE, note_out_of_date, stamp_versions
 from ..exceptions.raising import attempt, error_of
-from ..telling.blame import Parting, growth_note
+from ..telling.blame import MergeProvenance, growth_note
 from .after_loops import finish
 from .branches import infer_if, lookup, settle_versions
 from .constants import UNROLL_LIMIT, SourceLoop, unroll, unrollable
@@ -52,8 +52,8 @@ from .frame import PythonRaise
 from .induction_ranges import induction_ranges, with_range
 from .join import Join
 from .loop import Active, Loop, Owned, Pass
-from .patterns import Hole, Seen, fill, hole_for, holes_of
-from .same import same_pattern, same_patterns
+from .phi import Placeholder, Seen, phi_operands, placeholder_for, placeholders_of
+from .same import same_template, same_templates
 from .speculate import commit_unless, speculate
 
 if TYPE_CHECKING:
@@ -96,15 +96,15 @@ def infer_loop(engine: Engine, loop: Loop) -> None:
 
 def _infer_rolled(engine: Engine, loop: Loop) -> None:
     widened: dict[Slot, Content] = {}
-    note_stale(engine.state, engine.state.merged)
+    note_out_of_date(engine.state, engine.state.merged)
     for round in itertools.count():
-        patterns = {**_guess(engine, loop), **widened}
-        entry = {slot: engine.state.slots[slot] for slot in patterns}
-        active = Active(round, patterns, entry)
+        templates = {**_guess(engine, loop), **widened}
+        entry = {slot: engine.state.slots[slot] for slot in templates}
+        active = Active(round, templates, entry)
         engine.loops.active.append(active)
         try:
             with commit_unless(engine, _Widen):
-                make = _settle(engine, loop, dict(patterns))
+                make = _settle(engine, loop, dict(templates))
         except _Widen as found:
             if found.loop is not active:
                 raise
@@ -116,23 +116,23 @@ def _infer_rolled(engine: Engine, loop: Loop) -> None:
     make()
 
 
-def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> Callable[[], None]:
+def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Callable[[], None]:
     """Passes over the body until what is carried does not change any more; gives what makes the program of the loop."""
     before = engine.state.slots
-    guessed = set(patterns)
+    guessed = set(templates)
     owned: Owned = {}
     ranges = induction_ranges(engine, loop.instruction, loop.frame)
     splits, widened, parted = engine.splits, False, False
     for _ in range(PASS_LIMIT):
         with speculate(engine) as trial:
-            result = _one_pass(engine, loop, patterns)
+            result = _one_pass(engine, loop, templates)
             if result is None:  # the condition is false on entry: the loop does not run, but the test does
                 return functools.partial(_only_tested, engine, loop)
-            together = len(engine.state.together)
+            may_alias = len(engine.state.may_alias)
             certain = loop.certain or (result.first and isinstance(result.condition, Const))
             optional = (loop.peeled or not certain) and not _is_counted(loop)
-            join = _join(engine, loop, patterns, owned, result.changes, before, guessed, optional)
-            told_apart = len(engine.state.together) == together  # as the pass took it
+            join = _join(engine, loop, templates, owned, result.changes, before, guessed, optional)
+            same_aliasing = len(engine.state.may_alias) == may_alias  # as the pass took it
             widened |= join.widened
             parted |= bool(join.conflicts) and not join.grows
             if widened and loop.instruction is not None:
@@ -144,19 +144,19 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> Callab
             constant = {s for s in guessed if _stays(before.get(s), result.changes.get(s))}
             if constant:  # guessed to change, and does not
                 guessed -= constant
-                patterns = {s: p for s, p in patterns.items() if s not in constant}
+                templates = {s: p for s, p in templates.items() if s not in constant}
                 continue
-            if told_apart and not trial.refused:
-                fresh = _assigned_only(engine, patterns, settled, join)
-                if fresh and same_patterns({**patterns, **fresh}, settled):
-                    patterns = {**patterns, **fresh}
+            if same_aliasing and not trial.refused:
+                fresh = _assigned_only(engine, templates, settled, join)
+                if fresh and same_templates({**templates, **fresh}, settled):
+                    templates = {**templates, **fresh}
                     _carry(result, fresh)
-            if told_apart and same_patterns(patterns, settled):
+            if same_aliasing and same_templates(templates, settled):
                 differs = widened and engine.splits != splits
                 if not loop.peeled and (differs or (parted and trial.refused)):
                     return functools.partial(_peel, engine, loop)  # its first trip does something else
                 trial.commit()
-                return functools.partial(finish, engine, loop, patterns, owned, result, join, before)
+                return functools.partial(finish, engine, loop, templates, owned, result, join, before)
             _widen_outer(engine, settled, result.changes)
             if certain and not loop.certain:
                 loop = replace(loop, certain=True)
@@ -164,7 +164,7 @@ def _settle(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> Callab
                 _unroll_growing(engine, loop, join.conflicts[0].reason)
             if join.conflicts and loop.certain and not loop.peeled and not join.grows:
                 return functools.partial(_peel, engine, loop)
-            patterns, guessed = {**patterns, **settled}, set()
+            templates, guessed = {**templates, **settled}, set()
     raise DiagnosticError(
         NeverSettles(
             span=engine.b.span,
@@ -247,7 +247,7 @@ def _widen_outer(engine: Engine, settled: dict[Slot, Content], changes: Changes)
                 continue
             join = Join(engine.state, lambda s: MISSING, lambda s: MISSING, engine.b.span, loop=True)
             wide = join.join(cast(Abstract, outer.entry[slot]), end)
-            if isinstance(wide, Array) and not same_pattern(guess, wide):
+            if isinstance(wide, Array) and not same_template(guess, wide):
                 outer.guess[slot] = wide
                 found = True
         if found:
@@ -270,15 +270,15 @@ def _guess(engine: Engine, loop: Loop) -> dict[Slot, Content]:
         if isinstance(content, Const) and type(content.value) in (int, float):
             type_ = ArrayType(np.dtype(np.int64 if isinstance(content.value, int) else np.float64))
             lower = content.value if isinstance(content.value, int) else None
-            guess[slot] = Array(Hole(type_), Form.PYTHON, lower=lower)
+            guess[slot] = Array(Placeholder(type_), Form.PYTHON, lower=lower)
         elif isinstance(content, Array):
-            guess[slot] = replace(rebuild(content, hole_for), lower=None, upper=None)
+            guess[slot] = replace(rebuild(content, placeholder_for), lower=None, upper=None)
     for name in stored:
         content = slots.get((loop.frame, name))
         if isinstance(content, Ref):
             cell = slots.get(content.cell)
-            if isinstance(cell, ArrayCell) and not cell.sources:
-                guess[content.cell] = replace(cell, value=Hole(cell.value.type))
+            if isinstance(cell, ArrayCell) and not cell.aliases:
+                guess[content.cell] = replace(cell, value=Placeholder(cell.value.type))
     for counter, ends in induction_ranges(engine, loop.instruction, loop.frame).items():
         guess[counter] = with_range(guess[counter], ends)
     return guess
@@ -345,18 +345,18 @@ def _peel(engine: Engine, loop: Loop) -> None:
     infer_if(engine, cast(Array, condition).value, loop.frame, rest, lambda: None)
 
 
-def _one_pass(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> Pass | None:
-    """Infers test and body once, from the patterns; None if the test is false at once."""
+def _one_pass(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Pass | None:
+    """Infers test and body once, from the templates; None if the test is false at once."""
     state, b = engine.state, engine.b
     versions = error_of(engine).versions
     cond, body = Region(), Region()
     with state.fork() as tested, b.region(cond), engine.under_condition():
-        _enter(engine, patterns, cond)
-        entered = {slot: state.slots[slot] for slot in patterns}
+        _enter(engine, templates, cond)
+        entered = {slot: state.slots[slot] for slot in templates}
         condition = _tested(engine, loop)
-        if isinstance(condition, Const) and not condition.value and not patterns:
+        if isinstance(condition, Const) and not condition.value and not templates:
             return None
-        first = not patterns
+        first = not templates
         value = (
             b.op(Constant(np.asarray(bool(condition.value))))
             if isinstance(condition, Const)
@@ -371,12 +371,12 @@ def _one_pass(engine: Engine, loop: Loop, patterns: dict[Slot, Content]) -> Pass
     if source is not None:
         engine.origins.loops[body] = source
     with state.fork() as changes, b.region(body), engine.under_condition():
-        _enter(engine, patterns, body)
+        _enter(engine, templates, body)
         if _in_trip(engine, loop) is not None:
             raise _Raises
         settle_versions(engine, len(versions))
-        leave(engine)
-        note_stale(state, state.merged)
+        reconcile_aliases(engine)
+        note_out_of_date(state, state.merged)
     return Pass(cond, body, changes, condition, pure_test, first, test_error)
 
 
@@ -406,22 +406,22 @@ def _visible(slot: Slot, loop: Loop, state: State) -> bool:
     return (slot[0] == loop.frame or slot[0] < 0) and not slot[1].startswith("%")
 
 
-def _enter(engine: Engine, patterns: dict[Slot, Content], region: Region) -> None:
-    """Puts the patterns into the state, with the region's parameters in their holes."""
-    for slot, pattern in patterns.items():
-        engine.state.set(slot, rebuild(pattern, lambda v: _param(region, v)))
-    seal(engine.state, patterns)
+def _enter(engine: Engine, templates: dict[Slot, Content], region: Region) -> None:
+    """Puts the templates into the state, with the region's parameters in their placeholders."""
+    for slot, template in templates.items():
+        engine.state.set(slot, rebuild(template, lambda v: _param(region, v)))
+    stamp_versions(engine.state, templates)
     engine.state.set(ERROR, ErrorCell(versions=error_of(engine).versions))
 
 
 def _param(region: Region, value: Value) -> Value:
-    return region.add_param(value.type) if isinstance(value, Hole) else value
+    return region.add_param(value.type) if isinstance(value, Placeholder) else value
 
 
 def _join(
     engine: Engine,
     loop: Loop,
-    patterns: dict[Slot, Content],
+    templates: dict[Slot, Content],
     owned: Owned,
     changes: Changes,
     before: dict[Slot, Content],
@@ -429,14 +429,14 @@ def _join(
     optional: bool,
 ) -> Join:
     def head(slot: Slot) -> Content:
-        found = patterns.get(slot)
+        found = templates.get(slot)
         if slot in guessed and isinstance(before.get(slot), Const):
             return before[slot]  # what a known number becomes depends on the first trip
         return found if found is not None else before.get(slot, cast(Content, MISSING))
 
-    i, parting = loop.instruction, None
+    i, provenance = loop.instruction, None
     if isinstance(i, stage.For | stage.While):
-        parting = Parting(engine.current.function, i, None, i.body, loop.peeled)
+        provenance = MergeProvenance(engine.current.function, i, None, i.body, loop.peeled)
     end = lookup(changes, before)
     carriers: dict[int, tuple[int, int] | None] = {}
     while True:
@@ -446,12 +446,12 @@ def _join(
             end,
             engine.b.span if i is None else i.span,
             loop=True,
-            parting=parting,
+            provenance=provenance,
             carriers=carriers,
             optional=optional,
         )
         join.owned = set(owned)
-        for slot in list(patterns) + [s for s in changes if s not in patterns]:
+        for slot in list(templates) + [s for s in changes if s not in templates]:
             if isinstance(slot, int):
                 if slot in before and slot != ERROR:
                     join.slot(slot)
@@ -466,10 +466,10 @@ def _join(
     for ((a, path), _), merged in join.merged.items():
         if merged not in owned:
             content, outer = before.get(a, cast(Content, MISSING)), owned.get(a)
-            joined, on_entry = join.entries[merged][1], _on_entry(engine, patterns, before)
+            joined, on_entry = join.entries[merged][1], _on_entry(engine, templates, before)
             owned[merged] = (a, functools.partial(_entry, content, outer, path, joined, on_entry))
             engine.state.apart[merged] = loop
-    join.note_together()
+    join.note_may_alias()
     return join
 
 
@@ -487,30 +487,30 @@ def _entry(
     if content is MISSING and outer is not None:
         content = outer[1]()
     if isinstance(content, MERGEABLE) and isinstance(joined, MERGEABLE):
-        content = replace(seen_through(content, path), sources=joined.sources, which=joined.which)
+        content = replace(seen_through(content, path), aliases=joined.aliases, selector=joined.selector)
     return content if content is MISSING else rebuild(content, on_entry)
 
 
 def _on_entry(
-    engine: Engine, patterns: dict[Slot, Content], before: dict[Slot, Content]
+    engine: Engine, templates: dict[Slot, Content], before: dict[Slot, Content]
 ) -> Callable[[Value], Value]:
-    """The map from the holes of the patterns to what they are when the loop begins."""
+    """The map from the placeholders of the templates to what they are when the loop begins."""
     found: dict[Value, Value] = {}
 
     def value(v: Value) -> Value:
-        if isinstance(v, Hole) and not found:
-            for slot, pattern in patterns.items():
+        if isinstance(v, Placeholder) and not found:
+            for slot, template in templates.items():
                 if slot in before:
                     filled: list[Value] = []
-                    fill(engine.b, pattern, before[slot], filled)
-                    found.update(zip(holes_of(pattern), filled, strict=True))
+                    phi_operands(engine.b, template, before[slot], filled)
+                    found.update(zip(placeholders_of(template), filled, strict=True))
         return v.mapped(value) if isinstance(v, Seen) else found.get(v, v)
 
     return value
 
 
 def _assigned_only(
-    engine: Engine, patterns: dict[Slot, Content], settled: dict[Slot, Content], join: Join
+    engine: Engine, templates: dict[Slot, Content], settled: dict[Slot, Content], join: Join
 ) -> dict[Slot, Content]:
     """Variables that do not exist before the loop, and that every trip assigns before it reads them.
 
@@ -518,8 +518,8 @@ def _assigned_only(
     slot of another kind that the pass did not know.
     """
     fresh: dict[Slot, Content] = {}
-    for slot, pattern in settled.items():
-        if slot in patterns:
+    for slot, template in settled.items():
+        if slot in templates:
             continue
         _, entry, end = join.entries[slot]
         if isinstance(slot, tuple):
@@ -530,13 +530,13 @@ def _assigned_only(
             alone = entry is MISSING
         if not alone:
             return {}
-        fresh[slot] = pattern
+        fresh[slot] = template
     return fresh
 
 
 def _carry(result: Pass, fresh: dict[Slot, Content]) -> None:
     """Adds carried values to a finished pass, which does not read them."""
-    for pattern in fresh.values():
-        for hole in holes_of(pattern):
-            result.cond.add_param(hole.type)
-            result.body.add_param(hole.type)
+    for template in fresh.values():
+        for placeholder in placeholders_of(template):
+            result.cond.add_param(placeholder.type)
+            result.body.add_param(placeholder.type)

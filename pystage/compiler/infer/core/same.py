@@ -1,4 +1,4 @@
-"""Whether two patterns, or two contents of a slot, have the same structure."""
+"""Whether two templates, or two contents of a slot, have the same structure."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ...hlo.ir import Value
 from ...values.gated import assigned_alternatives
 from ...values.lattice import (
     Abstract,
+    Alias,
     Array,
     ArrayCell,
     Const,
     ObjectCell,
     Slot,
-    Source,
     Unknown,
     is_number,
     same_constant,
@@ -23,35 +23,35 @@ from ...values.lattice import (
 from ...values.node import Node
 from ...values.state import Content
 from ...values.walk import children, head
-from ..aliases.merged import STALE, alone, sources_of
-from .patterns import Hole, outline
+from ..aliases.merged import OUT_OF_DATE, aliases_of, alone
+from .phi import Placeholder, outline
 
 
-def same_patterns(old: dict[Slot, Content], new: dict[Slot, Content]) -> bool:
-    """True if the two sets of patterns have the same holes and the same structure."""
-    return all(slot in old and same_pattern(old[slot], pattern) for slot, pattern in new.items())
+def same_templates(old: dict[Slot, Content], new: dict[Slot, Content]) -> bool:
+    """True if the two sets of templates have the same placeholders and the same structure."""
+    return all(slot in old and same_template(old[slot], template) for slot, template in new.items())
 
 
-def same_pattern(old: object, new: object) -> bool:
-    """True if two patterns have the same holes and the same structure: what a loop carries did not change its type."""
+def same_template(old: object, new: object) -> bool:
+    """True if two templates have the same structure and types of placeholders: what a loop carries kept its type."""
     if old is new:
         return True
     if type(old) is not type(new):
         return False
     if isinstance(old, Value):
-        return isinstance(old, Hole) and old.type == cast(Value, new).type
+        return isinstance(old, Placeholder) and old.type == cast(Value, new).type
     if not isinstance(old, Node):
         return bool(old == new)
-    if not _same_sources(sources_of(old), sources_of(new)):
+    if not _same_aliases(aliases_of(old), aliases_of(new)):
         return False
     a, b = _compared(old), _compared(cast(Node, new))
-    return _equal(head(a), head(b)) and all(map(same_pattern, children(a), children(b)))
+    return _equal(head(a), head(b)) and all(map(same_template, children(a), children(b)))
 
 
 def _compared(x: Any) -> Node:
     """Without what says nothing of what a loop carries, and without sources, which are compared as a set."""
-    if sources_of(x):
-        x = replace(x, sources=())
+    if aliases_of(x):
+        x = replace(x, aliases=())
     return replace(x, origin=None) if isinstance(x, ObjectCell) else x
 
 
@@ -62,11 +62,12 @@ def _equal(a: object, b: object) -> bool:
     return a is b or (type(a) is type(b) and bool(a == b))
 
 
-def _same_sources(old: Sequence[Source], new: Sequence[Source]) -> bool:
+def _same_aliases(old: Sequence[Alias], new: Sequence[Alias]) -> bool:
     """True if merged cells may be the same objects, and know as much of them."""
-    first, second = [{outline(s.ref): s for s in sources} for sources in (old, new)]
+    first, second = [{outline(s.ref): s for s in aliases} for aliases in (old, new)]
     return first.keys() == second.keys() and all(
-        (s.known is STALE) == (second[key].known is STALE) and same_pattern(s.ref, second[key].ref)
+        (s.stamp is OUT_OF_DATE) == (second[key].stamp is OUT_OF_DATE)
+        and same_template(s.ref, second[key].ref)
         for key, s in first.items()
     )
 

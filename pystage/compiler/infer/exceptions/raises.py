@@ -8,7 +8,7 @@ from typing import ClassVar
 from ...hlo.ir import Region, Value
 from ...speculation import Balanced, Declarations, Fixed, Grows, Part
 from ...values.lattice import Abstract, PayloadKey, Slot
-from ...values.sites import Sites
+from ...values.sites import RaiseSites
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +56,7 @@ class Raises:
         }
     )
 
-    sites: Sites = field(default_factory=Sites)
+    sites: RaiseSites = field(default_factory=RaiseSites)
     instances: dict[int, Instance] = field(default_factory=dict)
     bodies: list[TryBody] = field(default_factory=list)
     handling: int = 0

@@ -29,7 +29,7 @@ from ...values.state import ERROR, NOT_YET, WITHOUT_CELLS, Content
 from ...values.text import caused, copied
 from ...values.walk import cells_of, values_of
 from ..core.frame import PythonRaise
-from ..core.patterns import zeros
+from ..core.phi import zeros
 from ..exits import Exit
 from .raises import Instance, TryBody
 

@@ -40,9 +40,9 @@ from ...values.lattice import (
 from ...values.rows import row
 from ...values.state import Content
 from ...values.walk import cells_of
-from ..aliases.merged import sources_of
+from ..aliases.merged import aliases_of
 from ..core.frame import Frame, Restart
-from ..core.patterns import materialise
+from ..core.phi import materialise
 from ..core.speculate import commit_unless
 from ..exceptions.raising import is_observable
 
@@ -91,7 +91,7 @@ def infer_appending(engine: Engine, lists: list[Growing], infer: Callable[[], No
 def _is_private(engine: Engine, cell: int, holder: Slot) -> bool:
     """True for a list that only the variable `holder` refers to."""
     content = engine.state.slots.get(cell)
-    if not isinstance(content, ListCell) or sources_of(content) or cell in engine.externals.initial:
+    if not isinstance(content, ListCell) or aliases_of(content) or cell in engine.externals.initial:
         return False
     others = [s for s, c in engine.state.slots.items() if s != holder and _refers(s, c, cell)]
     return not others and not is_observable(engine, cell)
@@ -100,7 +100,7 @@ def _is_private(engine: Engine, cell: int, holder: Slot) -> bool:
 def _refers(slot: Slot, content: Any, cell: int) -> bool:
     if isinstance(slot, tuple) and slot[1].startswith("%"):
         return False
-    return cell in cells_of(content) or any(s.ref.cell == cell for s in sources_of(content))
+    return cell in cells_of(content) or any(s.ref.cell == cell for s in aliases_of(content))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -202,7 +202,7 @@ class Growing:
         """After a trip: what it appended becomes rows at `position`, and the list is empty again."""
         state = self.engine.state
         content = state.get(self.cell)
-        if not isinstance(content, ListCell) or sources_of(content):
+        if not isinstance(content, ListCell) or aliases_of(content):
             raise Restart(self.loop)
         state.set(self.cell, _EMPTY)
         arrays = [item.cell for item in content.items if isinstance(item, Ref)]
@@ -289,7 +289,7 @@ class Growing:
                 return Tuple(tuple([self._row_of(part) for part in items]), cls)
             case Ref(cell, ()) if cell > self._trip_began:
                 content = self.engine.state.get(cell)
-                own = isinstance(content, ArrayCell) and content.writable is True and not sources_of(content)
+                own = isinstance(content, ArrayCell) and content.writable is True and not aliases_of(content)
                 if own and self._stays_as_it_is(cell, position):
                     return Array(content.value, Form.NDARRAY)
         raise Restart(self.loop)
@@ -315,7 +315,7 @@ class Growing:
         before = self._at_begin[slot]
         if not isinstance(before, ArrayCell) or self.engine.state.slots.get(slot) is before:
             return False
-        return not isinstance(slot, int) or slot > self._loop_began or bool(sources_of(before))
+        return not isinstance(slot, int) or slot > self._loop_began or bool(aliases_of(before))
 
     def _element(self, item: Abstract, rows: Iterator[Value]) -> Abstract:
         """What a trip appended, of the next of its rows."""

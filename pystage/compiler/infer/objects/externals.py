@@ -122,7 +122,7 @@ class Externals:
             "keep": Grows("objects that are kept alive"),
             "special_methods": Grows("it is about classes, which do not change"),
             "library_attributes": Grows("it is about modules, which do not change"),
-            "told_apart": Grows("a summary that stays may rely on it; at worst a guard too many"),
+            "depends_on_identity": Grows("a summary that stays may rely on it; at worst a guard too many"),
             **dict.fromkeys(
                 (
                     "hidden",
@@ -166,7 +166,7 @@ class Externals:
         self._opened: set[PathKey] = set()  # items of tables that were seen to change
         self.special_methods: dict[tuple[type, str], Abstract] = {}  # functions in classes of the program
         self.library_attributes: dict[tuple[int, str], Abstract] = {}  # by id of the module, and the name
-        self.told_apart = False
+        self.depends_on_identity = False
         """True once the program depends on the caller's objects being different ones."""
         self._closure_cells: dict[int, tuple[int, Any]] = {}
         self.told = Statics({}, no_value)

@@ -28,7 +28,7 @@ _LENGTHS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Parting:
+class MergeProvenance:
     """An instruction of `function` at which paths part and meet again, and what each of the two runs.
 
     None stands for a path that runs nothing: it has what was there before the instruction, or, of a loop that is

@@ -38,7 +38,7 @@ from ...values.state import ERROR, OUTPUT
 from ...values.walk import children, keys, values_of
 from ..calls.calls import apply_transformed, transformed
 from ..calls.canonical import Canonical
-from ..calls.summaries import Replay
+from ..calls.summaries import Summary
 from ..core.engine import Engine
 from ..core.speculate import commit_unless
 from ..objects.copies import class_of, opened
@@ -77,11 +77,11 @@ def call_with_rule(
         owned.structure = structure
         return Tuple((result, Tuple(tuple(numbers))))
 
-    replay, canonical = transformed(engine, Meaning("the function", with_numbers), args, kwargs)
-    part = Part(replay, replay.function, [*canonical.values, *replay.free])
+    summary, canonical = transformed(engine, Meaning("the function", with_numbers), args, kwargs)
+    part = Part(summary, summary.function, [*canonical.values, *summary.free])
     key = _key(engine, custom, args, kwargs)
     rule = engine.custom_rules.open.get(key)
-    if rule is None and replay.raises is None:
+    if rule is None and summary.raises is None:
         # What the rule computes may call the function itself, with the rule that is being made.
         own = NoRuleFor(span=engine.b.span, name=custom.name, what="its rule needs its own derivative")
         again = engine.custom_rules.open[key] = Rule(custom.name, own)
@@ -89,16 +89,16 @@ def call_with_rule(
             rule = Rule(custom.name, _ways(engine, custom, owned, part, positional))
         finally:
             del engine.custom_rules.open[key]
-        if isinstance(rule.ways, Ways) and len(part.actual) == len(canonical.values) + len(replay.free):
+        if isinstance(rule.ways, Ways) and len(part.actual) == len(canonical.values) + len(summary.free):
             again.ways = rule.ways
 
-    def put(replay: Replay, actual: Sequence[Value]) -> Mapping[Value, Value]:
-        if not replay.pure:
+    def put(summary: Summary, actual: Sequence[Value]) -> Mapping[Value, Value]:
+        if not summary.pure:
             engine.effects.functions.add(part.function)
-        made = engine.b.apply(Call(part.function, rule=rule), part.actual, pure=replay.pure)
-        return dict(zip(replay.function.body.results, made.results, strict=True))
+        made = engine.b.apply(Call(part.function, rule=rule), part.actual, pure=summary.pure)
+        return dict(zip(summary.function.body.results, made.results, strict=True))
 
-    whole = apply_transformed(engine, replay, canonical, put)
+    whole = apply_transformed(engine, summary, canonical, put)
     assert isinstance(whole, Tuple)
     return whole.items[0]
 
@@ -149,10 +149,10 @@ class _Making:
         """The ways; `DiagnosticError` where there are none."""
         if positional is None:
             self._misfit("its arguments cannot all be passed by position")
-        replay = self._part.replay
+        summary = self._part.summary
         if self._owned.problem:
             self._refuse(self._owned.problem)
-        if replay.reached or replay.outer:
+        if summary.reached or summary.outer:
             self._refuse("it changes what was there before")
         engine = self._engine
         given = [a for i, a in enumerate(positional) if i not in self._custom.apart]
@@ -169,9 +169,9 @@ class _Making:
                 engine.state.set(ERROR, ErrorCell())
                 engine.state.set(OUTPUT, OutputCell())
                 forward, residual, kept = self._forward(positional)
-                cotangent = Cotangent(engine, replay.made)
-                assert isinstance(replay.result, Tuple)
-                seed = cotangent.of(replay.result.items[0])
+                cotangent = Cotangent(engine, summary.made)
+                assert isinstance(summary.result, Tuple)
+                seed = cotangent.of(summary.result.items[0])
                 backward = self._backward([*apart, residual, seed], structures, leaves)
         finally:
             engine.raises.bodies = guards
@@ -183,7 +183,7 @@ class _Making:
         """The values that the function uses without being given them by an argument that the rule covers."""
         roots = [self._custom.function, *apart]
         contents = [*roots, *[self._engine.state.get(c) for c in self._engine.state.reachable(roots)]]
-        return {*self._part.replay.free, *[v for content in contents for v in values_of(content)]}
+        return {*self._part.summary.free, *[v for content in contents for v in values_of(content)]}
 
     def _forward(self, positional: Sequence[Abstract]) -> tuple[Part, Abstract, dict[Value, Value]]:
         """The forward rule, the residuals as values of the caller, and what its results are in its own terms."""
@@ -203,17 +203,17 @@ class _Making:
             ]
             return Tuple((pair[1], Tuple(tuple(found))))
 
-        replay, canonical = transformed(engine, Meaning("the forward rule", with_numbers), positional, {})
-        self._check(replay, "forward")
-        part = Part(replay, replay.function, [*canonical.values, *replay.free])
+        summary, canonical = transformed(engine, Meaning("the forward rule", with_numbers), positional, {})
+        self._check(summary, "forward")
+        part = Part(summary, summary.function, [*canonical.values, *summary.free])
         kept: dict[Value, Value] = {}
 
-        def put(replay: Replay, actual: Sequence[Value]) -> Mapping[Value, Value]:
-            placeholders = {r: Value(r.type, Region(), 0) for r in replay.function.body.results}
+        def put(summary: Summary, actual: Sequence[Value]) -> Mapping[Value, Value]:
+            placeholders = {r: Value(r.type, Region(), 0) for r in summary.function.body.results}
             kept.update((placeholder, result) for result, placeholder in placeholders.items())
             return placeholders
 
-        whole = apply_transformed(engine, replace(replay, error=None), canonical, put)
+        whole = apply_transformed(engine, replace(summary, error=None), canonical, put)
         assert isinstance(whole, Tuple)
         return part, whole.items[0], kept
 
@@ -246,9 +246,9 @@ class _Making:
             own = [self._contribution(leaf, ct) for leaf, ct in zip(leaves, numbers, strict=True)]
             return Tuple((Const(None), Tuple(tuple(own))))
 
-        replay, canonical = transformed(engine, Meaning("the backward rule", with_numbers), args, {})
-        self._check(replay, "backward")
-        return Part(replay, replay.function, [*canonical.values, *replay.free])
+        summary, canonical = transformed(engine, Meaning("the backward rule", with_numbers), args, {})
+        self._check(summary, "backward")
+        return Part(summary, summary.function, [*canonical.values, *summary.free])
 
     def _matched(self, structure: Structure, ct: Abstract, where: str) -> list[Abstract]:
         """The numbers of a cotangent, one for each of the argument's; None for those that are zeros."""
@@ -281,17 +281,17 @@ class _Making:
         converted = Calculus(self._engine.b).convert(value, leaf.type.dtype)
         return Array(own(self._engine, converted), Form.JAX)
 
-    def _check(self, replay: Replay, which: str) -> None:
+    def _check(self, summary: Summary, which: str) -> None:
         """A rule does nothing but compute; of what it may raise, only what arithmetic raises has a meaning."""
-        if replay.reached or replay.outer:
+        if summary.reached or summary.outer:
             self._refuse(f"its {which} rule changes what was there before")
-        if replay.output is not None:
+        if summary.output is not None:
             self._refuse(f"its {which} rule prints")
-        first = replay.sites[0]
+        first = summary.sites[0]
         raised = [
             cls for cls in self._engine.raises.sites.classes(first) if not issubclass(cls, ArithmeticError)
         ]
-        if replay.raises is not None or (replay.error is not None and raised):
+        if summary.raises is not None or (summary.error is not None and raised):
             names = " or ".join(sorted([cls.__name__ for cls in raised])) or "an exception"
             self._refuse(f"its {which} rule may raise {names}")
 

@@ -19,7 +19,7 @@ from ...hlo.ir import Op, Region, Value
 from ...ops import Reshape
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, ObjectCell, Ref, Tuple
 from ...values.walk import map_children
-from ..aliases.merged import CONTAINERS, alone, sources_of
+from ..aliases.merged import CONTAINERS, aliases_of, alone
 from ..core.engine import Engine
 from ..objects.copies import Copies
 from ..objects.objects import completed
@@ -97,7 +97,7 @@ class Owned:
         engine = self.engine
         if ref.cell < self._first or ref.cell in engine.externals.initial:
             return False
-        return not any(engine.held_elsewhere(s.cell, ref.cell) for s in sources_of(content))
+        return not any(engine.referenced_elsewhere(s.cell, ref.cell) for s in aliases_of(content))
 
 
 def own(engine: Engine, value: Value) -> Value:

@@ -17,7 +17,7 @@ from ...hlo.ir import Function, Region, Value
 from ...hlo.rewrite import with_params
 from ...ops import Call, Constant, Ways
 from ...values.lattice import Array, Tuple
-from ..calls.summaries import Replay
+from ..calls.summaries import Summary
 
 
 @dataclass(slots=True, eq=False)
@@ -27,13 +27,13 @@ class Part:
     The function with the rule takes all that the rule needs besides.
     """
 
-    replay: Replay
+    summary: Summary
     function: Function
     actual: list[Value]
 
     def numbers(self) -> list[Array | None]:
         """The numbers that it gives beside its result, in its own terms; None for what is known."""
-        result = self.replay.result
+        result = self.summary.result
         assert isinstance(result, Tuple) and isinstance(result.items[1], Tuple)
         return [n if isinstance(n, Array) else None for n in result.items[1].items]
 
@@ -65,13 +65,13 @@ class Assembled:
             part.actual += more
             part.function = with_params(part.function, [v.type for v in more])
         used = [v for v in self._backward.actual if v in kept]
-        code = _code(self._forward.replay)
+        code = _code(self._forward.summary)
         residuals = [*dict.fromkeys([kept[v] for v in used]), *([] if code is None else [code])]
         forward = self._way_forward(seeds, list(dict.fromkeys(residuals)), code)
         by_leaf = list(zip(leaves, self._backward.numbers(), strict=True))
         wrt = list(dict.fromkeys([leaf for leaf, ct in by_leaf if leaf is not None and ct is not None]))
         backward = self._way_back(kept, cotangents, seeds, list(dict.fromkeys(residuals)), wrt, by_leaf, code)
-        results = part.replay.function.body.results
+        results = part.summary.function.body.results
         return Ways(
             forward,
             backward,
@@ -89,14 +89,14 @@ class Assembled:
         b = Builder(body)
         b.span = part.function.span
         at = dict(zip(part.actual, body.params, strict=True))
-        plain = b.apply(Call(part.function), body.params, pure=part.replay.pure).results
+        plain = b.apply(Call(part.function), body.params, pure=part.summary.pure).results
         made = b.apply(Call(rule.function), [at[v] for v in rule.actual]).results
         by = dict(zip(rule.function.body.results, made, strict=True))
         numbers = [by[n.value] for n in rule.numbers() if n is not None]
         given = dict(
             zip(seeds, [_unless(b, None if code is None else by[code], n) for n in numbers], strict=True)
         )
-        results = zip(part.replay.function.body.results, plain, strict=True)
+        results = zip(part.summary.function.body.results, plain, strict=True)
         body.results = (*[given.get(old, new) for old, new in results], *[by[r] for r in residuals])
         return Function(f"{part.function.name}_fwd", body, part.function.span)
 
@@ -136,16 +136,19 @@ class Assembled:
         for leaf, ct in by_leaf:
             if leaf is not None and ct is not None:
                 found[leaf] = c.add(found[leaf], by[ct.value]) if leaf in found else by[ct.value]
-        codes = [None if code is None else at[code], None if (own := _code(rule.replay)) is None else by[own]]
+        codes = [
+            None if code is None else at[code],
+            None if (own := _code(rule.summary)) is None else by[own],
+        ]
         for raised in codes:
             found = {leaf: _unless(b, raised, ct) for leaf, ct in found.items()}
         body.results = tuple([found[leaf] for leaf in wrt])
         return Function(f"{part.function.name}_bwd", body, part.function.span)
 
 
-def _code(replay: Replay) -> Value | None:
+def _code(summary: Summary) -> Value | None:
     """The number of the place where a rule has raised, 0 if it has not; None if it cannot."""
-    code = None if replay.error is None else replay.error.code
+    code = None if summary.error is None else summary.error.code
     return code if isinstance(code, Value) else None
 
 

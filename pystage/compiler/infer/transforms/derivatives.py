@@ -30,9 +30,9 @@ from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Slot, Tuple, Undef
 from ...values.node import Node
 from ...values.walk import cells_of, children, keys, rebuild, values_of
-from ..aliases.merged import CONTAINERS, seal, sources_of
+from ..aliases.merged import CONTAINERS, aliases_of, stamp_versions
 from ..calls.calls import call_transformed, put_transformed
-from ..calls.summaries import Replay
+from ..calls.summaries import Summary
 from ..core.engine import Engine
 from ..objects.copies import Copies, class_of, opened
 from ..objects.objects import completed
@@ -103,7 +103,7 @@ class Leaves(Copies):
         for number, original in self.fresh.items():
             changed = state.get(number) is not self.before[number]
             moved = state.get(original) is not before[original]
-            uncertain = bool(sources_of(before[original]))
+            uncertain = bool(aliases_of(before[original]))
             if (changed and (original in shared or original in written or uncertain)) or moved:
                 what = describe(Ref(original), state).partition(" of ")[0]
                 raise DiagnosticError(UncertainAlias(span=self.engine.b.span, what=what))
@@ -127,11 +127,11 @@ class Leaves(Copies):
         found = [slot for slot in slots if self._names_own(state.get(slot))]
         for slot in dict.fromkeys(found):
             state.set(slot, rebuild(state.get(slot), self.number, self.owner))
-        seal(state, [slot for slot in found if isinstance(slot, int)])
+        stamp_versions(state, [slot for slot in found if isinstance(slot, int)])
 
     def _names_own(self, content: Any) -> bool:
         """Whether something refers to an object of the call's own, or holds a placeholder."""
-        named = [*cells_of(content), *[s.cell for s in sources_of(content)]]
+        named = [*cells_of(content), *[s.cell for s in aliases_of(content)]]
         return any(c in self.fresh for c in named) or any(v in self.actual for v in values_of(content))
 
     def number(self, value: Value) -> Value:
@@ -201,7 +201,7 @@ _OPCODE = re.compile("`[a-z_]+`")
 """What names an operation of the program, for which the source has a name of its own."""
 
 
-Put = Callable[[Replay, list[Value], dict[Value, Value]], Sequence[Value]]
+Put = Callable[[Summary, list[Value], dict[Value, Value]], Sequence[Value]]
 """Puts the derivative of a callee into the program: it gets the values of the parameters, and the parameters by
 placeholder, and gives the values of the callee's results."""
 
@@ -209,16 +209,16 @@ placeholder, and gives the values of the callee's results."""
 def call_lifted(engine: Engine, function: Abstract, call: Lifted, kwargs: Named, put: Put) -> Abstract:
     """Calls a function with lifted arguments: `put` gets the parameters' values with and without placeholders."""
 
-    def transform(replay: Replay, actual: Sequence[Value]) -> Mapping[Value, Value]:
-        body = replay.function.body
+    def transform(summary: Summary, actual: Sequence[Value]) -> Mapping[Value, Value]:
+        body = summary.function.body
         parameters = dict(zip(actual, body.params, strict=True))
         by_leaf = {leaf: parameters[leaf] for leaf in call.leaves.actual if leaf in parameters}
         numbers = [call.leaves.number(v) for v in actual]
-        if replay.raises is not None:
-            results = put_transformed(engine, replay, replay.function, numbers)
+        if summary.raises is not None:
+            results = put_transformed(engine, summary, summary.function, numbers)
         else:
             try:
-                results = put(replay, numbers, by_leaf)
+                results = put(summary, numbers, by_leaf)
             except NotDifferentiable as error:
                 raise DiagnosticError(_no_derivative(error, engine.b.span)) from None
         return {
@@ -239,9 +239,9 @@ def call_lifted(engine: Engine, function: Abstract, call: Lifted, kwargs: Named,
     return result
 
 
-def scalar_result(engine: Engine, replay: Replay, has_aux: bool) -> Value | None:
+def scalar_result(engine: Engine, summary: Summary, has_aux: bool) -> Value | None:
     """The value that is differentiated, in the callee's own terms; None for one that nothing depends on."""
-    result = replay.result
+    result = summary.result
     if has_aux:
         if not isinstance(result, Tuple) or len(result.items) != 2:
             engine.raise_(
@@ -252,7 +252,7 @@ def scalar_result(engine: Engine, replay: Replay, has_aux: bool) -> Value | None
         return None
     value = result.value if isinstance(result, Array) else None
     if isinstance(result, Ref):
-        cell = replay.made.get(result.cell)
+        cell = summary.made.get(result.cell)
         value = cell.value if isinstance(cell, ArrayCell) and not result.path else None
     if isinstance(result, Const) and isinstance(result.value, int | np.integer):
         engine.raise_(TypeError(f"grad requires real-valued outputs, but got {type(result.value).__name__}."))
@@ -284,26 +284,26 @@ def value_and_gradients(
         _require_real(engine, args[position])
     gradients: dict[Value, Value] = {}
 
-    def put(replay: Replay, actual: list[Value], by_leaf: dict[Value, Value]) -> Sequence[Value]:
-        body = replay.function.body
-        output = scalar_result(engine, replay, has_aux)
+    def put(summary: Summary, actual: list[Value], by_leaf: dict[Value, Value]) -> Sequence[Value]:
+        body = summary.function.body
+        output = scalar_result(engine, summary, has_aux)
         c = Calculus(engine.b)
         if output is None:
             gradients.update((leaf, c.zeros(leaf.type)) for leaf in by_leaf)
-            return put_transformed(engine, replay, replay.function, actual)
+            return put_transformed(engine, summary, summary.function, actual)
         if output not in body.results:  # it is a parameter
             gradients.update(
                 (leaf, c.filled(leaf.type, 1) if param is output else c.zeros(leaf.type))
                 for leaf, param in by_leaf.items()
             )
-            return put_transformed(engine, replay, replay.function, actual)
+            return put_transformed(engine, summary, summary.function, actual)
         wanted = set(by_leaf.values())
         made = Reverse().function(
-            replay.function,
+            summary.function,
             tuple([p in wanted for p in body.params]),
             tuple([r is output for r in body.results]),
         )
-        results = put_transformed(engine, replay, made, [*actual, c.filled(output.type, 1)])
+        results = put_transformed(engine, summary, made, [*actual, c.filled(output.type, 1)])
         count = len(body.results)
         found = dict(zip([p for p in body.params if p in wanted], results[count:], strict=True))
         gradients.update((leaf, found[param]) for leaf, param in by_leaf.items())
@@ -347,28 +347,28 @@ def directional(
     given = _matched(engine, call, tangents)
     moved: dict[Value, Value] = {}
 
-    def put(replay: Replay, actual: list[Value], by_leaf: dict[Value, Value]) -> Sequence[Value]:
-        body = replay.function.body
+    def put(summary: Summary, actual: list[Value], by_leaf: dict[Value, Value]) -> Sequence[Value]:
+        body = summary.function.body
         leaf_of = {param: leaf for leaf, param in by_leaf.items()}
         leaf_params.update(by_leaf)
         mask = tuple([p in leaf_of for p in body.params])
-        forward, function = Forward(), silent(replay.function) if again else replay.function
+        forward, function = Forward(), silent(summary.function) if again else summary.function
         made = forward.function(function, mask)
         directions = [given[leaf_of[p]] for p in body.params if p in leaf_of]
-        results = put_transformed(engine, replay, made, [*actual, *directions])
+        results = put_transformed(engine, summary, made, [*actual, *directions])
         count = len(body.results)
         flags = forward.results(function, mask)
         varied = [r for r, flag in zip(body.results, flags, strict=True) if flag]
         moved.update(zip(varied, results[count:], strict=True))
         outer.update([*zip(body.params, actual, strict=True), *zip(body.results, results)])
-        inner.append(replay)
+        inner.append(summary)
         return results[:count]
 
-    inner: list[Replay] = []
+    inner: list[Summary] = []
     outer: dict[Value, Value] = {}  # by the callee's values, those of the program
     leaf_params: dict[Value, Value] = {}
     result = call_lifted(engine, function, call, {}, put)
-    (replay,) = inner
+    (summary,) = inner
     c = Calculus(engine.b)
 
     for leaf, param in leaf_params.items():
@@ -377,18 +377,18 @@ def directional(
     def tangent(v: Value) -> Value:
         return moved[v] if v in moved else c.zeros(v.type) if differentiable(v.type) else outer.get(v, v)
 
-    by = {v: tangent(v) for v in _all_values(replay)}
-    return result, Filled(engine, {**replay.made, **_reached(replay)}, by).of(replay.result)
+    by = {v: tangent(v) for v in _all_values(summary)}
+    return result, Filled(engine, {**summary.made, **_reached(summary)}, by).of(summary.result)
 
 
-def _reached(replay: Replay) -> dict[int, Cell]:
+def _reached(summary: Summary) -> dict[int, Cell]:
     """What the callee left in the cells of its arguments, by their numbers in its own terms."""
-    cells = {position: cell for cell, position in replay.parameters.items()}
-    return {cells[position]: content for position, content in replay.reached.items()}
+    cells = {position: cell for cell, position in summary.parameters.items()}
+    return {cells[position]: content for position, content in summary.reached.items()}
 
 
-def _all_values(replay: Replay) -> list[Value]:
-    contents: list[Abstract | Cell] = [replay.result, *replay.made.values(), *replay.reached.values()]
+def _all_values(summary: Summary) -> list[Value]:
+    contents: list[Abstract | Cell] = [summary.result, *summary.made.values(), *summary.reached.values()]
     return [v for content in contents for v in values_of(content)]
 
 

@@ -28,7 +28,7 @@ from ...ops.batching import of_all_lanes
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Ref, Tuple
 from ..calls.calls import put_transformed, require_drawn_once
-from ..calls.summaries import Replay
+from ..calls.summaries import Summary
 from ..core.engine import Engine
 from .derivatives import Lifted, call_lifted, lifted
 
@@ -49,34 +49,34 @@ def jacobians(
     cells = call.leaves.before.items()
     arrays = {cell: content.value for cell, content in cells if isinstance(content, ArrayCell)}
 
-    def put(replay: Replay, actual: list[Value], by_leaf: dict[Value, Value]) -> Sequence[Value]:
-        body, c = replay.function.body, Calculus(engine.b)
+    def put(summary: Summary, actual: list[Value], by_leaf: dict[Value, Value]) -> Sequence[Value]:
+        body, c = summary.function.body, Calculus(engine.b)
         entry = {cell: by_leaf[leaf] for cell, leaf in arrays.items() if leaf in by_leaf}
-        output = _output(engine, replay, has_aux, entry)
+        output = _output(engine, summary, has_aux, entry)
         if output is None:
-            return put_transformed(engine, replay, replay.function, actual)
+            return put_transformed(engine, summary, summary.function, actual)
         leaf_of = {param: leaf for leaf, param in by_leaf.items()}
         if output not in body.results:  # it is a parameter
             if output in leaf_of:
                 columns.append(_directions(c, wanted, leaf_of[output], lanes))
-            return put_transformed(engine, replay, replay.function, actual)
+            return put_transformed(engine, summary, summary.function, actual)
         forward, mask = Forward(), tuple([p in leaf_of for p in body.params])
-        moved = forward.function(replay.function, mask)
+        moved = forward.function(summary.function, mask)
         directions = [_directions(c, wanted, leaf_of[p], lanes) for p in body.params if p in leaf_of]
         count = len(body.results)
-        varied = [r for r, v in zip(body.results, forward.results(replay.function, mask), strict=True) if v]
+        varied = [r for r, v in zip(body.results, forward.results(summary.function, mask), strict=True) if v]
         place = count + varied.index(output) if output in varied else None
         block = _at_once(moved, lanes)
         if block < lanes:
-            require_drawn_once(replay.function, (replay.function, moved))
+            require_drawn_once(summary.function, (summary.function, moved))
             if place is not None:
                 found = _Blocks(engine, silent(moved), [p in leaf_of for p in body.params], block, place)
                 chosen = [leaf_of[p] for p in body.params if p in leaf_of]
                 columns.append(found.all(actual, wanted, chosen, output.type))
-            return put_transformed(engine, replay, replay.function, actual)
+            return put_transformed(engine, summary, summary.function, actual)
         directions = [_directions(c, wanted, leaf_of[p], lanes) for p in body.params if p in leaf_of]
         made, has_lanes = _mapped(engine, moved, len(actual), len(directions), lanes)
-        results = put_transformed(engine, replay, made, [*actual, *directions])
+        results = put_transformed(engine, summary, made, [*actual, *directions])
         if place is not None:
             shape = output.type.static_shape
             columns.append(of_all_lanes(c, results[place], has_lanes[place], lanes, shape))
@@ -175,12 +175,12 @@ def _leaf_of(engine: Engine, call: Lifted, chosen: Abstract) -> Value:
     return value
 
 
-def _output(engine: Engine, replay: Replay, has_aux: bool, entry: Mapping[int, Value]) -> Value | None:
+def _output(engine: Engine, summary: Summary, has_aux: bool, entry: Mapping[int, Value]) -> Value | None:
     """The array that is differentiated, in the callee's own terms; None for a constant.
 
     `entry`: what the arrays among the arguments hold before the call, by their cells.
     """
-    result = replay.result
+    result = summary.result
     if has_aux:
         if not isinstance(result, Tuple) or len(result.items) != 2:
             text = "Expected a two-element tuple (value, aux) from a function with has_aux=True"
@@ -192,8 +192,8 @@ def _output(engine: Engine, replay: Replay, has_aux: bool, entry: Mapping[int, V
         case Array(value=value):
             return value
         case Ref(cell, ()):
-            position = replay.parameters.get(cell, -1)
-            content = replay.reached.get(position) or replay.made.get(cell)
+            position = summary.parameters.get(cell, -1)
+            content = summary.reached.get(position) or summary.made.get(cell)
             if isinstance(content, ArrayCell):
                 return content.value
             if content is None and cell in entry:

@@ -309,10 +309,10 @@ def eval_shape(ctx: Context, fun: Abstract, *args: Abstract, **kwargs: Abstract)
         return cast(Engine, inner).call(fun, cast(Tuple, positional).items, entries)
 
     flat = _Flat(name, Meaning(name, call))
-    replay, _ = transformed(engine, flat.meaning, [flat.given(engine, 0, whole)], {})
-    if not isinstance(replay.result, Tuple) or flat.result_tree is None:
+    summary, _ = transformed(engine, flat.meaning, [flat.given(engine, 0, whole)], {})
+    if not isinstance(summary.result, Tuple) or flat.result_tree is None:
         _misuse(engine, "the function given to jax.eval_shape raises an exception")
-    found = [cast(Array, x) for x in replay.result.items]
+    found = [cast(Array, x) for x in summary.result.items]
     shapes = [Const(jax.ShapeDtypeStruct(x.shape, x.dtype, weak_type=x.weak)) for x in found]
     return unflatten(engine, flat.result_tree, shapes)
 

@@ -31,7 +31,7 @@ from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Meaning, 
 from ...values.walk import N, children, keys, rebuild, values_of, with_children
 from ..aliases.merged import CONTAINERS, alone
 from ..calls.calls import call_transformed
-from ..calls.summaries import Replay
+from ..calls.summaries import Summary
 from ..core.engine import Engine
 from ..objects.copies import Copies, opened
 from ..objects.objects import completed
@@ -203,22 +203,22 @@ def mapped(
     def one(ctx: Context, *inner: Abstract, **rest: Abstract) -> Abstract:
         return _Result(cast(Engine, ctx), given.is_jax).of(engine.call(function, inner, rest))
 
-    def put(replay: Replay, actual: Sequence[Value]) -> Mapping[Value, Value]:
-        if replay.reached or replay.outer:
-            raise DiagnosticError(StoreInMapped(span=_place_of_change(replay) or engine.b.span))
-        if replay.output is not None:
+    def put(summary: Summary, actual: Sequence[Value]) -> Mapping[Value, Value]:
+        if summary.reached or summary.outer:
+            raise DiagnosticError(StoreInMapped(span=_place_of_change(summary) or engine.b.span))
+        if summary.output is not None:
             raise DiagnosticError(_not_mapped("print", engine.b.span))
         flags = tuple([v in given.actual for v in actual])
-        return _apply_to_all(engine, batch, replay, [given.actual.get(v, v) for v in actual], flags)
+        return _apply_to_all(engine, batch, summary, [given.actual.get(v, v) for v in actual], flags)
 
     result = call_transformed(engine, Meaning("one lane", one), own, named, put)
     return _Axes(engine).moved(result, out_axes)
 
 
-def _place_of_change(replay: Replay) -> Span | None:
+def _place_of_change(summary: Summary) -> Span | None:
     """Where a callee computed the last of what it changed."""
     changed = [
-        v for content in (*replay.reached.values(), *replay.outer.values()) for v in values_of(content)
+        v for content in (*summary.reached.values(), *summary.outer.values()) for v in values_of(content)
     ]
     spans = [v.owner.span for v in changed if isinstance(v.owner, Op)]
     return spans[-1] if spans else None
@@ -231,24 +231,24 @@ def _not_mapped(name: str, span: Span | None) -> NotServed:
 
 
 def _apply_to_all(
-    engine: Engine, batch: Batch, replay: Replay, actual: Sequence[Value], flags: tuple[bool, ...]
+    engine: Engine, batch: Batch, summary: Summary, actual: Sequence[Value], flags: tuple[bool, ...]
 ) -> Mapping[Value, Value]:
     """Puts the function of all lanes into the program; of what it raises, what the first lane raises."""
-    function, body = replay.function, replay.function.body
+    function, body = summary.function, summary.function.body
     stand_in: dict[Value, Value] = {}
     given = dict(zip(body.params, zip(actual, flags, strict=True), strict=True))
     if not batch.lanes:
-        _forget_error(engine, replay)
-    if replay.error is not None:
-        raised = dict.fromkeys(v for v in values_of(replay.error) if v in body.results or v in given)
+        _forget_error(engine, summary)
+    if summary.error is not None:
+        raised = dict.fromkeys(v for v in values_of(summary.error) if v in body.results or v in given)
         stand_in = {v: Value(v.type, Region(), 0) for v in raised}
-        code = replay.error.code
-        replay.error = rebuild(replay.error, lambda v: stand_in.get(v, v), lambda c: c)
+        code = summary.error.code
+        summary.error = rebuild(summary.error, lambda v: stand_in.get(v, v), lambda c: c)
     try:
         made = batch.function(function, flags)
     except NotMapped as problem:
         raise DiagnosticError(_not_mapped(str(problem), problem.span)) from None
-    results = engine.b.apply(Call(made), actual, pure=replay.pure).results
+    results = engine.b.apply(Call(made), actual, pure=summary.pure).results
     has_lanes = batch.results(function, flags)
     c = Calculus(engine.b)
     by = dict(zip(body.results, zip(results, has_lanes), strict=True))
@@ -269,12 +269,12 @@ def _apply_to_all(
     return found
 
 
-def _forget_error(engine: Engine, replay: Replay) -> None:
+def _forget_error(engine: Engine, summary: Summary) -> None:
     """Without lanes nothing runs, so nothing raises; what raises in every lane has no result to map."""
-    if replay.raises is not None:
+    if summary.raises is not None:
         why, instead = "the function always raises and there are no lanes", "map over at least one lane"
         raise DiagnosticError(NotServed(span=engine.b.span, name="vmap", why=why, instead=instead))
-    replay.error = None
+    summary.error = None
 
 
 def _first_raised(engine: Engine, codes: Value, lanes: int) -> Value:

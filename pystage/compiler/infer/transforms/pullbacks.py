@@ -21,7 +21,7 @@ from ...ops import Call, Constant
 from ...values.lattice import Abstract, Array, Const, Meaning, Ref, Tuple, is_number
 from ...values.walk import children, keys
 from ..calls.calls import call_transformed, put_transformed, require_drawn_once
-from ..calls.summaries import Replay
+from ..calls.summaries import Summary
 from ..core.engine import Engine
 from ..objects.copies import class_of, opened
 from .derivatives import Lifted, call_lifted, lifted
@@ -82,20 +82,20 @@ def pulled_back(
         structures.append(structure)
         return Tuple((result, Tuple(tuple(numbers))))
 
-    def put(replay: Replay, actual: list[Value], by_leaf: dict[Value, Value]) -> Sequence[Value]:
-        body = replay.function.body
-        numbers = cast(Tuple, cast(Tuple, replay.result).items[1]).items
+    def put(summary: Summary, actual: list[Value], by_leaf: dict[Value, Value]) -> Sequence[Value]:
+        body = summary.function.body
+        numbers = cast(Tuple, cast(Tuple, summary.result).items[1]).items
         leaves = [n.value if isinstance(n, Array) else None for n in numbers]
         count = len(body.results)
         leaf_of = {param: leaf for leaf, param in by_leaf.items()}
         mask = tuple([p in leaf_of and differentiable(p.type) for p in body.params])
         reverse = Reverse()
         wanted = set(leaves)
-        varied = reverse.activity.results(replay.function, mask)
+        varied = reverse.activity.results(summary.function, mask)
         flags = tuple([r in wanted and v for r, v in zip(body.results, varied, strict=True)])
-        back = reverse.pullback(replay.function, mask, flags)
-        require_drawn_once(replay.function, (back.forward, back.backward))
-        results = put_transformed(engine, replay, back.forward, actual)
+        back = reverse.pullback(summary.function, mask, flags)
+        require_drawn_once(summary.function, (back.forward, back.backward))
+        results = put_transformed(engine, summary, back.forward, actual)
         ways.append(
             _Way(
                 back,
@@ -158,8 +158,8 @@ def recomputed(
 ) -> Abstract:
     """A plain call whose way back keeps nothing but the arguments."""
 
-    def put(replay: Replay, actual: Sequence[Value]) -> Mapping[Value, Value]:
-        made = engine.b.apply(Call(replay.function, recompute=True), actual, pure=replay.pure)
-        return dict(zip(replay.function.body.results, made.results, strict=True))
+    def put(summary: Summary, actual: Sequence[Value]) -> Mapping[Value, Value]:
+        made = engine.b.apply(Call(summary.function, recompute=True), actual, pure=summary.pure)
+        return dict(zip(summary.function.body.results, made.results, strict=True))
 
     return call_transformed(engine, function, args, kwargs, put)

@@ -148,7 +148,7 @@ def check_layout(ctx: Context, cell: int) -> None:
     if copies is None:
         return
     shapes = {_reshapes(path) for path in ctx.state.paths_to(cell)}
-    if len(shapes) > 1 or any(ctx.state.held_elsewhere(copy, cell) for copy in copies):
+    if len(shapes) > 1 or any(ctx.state.referenced_elsewhere(copy, cell) for copy in copies):
         name = "a store into an array that was reshaped, and is used in both shapes,"
         why = "NumPy keeps the order of transposed operands in memory, so that the other shape may be a copy"
         instead = "copy it before it is reshaped: `y = y.copy()`"

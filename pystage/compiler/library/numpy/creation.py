@@ -306,7 +306,7 @@ def ascontiguousarray(ctx: Context, rules: Rules, a: Raw, dtype: Raw = None) -> 
             note_copy(ctx, a, made)
             return made
         if shared is not True:
-            a = ctx.alias(a, shared)
+            a = ctx.alias_if(a, shared)
     made = _shared(ctx, rules, a, dtype, None, "ascontiguousarray")
     if rules.operand(ctx, made, "ascontiguousarray").rank:
         return made

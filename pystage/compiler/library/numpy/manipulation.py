@@ -85,7 +85,7 @@ def reshaped(ctx: Context, rules: Rules, a: Raw, shape: Sequence[int], order: st
             note_copy(ctx, a, made)
             return made
         view = through(a, tuple(views))
-        return view if shared is True else ctx.alias(view, shared)
+        return view if shared is True else ctx.alias_if(view, shared)
     given = rules.operand(ctx, a, function)
     return rules.array(ctx, read_path(ctx.b, given.value, tuple(views)), given.weak)
 
@@ -127,7 +127,7 @@ def ravel(ctx: Context, rules: Rules, a: Raw, order: Raw = "C") -> Abstract:
         if shared is not True:  # unlike reshape, ravel copies whatever is not contiguous
             flat = reshaped(ctx, rules, made, (size,), which, "ravel")
             return (
-                ctx.alias(flat, shared)
+                ctx.alias_if(flat, shared)
                 if shared is not False and isinstance(flat, Ref)
                 else detached(ctx, flat)
             )

@@ -319,7 +319,7 @@ def _same_reference(ctx: Context, left: Ref, right: Ref) -> Abstract:
     same = ctx.same_object(left, right)
     if same is None:
         ctx.fail(IdentityNotKnown(span=ctx.span, what="objects that depend on the path taken"))
-    ctx.told_apart()
+    ctx.depends_on_identity()
     return same
 
 

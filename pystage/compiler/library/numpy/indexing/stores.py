@@ -60,8 +60,8 @@ def store_through(
         ctx.state.set(owner.cell, replace(content, value=write_path(ctx.b, content.value, way, new)))
 
     store(Ref(ref.cell), None)
-    if cell.sources:
-        ctx.spread(ref.cell, store)
+    if cell.aliases:
+        ctx.store_to_aliases(ref.cell, store)
 
 
 def check_writable(ctx: Context, ref: Ref, memory: str = "assignment destination") -> ArrayCell:

@@ -1,4 +1,4 @@
-"""Patterns: contents with holes in place of program values, and filling the holes from either side."""
+"""Templates: contents with placeholders in place of program values, and filling the placeholders from either side."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from ...values.node import Node
 from ...values.state import MISSING, Content
 from ...values.views import View, Window, path_type, read_path
 from ...values.walk import children, counterparts, head, inner, rebuild, values_of
-from ..aliases.merged import sources_of
+from ..aliases.merged import aliases_of
 from .numbers import is_of_kind, number_type, whole_of
 
 _NOWHERE = Region()
 
 
-class Hole(Value):
-    """A place in a pattern that each side fills with a value of its own."""
+class Placeholder(Value):
+    """A place in a template that each side fills with a value of its own."""
 
     __slots__ = ()
 
@@ -47,74 +47,74 @@ class Hole(Value):
         super().__init__(type, _NOWHERE, 0)
 
 
-def hole_for(value: Value) -> Value:
-    return Hole(value.type)
+def placeholder_for(value: Value) -> Value:
+    return Placeholder(value.type)
 
 
-def fill(b: Builder, pattern: Content, content: Content, into: list[Value]) -> None:
-    """Appends to `into` the values that `content` gives for the holes of `pattern`, in order.
+def phi_operands(b: Builder, template: Content, content: Content, into: list[Value]) -> None:
+    """Appends to `into` the values that `content` gives for the placeholders of `template`, in order.
 
-    Values are converted to the hole's type; where `content` has nothing (a variable that is not assigned
+    Values are converted to the placeholder's type; where `content` has nothing (a variable that is not assigned
     on this side), zeros stand in, which no certain read ever sees.
     """
-    if pattern is content or isinstance(pattern, Unknown):
+    if template is content or isinstance(template, Unknown):
         return
     if content is MISSING:
         content = Undef()
-    if isinstance(pattern, Gated):
-        _fill_gated(b, pattern, cast(Abstract, content), into)
+    if isinstance(template, Gated):
+        _gated_operands(b, template, cast(Abstract, content), into)
         return
     if isinstance(content, Undef | Unknown):
-        for value in values_of(pattern):
-            if isinstance(value, Hole):
+        for value in values_of(template):
+            if isinstance(value, Placeholder):
                 into.append(zeros(b, value.type))
         return
     if isinstance(content, Gated):
         content = where_assigned(content)
-    match pattern:
+    match template:
         case Array(value=value):
-            if isinstance(value, Hole):
+            if isinstance(value, Placeholder):
                 into.append(materialise(b, cast(Abstract, content), value.type))
-            if type(pattern) is GatedNumber:
-                _fill_gated_number(b, pattern, cast(Abstract, content), into)
+            if type(template) is GatedNumber:
+                _number_operands(b, template, cast(Abstract, content), into)
         case _:
-            _fill_children(b, pattern, _aligned(pattern, content), into)
+            _child_operands(b, template, _aligned(template, content), into)
 
 
-def _fill_children(b: Builder, pattern: Node, content: Node, into: list[Value]) -> None:
-    """What the content gives for the children of the pattern, in order; zeros where it has none."""
-    if type(pattern) is not type(content):
+def _child_operands(b: Builder, template: Node, content: Node, into: list[Value]) -> None:
+    """What the content gives for the children of the template, in order; zeros where it has none."""
+    if type(template) is not type(content):
         return
-    for child, other in zip(children(pattern), counterparts(pattern, content), strict=True):
-        if isinstance(child, Hole):
+    for child, other in zip(children(template), counterparts(template, content), strict=True):
+        if isinstance(child, Placeholder):
             into.append(zeros(b, child.type) if other is None else number(b, other, child.type))
         elif isinstance(child, Abstract | Cell):
-            fill(b, child, Undef() if other is None else other, into)
+            phi_operands(b, child, Undef() if other is None else other, into)
         elif isinstance(child, Node) and other is None:
-            into += [zeros(b, value.type) for value in values_of(child) if isinstance(value, Hole)]
+            into += [zeros(b, value.type) for value in values_of(child) if isinstance(value, Placeholder)]
         elif isinstance(child, Node):
-            _fill_children(b, child, other, into)
+            _child_operands(b, child, other, into)
 
 
-def _aligned(pattern: Content, content: Any) -> Any:
-    """The content with attributes and sources as the pattern has them: None for a source that it lacks.
+def _aligned(template: Content, content: Any) -> Any:
+    """The content with attributes and sources as the template has them: None for a source that it lacks.
 
     Of versions an error cell has those that both sides know of. A merged cell stands for what is a view on this side.
     """
-    if isinstance(pattern, Ref) and not pattern.path:
-        return pattern
-    if isinstance(pattern, ErrorCell):
-        return replace(content, versions=pattern.versions)
-    if isinstance(pattern, ObjectCell):
+    if isinstance(template, Ref) and not template.path:
+        return template
+    if isinstance(template, ErrorCell):
+        return replace(content, versions=template.versions)
+    if isinstance(template, ObjectCell):
         found = {
             name: content.fields.get(name) or (content.origin(name) if content.origin else None) or Undef()
-            for name in pattern.fields
+            for name in template.fields
         }
         content = replace(content, fields=found)
-    sources = sources_of(pattern)
-    if sources or sources_of(content):
-        own = {outline(s.ref): s for s in content.sources}
-        content = replace(content, sources=tuple([own.get(outline(s.ref)) for s in sources]))
+    aliases = aliases_of(template)
+    if aliases or aliases_of(content):
+        own = {outline(s.ref): s for s in content.aliases}
+        content = replace(content, aliases=tuple([own.get(outline(s.ref)) for s in aliases]))
     return content
 
 
@@ -122,25 +122,25 @@ def _is_same(a: Abstract, b: Abstract) -> bool:
     return a is b or (isinstance(a, Const) and isinstance(b, Const) and same_constant(a.value, b.value))
 
 
-def _fill_gated_number(b: Builder, pattern: GatedNumber, content: Abstract, into: list[Value]) -> None:
+def _number_operands(b: Builder, template: GatedNumber, content: Abstract, into: list[Value]) -> None:
     """Of which kind a number is, and the integer that it is."""
-    for kind, tag in zip(pattern.kinds, pattern.tags):
-        if isinstance(tag, Hole):
+    for kind, tag in zip(template.kinds, template.tags):
+        if isinstance(tag, Placeholder):
             into.append(is_of_kind(b, content, kind))
-    if isinstance(pattern.whole, Hole):
+    if isinstance(template.whole, Placeholder):
         into.append(whole_of(b, content))
 
 
-def _fill_gated(b: Builder, pattern: Gated, content: Abstract, into: list[Value]) -> None:
+def _gated_operands(b: Builder, template: Gated, content: Abstract, into: list[Value]) -> None:
     """The alternatives of this side, zeros for all others, and which of them it is."""
     if isinstance(content, Unknown):
         content = Undef()
     own = alternatives(content)
-    found = dict(zip(_positions(pattern, content), range(len(own))))
-    for position, option in enumerate(pattern.options):
-        fill(b, option, own[found[position]] if position in found else Undef(), into)
-    for position, tag in enumerate(pattern.tags):
-        if not isinstance(tag, Hole):
+    found = dict(zip(_positions(template, content), range(len(own))))
+    for position, option in enumerate(template.options):
+        phi_operands(b, option, own[found[position]] if position in found else Undef(), into)
+    for position, tag in enumerate(template.tags):
+        if not isinstance(tag, Placeholder):
             continue
         if position in found and isinstance(content, Gated):
             into.append(tag_of(b, content, found[position]))
@@ -148,17 +148,17 @@ def _fill_gated(b: Builder, pattern: Gated, content: Abstract, into: list[Value]
             into.append(b.op(Constant(np.asarray(position in found))))
 
 
-def _positions(pattern: Gated, content: Abstract) -> Sequence[int]:
+def _positions(template: Gated, content: Abstract) -> Sequence[int]:
     """Which of the options of a template the alternatives of `content` are; those that mean nothing follow the last."""
-    recorded = next((places for side, places in pattern.sides if _is_same(side, content)), None)
+    recorded = next((places for side, places in template.sides if _is_same(side, content)), None)
     if recorded is not None:
         return recorded
-    only = sum(not is_absent(option) for option in pattern.options) == 1
+    only = sum(not is_absent(option) for option in template.options) == 1
 
     def alike(option: Abstract, each: Abstract) -> bool:
         return is_alike(option, each) or (only and not is_absent(option) and not is_absent(each))
 
-    return positions_of(pattern.options, alternatives(content), alike)
+    return positions_of(template.options, alternatives(content), alike)
 
 
 def is_alike(a: Abstract, b: Abstract) -> bool:
@@ -178,17 +178,17 @@ def is_alike(a: Abstract, b: Abstract) -> bool:
     if isinstance(a, Const) and isinstance(b, Const):
         return same_constant(a.value, b.value)
     if isinstance(a, Text) and isinstance(b, Text):
-        return made_alike(a, b)
+        return formatted_alike(a, b)
     return type(a) is type(b) and isinstance(a, Ref | Undef)
 
 
-def made_alike(a: Abstract, b: Abstract) -> bool:
+def formatted_alike(a: Abstract, b: Abstract) -> bool:
     """True if two strings are made by the same functions of numbers of the same kind."""
     if is_number(a) and is_number(b):
         return number_type(a) == number_type(b)
     if type(a) is not type(b):
         return False
-    return isinstance(a, Const) or (head(a) == head(b) and all(map(made_alike, inner(a), inner(b))))
+    return isinstance(a, Const) or (head(a) == head(b) and all(map(formatted_alike, inner(a), inner(b))))
 
 
 def positions_of(
@@ -224,13 +224,13 @@ def materialise(b: Builder, x: Abstract, type: ArrayType) -> Value:
     return x.value if x.dtype == type.dtype else b.op(Convert(type.dtype), x.value)
 
 
-def holes_of(content: Content) -> list[Hole]:
-    """The holes of a pattern, in the order in which `fill` fills them."""
-    return [v for v in values_of(content) if isinstance(v, Hole)]
+def placeholders_of(content: Content) -> list[Placeholder]:
+    """The placeholders of a template, in the order in which `phi_operands` fills them."""
+    return [v for v in values_of(content) if isinstance(v, Placeholder)]
 
 
 class Deferred(Value):
-    """A value that `fill` computes where it is wanted."""
+    """A value that `phi_operands` computes where it is wanted."""
 
     __slots__ = ()
 
@@ -242,17 +242,17 @@ class Deferred(Value):
 class Chosen(Deferred):
     """`options[which]`: numbers of the program, or known."""
 
-    __slots__ = ("options", "which")
+    __slots__ = ("options", "selector")
 
-    def __init__(self, type: ArrayType, which: Value, options: tuple[int | Value, ...]) -> None:
+    def __init__(self, type: ArrayType, selector: Value, options: tuple[int | Value, ...]) -> None:
         super().__init__(type, _NOWHERE, 0)
-        self.which = which
+        self.selector = selector
         self.options = options
 
     def compute(self, b: Builder) -> Value:
         result = number(b, self.options[0], self.type)
         for position, option in enumerate(self.options[1:], 1):
-            here = b.op(Compare("EQ"), self.which, which_value(b, position))
+            here = b.op(Compare("EQ"), self.selector, selector_value(b, position))
             result = b.op(Select(), here, number(b, option, self.type), result)
         return result
 
@@ -284,21 +284,21 @@ def number(b: Builder, value: int | Value, type: ArrayType) -> Value:
     return value if value.type.dtype == type.dtype else b.op(Convert(type.dtype), value)
 
 
-WHICH = ArrayType(np.dtype(np.int32))
+SELECTOR = ArrayType(np.dtype(np.int32))
 START = ArrayType(np.dtype(np.int64))
 
 
-def which_value(b: Builder, which: int | Value) -> Value:
+def selector_value(b: Builder, selector: int | Value) -> Value:
     """Which of several objects an array is, as a value of the program."""
-    return number(b, which, WHICH)
+    return number(b, selector, SELECTOR)
 
 
-def join_which(a: int | Value, b: int | Value) -> int | Value:
-    return a if a is b or (isinstance(a, int) and a == b) else Hole(WHICH)
+def join_selectors(a: int | Value, b: int | Value) -> int | Value:
+    return a if a is b or (isinstance(a, int) and a == b) else Placeholder(SELECTOR)
 
 
 def joined_path(a: tuple[View, ...], b: tuple[View, ...]) -> tuple[View, ...] | None:
-    """The pattern of two paths that differ at most in where boxes begin; None for others."""
+    """The template of two paths that differ at most in where boxes begin; None for others."""
     joined = [_joined_view(v, w) for v, w in zip(a, b)]
     if len(a) != len(b) or any(v is None for v in joined):
         return None
@@ -309,6 +309,6 @@ def _joined_view(a: View, b: View) -> View | None:
     if a == b:
         return a
     if isinstance(a, Window) and isinstance(b, Window) and a.sizes == b.sizes:
-        starts = [x if x == y else Hole(START) for x, y in zip(a.starts, b.starts)]
+        starts = [x if x == y else Placeholder(START) for x, y in zip(a.starts, b.starts)]
         return Window(tuple(starts), a.sizes)
     return None

@@ -1,6 +1,6 @@
 """The sources of a merged cell, as a join makes it: what either side may stand for, numbered alike on both.
 
-A side is a tree: at a leaf one source, a fork says which of several by a number of the program (`which`). Views of
+A side is a tree: at a leaf one source, a fork says which of several by a number of the program (`selector`). Views of
 one array that differ at most in where they begin are one source, whose path has the start that the tree chooses.
 """
 
@@ -12,15 +12,15 @@ from typing import cast
 
 from ...hlo.ir import Value
 from ...hlo.types import ArrayType
-from ...values.lattice import ArrayCell, Cell, Ref, Source, through
+from ...values.lattice import Alias, ArrayCell, Cell, Ref, through
 from ...values.state import Content
 from ...values.views import View, Window
-from ..core.patterns import START, WHICH, Chosen, Seen, joined_path, outline
-from .merged import RIVAL, STALE, Mergeable
+from ..core.phi import SELECTOR, START, Chosen, Seen, joined_path, outline
+from .merged import OUT_OF_DATE, UNRESOLVED, Mergeable
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class AliasLeaf:
     """The source at `position`, counted from 1, by `ref`; 0 for an object of its own."""
 
     position: int = 0
@@ -28,75 +28,75 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Fork:
+class AliasFork:
     """One of several, by a number of the program."""
 
-    which: Value
-    options: tuple[Tree, ...]
+    selector: Value
+    options: tuple[AliasTree, ...]
 
 
-Tree = Leaf | Fork
-OWN = Leaf()
+AliasTree = AliasLeaf | AliasFork
+OWN = AliasLeaf()
 
 
-def fork(which: int | Value, options: list[Tree]) -> Tree:
+def alias_fork(selector: int | Value, options: list[AliasTree]) -> AliasTree:
     """`options[which]`."""
-    return options[which] if isinstance(which, int) else Fork(which, tuple(options))
+    return options[selector] if isinstance(selector, int) else AliasFork(selector, tuple(options))
 
 
-def leaves(tree: Tree) -> Iterator[Leaf]:
+def leaves(tree: AliasTree) -> Iterator[AliasLeaf]:
     """The leaves of a tree."""
-    if isinstance(tree, Leaf):
+    if isinstance(tree, AliasLeaf):
         yield tree
     else:
         for option in tree.options:
             yield from leaves(option)
 
 
-def number_of(tree: Tree, of: Callable[[Leaf], int | Value], type: ArrayType) -> int | Value:
+def number_of(tree: AliasTree, of: Callable[[AliasLeaf], int | Value], type: ArrayType) -> int | Value:
     """The number that `of` gives for the leaf that a side is."""
-    if isinstance(tree, Leaf):
+    if isinstance(tree, AliasLeaf):
         return of(tree)
     options = [number_of(option, of, type) for option in tree.options]
-    if type is WHICH and options == list(range(len(options))):
-        return tree.which
+    if type is SELECTOR and options == list(range(len(options))):
+        return tree.selector
     if all(option is options[0] or option == options[0] for option in options):
         return options[0]
-    return Chosen(type, tree.which, tuple(options))
+    return Chosen(type, tree.selector, tuple(options))
 
 
-class Candidates:
+class AliasSet:
     """What a merged cell may be: each source once, with what it held when the cell was last equal to it.
 
     Some are there although it certainly is none of them: it is stale where they have changed.
     """
 
     def __init__(self) -> None:
-        self._found: dict[tuple[int, tuple[View, ...]], Source] = {}
+        self._found: dict[tuple[int, tuple[View, ...]], Alias] = {}
 
-    def leaf(self, ref: Ref, known: Cell) -> Leaf:
+    def leaf(self, ref: Ref, known: Cell) -> AliasLeaf:
         """The source that `ref` is, added where it is new."""
         key = outline(ref)
         found = self._found.get(key)
-        if found is None or known is STALE or found.known is RIVAL:
-            self._found[key] = Source(ref if found is None else found.ref, known)
-        return Leaf(list(self._found).index(key) + 1, ref)
+        if found is None or known is OUT_OF_DATE or found.stamp is UNRESOLVED:
+            self._found[key] = Alias(ref if found is None else found.ref, known)
+        return AliasLeaf(list(self._found).index(key) + 1, ref)
 
-    def sources(self, tree: Tree, other: Tree) -> tuple[Source, ...]:
+    def aliases(self, tree: AliasTree, other: AliasTree) -> tuple[Alias, ...]:
         """The sources as the side of `tree` has them; where those that it is not begin means nothing."""
         own, others = _by_position(tree), _by_position(other)
-        found: list[Source] = []
-        for position, source in enumerate(self._found.values(), 1):
+        found: list[Alias] = []
+        for position, alias in enumerate(self._found.values(), 1):
             there = others.get(position, [])
             if position in own:
                 ref = _reference(tree, position, own[position], there)
             else:
-                ref = _elsewhere(there[0] if there else source.ref)
-            found.append(Source(ref, source.known))
+                ref = _elsewhere(there[0] if there else alias.ref)
+            found.append(Alias(ref, alias.stamp))
         return tuple(found)
 
 
-def _by_position(tree: Tree) -> dict[int, list[Ref]]:
+def _by_position(tree: AliasTree) -> dict[int, list[Ref]]:
     found: dict[int, list[Ref]] = {}
     for leaf in leaves(tree):
         if leaf.ref is not None:
@@ -104,7 +104,7 @@ def _by_position(tree: Tree) -> dict[int, list[Ref]]:
     return found
 
 
-def _reference(tree: Tree, position: int, own: list[Ref], others: list[Ref]) -> Ref:
+def _reference(tree: AliasTree, position: int, own: list[Ref], others: list[Ref]) -> Ref:
     """The source at `position`, by way of the path that the tree chooses."""
     first, *more = own
     if all(ref is first for ref in (*more, *others)):
@@ -117,11 +117,11 @@ def _reference(tree: Tree, position: int, own: list[Ref], others: list[Ref]) -> 
     return Ref(first.cell, tuple(path))
 
 
-def _starts(tree: Tree, position: int, step: int, rank: int) -> tuple[int | Value, ...]:
+def _starts(tree: AliasTree, position: int, step: int, rank: int) -> tuple[int | Value, ...]:
     """Where the box at `step` of the path to the source at `position` begins."""
 
-    def start(axis: int) -> Callable[[Leaf], int | Value]:
-        def of(leaf: Leaf) -> int | Value:
+    def start(axis: int) -> Callable[[AliasLeaf], int | Value]:
+        def of(leaf: AliasLeaf) -> int | Value:
             if leaf.position != position:
                 return 0
             return cast(Window, cast(Ref, leaf.ref).path[step]).starts[axis]
@@ -144,19 +144,19 @@ def _elsewhere(ref: Ref) -> Ref:
     return Ref(ref.cell, tuple(steps))
 
 
-def both_sources(a: Mergeable, b: Mergeable) -> tuple[Source, ...]:
+def joined_aliases(a: Mergeable, b: Mergeable) -> tuple[Alias, ...]:
     """The sources of two contents of one cell; what is stale on one side is stale."""
-    found = {outline(s.ref): s for s in a.sources}
-    for source in b.sources:
-        key = outline(source.ref)
+    found = {outline(s.ref): s for s in a.aliases}
+    for alias in b.aliases:
+        key = outline(alias.ref)
         other = found.get(key)
-        if other is None or other.known is RIVAL:
-            found[key] = source
+        if other is None or other.stamp is UNRESOLVED:
+            found[key] = alias
             continue
-        known = STALE if source.known is STALE else other.known
-        path = cast("tuple[View, ...]", joined_path(other.ref.path, source.ref.path))
+        known = OUT_OF_DATE if alias.stamp is OUT_OF_DATE else other.stamp
+        path = cast("tuple[View, ...]", joined_path(other.ref.path, alias.ref.path))
         same = path == other.ref.path
-        found[key] = Source(other.ref if same else Ref(source.cell, path), known)
+        found[key] = Alias(other.ref if same else Ref(alias.cell, path), known)
     return tuple(found.values())
 
 
@@ -165,6 +165,6 @@ def seen_through(content: Content, path: tuple[View, ...]) -> Mergeable:
     if not path:
         return cast(Mergeable, content)
     array = cast(ArrayCell, content)
-    sources = tuple([Source(through(s.ref, path), s.known) for s in array.sources])
+    aliases = tuple([Alias(through(s.ref, path), s.stamp) for s in array.aliases])
     writable = False if any(view.read_only for view in path) else array.writable
-    return ArrayCell(Seen(array.value, path), writable, sources, array.which)
+    return ArrayCell(Seen(array.value, path), writable, aliases, array.selector)

@@ -1,4 +1,4 @@
-"""Patterns: filled with the values that they were made of, they are what they were made of."""
+"""Templates: filled with the values that they were made of, they are what they were made of."""
 
 from __future__ import annotations
 
@@ -14,8 +14,15 @@ from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Region, Value
 from pystage.compiler.hlo.types import BOOL, FLOAT64, INT32, INT64, ArrayType
 from pystage.compiler.infer.core.join import Join
-from pystage.compiler.infer.core.patterns import Hole, fill, hole_for, holes_of, joined_path, outline
-from pystage.compiler.infer.core.same import same_pattern
+from pystage.compiler.infer.core.phi import (
+    Placeholder,
+    joined_path,
+    outline,
+    phi_operands,
+    placeholder_for,
+    placeholders_of,
+)
+from pystage.compiler.infer.core.same import same_template
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.gated import Gated, GatedNumber
 from pystage.compiler.values.lattice import (
@@ -47,18 +54,18 @@ def builder() -> Builder:
     return Builder(Region())
 
 
-def filled(b: Builder, pattern: Content, content: Content) -> list[Value]:
-    """The values for the holes, of which there must be as many, of the types of the holes."""
+def filled(b: Builder, template: Content, content: Content) -> list[Value]:
+    """The values for the placeholders, of which there must be as many, of the types of the placeholders."""
     into: list[Value] = []
-    fill(b, pattern, content, into)
-    assert [v.type for v in into] == [h.type for h in holes_of(pattern)]
+    phi_operands(b, template, content, into)
+    assert [v.type for v in into] == [h.type for h in placeholders_of(template)]
     return into
 
 
-def put(pattern: Content, values: list[Value]) -> Any:
-    """The pattern with these values in its holes."""
-    by_hole: dict[Value, Value] = dict(zip(holes_of(pattern), values, strict=True))
-    return rebuild(pattern, lambda v: by_hole.get(v, v))
+def put(template: Content, values: list[Value]) -> Any:
+    """The template with these values in its placeholders."""
+    by_placeholder: dict[Value, Value] = dict(zip(placeholders_of(template), values, strict=True))
+    return rebuild(template, lambda v: by_placeholder.get(v, v))
 
 
 def evaluated(
@@ -81,27 +88,27 @@ def evaluated(
 
 @pytest.mark.parametrize("x", ROUND, ids=label)
 def test_a_pattern_is_made_of_holes(x: Abstract | Cell) -> None:
-    pattern = rebuild(x, hole_for)
-    assert [v.type for v in holes_of(pattern)] == [v.type for v in values_of(x)]
-    assert len(holes_of(pattern)) == len(values_of(pattern))
-    assert same_pattern(pattern, rebuild(x, hole_for))
+    template = rebuild(x, placeholder_for)
+    assert [v.type for v in placeholders_of(template)] == [v.type for v in values_of(x)]
+    assert len(placeholders_of(template)) == len(values_of(template))
+    assert same_template(template, rebuild(x, placeholder_for))
 
 
 @pytest.mark.parametrize("x", ROUND, ids=label)
 def test_filled_with_its_own_values_a_pattern_is_what_it_was_made_of(x: Abstract | Cell) -> None:
-    b, pattern = builder(), rebuild(x, hole_for)
-    values = filled(b, pattern, x)
+    b, template = builder(), rebuild(x, placeholder_for)
+    values = filled(b, template, x)
     assert values == values_of(x)
-    assert equal(put(pattern, values), x)
+    assert equal(put(template, values), x)
     assert not b.open[-1][0].ops
 
 
 @pytest.mark.parametrize("alternative", [NONE, number(), Tuple((number(),)), Undef()], ids=label)
 def test_the_tags_say_which_alternative_a_side_has(alternative: Abstract) -> None:
     options = (Undef(), NONE, number(), Tuple((number(),)))
-    pattern = rebuild(Gated(options, tuple([program(BOOL) for _ in range(3)]), REASON), hole_for)
+    template = rebuild(Gated(options, tuple([program(BOOL) for _ in range(3)]), REASON), placeholder_for)
     b = builder()
-    *_, undefined, none, of_number = filled(b, pattern, alternative)
+    *_, undefined, none, of_number = filled(b, template, alternative)
     kinds = [type(x) for x in options[:-1]]
     expected = [type(alternative) is kind for kind in kinds]
     assert evaluated(b, [undefined, none, of_number]) == expected
@@ -110,10 +117,10 @@ def test_the_tags_say_which_alternative_a_side_has(alternative: Abstract) -> Non
 @pytest.mark.parametrize(("tags", "found"), [((0, 1), False), ((1, 0), False), ((0, 0), True)])
 def test_the_tags_of_fewer_alternatives_in_another_order_are_handed_on(tags: Any, found: bool) -> None:
     options = Undef(), NONE, number(), Ref(1)
-    pattern = rebuild(Gated(options, tuple([program(BOOL) for _ in range(3)]), REASON), hole_for)
+    template = rebuild(Gated(options, tuple([program(BOOL) for _ in range(3)]), REASON), placeholder_for)
     x = Gated((NONE, Ref(1), number()), (program(BOOL), program(BOOL)), REASON)
     b = builder()
-    value, undefined, none, of_number = filled(b, pattern, x)
+    value, undefined, none, of_number = filled(b, template, x)
     assert value is values_of(x)[0] and none is x.tags[0]
     assert evaluated(b, [undefined, of_number], dict(zip(x.tags, tags))) == [False, found]
 
@@ -121,11 +128,11 @@ def test_the_tags_of_fewer_alternatives_in_another_order_are_handed_on(tags: Any
 @pytest.mark.parametrize("x", ROUND, ids=label)
 @pytest.mark.parametrize("nothing", [MISSING, Undef()], ids=["missing", "undefined"])
 def test_where_there_is_nothing_zeros_fill_the_holes(x: Abstract | Cell, nothing: Any) -> None:
-    b, pattern = builder(), rebuild(x, hole_for)
-    values = filled(b, pattern, nothing)
+    b, template = builder(), rebuild(x, placeholder_for)
+    values = filled(b, template, nothing)
     zeros = evaluated(b, values)
-    unassigned = isinstance(pattern, Gated) and isinstance(pattern.options[0], Undef)
-    own = [i for i, h in enumerate(holes_of(pattern)) if unassigned and h is pattern.tags[0]]  # type: ignore[union-attr]
+    unassigned = isinstance(template, Gated) and isinstance(template.options[0], Undef)
+    own = [i for i, h in enumerate(placeholders_of(template)) if unassigned and h is template.tags[0]]  # type: ignore[union-attr]
     for i, (found, value) in enumerate(zip(zeros, values)):
         assert np.all(np.asarray(found) == (i in own)) and np.shape(found) == value.type.shape
 
@@ -137,9 +144,9 @@ def test_a_pattern_without_holes_takes_nothing() -> None:
 
 def test_constants_are_converted_to_the_type_of_the_hole() -> None:
     b = builder()
-    pattern = Array(Hole(ArrayType(FLOAT64)), Form.PYTHON)
+    template = Array(Placeholder(ArrayType(FLOAT64)), Form.PYTHON)
     n = number(INT64)
-    values = filled(b, pattern, Const(3)) + filled(b, pattern, n)
+    values = filled(b, template, Const(3)) + filled(b, template, n)
     assert evaluated(b, values, {n.value: 5}) == [3.0, 5.0]
 
 
@@ -156,36 +163,40 @@ def test_where_a_view_begins_is_filled() -> None:
 
 def test_a_source_that_a_side_does_not_have_begins_anywhere() -> None:
     x = ArrayCell(program(FLOAT64, 1, 3), True, merged(3, views=True), program(INT32))
-    b, pattern = builder(), rebuild(x, hole_for)
+    b, template = builder(), rebuild(x, placeholder_for)
     own = ArrayCell(program(FLOAT64, 1, 3))
-    value, start, which = filled(b, pattern, own)
-    assert value is own.value and evaluated(b, [start, which]) == [0, 0]
+    value, start, selector = filled(b, template, own)
+    assert value is own.value and evaluated(b, [start, selector]) == [0, 0]
 
 
 def test_what_is_none_or_not_assigned_says_so() -> None:
-    value = Array(Hole(ArrayType(FLOAT64)), Form.PYTHON)
-    optional = Gated((NONE, value), (Hole(ArrayType(BOOL)),), REASON)
-    maybe = Gated((Undef(), value), (Hole(ArrayType(BOOL)),))
+    value = Array(Placeholder(ArrayType(FLOAT64)), Form.PYTHON)
+    optional = Gated((NONE, value), (Placeholder(ArrayType(BOOL)),), REASON)
+    maybe = Gated((Undef(), value), (Placeholder(ArrayType(BOOL)),))
     b = builder()
     values = [
         v
-        for pattern, content in [
+        for template, content in [
             (optional, Const(None)),
             (optional, Const(2.0)),
             (maybe, Undef()),
             (maybe, Const(2.0)),
         ]
-        for v in filled(b, pattern, content)
+        for v in filled(b, template, content)
     ]
     assert evaluated(b, values) == [0.0, True, 2.0, False, 0.0, True, 2.0, False]
 
 
 def test_a_number_of_several_kinds_is_told_apart() -> None:
     kinds = Kind(INT64, Form.PYTHON), Kind(FLOAT64, Form.PYTHON)
-    hole, tag, whole = Hole(ArrayType(FLOAT64)), Hole(ArrayType(BOOL)), Hole(ArrayType(INT64))
-    pattern = GatedNumber(hole, Form.PYTHON, kinds=kinds, tags=(tag,), whole=whole)
+    placeholder, tag, whole = (
+        Placeholder(ArrayType(FLOAT64)),
+        Placeholder(ArrayType(BOOL)),
+        Placeholder(ArrayType(INT64)),
+    )
+    template = GatedNumber(placeholder, Form.PYTHON, kinds=kinds, tags=(tag,), whole=whole)
     b = builder()
-    assert evaluated(b, filled(b, pattern, Const(3)) + filled(b, pattern, Const(2.5))) == [
+    assert evaluated(b, filled(b, template, Const(3)) + filled(b, template, Const(2.5))) == [
         *[3.0, True, 3],
         *[2.5, False, 0],
     ]
@@ -194,28 +205,30 @@ def test_a_number_of_several_kinds_is_told_apart() -> None:
 def test_strings_are_alternatives() -> None:
     text = Text(joined, (Const("a"), number(INT64)))
     join = Join(State(), lambda s: cast(Content, MISSING), lambda s: cast(Content, MISSING), None)
-    pattern = join.join(text, Const("b"))
-    assert isinstance(pattern, Gated)
+    template = join.join(text, Const("b"))
+    assert isinstance(template, Gated)
     b = builder()
-    value, tag = filled(b, pattern, text)
+    value, tag = filled(b, template, text)
     assert value is values_of(text)[0] and evaluated(b, [tag]) == [True]
     b = builder()
-    assert evaluated(b, filled(b, pattern, Const("b"))) == [0, False]
+    assert evaluated(b, filled(b, template, Const("b"))) == [0, False]
 
 
 def test_the_code_and_the_payload_of_a_raise_are_filled() -> None:
     key, other = (ArrayType(INT64), 0), (ArrayType(FLOAT64), 0)
-    pattern = ErrorCell(Hole(ArrayType(INT32)), {key: Hole(key[0]), other: Hole(other[0])})
+    template = ErrorCell(
+        Placeholder(ArrayType(INT32)), {key: Placeholder(key[0]), other: Placeholder(other[0])}
+    )
     value, b = program(INT64), builder()
-    code, first, second = filled(b, pattern, ErrorCell(3, {key: value}))
+    code, first, second = filled(b, template, ErrorCell(3, {key: value}))
     assert first is value and evaluated(b, [code, second]) == [3, 0.0]
 
 
 def test_patterns_are_the_same_by_the_types_of_their_holes() -> None:
-    def hole(*shape: int) -> ListCell:
-        return ListCell((Array(Hole(ArrayType(FLOAT64, shape)), Form.JAX),))
+    def placeholder(*shape: int) -> ListCell:
+        return ListCell((Array(Placeholder(ArrayType(FLOAT64, shape)), Form.JAX),))
 
-    assert same_pattern(hole(2), hole(2)) and not same_pattern(hole(2), hole(3))
+    assert same_template(placeholder(2), placeholder(2)) and not same_template(placeholder(2), placeholder(3))
     known = ListCell((number(FLOAT64, Form.JAX),))
-    assert not same_pattern(hole(), known) and not same_pattern(known, hole())
-    assert not same_pattern(hole(), ListCell(()))
+    assert not same_template(placeholder(), known) and not same_template(known, placeholder())
+    assert not same_template(placeholder(), ListCell(()))
