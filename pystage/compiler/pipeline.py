@@ -32,7 +32,7 @@ from .values.boundary import (
     Demand,
     Form,
     GuardKind,
-    Output,
+    OutputTemplate,
     Path,
     PathKey,
     Program,
@@ -263,7 +263,7 @@ def _with_result(function: Function) -> Function:
     return function.rewritten(made)
 
 
-def outputs(program: Program) -> Iterator[Output]:
-    """Every `Output` of the program's templates."""
+def outputs(program: Program) -> Iterator[OutputTemplate]:
+    """Every `OutputTemplate` of the program's templates."""
     for template in (program.result, *[m.value for m in program.mutations]):
-        yield from [node for node in nodes(template) if isinstance(node, Output)]
+        yield from [node for node in nodes(template) if isinstance(node, OutputTemplate)]

@@ -53,7 +53,7 @@ class Fixed(Declared):
     __slots__ = ()
 
 
-class Part(Declared):
+class Nested(Declared):
     """An object that declares its own fields."""
 
     __slots__ = ()
@@ -67,7 +67,7 @@ class Declarations(dict[str, Declared]):
         self.forked = self._of(Forked)
         self.current = self._of(Current)
         self.journaled = self._of(Journaled)
-        self.parts = self._of(Part)
+        self.parts = self._of(Nested)
 
     def _of(self, kind: type[Declared]) -> tuple[str, ...]:
         return tuple([name for name, declared in self.items() if isinstance(declared, kind)])

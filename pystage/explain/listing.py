@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.span import Span
-from ..compiler.infer.telling.trail import Place, Trail
+from ..compiler.infer.telling.trail import FileLine, Trail
 from ..compiler.policy import is_library_file
 from ..compiler.stage import ir as stage
 from ..compiler.stage.walk import walk
@@ -92,13 +92,13 @@ class _Marks:
         self._names = trail.names()
         self._operations = trail.operations()
         places = {(p.span.file, p.span.line) for p in problems if p.span is not None}
-        self._refused: set[Place] = (
+        self._refused: set[FileLine] = (
             places | trail.refused if problems and of_problems is Mark.REFUSED else places
         )
         self._rolled = {s.place for s in trail.loops() if s.trips is None}
         written = [(s, s.trips) for s in trail.loops() if s.trips is not None]
-        self._trips: dict[Place, int] = {s.place: trips for s, trips in written}
-        self._written: set[Place] = {place for s, _ in written for place in s.inside}
+        self._trips: dict[FileLine, int] = {s.place: trips for s, trips in written}
+        self._written: set[FileLine] = {place for s, _ in written for place in s.inside}
 
     def lines(self, function: stage.Function) -> tuple[SourceLine, ...]:
         """The lines of a function."""
@@ -113,7 +113,7 @@ class _Marks:
             found.append(SourceLine(number, text, mark, names, self._trips.get(place)))
         return tuple(found)
 
-    def _mark(self, place: Place, holds_instructions: bool, is_header: bool) -> Mark:
+    def _mark(self, place: FileLine, holds_instructions: bool, is_header: bool) -> Mark:
         if place in self._refused:
             return self._of_problems
         total, by_jax = self._operations.get(place, (0, 0))
@@ -132,6 +132,6 @@ class _Marks:
         return Mark.UNKNOWN if self._refused and self._of_problems is Mark.REFUSED else Mark.SKIPPED
 
 
-def is_inside(place: Place, span: Span) -> bool:
+def is_inside(place: FileLine, span: Span) -> bool:
     """True if a place is within the lines of a span."""
     return place[0] == span.file and span.line <= place[1] <= span.end_line

@@ -11,7 +11,7 @@ from ..compiler.hlo.ir import Op, Value
 from ..compiler.hlo.walk import functions
 from ..compiler.ops import Add, Call, Constant, Select, While
 from ..compiler.ops.control import Branching
-from ..compiler.values.boundary import Known, Made, Program, Site
+from ..compiler.values.boundary import CallTemplate, ConstantTemplate, Program, Site
 from ..compiler.values.text import copied
 
 
@@ -35,7 +35,7 @@ def raises(program: Program) -> list[Diagnostic]:
 
 def _is_unconditional(site: Site, branches: Set[Span]) -> bool:
     """True if a library function raises there, and not where it has looked at values first: in a branch of its own."""
-    if not isinstance(site.exception, Made) or site.exception.function is not copied:
+    if not isinstance(site.exception, CallTemplate) or site.exception.function is not copied:
         return False
     return site.span is not None and site.span not in branches
 
@@ -83,8 +83,8 @@ def _is_constant(value: Value) -> bool:
 def _diagnostic(site: Site) -> Diagnostic:
     made = site.exception
     message = ""
-    if isinstance(made, Made) and all(isinstance(arg, Known) for arg in made.args):
-        values = [arg.value for arg in made.args if isinstance(arg, Known)]
+    if isinstance(made, CallTemplate) and all(isinstance(arg, ConstantTemplate) for arg in made.args):
+        values = [arg.value for arg in made.args if isinstance(arg, ConstantTemplate)]
         message = ", ".join([str(value) for value in values])
     called = [site.span, *site.chain]
     notes = [

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..compiler.library.numpy.indexing.gathering import basic_views
-from ..compiler.library.numpy.indexing.indices import Item, NewAxis, Place
-from ..compiler.library.numpy.indexing.slices import Part
+from ..compiler.library.numpy.indexing.indices import IntegerIndex, Item, NewAxis
+from ..compiler.library.numpy.indexing.slices import SliceIndex
 from ..compiler.values.views import View
 
 _BASIC = (slice, type(None), type(Ellipsis))
@@ -79,7 +79,7 @@ def _basic(key: Any, shape: tuple[int, ...]) -> Basic | None:
         if part is None:
             items.append(NewAxis())
         elif part is ...:
-            items += [Part(0, n, 1) for n in shape[axis : axis + missing]]
+            items += [SliceIndex(0, n, 1) for n in shape[axis : axis + missing]]
             axis += missing
         elif isinstance(part, slice):
             items.append(_part(part, shape[axis]))
@@ -97,14 +97,14 @@ def _is_plain(part: slice) -> bool:
     )
 
 
-def _part(part: slice, extent: int) -> Part:
+def _part(part: slice, extent: int) -> SliceIndex:
     start, stop, step = part.indices(extent)
     size = len(range(start, stop, step))
-    return Part(start, size, step) if size else Part(0, 0, 1)
+    return SliceIndex(start, size, step) if size else SliceIndex(0, 0, 1)
 
 
-def _place(index: int, axis: int, shape: tuple[int, ...], key: Any) -> Place:
+def _place(index: int, axis: int, shape: tuple[int, ...], key: Any) -> IntegerIndex:
     extent = shape[axis]
     if not -extent <= index < extent:
         np.broadcast_to(np.False_, shape)[key]  # raises
-    return Place(index % extent)
+    return IntegerIndex(index % extent)

@@ -24,20 +24,20 @@ from ..compiler.infer.entry import infer_program, keyword_path, positional_path
 from ..compiler.pipeline import Request, build
 from ..compiler.values.boundary import (
     Box,
-    Container,
+    ConstantTemplate,
+    ContainerTemplate,
     Failure,
     Form,
-    Known,
-    Leaf,
+    LeafSpec,
     Mutation,
-    Output,
+    OutputTemplate,
     Path,
-    Same,
+    PathTemplate,
     Spec,
     Template,
+    ViewTemplate,
     Write,
 )
-from ..compiler.values.boundary import View as ViewTemplate
 from ..compiler.values.views import Index, Reshaped, View, Window, read_path, write_path
 from ..runtime.executables.stack import with_stack_reserve
 from .arena import arena_of
@@ -204,21 +204,23 @@ def _viewed(
 ) -> tuple[int, tuple[View, ...]] | None:
     """The argument of which a call gives a view, by its leaf, and the path to it, if that is known."""
     steps = tuple([step for step in template.steps if not isinstance(step, Box)])
-    if not isinstance(template.base, Same) or len(steps) < len(template.steps):
+    if not isinstance(template.base, PathTemplate) or len(steps) < len(template.steps):
         return None
     for position, spec in enumerate(args):
-        if isinstance(spec, Leaf) and positional_path(function, position).key == template.base.path.key:
+        if isinstance(spec, LeafSpec) and positional_path(function, position).key == template.base.path.key:
             return spec.index, steps
     return None
 
 
 def _depends_on_order(template: Template, changes: bool) -> bool:
     """True where NumPy gives a view or a copy, or the array itself or a copy, by the order of its elements."""
-    if isinstance(template, Container):
+    if isinstance(template, ContainerTemplate):
         return any(_depends_on_order(child, changes) for child in template.children)
     if isinstance(template, ViewTemplate):
-        return isinstance(template.base, Same) and any(isinstance(s, Reshaped) for s in template.steps)
-    return isinstance(template, Same) and not changes
+        return isinstance(template.base, PathTemplate) and any(
+            isinstance(s, Reshaped) for s in template.steps
+        )
+    return isinstance(template, PathTemplate) and not changes
 
 
 def _place_of(function: Any, count: int, path: Path, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -235,10 +237,10 @@ def _place_of(function: Any, count: int, path: Path, args: Sequence[Any], kwargs
 
 def _is_made(template: Template) -> bool:
     """True for a result that a recorded call can give."""
-    if isinstance(template, Container):
+    if isinstance(template, ContainerTemplate):
         is_plain = template.cls is list or issubclass(template.cls, tuple)
         return is_plain and all(map(_is_made, template.children))
-    return isinstance(template, Output | ViewTemplate | Known | Same)
+    return isinstance(template, OutputTemplate | ViewTemplate | ConstantTemplate | PathTemplate)
 
 
 _ORDERLY = frozenset({np.matmul, np.vecdot, operator.matmul, operator.imatmul})
@@ -275,7 +277,7 @@ def _only(template: Template, function: Function, device: Any) -> Kind | None:
     """The kind of a result that is one new ndarray or NumPy scalar."""
     if isinstance(template, ViewTemplate) and not template.steps:
         template = template.base
-    if not isinstance(template, Output) or len(function.result_types) > 1:
+    if not isinstance(template, OutputTemplate) or len(function.result_types) > 1:
         return None
     if template.form not in (Form.NDARRAY, Form.SCALAR):
         return None

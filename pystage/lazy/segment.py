@@ -20,7 +20,7 @@ from ..compiler.hlo.op import HloOp
 from ..compiler.hlo.rewrite import Rewriter
 from ..compiler.pipeline import Staged, finished
 from ..compiler.recursion import deep_recursion
-from ..compiler.values.boundary import Container, Form, Output, Program
+from ..compiler.values.boundary import ContainerTemplate, Form, OutputTemplate, Program
 from ..runtime.executables.compiler_options import options_for
 from ..runtime.executables.jax_private import run_with_x64
 from ..runtime.executables.primitive import bind
@@ -148,14 +148,14 @@ def program_of(segment: Segment) -> Staged:
             operands.append(inputs[id(node)] if before is None else results[id(before)][node.index])
         results[id(call)] = inline.call(call.recipe.function, operands, span_of(call.place))
     body.results = tuple([results[id(segment.call_of(o))][o.index] for o in segment.outputs])
-    outputs = tuple([Output(i, Form.JAX) for i in range(len(body.results))])
+    outputs = tuple([OutputTemplate(i, Form.JAX) for i in range(len(body.results))])
     program = Program(
         function=Function("lazy", body),
         leaves=tuple(range(len(body.params))),
         hidden=(),
         groups=(),
         guards=(),
-        result=Container(tuple, tuple(range(len(outputs))), outputs, 0),
+        result=ContainerTemplate(tuple, tuple(range(len(outputs))), outputs, 0),
         mutations=(),
     )
     with deep_recursion():

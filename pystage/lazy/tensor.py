@@ -19,21 +19,21 @@ from ..autocasting import product_type
 from ..compiler.hlo.types import COMPLEX128, FLOAT64, INT64, SHORT_NAMES, ArrayType
 from ..compiler.values.boundary import (
     Box,
-    Container,
+    ConstantTemplate,
+    ContainerTemplate,
     Form,
-    Known,
-    Leaf,
+    LeafSpec,
     Mutation,
-    Output,
+    OutputTemplate,
     Path,
-    Same,
+    PathTemplate,
     Spec,
-    Static,
-    Structure,
+    StaticSpec,
+    StructureSpec,
     Template,
     ViewStep,
+    ViewTemplate,
 )
-from ..compiler.values.boundary import View as ViewTemplate
 from ..compiler.values.views import Reshaped, View, Window, path_type
 from ..runtime.arguments.classification import Lazy
 from ..runtime.results.numpy_private import float_errors
@@ -433,22 +433,26 @@ def _spec(value: Any, count: Iterator[int]) -> Spec:
     cls: Any = type(value)
     if isinstance(value, Tensor):
         kind = value._kind
-        return Leaf(next(count), kind.type, kind.form, writable=kind.writable)
+        return LeafSpec(next(count), kind.type, kind.form, writable=kind.writable)
     if cls in _NUMBERS:
-        return Leaf(next(count), _NUMBERS[cls][0], Form.PYTHON)
+        return LeafSpec(next(count), _NUMBERS[cls][0], Form.PYTHON)
     if cls is tuple or cls is list:
-        return Structure(cls, tuple(range(len(value))), tuple([_spec(v, count) for v in value]), id(value))
+        return StructureSpec(
+            cls, tuple(range(len(value))), tuple([_spec(v, count) for v in value]), id(value)
+        )
     if cls is slice:
         parts = (value.start, value.stop, value.step)
-        return Structure(cls, ("start", "stop", "step"), tuple([_spec(v, count) for v in parts]), id(value))
+        return StructureSpec(
+            cls, ("start", "stop", "step"), tuple([_spec(v, count) for v in parts]), id(value)
+        )
     if cls is dict:
-        return Structure(cls, tuple(value), tuple([_spec(v, count) for v in value.values()]), id(value))
+        return StructureSpec(cls, tuple(value), tuple([_spec(v, count) for v in value.values()]), id(value))
     if cls is np.ndarray:
         type_ = ArrayType(value.dtype, value.shape)
-        return Leaf(next(count), type_, Form.NDARRAY, writable=value.flags.writeable)
+        return LeafSpec(next(count), type_, Form.NDARRAY, writable=value.flags.writeable)
     if isinstance(value, np.generic):
-        return Leaf(next(count), ArrayType(value.dtype), Form.SCALAR)
-    return Static(value)
+        return LeafSpec(next(count), ArrayType(value.dtype), Form.SCALAR)
+    return StaticSpec(value)
 
 
 def _input(leaf: Any, device: Any) -> Node:
@@ -493,22 +497,22 @@ class _Finish:
 
     def _make(self, template: Template | None) -> Any:
         match template:
-            case Output():
+            case OutputTemplate():
                 return self._output(template)
             case ViewTemplate(base=base, steps=steps):
                 return self._view(template, base, steps)
-            case Known(value=value):
+            case ConstantTemplate(value=value):
                 return value
-            case Same(path=path):
+            case PathTemplate(path=path):
                 return self._argument(path)
-            case Container(cls=cls, children=children):
+            case ContainerTemplate(cls=cls, children=children):
                 parts = [self._make(child) for child in children]
                 if cls is list:
                     return parts
                 return tuple(parts) if cls is tuple else tuple.__new__(cls, parts)
         raise AssertionError(f"{type(template).__name__} in a recipe")
 
-    def _output(self, output: Output) -> Any:
+    def _output(self, output: OutputTemplate) -> Any:
         node = self._nodes[output.index]
         if output.form is Form.PYTHON:
             assert output.scalar is not None
@@ -521,7 +525,7 @@ class _Finish:
     def _view(self, template: ViewTemplate, base: Template, steps: Sequence[ViewStep]) -> Any:
         if template.identity in self._made:
             return self._made[template.identity]
-        if isinstance(base, Output):
+        if isinstance(base, OutputTemplate):
             key = ~base.index
             if key not in self._made:
                 self._made[key] = self._output(base)
@@ -542,7 +546,8 @@ class _Finish:
     def _window(self, box: Box) -> Window:
         cause = f"where `{self._recipe.name}` begins"
         starts = [
-            int(value_of(self._nodes[s.index], cause)) if isinstance(s, Output) else s for s in box.starts
+            int(value_of(self._nodes[s.index], cause)) if isinstance(s, OutputTemplate) else s
+            for s in box.starts
         ]
         return Window(tuple(starts), box.sizes)
 
@@ -552,7 +557,7 @@ class _Finish:
 
     def _store(self, mutation: Mutation) -> None:
         target = self._argument(mutation.target)
-        assert isinstance(mutation.value, Output)
+        assert isinstance(mutation.value, OutputTemplate)
         node = self._nodes[mutation.value.index]
         if isinstance(target, Tensor):
             assign(target, node)

@@ -13,7 +13,7 @@ from jax.interpreters import mlir
 from ..autocasting import autocast, product_type
 from ..compiler.emit.stablehlo import emit_module, stands_alone
 from ..compiler.pipeline import Staged
-from ..compiler.values.boundary import Leaf, Spec, Static, Structure
+from ..compiler.values.boundary import LeafSpec, Spec, StaticSpec, StructureSpec
 from .arguments.abstract import abstract_form, stand_in
 from .dispatch.dispatch import Described, Dispatcher
 from .dispatch.entries import Entry
@@ -193,16 +193,16 @@ class Compiled:
 def _difference(wanted: Spec, given: Spec, path: str) -> str | None:
     """Where two specs differ, in words; None if they are the same."""
     match wanted, given:
-        case Leaf(), Leaf():
+        case LeafSpec(), LeafSpec():
             if (wanted.index, wanted.type, wanted.form) == (given.index, given.type, given.form):
                 return None
             return f"{path} is {given.type} ({given.form.value}), not {wanted.type} ({wanted.form.value})"
-        case Static(), Static():
+        case StaticSpec(), StaticSpec():
             same = wanted.value is given.value or (
                 type(wanted.value) is type(given.value) and bool(wanted.value == given.value)
             )
             return None if same else f"{path} is {given.value!r}, not {wanted.value!r}"
-        case Structure(), Structure():
+        case StructureSpec(), StructureSpec():
             if (wanted.cls, wanted.keys) != (given.cls, given.keys):
                 return f"{path} has another structure"
             for key, a, b in zip(wanted.keys, wanted.children, given.children, strict=True):

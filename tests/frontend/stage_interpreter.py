@@ -172,9 +172,11 @@ class Frame:
         t = self.temps
         match instr:
             case ir.Store(_, name, src, scope):
-                if (scope is ir.Scope.CELL) != (name in self.cells) and scope is not ir.Scope.GLOBAL:
+                if (scope is ir.StorageClass.CELL) != (
+                    name in self.cells
+                ) and scope is not ir.StorageClass.GLOBAL:
                     raise WrongIR(f"scope of {name}")
-                if scope is ir.Scope.GLOBAL:
+                if scope is ir.StorageClass.GLOBAL:
                     self.module[name] = t[src]
                 else:
                     self.store(name, t[src])
@@ -216,30 +218,30 @@ class Frame:
 
     def delete(self, instr: ir.Delete) -> None:
         match instr.scope:
-            case ir.Scope.LOCAL:
+            case ir.StorageClass.LOCAL:
                 del self.locals[instr.name]
-            case ir.Scope.CELL:
+            case ir.StorageClass.CELL:
                 del self.cells[instr.name].cell_contents
-            case ir.Scope.GLOBAL:
+            case ir.StorageClass.GLOBAL:
                 del self.module[instr.name]
 
-    def load(self, name: str, scope: ir.Scope, certain: bool) -> Any:
+    def load(self, name: str, scope: ir.StorageClass, certain: bool) -> Any:
         try:
             match scope:
-                case ir.Scope.LOCAL:
+                case ir.StorageClass.LOCAL:
                     if name not in self.function.locals:
                         raise WrongIR(f"{name} is not a local of {self.function.qualname}")
                     return self.locals[name]
-                case ir.Scope.CELL:
+                case ir.StorageClass.CELL:
                     return self.cells[name].cell_contents
-                case ir.Scope.GLOBAL:
+                case ir.StorageClass.GLOBAL:
                     builtins = self.module["__builtins__"]
                     names = builtins if isinstance(builtins, dict) else vars(builtins)
                     return self.module[name] if name in self.module else names[name]
         except (KeyError, ValueError):
             if certain:
                 raise WrongIR(f"{name} was said to be assigned") from None
-            if scope is ir.Scope.LOCAL or name in self.function.cells:
+            if scope is ir.StorageClass.LOCAL or name in self.function.cells:
                 raise UnboundLocalError(name) from None
             raise NameError(name) from None
 
@@ -279,7 +281,7 @@ class Frame:
             case ir.Format(_, _, value, conversion, spec):
                 convert = {"": lambda v: v, "r": repr, "s": str, "a": ascii}[conversion]
                 return format(convert(t[value]), "" if spec is None else t[spec])
-            case ir.Join(_, _, parts):
+            case ir.JoinStrings(_, _, parts):
                 return "".join(t[part] for part in parts)
             case ir.MakeFunction(_, _, function, defaults, kw_defaults):
                 kw = {name: t[value] for name, value in kw_defaults}
@@ -343,7 +345,7 @@ class Frame:
         for value in self.temps[instr.iterable]:
             self.temps[instr.target] = value
             self.block(instr.body)
-            if instr.until is not None and self.load(instr.until, ir.Scope.LOCAL, True):
+            if instr.until is not None and self.load(instr.until, ir.StorageClass.LOCAL, True):
                 break
 
     def try_(self, instr: ir.Try) -> None:

@@ -7,7 +7,7 @@ import inspect
 import libcst as cst
 import pytest
 
-from pystage.compiler.frontend.builder import Expression, Lexical, Part, Pattern, Statement
+from pystage.compiler.frontend.builder import Expression, Lexical, PartOfParent, Pattern, Statement
 from pystage.compiler.frontend.fence import TABLE
 
 NODES = [c for c in vars(cst).values() if inspect.isclass(c) and issubclass(c, cst.CSTNode)]
@@ -27,7 +27,7 @@ def test_what_has_a_meaning_is_not_called_punctuation(node):
     base_statement = (cst.BaseStatement, cst.BaseSmallStatement)
     if issubclass(node, base_statement) or issubclass(node, cst.BaseExpression):
         assert not isinstance(entry, Lexical)
-        assert not isinstance(entry, Part) or node.__name__ in PARTS_THAT_ARE_EXPRESSIONS
+        assert not isinstance(entry, PartOfParent) or node.__name__ in PARTS_THAT_ARE_EXPRESSIONS
     if isinstance(entry, Pattern):
         assert issubclass(node, cst.MatchPattern)
     if isinstance(entry, Statement):

@@ -23,7 +23,7 @@ from pystage.compiler.hlo.builder import Builder
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Region, Value
 from pystage.compiler.hlo.types import BOOL, ArrayType
-from pystage.compiler.library.context import Case, Context
+from pystage.compiler.library.context import Context, ExceptionCase
 from pystage.compiler.library.jax.tail import is_jax_callable, jax_call
 from pystage.compiler.library.python.containers import attribute_of_container
 from pystage.compiler.library.python.iterators import taken
@@ -51,7 +51,7 @@ from pystage.compiler.values.lattice import (
     SetCell,
     Tuple,
 )
-from pystage.compiler.values.lattice import Slice as SliceObject
+from pystage.compiler.values.lattice import SliceObject as SliceObject
 from pystage.compiler.values.state import State
 from pystage.compiler.values.walk import values_of
 
@@ -113,7 +113,7 @@ class PlainContext(Context):
         if bad is None:  # what depends on the run is for the tests of the whole road (`tests/errors`)
             raise Raised(fallback)
 
-    def check_first(self, bad: Value, cases: Sequence[Case]) -> None:
+    def check_first(self, bad: Value, cases: Sequence[ExceptionCase]) -> None:
         pass
 
     def checks_bounds(self) -> bool:

@@ -24,15 +24,15 @@ from pystage.compiler.values.boundary import (
     Guard,
     GuardKind,
     HiddenInput,
-    Leaf,
+    LeafSpec,
     Mutation,
-    Output,
+    OutputTemplate,
     Path,
+    PathStep,
     Program,
     Site,
     Spec,
-    Step,
-    Structure,
+    StructureSpec,
     Template,
     Write,
 )
@@ -62,11 +62,11 @@ class Sketch:
         self.alias_sensitive = False
         self.failure: Failure | None = None
 
-    def output(self, value: Value, form: Form) -> Output:
+    def output(self, value: Value, form: Form) -> OutputTemplate:
         """A result of the program."""
         self.results.append(value)
         scalar = PYTHON[value.type.dtype.kind] if form is Form.PYTHON else None
-        return Output(len(self.results) - 1, form, scalar)
+        return OutputTemplate(len(self.results) - 1, form, scalar)
 
     def constant(self, value: Any, like: Value) -> Value:
         """A constant of the type of another value."""
@@ -151,22 +151,22 @@ def compiled(
     return made, infer
 
 
-def leaves_of(specs: Sequence[Spec]) -> dict[int, Leaf]:
+def leaves_of(specs: Sequence[Spec]) -> dict[int, LeafSpec]:
     """The dynamic leaves by index."""
-    found: dict[int, Leaf] = {}
+    found: dict[int, LeafSpec] = {}
     for spec in specs:
-        if isinstance(spec, Leaf):
+        if isinstance(spec, LeafSpec):
             found.setdefault(spec.index, spec)
-        elif isinstance(spec, Structure):
+        elif isinstance(spec, StructureSpec):
             found.update(leaves_of(spec.children))
     return dict(sorted(found.items()))
 
 
-def argument(name: str, *steps: tuple[Step, Any]) -> Path:
+def argument(name: str, *steps: tuple[PathStep, Any]) -> Path:
     """A path from a parameter."""
     return Path(Argument(name), steps)
 
 
-def variable(namespace: dict[str, Any], name: str, *steps: tuple[Step, Any]) -> Path:
+def variable(namespace: dict[str, Any], name: str, *steps: tuple[PathStep, Any]) -> Path:
     """A path from a global variable."""
     return Path(Global(namespace, name), steps)

@@ -34,13 +34,13 @@ from pystage.compiler.values.lattice import (
     ErrorCell,
     Exc,
     Filtered,
-    Flat,
+    FlatIterator,
     IteratorCell,
-    Kind,
     ListCell,
     Mapped,
     Meaning,
     Method,
+    NumberKind,
     ObjectCell,
     OutputCell,
     Partial,
@@ -48,7 +48,7 @@ from pystage.compiler.values.lattice import (
     Ref,
     Reversed,
     SetCell,
-    Slice,
+    SliceObject,
     Stream,
     Super,
     Text,
@@ -108,7 +108,7 @@ def samples() -> list[Abstract | Cell]:
     caught = Caught(
         remake, (n(INT32), n()), frozenset([(4, 4, KeyError)]), x, frozenset([(4, KeyError, (1,))])
     )
-    kinds = (Kind(INT64, Form.PYTHON), Kind(FLOAT64, Form.SCALAR))
+    kinds = (NumberKind(INT64, Form.PYTHON), NumberKind(FLOAT64, Form.SCALAR))
     names = (("a", n()), ("b", Const(1)))
     return [
         Const(1),
@@ -119,14 +119,14 @@ def samples() -> list[Abstract | Cell]:
         row(2),
         Tuple((n(), Const(1), x)),
         Tuple((n(), row(2)), type("Pair", (tuple,), {})),
-        Slice(n(INT64), Const(None), Const(2)),
+        SliceObject(n(INT64), Const(None), Const(2)),
         Range(n(INT64), n(INT64), Const(1)),
         Enumerate(x, n(INT64), Ref(3)),
         Zip((x, row(2)), True, Ref(3)),
         Reversed(x, 2, Ref(3)),
         Mapped(Const(abs), (x, Ref(2)), Ref(3)),
         Filtered(Const(abs), x),
-        Flat(row(1)),
+        FlatIterator(row(1)),
         DictView("keys", 5),
         Closure(function(), {"g": 1}, "m", (n(), row(2)), names, (("v", 6), ("w", 7))),
         Method(Const(abs), x),

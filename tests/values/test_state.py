@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pystage.compiler.values.lattice import Alias, Const, ListCell, Ref, SetCell, Tuple, Undef
-from pystage.compiler.values.state import ERROR, OUTPUT, Changes, Layout, State
+from pystage.compiler.values.state import ERROR, OUTPUT, Changes, OrderSensitivity, State
 
 from .samples import row
 
@@ -249,7 +249,7 @@ def test_a_new_state_has_raised_and_printed_nothing() -> None:
 
 def test_the_strongest_reliance_on_a_layout_stays() -> None:
     s = State()
-    s.rely_on_layout([1, 2], Layout.IF_ANY_STORED)
-    s.rely_on_layout([1], Layout.IF_STORED)
-    s.rely_on_layout([2], Layout.ALWAYS)
-    assert s.laid_out == {1: Layout.IF_ANY_STORED, 2: Layout.ALWAYS}
+    s.rely_on_layout([1, 2], OrderSensitivity.IF_ANY_STORED)
+    s.rely_on_layout([1], OrderSensitivity.IF_STORED)
+    s.rely_on_layout([2], OrderSensitivity.ALWAYS)
+    assert s.laid_out == {1: OrderSensitivity.IF_ANY_STORED, 2: OrderSensitivity.ALWAYS}

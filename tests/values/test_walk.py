@@ -13,18 +13,18 @@ from pystage.compiler.hlo.ir import Value
 from pystage.compiler.hlo.types import FLOAT64, INT64
 from pystage.compiler.values import boundary
 from pystage.compiler.values.boundary import (
-    Absent,
+    AbsentTemplate,
     Box,
-    Choice,
-    Container,
+    CallableMember,
+    CallTemplate,
+    ChoiceTemplate,
+    ConstantTemplate,
+    ContainerTemplate,
     Form,
-    Generator,
-    Known,
-    Made,
-    Output,
-    Owned,
+    GeneratorTemplate,
+    OutputTemplate,
     Path,
-    Same,
+    PathTemplate,
 )
 from pystage.compiler.values.lattice import (
     Abstract,
@@ -39,7 +39,7 @@ from pystage.compiler.values.lattice import (
     Tuple,
     Version,
 )
-from pystage.compiler.values.node import NOTE, Node
+from pystage.compiler.values.node import NOTE, TreeNode
 from pystage.compiler.values.views import View, Window, entire
 from pystage.compiler.values.walk import (
     LAYOUTS,
@@ -55,26 +55,26 @@ from pystage.compiler.values.walk import (
 from .samples import label, merged, number, parts, program, row, samples
 
 
-def templates() -> list[Node]:
+def templates() -> list[TreeNode]:
     """A sample of each class of templates, and of what is in them."""
-    first, second = Output(0, Form.NDARRAY), Output(1, Form.PYTHON, int)
+    first, second = OutputTemplate(0, Form.NDARRAY), OutputTemplate(1, Form.PYTHON, int)
     return [
         first,
-        Known(1),
-        Same(Path(Owned(1, "x"))),
-        Container(dict, ("a", "b"), (first, Known(2)), 3),
-        boundary.View(first, (Box((second, 0), (1, 2)), entire((2,))), 4),
+        ConstantTemplate(1),
+        PathTemplate(Path(CallableMember(1, "x"))),
+        ContainerTemplate(dict, ("a", "b"), (first, ConstantTemplate(2)), 3),
+        boundary.ViewTemplate(first, (Box((second, 0), (1, 2)), entire((2,))), 4),
         Box((second, 0), (1, 2)),
-        Choice(second, (first, Known(None))),
-        Choice(second, (first, Absent())),
-        Absent(),
-        Choice(second, (first, Known(None)), second),
-        Made(str, (first,), (("a", Known(2)),), 5),
-        Generator(second),
+        ChoiceTemplate(second, (first, ConstantTemplate(None))),
+        ChoiceTemplate(second, (first, AbsentTemplate())),
+        AbsentTemplate(),
+        ChoiceTemplate(second, (first, ConstantTemplate(None)), second),
+        CallTemplate(str, (first,), (("a", ConstantTemplate(2)),), 5),
+        GeneratorTemplate(second),
     ]
 
 
-def inner() -> list[Node]:
+def inner() -> list[TreeNode]:
     """Samples of what stands between abstract values and program values."""
     return [
         *merged(3, views=True),
@@ -84,7 +84,7 @@ def inner() -> list[Node]:
     ]
 
 
-def every() -> list[Node]:
+def every() -> list[TreeNode]:
     """All samples."""
     return [*samples(), *templates(), *inner()]
 
@@ -103,13 +103,13 @@ def kinds(cls: type) -> set[str]:
 
 
 def test_every_class_of_nodes_has_a_sample_or_is_a_view() -> None:
-    assert kinds(Node) - kinds(View) - {"pystage.compiler.values.views.View"} <= {
+    assert kinds(TreeNode) - kinds(View) - {"pystage.compiler.values.views.View"} <= {
         f"{type(x).__module__}.{type(x).__name__}" for x in every()
     }
 
 
 def test_the_children_of_every_class_are_known() -> None:
-    pending: list[type] = [Node]
+    pending: list[type] = [TreeNode]
     for cls in pending:
         pending += cls.__subclasses__()
         if cls.__module__.startswith("pystage.") and not cls.__subclasses__():
@@ -157,8 +157,8 @@ def test_the_children_are_put_in_their_places(x: Any) -> None:
 def _other(child: Any) -> Any:
     if isinstance(child, Value):
         return Value(child.type, child.owner, child.index)
-    if isinstance(child, Node):
-        return Const(1) if isinstance(child, Abstract) else Known(1)
+    if isinstance(child, TreeNode):
+        return Const(1) if isinstance(child, Abstract) else ConstantTemplate(1)
     return child + 1000
 
 
@@ -232,6 +232,7 @@ def test_counterparts_are_what_the_other_has_in_the_same_places() -> None:
 
 
 def test_all_nodes_of_a_template() -> None:
-    result = Output(0, Form.JAX)
-    template = Container(tuple, (0,), (Choice(result, (Known(1), result)),), 1)
-    assert [type(n) for n in nodes(template)] == [Container, Choice, Output, Known, Output]
+    result = OutputTemplate(0, Form.JAX)
+    template = ContainerTemplate(tuple, (0,), (ChoiceTemplate(result, (ConstantTemplate(1), result)),), 1)
+    found = [ContainerTemplate, ChoiceTemplate, OutputTemplate, ConstantTemplate, OutputTemplate]
+    assert [type(n) for n in nodes(template)] == found

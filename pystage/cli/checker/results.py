@@ -10,15 +10,15 @@ from ...compiler.hlo.types import SHORT_NAMES, ArrayType
 from ...compiler.values.boundary import (
     Argument,
     Box,
-    Choice,
-    Container,
-    Known,
-    Output,
+    ChoiceTemplate,
+    ConstantTemplate,
+    ContainerTemplate,
+    OutputTemplate,
+    PathStep,
+    PathTemplate,
     Program,
-    Same,
-    Step,
     Template,
-    View,
+    ViewTemplate,
 )
 from ...runtime.arguments.abstract import ArraySpec
 from ..annotations import ArrayAnnotation, NotAnArgument, array_annotation, shown, size_of
@@ -51,7 +51,7 @@ class Results:
         return next(self._mismatches(self._program.result, annotation, "the result"), None)
 
     def _mismatches(self, template: Template, annotation: Any, what: str) -> Iterator[Mismatch]:
-        if isinstance(template, Choice):
+        if isinstance(template, ChoiceTemplate):
             for option in template.options:
                 yield from self._mismatches(option, annotation, what)
             return
@@ -80,7 +80,7 @@ class Results:
         parts = typing.get_args(annotation)
         if Ellipsis in parts:
             return
-        if not isinstance(template, Container) or not issubclass(template.cls, tuple):
+        if not isinstance(template, ContainerTemplate) or not issubclass(template.cls, tuple):
             yield Mismatch(what, str(found), shown(annotation))
         elif len(template.children) != len(parts):
             said = f"a tuple of {len(parts)}"
@@ -116,11 +116,11 @@ class Results:
     def _found(self, template: Template) -> ArrayType | str | None:
         """The type of an array or a number, or words for something else; None where it is not known."""
         match template:
-            case Output(index=index):
+            case OutputTemplate(index=index):
                 return self._program.function.result_types[index]
-            case Same(path=path):
+            case PathTemplate(path=path):
                 return self._handed_back(path)
-            case View(base=base, steps=steps):
+            case ViewTemplate(base=base, steps=steps):
                 found = self._found(base)
                 for step in steps:
                     if not isinstance(found, ArrayType):
@@ -130,11 +130,11 @@ class Results:
                     else:
                         found = ArrayType(step.dtype(found.dtype), step.shape(found))
                 return found
-            case Known(value=None) if (
+            case ConstantTemplate(value=None) if (
                 self._program.failure is None
             ):  # what has certainly raised gives None, too
                 return "None"
-            case Container(cls=cls, children=children):
+            case ContainerTemplate(cls=cls, children=children):
                 return f"a {cls.__name__}" + (f" of {len(children)}" if cls is tuple else "")
         return None
 
@@ -144,5 +144,5 @@ class Results:
             return None
         value = self._arguments[path.root.name]
         for step, key in path.steps:
-            value = value[key] if step is Step.ITEM else getattr(value, key)
+            value = value[key] if step is PathStep.ITEM else getattr(value, key)
         return ArrayType(value.dtype, value.shape) if isinstance(value, ArraySpec) else None

@@ -236,7 +236,7 @@ def recurrences(loop: stage.Instr) -> dict[str, Recurrence]:
     others: set[str] = set()
     for i in walk([loop]):
         match i:
-            case stage.Load(dst=dst, name=name, scope=stage.Scope.LOCAL):
+            case stage.Load(dst=dst, name=name, scope=stage.StorageClass.LOCAL):
                 loaded[dst] = name
             case stage.Constant(dst=dst, value=int(value)):
                 constants[dst] = value
@@ -248,7 +248,9 @@ def recurrences(loop: stage.Instr) -> dict[str, Recurrence]:
                     sums[dst] = loaded[left], constants[right] if op == "+" else -constants[right]
                 elif right in loaded and left in constants and op == "+":
                     sums[dst] = loaded[right], constants[left]
-            case stage.Store(name=name, src=src, scope=stage.Scope.LOCAL) if sums.get(src, ("",))[0] == name:
+            case stage.Store(name=name, src=src, scope=stage.StorageClass.LOCAL) if (
+                sums.get(src, ("",))[0] == name
+            ):
                 down, up = found.get(name, (0, 0))
                 found[name] = min(down, sums[src][1]), max(up, sums[src][1])
             case stage.Store(name=name) | stage.Delete(name=name):

@@ -27,7 +27,7 @@ def lost_with(instr: stage.Instr) -> list[str]:
         i.name
         for block in blocks_of(instr)
         for i in walk(block)
-        if isinstance(i, stage.Store) and i.scope is stage.Scope.LOCAL
+        if isinstance(i, stage.Store) and i.scope is stage.StorageClass.LOCAL
     ]
 
 
@@ -39,9 +39,9 @@ def assigned(loop: stage.Instr) -> tuple[tuple[str, ...], tuple[str, ...]]:
     loaded: dict[str, str] = {}
     for i in walk([loop]):
         match i:
-            case stage.Load(dst=dst, name=name, scope=stage.Scope.LOCAL):
+            case stage.Load(dst=dst, name=name, scope=stage.StorageClass.LOCAL):
                 loaded[dst] = name
-            case stage.Store(name=name, scope=stage.Scope.LOCAL):
+            case stage.Store(name=name, scope=stage.StorageClass.LOCAL):
                 names[name] = None
             case stage.SetItem(obj=obj) | stage.Inplace(left=obj) if obj in loaded:
                 stored[loaded[obj]] = None
@@ -55,7 +55,7 @@ def _reads(root: stage.Instr | stage.Function) -> dict[str, tuple[int, bool]]:
     """How often each local variable is read, and whether each read certainly finds it assigned."""
     found: dict[str, tuple[int, bool]] = {}
     for i in walk(root.body if isinstance(root, stage.Function) else [root]):
-        if isinstance(i, stage.Load | stage.Delete) and i.scope is stage.Scope.LOCAL:
+        if isinstance(i, stage.Load | stage.Delete) and i.scope is stage.StorageClass.LOCAL:
             count, certain = found.get(i.name, (0, True))
             found[i.name] = count + 1, certain and isinstance(i, stage.Load) and i.certain
     return found

@@ -44,7 +44,7 @@ class UnsupportedElements(Diagnostic):
 
 
 @dataclass(frozen=True, kw_only=True)
-class IntegerTooLarge(Diagnostic):
+class ArgumentTooLarge(Diagnostic):
     """A Python integer that does not fit in 64 bits."""
 
     code = "PS803"

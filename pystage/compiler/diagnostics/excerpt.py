@@ -10,7 +10,7 @@ import linecache
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .columns import Line, line_of, window_around
+from .columns import ShownLine, line_of, window_around
 from .span import Span
 
 Piece = tuple[str, str]
@@ -23,7 +23,7 @@ WIDTH = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MarkedSpan:
     """A place that an excerpt marks: `mark` underlines it, `style` is its colour."""
 
     span: Span
@@ -36,7 +36,7 @@ class Place:
 class _Mark:
     """What is underlined in one line, by the columns of the source; `end` is None at the end of the line."""
 
-    place: Place
+    place: MarkedSpan
     start: int | None
     end: int | None
     label: str
@@ -48,7 +48,7 @@ def has_source(span: Span) -> bool:
     return span.line > 0 and max(span.line, span.end_line) <= count
 
 
-def excerpt(places: Sequence[Place], margin: int, width: int | None) -> Iterator[list[Piece]]:
+def excerpt(places: Sequence[MarkedSpan], margin: int, width: int | None) -> Iterator[list[Piece]]:
     """The lines of the places, which are all of one file and have a source."""
     source = linecache.getlines(places[0].span.file)
     marks: dict[int, list[_Mark]] = {}
@@ -68,7 +68,7 @@ def excerpt(places: Sequence[Place], margin: int, width: int | None) -> Iterator
         before = number
 
 
-def _marks(place: Place) -> Iterator[tuple[int, _Mark]]:
+def _marks(place: MarkedSpan) -> Iterator[tuple[int, _Mark]]:
     """What a place underlines in each line that is shown of it; its label stands in the last."""
     span = place.span
     last = max(span.line, span.end_line)
@@ -81,7 +81,9 @@ def _marks(place: Place) -> Iterator[tuple[int, _Mark]]:
         yield number, _Mark(place, start, end, place.label if number == last else "")
 
 
-def _source(line: Line, marks: Sequence[_Mark], number: int, margin: int, room: int) -> Iterator[list[Piece]]:
+def _source(
+    line: ShownLine, marks: Sequence[_Mark], number: int, margin: int, room: int
+) -> Iterator[list[Piece]]:
     """One line of the source, and a line for each mark under it, the rightmost first."""
     ranges = [_cells(line, mark) for mark in marks]
     first, last = ranges[0] if ranges else (0, 0)
@@ -96,7 +98,7 @@ def _source(line: Line, marks: Sequence[_Mark], number: int, margin: int, room: 
         yield [(" " * margin + " | ", "place"), (text + label, mark.place.style)]
 
 
-def _cells(line: Line, mark: _Mark) -> tuple[int, int]:
+def _cells(line: ShownLine, mark: _Mark) -> tuple[int, int]:
     """The cells that a mark underlines in a line."""
     start = line.indent if mark.start is None else line.cell(mark.start)
     end = line.width if mark.end is None else line.cell(mark.end)

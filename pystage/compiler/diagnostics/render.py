@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from .diagnostic import Diagnostic, Note
-from .excerpt import MAX_LINES, Piece, Place, excerpt, has_source
+from .excerpt import MAX_LINES, MarkedSpan, Piece, excerpt, has_source
 from .span import Span
 
 _STYLES = {
@@ -114,8 +114,8 @@ def _diagnostic(diagnostic: Diagnostic, width: int | None, page: bool) -> Iterat
     span = diagnostic.span
     beside = [note for note in diagnostic.notes if _stands_beside(note, span)]
     if span is not None and span.line:
-        places = [Place(span, diagnostic.caret_label, "^", "error")]
-        places += [Place(note.span, note.label, "-", "note") for note in beside if note.span is not None]
+        places = [MarkedSpan(span, diagnostic.caret_label, "^", "error")]
+        places += [MarkedSpan(note.span, note.label, "-", "note") for note in beside if note.span is not None]
         yield from _excerpt(places, margin, width)
     for note in diagnostic.notes:
         if note not in beside:
@@ -136,7 +136,7 @@ def _stands_beside(note: Note, span: Span | None) -> bool:
 def _note(note: Note, margin: int, width: int | None) -> Iterator[list[Piece]]:
     yield [("why", "note"), (f": {note.text}", "")]
     if note.span is not None and note.span.line:
-        yield from _excerpt([Place(note.span, note.label, "-", "note")], margin, width)
+        yield from _excerpt([MarkedSpan(note.span, note.label, "-", "note")], margin, width)
 
 
 def _margin(diagnostic: Diagnostic) -> int:
@@ -145,7 +145,7 @@ def _margin(diagnostic: Diagnostic) -> int:
     return max((len(str(span.end_line)) for span in spans if span is not None), default=1)
 
 
-def _excerpt(places: Sequence[Place], margin: int, width: int | None) -> Iterator[list[Piece]]:
+def _excerpt(places: Sequence[MarkedSpan], margin: int, width: int | None) -> Iterator[list[Piece]]:
     """Where the first place is, and the lines of all of them."""
     span = places[0].span
     function = f", in {span.function}" if span.function else ""

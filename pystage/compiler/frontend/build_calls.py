@@ -9,13 +9,13 @@ import libcst as cst
 from ..diagnostics.codes_syntax import AsyncCode, GenericFunction
 from ..stage import ir
 from .build_comprehensions import comprehension, generator_call
-from .builder import Builder, Unit
-from .scope import Kind, VariableScope
+from .builder import StageBuilder, Unit
+from .scope import ScopeKind, VariableScope
 
 _KINDS = {"": ir.ArgKind.POSITIONAL, "*": ir.ArgKind.STAR, "**": ir.ArgKind.DOUBLE_STAR}
 
 
-def call(b: Builder, node: Any) -> ir.Temp:
+def call(b: StageBuilder, node: Any) -> ir.Temp:
     """`func(…)`: the function, then positional, then keyword arguments, as CPython evaluates them."""
     special = generator_call(b, node)
     if special is not None:
@@ -27,7 +27,7 @@ def call(b: Builder, node: Any) -> ir.Temp:
     return dst
 
 
-def _arguments(b: Builder, nodes: Any) -> tuple[ir.Arg, ...]:
+def _arguments(b: StageBuilder, nodes: Any) -> tuple[ir.Arg, ...]:
     def is_keyword(arg: Any) -> bool:
         return arg.keyword is not None or arg.star == "**"
 
@@ -42,7 +42,7 @@ def _arguments(b: Builder, nodes: Any) -> tuple[ir.Arg, ...]:
     return tuple(args)
 
 
-def _super_arguments(b: Builder, node: Any) -> tuple[ir.Arg, ...]:
+def _super_arguments(b: StageBuilder, node: Any) -> tuple[ir.Arg, ...]:
     """`super()` in a method means `super(__class__, self)` (PEP 3135)."""
     frame = b.scope.function
     if (
@@ -52,9 +52,9 @@ def _super_arguments(b: Builder, node: Any) -> tuple[ir.Arg, ...]:
         or not b.is_builtin("super")
     ):
         return ()
-    if frame.kind is not Kind.FUNCTION or not frame.parameters:
+    if frame.kind is not ScopeKind.FUNCTION or not frame.parameters:
         return ()
-    if b.scope.resolve("__class__")[0] is not ir.Scope.CELL:
+    if b.scope.resolve("__class__")[0] is not ir.StorageClass.CELL:
         return ()
     span = b.span(node)
     with b.within(frame):
@@ -62,12 +62,12 @@ def _super_arguments(b: Builder, node: Any) -> tuple[ir.Arg, ...]:
     return tuple(ir.Arg(ir.ArgKind.POSITIONAL, value) for value in values)
 
 
-def lambda_(b: Builder, node: Any) -> ir.Temp:
+def lambda_(b: StageBuilder, node: Any) -> ir.Temp:
     """`lambda …: …`"""
     return _make(b, node, "<lambda>")
 
 
-def function_def(b: Builder, node: Any) -> None:
+def function_def(b: StageBuilder, node: Any) -> None:
     """`def` inside a function: decorators and defaults are evaluated now, the last decorator called first."""
     decorators = [b.expr(decorator.decorator) for decorator in node.decorators]
     value = _make(b, node, node.name.value)
@@ -78,7 +78,7 @@ def function_def(b: Builder, node: Any) -> None:
     b.store(b.mangle(node.name.value), value, b.span(node.name))
 
 
-def _make(b: Builder, node: Any, name: str) -> ir.Temp:
+def _make(b: StageBuilder, node: Any, name: str) -> ir.Temp:
     params = node.params
     ordered = (*params.posonly_params, *params.params)
     defaults = tuple(b.expr(p.default) for p in ordered if p.default is not None)
@@ -95,7 +95,7 @@ def _make(b: Builder, node: Any, name: str) -> ir.Temp:
 
 def build_frame(unit: Unit, scope: VariableScope, node: Any, name: str, qualname: str) -> ir.Function:
     """The stage IR of one `FunctionDef` or `Lambda`, jumps still in it."""
-    b = Builder(unit, scope, qualname)
+    b = StageBuilder(unit, scope, qualname)
     span = b.span(node)
     is_lambda = isinstance(node, cst.Lambda)
     if is_lambda:
@@ -109,7 +109,7 @@ def build_frame(unit: Unit, scope: VariableScope, node: Any, name: str, qualname
     return b.finish(name, signature(b, node.params), span, b.block, is_lambda=is_lambda)
 
 
-def signature(b: Builder, params: Any) -> ir.Parameters:
+def signature(b: StageBuilder, params: Any) -> ir.Parameters:
     """The parameters by kind."""
 
     def names(nodes: Any) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from ..diagnostics.codes_syntax import AsyncCode, GeneratorExpression, NextOfGen
 from ..stage import ir
 from .build_expressions import test
 from .build_targets import assign_to
-from .builder import Builder
+from .builder import StageBuilder
 from .scope import VariableScope
 
 _CONSUMERS = frozenset(["sum", "min", "max", "list", "tuple", "set", "frozenset", "sorted", "dict"])
@@ -31,7 +31,7 @@ _SIMPLE = (cst.Name, cst.Integer, cst.Float, cst.SimpleString, cst.Lambda, cst.U
 _NAMES = {cst.ListComp: "<listcomp>", cst.SetComp: "<setcomp>", cst.DictComp: "<dictcomp>"}
 
 
-def comprehension(b: Builder, node: Any) -> ir.Temp:
+def comprehension(b: StageBuilder, node: Any) -> ir.Temp:
     """`[… for …]`, `{… for …}`, `{…: … for …}`; also a generator expression that is consumed at once."""
     scope = b.unit.scopes[node]
     elements = (node.key, node.value) if isinstance(node, cst.DictComp) else (node.elt,)
@@ -46,7 +46,7 @@ def comprehension(b: Builder, node: Any) -> ir.Temp:
     return result
 
 
-def _empty(b: Builder, node: Any) -> ir.Temp:
+def _empty(b: StageBuilder, node: Any) -> ir.Temp:
     span, dst = b.span(node), b.temp()
     if isinstance(node, cst.DictComp):
         b.emit(ir.BuildDict(span, dst, ()))
@@ -56,7 +56,7 @@ def _empty(b: Builder, node: Any) -> ir.Temp:
     return dst
 
 
-def _append(b: Builder, node: Any, result: ir.Temp) -> None:
+def _append(b: StageBuilder, node: Any, result: ir.Temp) -> None:
     if isinstance(node, cst.DictComp):
         key = b.expr(node.key)
         b.emit(ir.Append(b.span(node), result, b.expr(node.value), key))
@@ -64,11 +64,11 @@ def _append(b: Builder, node: Any, result: ir.Temp) -> None:
         b.emit(ir.Append(b.span(node.elt), result, b.expr(node.elt)))
 
 
-def _as_function(b: Builder, node: Any, scope: VariableScope) -> ir.Temp:
+def _as_function(b: StageBuilder, node: Any, scope: VariableScope) -> ir.Temp:
     """A comprehension whose variables a nested function captures: a function of its first iterable."""
     span = b.span(node)
     name = _NAMES.get(type(node), "<genexpr>")
-    frame = Builder(b.unit, scope, f"{b.qualname}.<locals>.{name}")
+    frame = StageBuilder(b.unit, scope, f"{b.qualname}.<locals>.{name}")
     frame.hidden.add(".0")
     iterable = b.expr(node.for_in.iter)
     result = _empty(frame, node)
@@ -84,7 +84,7 @@ def _as_function(b: Builder, node: Any, scope: VariableScope) -> ir.Temp:
 
 
 def _clause(
-    b: Builder,
+    b: StageBuilder,
     clause: Any,
     scope: VariableScope,
     innermost: Callable[[], None],
@@ -113,7 +113,7 @@ def _clause(
     return _loop(b, source, clause, on_element)
 
 
-def _filtered(b: Builder, conditions: Sequence[Any], then: Callable[[], None]) -> None:
+def _filtered(b: StageBuilder, conditions: Sequence[Any], then: Callable[[], None]) -> None:
     if not conditions:
         then()
         return
@@ -125,7 +125,7 @@ def _filtered(b: Builder, conditions: Sequence[Any], then: Callable[[], None]) -
 
 
 def loop_over(
-    b: Builder,
+    b: StageBuilder,
     iterable: Any,
     at: Any,
     on_element: Callable[[ir.Temp], None],
@@ -145,20 +145,20 @@ def loop_over(
     return _clause(b, iterable.for_in, scope, innermost, None, stop)
 
 
-def _loop(b: Builder, source: ir.Temp, at: Any, on_element: Callable[[ir.Temp], None]) -> ir.For:
+def _loop(b: StageBuilder, source: ir.Temp, at: Any, on_element: Callable[[ir.Temp], None]) -> ir.For:
     loop = ir.For(b.header(at, at.iter), source, b.temp(), [])
     with b.into(loop.body):
         on_element(loop.target)
     return loop
 
 
-def generator(b: Builder, node: Any) -> ir.Temp:
+def generator(b: StageBuilder, node: Any) -> ir.Temp:
     """A generator expression where nothing is known to consume it."""
     b.report(GeneratorExpression(span=b.span(node)))
     return b.constant(None, b.span(node))
 
 
-def generator_call(b: Builder, node: Any) -> ir.Temp | None:
+def generator_call(b: StageBuilder, node: Any) -> ir.Temp | None:
     """A call whose first argument is a generator expression; None if it is an ordinary call."""
     if (
         not node.args
@@ -188,7 +188,7 @@ def generator_call(b: Builder, node: Any) -> ir.Temp | None:
     return None
 
 
-def _consumed(b: Builder, node: Any, argument: Any, *, once: bool) -> ir.Temp:
+def _consumed(b: StageBuilder, node: Any, argument: Any, *, once: bool) -> ir.Temp:
     """The call with a list for the generator; `once`: as an iterator, which can be run through only once."""
     func = b.expr(node.func)
     elements = comprehension(b, argument)
@@ -206,7 +206,7 @@ def _consumed(b: Builder, node: Any, argument: Any, *, once: bool) -> ir.Temp:
     return dst
 
 
-def _summed(b: Builder, node: Any, argument: Any) -> ir.Temp:
+def _summed(b: StageBuilder, node: Any, argument: Any) -> ir.Temp:
     """`sum(… for …)`: a loop that adds.
 
     The builtin is still loaded, so that whoever guards the globals of this function guards it too.
@@ -231,7 +231,7 @@ def _summed(b: Builder, node: Any, argument: Any) -> ir.Temp:
     return b.load_hidden(total, span)
 
 
-def _decided(b: Builder, node: Any, argument: Any, name: str) -> ir.Temp:
+def _decided(b: StageBuilder, node: Any, argument: Any, name: str) -> ir.Temp:
     """`any(…)` and `all(…)`: a loop that ends at the first element that decides.
 
     The builtin is still loaded, so that whoever guards the globals of this function guards it too.

@@ -13,7 +13,7 @@ from typing import Any
 import libcst as cst
 
 from ..stage import ir
-from .builder import Builder
+from .builder import StageBuilder
 
 KEYWORDS: dict[str, object] = {"None": None, "True": True, "False": False, "__debug__": __debug__}
 
@@ -49,24 +49,24 @@ COMPARE: dict[type, str] = {
 }
 
 
-def name(b: Builder, node: Any) -> ir.Temp:
+def name(b: StageBuilder, node: Any) -> ir.Temp:
     """A variable, or one of the constants that the syntax tree calls names."""
     if node.value in KEYWORDS:
         return b.constant(KEYWORDS[node.value], b.span(node))
     return b.load(b.mangle(node.value), b.span(node))
 
 
-def literal(b: Builder, node: Any) -> ir.Temp:
+def literal(b: StageBuilder, node: Any) -> ir.Temp:
     """A number, or a string without replacement fields."""
     return b.constant(node.evaluated_value, b.span(node))
 
 
-def ellipsis(b: Builder, node: Any) -> ir.Temp:
+def ellipsis(b: StageBuilder, node: Any) -> ir.Temp:
     """`...`"""
     return b.constant(..., b.span(node))
 
 
-def attribute(b: Builder, node: Any) -> ir.Temp:
+def attribute(b: StageBuilder, node: Any) -> ir.Temp:
     """`value.attr`"""
     obj = b.expr(node.value)
     dst = b.temp()
@@ -74,7 +74,7 @@ def attribute(b: Builder, node: Any) -> ir.Temp:
     return dst
 
 
-def unary(b: Builder, node: Any) -> ir.Temp:
+def unary(b: StageBuilder, node: Any) -> ir.Temp:
     """`-x`, `+x`, `~x`, `not x`; a negative number is a constant."""
     op = UNARY[type(node.operator)]
     if op == "-" and isinstance(node.expression, (cst.Integer, cst.Float, cst.Imaginary)):
@@ -85,7 +85,7 @@ def unary(b: Builder, node: Any) -> ir.Temp:
     return dst
 
 
-def binary(b: Builder, node: Any) -> ir.Temp:
+def binary(b: StageBuilder, node: Any) -> ir.Temp:
     """`left op right`"""
     left = b.expr(node.left)
     right = b.expr(node.right)
@@ -94,12 +94,12 @@ def binary(b: Builder, node: Any) -> ir.Temp:
     return dst
 
 
-def boolean(b: Builder, node: Any) -> ir.Temp:
+def boolean(b: StageBuilder, node: Any) -> ir.Temp:
     """`a and b and …`, `a or b or …`: the first operand that decides, else the last."""
     return _decide(b, node, _operands(node), isinstance(node.operator, cst.And), in_test=False)
 
 
-def test(b: Builder, node: Any) -> ir.Temp:
+def test(b: StageBuilder, node: Any) -> ir.Temp:
     """An expression of which only the truth matters: `and`, `or`, `not` in it give bools.
 
     So operands of different kinds meet in a bool, where the value of `a or b` would be of either kind.
@@ -124,7 +124,7 @@ def _operands(node: Any) -> list[Any]:
     return [node, *operands[::-1]]
 
 
-def _decide(b: Builder, node: Any, operands: Sequence[Any], conjunction: bool, in_test: bool) -> ir.Temp:
+def _decide(b: StageBuilder, node: Any, operands: Sequence[Any], conjunction: bool, in_test: bool) -> ir.Temp:
     left = test(b, operands[0]) if in_test else b.expr(operands[0])
     if len(operands) == 1:
         return _truth(b, operands[0], left) if in_test else left
@@ -138,14 +138,14 @@ def _decide(b: Builder, node: Any, operands: Sequence[Any], conjunction: bool, i
     return choose(b, node, left, *((go_on, stop) if conjunction else (stop, go_on)))
 
 
-def _truth(b: Builder, node: Any, value: ir.Temp) -> ir.Temp:
+def _truth(b: StageBuilder, node: Any, value: ir.Temp) -> ir.Temp:
     dst = b.temp()
     b.emit(ir.Unary(b.span(node), dst, "bool", value))
     return dst
 
 
 def choose(
-    b: Builder, node: Any, cond: ir.Temp, then: Callable[[], ir.Temp], orelse: Callable[[], ir.Temp]
+    b: StageBuilder, node: Any, cond: ir.Temp, then: Callable[[], ir.Temp], orelse: Callable[[], ir.Temp]
 ) -> ir.Temp:
     """The value that one of two arms computes."""
     span = b.span(node)
@@ -158,17 +158,17 @@ def choose(
     return dst
 
 
-def conditional(b: Builder, node: Any) -> ir.Temp:
+def conditional(b: StageBuilder, node: Any) -> ir.Temp:
     """`body if test else orelse`"""
     return choose(b, node, test(b, node.test), lambda: b.expr(node.body), lambda: b.expr(node.orelse))
 
 
-def comparison(b: Builder, node: Any) -> ir.Temp:
+def comparison(b: StageBuilder, node: Any) -> ir.Temp:
     """`a < b < c`: every operand is evaluated at most once, and none after a comparison that fails."""
     return _chain(b, node, b.expr(node.left), node.comparisons)
 
 
-def _chain(b: Builder, node: Any, left: ir.Temp, targets: Sequence[Any]) -> ir.Temp:
+def _chain(b: StageBuilder, node: Any, left: ir.Temp, targets: Sequence[Any]) -> ir.Temp:
     target, rest = targets[0], targets[1:]
     right = b.expr(target.comparator)
     dst = b.temp()
@@ -178,24 +178,24 @@ def _chain(b: Builder, node: Any, left: ir.Temp, targets: Sequence[Any]) -> ir.T
     return choose(b, node, dst, lambda: _chain(b, node, right, rest), lambda: dst)
 
 
-def walrus(b: Builder, node: Any) -> ir.Temp:
+def walrus(b: StageBuilder, node: Any) -> ir.Temp:
     """`(target := value)`"""
     value = b.expr(node.value)
     b.store(b.mangle(node.target.value), value, b.span(node))
     return value
 
 
-def display(kind: ir.Sequence) -> Callable[[Builder, Any], ir.Temp]:
+def display(kind: ir.Sequence) -> Callable[[StageBuilder, Any], ir.Temp]:
     """The visitor of `(…)`, `[…]` or `{…}`."""
 
-    def build(b: Builder, node: Any) -> ir.Temp:
+    def build(b: StageBuilder, node: Any) -> ir.Temp:
         items = tuple(ir.Item(b.expr(e.value), isinstance(e, cst.StarredElement)) for e in node.elements)
         return _sequence(b, node, kind, items)
 
     return build
 
 
-def _sequence(b: Builder, node: Any, kind: ir.Sequence, items: tuple[ir.Item, ...]) -> ir.Temp:
+def _sequence(b: StageBuilder, node: Any, kind: ir.Sequence, items: tuple[ir.Item, ...]) -> ir.Temp:
     """A sequence of items; a tuple of literals, which were the last to be emitted, is a literal itself."""
     dst, span = b.temp(), b.span(node)
     first = len(b.block) - len(items)
@@ -208,7 +208,7 @@ def _sequence(b: Builder, node: Any, kind: ir.Sequence, items: tuple[ir.Item, ..
     return dst
 
 
-def dictionary(b: Builder, node: Any) -> ir.Temp:
+def dictionary(b: StageBuilder, node: Any) -> ir.Temp:
     """`{key: value, **mapping}`"""
     entries: list[tuple[ir.Temp | None, ir.Temp]] = []
     for element in node.elements:
@@ -219,7 +219,7 @@ def dictionary(b: Builder, node: Any) -> ir.Temp:
     return dst
 
 
-def subscript(b: Builder, node: Any) -> ir.Temp:
+def subscript(b: StageBuilder, node: Any) -> ir.Temp:
     """`obj[index]`"""
     obj = b.expr(node.value)
     at = index(b, node)
@@ -228,7 +228,7 @@ def subscript(b: Builder, node: Any) -> ir.Temp:
     return dst
 
 
-def index(b: Builder, node: Any) -> ir.Temp:
+def index(b: StageBuilder, node: Any) -> ir.Temp:
     """What stands in the brackets of a `Subscript`: one value, or a tuple of several."""
     elements = node.slice
     first = elements[0]
@@ -239,12 +239,12 @@ def index(b: Builder, node: Any) -> ir.Temp:
     return _sequence(b, node, ir.Sequence.TUPLE, items)
 
 
-def index_value(b: Builder, node: Any) -> ir.Temp:
+def index_value(b: StageBuilder, node: Any) -> ir.Temp:
     """An index that is no slice."""
     return b.expr(node.value)
 
 
-def slice_(b: Builder, node: Any) -> ir.Temp:
+def slice_(b: StageBuilder, node: Any) -> ir.Temp:
     """`lower:upper:step`"""
     bounds = [None if part is None else b.expr(part) for part in (node.lower, node.upper, node.step)]
     dst = b.temp()
@@ -252,7 +252,7 @@ def slice_(b: Builder, node: Any) -> ir.Temp:
     return dst
 
 
-def concatenated(b: Builder, node: Any) -> ir.Temp:
+def concatenated(b: StageBuilder, node: Any) -> ir.Temp:
     """Adjacent strings; one f-string among them makes all of it one."""
     pieces = _pieces(node)
     if not any(isinstance(piece, cst.FormattedString) for piece in pieces):
@@ -260,7 +260,7 @@ def concatenated(b: Builder, node: Any) -> ir.Temp:
     return _join(b, node, pieces)
 
 
-def formatted(b: Builder, node: Any) -> ir.Temp:
+def formatted(b: StageBuilder, node: Any) -> ir.Temp:
     """An f-string."""
     return _join(b, node, [node])
 
@@ -273,7 +273,7 @@ def _pieces(node: Any) -> list[Any]:
     return [*pieces, node]
 
 
-def _join(b: Builder, node: Any, pieces: Sequence[Any]) -> ir.Temp:
+def _join(b: StageBuilder, node: Any, pieces: Sequence[Any]) -> ir.Temp:
     parts: list[ir.Temp] = []
     for piece in pieces:
         if isinstance(piece, cst.FormattedString):
@@ -281,11 +281,11 @@ def _join(b: Builder, node: Any, pieces: Sequence[Any]) -> ir.Temp:
         elif piece.evaluated_value:
             parts.append(literal(b, piece))
     dst = b.temp()
-    b.emit(ir.Join(b.span(node), dst, tuple(parts)))
+    b.emit(ir.JoinStrings(b.span(node), dst, tuple(parts)))
     return dst
 
 
-def _parts(b: Builder, parts: Sequence[Any], string: Any) -> list[ir.Temp]:
+def _parts(b: StageBuilder, parts: Sequence[Any], string: Any) -> list[ir.Temp]:
     """The temporaries of text and replacement fields, in order."""
     temps: list[ir.Temp] = []
     for part in parts:
@@ -298,14 +298,14 @@ def _parts(b: Builder, parts: Sequence[Any], string: Any) -> list[ir.Temp]:
     return temps
 
 
-def _field(b: Builder, part: Any, string: Any) -> ir.Temp:
+def _field(b: StageBuilder, part: Any, string: Any) -> ir.Temp:
     """`{expression!conversion:spec}`"""
     value = b.expr(part.expression)
     spec: ir.Temp | None = None
     if part.format_spec is not None:
         pieces = _parts(b, part.format_spec, string)
         spec = b.temp()
-        b.emit(ir.Join(b.span(part), spec, tuple(pieces)))
+        b.emit(ir.JoinStrings(b.span(part), spec, tuple(pieces)))
     conversion = part.conversion or ""
     if part.equal is not None and not conversion and spec is None:
         conversion = "r"

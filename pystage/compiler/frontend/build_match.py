@@ -13,7 +13,7 @@ import libcst as cst
 
 from ..stage import ir
 from .build_expressions import test
-from .builder import Builder
+from .builder import StageBuilder
 
 _MISSING = object()
 """What `getattr` gives for an attribute that the subject of a class pattern does not have."""
@@ -21,7 +21,7 @@ _MISSING = object()
 Test = Callable[[], ir.Temp]
 
 
-def match(b: Builder, node: Any) -> None:
+def match(b: StageBuilder, node: Any) -> None:
     """`match subject: case …`: the first case whose pattern and guard hold."""
     subject = b.expr(node.subject)
     outer = b.block
@@ -33,7 +33,7 @@ def match(b: Builder, node: Any) -> None:
     b.block = outer
 
 
-def _case(b: Builder, case: Any, subject: ir.Temp) -> ir.Temp:
+def _case(b: StageBuilder, case: Any, subject: ir.Temp) -> ir.Temp:
     """Does the case apply? Binds its names before the guard is evaluated, as CPython does."""
     span = b.span(case.pattern)
     names = list(dict.fromkeys(_captures(case.pattern)))
@@ -73,18 +73,18 @@ def _captures(pattern: Any) -> list[str]:
     return [name for part in parts for name in _captures(part)]
 
 
-def _hidden(b: Builder, name: str) -> str:
+def _hidden(b: StageBuilder, name: str) -> str:
     """Where a captured value waits."""
     hidden = f".case.{name}"
     b.hidden.add(hidden)
     return hidden
 
 
-def _capture(b: Builder, name: Any, value: ir.Temp) -> None:
+def _capture(b: StageBuilder, name: Any, value: ir.Temp) -> None:
     b.store_hidden(_hidden(b, name.value), value, b.span(name))
 
 
-def _all(b: Builder, node: Any, tests: Sequence[Test]) -> ir.Temp:
+def _all(b: StageBuilder, node: Any, tests: Sequence[Test]) -> ir.Temp:
     """Whether all tests hold; none is made after one that fails."""
     span = b.span(node)
     if not tests:
@@ -102,23 +102,23 @@ def _all(b: Builder, node: Any, tests: Sequence[Test]) -> ir.Temp:
     return dst
 
 
-def value_pattern(b: Builder, node: Any, subject: ir.Temp) -> ir.Temp:
+def value_pattern(b: StageBuilder, node: Any, subject: ir.Temp) -> ir.Temp:
     """A literal or a dotted name: equality."""
     return _compare(b, node, "==", subject, b.expr(node.value))
 
 
-def singleton_pattern(b: Builder, node: Any, subject: ir.Temp) -> ir.Temp:
+def singleton_pattern(b: StageBuilder, node: Any, subject: ir.Temp) -> ir.Temp:
     """`None`, `True`, `False`: identity."""
     return _compare(b, node, "is", subject, b.expr(node.value))
 
 
-def _compare(b: Builder, node: Any, op: str, left: ir.Temp, right: ir.Temp) -> ir.Temp:
+def _compare(b: StageBuilder, node: Any, op: str, left: ir.Temp, right: ir.Temp) -> ir.Temp:
     dst = b.temp()
     b.emit(ir.Compare(b.span(node), dst, op, left, right))
     return dst
 
 
-def as_pattern(b: Builder, node: Any, subject: ir.Temp) -> ir.Temp:
+def as_pattern(b: StageBuilder, node: Any, subject: ir.Temp) -> ir.Temp:
     """`_`, `name`, `pattern as name`"""
 
     def bind() -> ir.Temp:
@@ -135,12 +135,12 @@ def as_pattern(b: Builder, node: Any, subject: ir.Temp) -> ir.Temp:
     return _all(b, node, [inner] if node.name is None else [inner, bind])
 
 
-def or_pattern(b: Builder, node: Any, subject: ir.Temp) -> ir.Temp:
+def or_pattern(b: StageBuilder, node: Any, subject: ir.Temp) -> ir.Temp:
     """`a | b`: the first alternative that matches."""
     return _any(b, node, [element.pattern for element in node.patterns], subject)
 
 
-def _any(b: Builder, node: Any, patterns: Sequence[Any], subject: ir.Temp) -> ir.Temp:
+def _any(b: StageBuilder, node: Any, patterns: Sequence[Any], subject: ir.Temp) -> ir.Temp:
     span = b.span(node)
     first = b.pattern(patterns[0], subject)
     if len(patterns) == 1:
@@ -155,7 +155,7 @@ def _any(b: Builder, node: Any, patterns: Sequence[Any], subject: ir.Temp) -> ir
     return dst
 
 
-def sequence_pattern(b: Builder, node: Any, subject: ir.Temp) -> ir.Temp:
+def sequence_pattern(b: StageBuilder, node: Any, subject: ir.Temp) -> ir.Temp:
     """`[a, *rest, b]`: a sequence of that length whose parts match."""
     elements = node.patterns
     stars = [i for i, e in enumerate(elements) if isinstance(e, cst.MatchStar)]
@@ -192,7 +192,7 @@ def _is_wildcard(pattern: Any) -> bool:
     return isinstance(pattern, cst.MatchAs) and pattern.pattern is None and pattern.name is None
 
 
-def mapping_pattern(b: Builder, node: Any, subject: ir.Temp) -> ir.Temp:
+def mapping_pattern(b: StageBuilder, node: Any, subject: ir.Temp) -> ir.Temp:
     """`{key: pattern, **rest}`: a mapping that has these keys, with values that match."""
     span = b.span(node)
     keys = [b.expr(element.key) for element in node.elements]
@@ -225,7 +225,7 @@ def mapping_pattern(b: Builder, node: Any, subject: ir.Temp) -> ir.Temp:
     return _all(b, node, tests)
 
 
-def class_pattern(b: Builder, node: Any, subject: ir.Temp) -> ir.Temp:
+def class_pattern(b: StageBuilder, node: Any, subject: ir.Temp) -> ir.Temp:
     """`Class(pattern, name=pattern)`: an instance whose attributes match."""
     cls = b.expr(node.cls)
 
@@ -247,7 +247,7 @@ def class_pattern(b: Builder, node: Any, subject: ir.Temp) -> ir.Temp:
     return _all(b, node, tests)
 
 
-def _keyword(b: Builder, element: Any, subject: ir.Temp) -> ir.Temp:
+def _keyword(b: StageBuilder, element: Any, subject: ir.Temp) -> ir.Temp:
     """`name=pattern`: the subject has the attribute, and it matches. The attribute is read once."""
     span = b.span(element.key)
     dst, found = b.temp(), b.temp()

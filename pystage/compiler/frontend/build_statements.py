@@ -11,23 +11,23 @@ from ..stage import ir
 from .build_comprehensions import comprehension, loop_over
 from .build_expressions import KEYWORDS, test
 from .build_targets import assign, assign_to
-from .builder import Builder, LoopElse
+from .builder import LoopElse, StageBuilder
 from .flow import contains
 
 _CONSTANTS = (cst.SimpleString, cst.Integer, cst.Float, cst.Imaginary, cst.Ellipsis)
 
 
-def line(b: Builder, node: Any) -> None:
+def line(b: StageBuilder, node: Any) -> None:
     """Small statements on one line."""
     for small in node.body:
         b.statement(small)
 
 
-def nothing(b: Builder, node: Any) -> None:
+def nothing(b: StageBuilder, node: Any) -> None:
     """`pass`, `global`, `nonlocal`: no instruction."""
 
 
-def expression(b: Builder, node: Any) -> None:
+def expression(b: StageBuilder, node: Any) -> None:
     """An expression for its effect; docstrings and other constants have none."""
     value = node.value
     if isinstance(value, _CONSTANTS) or (isinstance(value, cst.Name) and value.value in KEYWORDS):
@@ -35,7 +35,7 @@ def expression(b: Builder, node: Any) -> None:
     b.expr(value)
 
 
-def assignment(b: Builder, node: Any) -> None:
+def assignment(b: StageBuilder, node: Any) -> None:
     """`a = b = value`; unpacking consumes a generator expression at once."""
     unpacks = all(isinstance(t.target, (cst.Tuple, cst.List)) for t in node.targets)
     if isinstance(node.value, cst.GeneratorExp) and unpacks and len(node.targets) == 1:
@@ -44,7 +44,7 @@ def assignment(b: Builder, node: Any) -> None:
         assign(b, node)
 
 
-def return_(b: Builder, node: Any) -> None:
+def return_(b: StageBuilder, node: Any) -> None:
     """`return value`"""
     span = b.span(node)
     if "finally" in b.surroundings:
@@ -53,24 +53,24 @@ def return_(b: Builder, node: Any) -> None:
     b.emit(ir.Return(span, value))
 
 
-def break_(b: Builder, node: Any) -> None:
+def break_(b: StageBuilder, node: Any) -> None:
     """`break`"""
     _leave_loop(b, node, "break", ir.Break(b.span(node)))
 
 
-def continue_(b: Builder, node: Any) -> None:
+def continue_(b: StageBuilder, node: Any) -> None:
     """`continue`"""
     _leave_loop(b, node, "continue", ir.Continue(b.span(node)))
 
 
-def _leave_loop(b: Builder, node: Any, keyword: str, jump: ir.Instr) -> None:
+def _leave_loop(b: StageBuilder, node: Any, keyword: str, jump: ir.Instr) -> None:
     nearest = next((s for s in reversed(b.surroundings) if s in ("loop", "finally")), "loop")
     if nearest == "finally":
         b.report(JumpInFinally(keyword=keyword, span=b.span(node)))
     b.emit(jump)
 
 
-def if_(b: Builder, node: Any) -> None:
+def if_(b: StageBuilder, node: Any) -> None:
     """`if … elif … else`, without recursion along the chain."""
     outer = b.block
     while True:
@@ -86,7 +86,7 @@ def if_(b: Builder, node: Any) -> None:
     b.block = outer
 
 
-def while_(b: Builder, node: Any) -> None:
+def while_(b: StageBuilder, node: Any) -> None:
     """`while test: … else: …`"""
     with b.into([]) as block:
         cond = test(b, node.test)
@@ -96,7 +96,7 @@ def while_(b: Builder, node: Any) -> None:
     _emit_loop(b, node, loop)
 
 
-def for_(b: Builder, node: Any) -> None:
+def for_(b: StageBuilder, node: Any) -> None:
     """`for target in iter: … else: …`"""
     if node.asynchronous is not None:
         b.report(AsyncCode(keyword="async for", span=b.span(node.asynchronous)))
@@ -111,14 +111,14 @@ def for_(b: Builder, node: Any) -> None:
     _emit_loop(b, node, loop_over(b, node.iter, node, on_element))
 
 
-def _emit_loop(b: Builder, node: Any, loop: ir.For | ir.While) -> None:
+def _emit_loop(b: StageBuilder, node: Any, loop: ir.For | ir.While) -> None:
     if node.orelse is None:
         b.emit(loop)
     else:
         b.emit(LoopElse(loop.span, loop, b.suite(node.orelse.body)))
 
 
-def with_(b: Builder, node: Any) -> None:
+def with_(b: StageBuilder, node: Any) -> None:
     """`with a as x, b as y: …`: several managers nest."""
     if node.asynchronous is not None:
         b.report(AsyncCode(keyword="async with", span=b.span(node.asynchronous)))
@@ -133,14 +133,14 @@ def with_(b: Builder, node: Any) -> None:
     b.block = outer
 
 
-def raise_(b: Builder, node: Any) -> None:
+def raise_(b: StageBuilder, node: Any) -> None:
     """`raise exc from cause`"""
     exc = None if node.exc is None else b.expr(node.exc)
     cause = None if node.cause is None else b.expr(node.cause.item)
     b.emit(ir.Raise(b.span(node), exc, cause))
 
 
-def assert_(b: Builder, node: Any) -> None:
+def assert_(b: StageBuilder, node: Any) -> None:
     """`assert test, message`: the message is evaluated only if the test fails; nothing under `python -O`."""
     if not __debug__:
         return
@@ -156,7 +156,7 @@ def assert_(b: Builder, node: Any) -> None:
     b.emit(branch)
 
 
-def try_(b: Builder, node: Any) -> None:
+def try_(b: StageBuilder, node: Any) -> None:
     """`try … except … else … finally`"""
     instr = ir.Try(b.span(node), [], [], [], [])
     has_final = node.finalbody is not None
@@ -172,7 +172,7 @@ def try_(b: Builder, node: Any) -> None:
     b.emit(instr)
 
 
-def _handler(b: Builder, node: Any) -> ir.Handler:
+def _handler(b: StageBuilder, node: Any) -> ir.Handler:
     with b.into([]) as block:
         kind = None if node.type is None else b.expr(node.type)
     handler = ir.Handler(b.span(node), block, kind, b.temp(), [])
@@ -194,14 +194,14 @@ def _handler(b: Builder, node: Any) -> ir.Handler:
     return handler
 
 
-def _outlives(b: Builder, body: ir.Block, kind: ir.Scope) -> bool:
+def _outlives(b: StageBuilder, body: ir.Block, kind: ir.StorageClass) -> bool:
     """Can anyone see, after the handler was left by a jump or an exception, whether its name was unbound?"""
     if "try" in b.surroundings or contains(body, ir.Break, ir.Continue):
         return True
-    return kind is not ir.Scope.LOCAL
+    return kind is not ir.StorageClass.LOCAL
 
 
-def import_(b: Builder, node: Any) -> None:
+def import_(b: StageBuilder, node: Any) -> None:
     """`import a.b as c`: `Import` gives the package `a`; with `as`, its part `b` is fetched from it."""
     for alias in node.names:
         parts = _dotted(alias.name)
@@ -218,7 +218,7 @@ def import_(b: Builder, node: Any) -> None:
         assign_to(b, alias.asname.name, value)
 
 
-def import_from(b: Builder, node: Any) -> None:
+def import_from(b: StageBuilder, node: Any) -> None:
     """`from module import name as other`"""
     if isinstance(node.names, cst.ImportStar):
         b.report(UnsupportedImport(form="from … import *", span=b.span(node)))

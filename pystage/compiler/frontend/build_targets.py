@@ -9,7 +9,7 @@ import libcst as cst
 from ..diagnostics.codes_syntax import UnknownSyntax
 from ..stage import ir
 from .build_expressions import BINARY, index
-from .builder import Builder
+from .builder import StageBuilder
 
 AUGMENTED: dict[type, str] = {
     getattr(cst, f"{kind.__name__}Assign"): op
@@ -18,7 +18,7 @@ AUGMENTED: dict[type, str] = {
 }
 
 
-def assign_to(b: Builder, target: Any, value: ir.Temp) -> None:
+def assign_to(b: StageBuilder, target: Any, value: ir.Temp) -> None:
     """Stores `value` where `target` says, its parts from left to right."""
     match target:
         case cst.Name():
@@ -35,7 +35,7 @@ def assign_to(b: Builder, target: Any, value: ir.Temp) -> None:
             b.report(UnknownSyntax(node=type(target).__name__, span=b.span(target)))
 
 
-def _unpack(b: Builder, target: Any, elements: Any, value: ir.Temp) -> None:
+def _unpack(b: StageBuilder, target: Any, elements: Any, value: ir.Temp) -> None:
     starred = [i for i, e in enumerate(elements) if isinstance(e, cst.StarredElement)]
     dsts = tuple(b.temp() for _ in elements)
     b.emit(ir.Unpack(b.span(target), dsts, value, starred[0] if starred else None))
@@ -43,14 +43,14 @@ def _unpack(b: Builder, target: Any, elements: Any, value: ir.Temp) -> None:
         assign_to(b, element.value, dst)
 
 
-def assign(b: Builder, node: Any) -> None:
+def assign(b: StageBuilder, node: Any) -> None:
     """`target = target = value`: the value first, then the targets from left to right."""
     value = b.expr(node.value)
     for target in node.targets:
         assign_to(b, target.target, value)
 
 
-def annotated(b: Builder, node: Any) -> None:
+def annotated(b: StageBuilder, node: Any) -> None:
     """`target: annotation = value`; the annotation of a local is not evaluated."""
     if node.value is not None:
         assign_to(b, node.target, b.expr(node.value))
@@ -60,7 +60,7 @@ def annotated(b: Builder, node: Any) -> None:
             index(b, node.target)
 
 
-def augmented(b: Builder, node: Any) -> None:
+def augmented(b: StageBuilder, node: Any) -> None:
     """`target op= value`: the object and the index of the target are evaluated once."""
     op = AUGMENTED[type(node.operator)]
     target = node.target
@@ -84,12 +84,12 @@ def augmented(b: Builder, node: Any) -> None:
             b.store(b.mangle(target.value), new, place)
 
 
-def delete(b: Builder, node: Any) -> None:
+def delete(b: StageBuilder, node: Any) -> None:
     """`del target, …`"""
     _delete(b, node.target)
 
 
-def _delete(b: Builder, target: Any) -> None:
+def _delete(b: StageBuilder, target: Any) -> None:
     span = b.span(target)
     match target:
         case cst.Name():

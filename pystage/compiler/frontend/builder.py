@@ -1,6 +1,6 @@
 """What all visitors share: the instructions built so far, fresh names, scopes, spans, diagnostics.
 
-One `Builder` per frame (function, lambda, or comprehension that stays a function); one `Unit` for all
+One `StageBuilder` per frame (function, lambda, or comprehension that stays a function); one `Unit` for all
 frames of one source. Which visitor builds which syntax node is not known here: the table (`fence.py`)
 comes in with the unit.
 """
@@ -27,25 +27,25 @@ from .scope import VariableScope, mangle
 class Statement:
     """A node that is executed: `build(builder, node)`."""
 
-    build: Callable[[Builder, Any], None]
+    build: Callable[[StageBuilder, Any], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
     """A node that has a value: `build(builder, node)` gives its temporary."""
 
-    build: Callable[[Builder, Any], ir.Temp]
+    build: Callable[[StageBuilder, Any], ir.Temp]
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
     """A pattern of `match`: `build(builder, node, subject)` says in a temporary whether it matches."""
 
-    build: Callable[[Builder, Any, ir.Temp], ir.Temp]
+    build: Callable[[StageBuilder, Any, ir.Temp], ir.Temp]
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedNode:
     """A node that is not staged: `diagnostic(node, span)` says why, with the place of its part `at(node)`."""
 
     diagnostic: Callable[[Any, Span], Diagnostic]
@@ -53,7 +53,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartOfParent:
     """A node that the visitor of the node around it reads."""
 
 
@@ -62,7 +62,7 @@ class Lexical:
     """Punctuation, whitespace, abstract base classes: means nothing by itself."""
 
 
-Entry = Statement | Expression | Pattern | Refused | Part | Lexical
+Entry = Statement | Expression | Pattern | RefusedNode | PartOfParent | Lexical
 Table = Mapping[type[Any], Entry]
 
 
@@ -89,7 +89,7 @@ class LoopElse(ir.Instr):
     orelse: ir.Block
 
 
-class Builder:
+class StageBuilder:
     """Builds the instructions of one frame."""
 
     def __init__(self, unit: Unit, scope: VariableScope, qualname: str) -> None:
@@ -130,7 +130,7 @@ class Builder:
 
     def is_builtin(self, name: str) -> bool:
         """Does `name` here mean Python's builtin of that name?"""
-        return self.scope.resolve(name)[0] is ir.Scope.GLOBAL and name not in self.unit.shadowed
+        return self.scope.resolve(name)[0] is ir.StorageClass.GLOBAL and name not in self.unit.shadowed
 
     # Instructions
 
@@ -159,12 +159,12 @@ class Builder:
     def load_hidden(self, name: str, span: Span) -> ir.Temp:
         """The value of a hidden local; it is assigned wherever it is read."""
         dst = self.temp()
-        self.block.append(ir.Load(span, dst, name, ir.Scope.LOCAL, certain=True))
+        self.block.append(ir.Load(span, dst, name, ir.StorageClass.LOCAL, certain=True))
         return dst
 
     def store_hidden(self, name: str, src: ir.Temp, span: Span) -> None:
         """Binds a hidden local."""
-        self.block.append(ir.Store(span, name, src, ir.Scope.LOCAL))
+        self.block.append(ir.Store(span, name, src, ir.StorageClass.LOCAL))
 
     def join(self, dst: ir.Temp, src: ir.Temp, span: Span) -> None:
         """`dst = src` at the end of an arm; the last instruction writes to `dst` itself if it made `src`."""
@@ -236,7 +236,7 @@ class Builder:
 
     def refuse(self, node: cst.CSTNode, entry: Entry | None) -> None:
         """Notes the diagnostic of a node that cannot be built here."""
-        if isinstance(entry, Refused):
+        if isinstance(entry, RefusedNode):
             self.report(entry.diagnostic(node, self.span(entry.at(node))))
         else:
             self.report(UnknownSyntax(node=type(node).__name__, span=self.span(node)))

@@ -61,9 +61,13 @@ class _Marker:
         """The state after an instruction."""
         match instr:
             case ir.Load(name=name, scope=scope):
-                instr.certain = instr.certain or (scope is not ir.Scope.GLOBAL and name in state)
+                instr.certain = instr.certain or (scope is not ir.StorageClass.GLOBAL and name in state)
             case ir.Store(name=name, scope=scope):
-                return state | {name} if scope is not ir.Scope.GLOBAL and name in self.variables else state
+                return (
+                    state | {name}
+                    if scope is not ir.StorageClass.GLOBAL and name in self.variables
+                    else state
+                )
             case ir.Delete(name=name):
                 return state - {name}
             case ir.Return() | ir.Raise() | ir.Continue():

@@ -20,7 +20,7 @@ from . import build_expressions as expressions
 from . import build_match as match
 from . import build_statements as statements
 from . import build_targets as targets
-from .builder import Entry, Expression, Lexical, Part, Pattern, Refused, Statement
+from .builder import Entry, Expression, Lexical, PartOfParent, Pattern, RefusedNode, Statement
 
 _STATEMENTS: dict[type[Any], Entry] = {
     cst.AnnAssign: Statement(targets.annotated),
@@ -91,13 +91,15 @@ _PATTERNS: dict[type[Any], Entry] = {
 }
 
 _REFUSED: dict[type[Any], Entry] = {
-    cst.Await: Refused(lambda node, span: codes.AsyncCode(keyword="await", span=span)),
-    cst.ClassDef: Refused(
+    cst.Await: RefusedNode(lambda node, span: codes.AsyncCode(keyword="await", span=span)),
+    cst.ClassDef: RefusedNode(
         lambda node, span: codes.ClassInFunction(name=node.name.value, span=span), lambda node: node.name
     ),
-    cst.TryStar: Refused(lambda node, span: codes.ExceptStar(span=span), lambda node: node.handlers[0].type),
-    cst.TypeAlias: Refused(lambda node, span: codes.TypeStatement(span=span)),
-    cst.Yield: Refused(lambda node, span: codes.GeneratorFunction(span=span)),
+    cst.TryStar: RefusedNode(
+        lambda node, span: codes.ExceptStar(span=span), lambda node: node.handlers[0].type
+    ),
+    cst.TypeAlias: RefusedNode(lambda node, span: codes.TypeStatement(span=span)),
+    cst.Yield: RefusedNode(lambda node, span: codes.GeneratorFunction(span=span)),
 }
 for _name, _diagnostic in {
     "LazyImport": lambda node, span: codes.UnsupportedImport(form="lazy import", span=span),
@@ -106,7 +108,7 @@ for _name, _diagnostic in {
     "StarredDictComp": lambda node, span: codes.UnpackingComprehension(span=span),
 }.items():
     if hasattr(cst, _name):  # newer than the oldest libcst that serves
-        _REFUSED[getattr(cst, _name)] = Refused(_diagnostic)
+        _REFUSED[getattr(cst, _name)] = RefusedNode(_diagnostic)
 
 _PARTS = """
     Annotation Arg AsName AssignTarget Asynchronous CompFor CompIf ComparisonTarget Decorator DictElement
@@ -124,7 +126,7 @@ _LEXICAL = """
 """
 
 TABLE: dict[type[Any], Entry] = {
-    **{getattr(cst, name): Part() for name in _PARTS.split() if hasattr(cst, name)},
+    **{getattr(cst, name): PartOfParent() for name in _PARTS.split() if hasattr(cst, name)},
     **{getattr(cst, name): Lexical() for name in _LEXICAL.split() if hasattr(cst, name)},
     **{
         kind: Lexical()

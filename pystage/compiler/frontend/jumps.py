@@ -45,7 +45,7 @@ def remove_jumps(function: ir.Function) -> None:
 
 
 @dataclass(slots=True)
-class _Frame:
+class _ExitFrame:
     """The function or loop whose body is being lowered, and the flags by which it is left early.
 
     `leave`: the flag that ends it; `skip`: the flag that skips the rest of its body, decided when the
@@ -53,7 +53,7 @@ class _Frame:
     """
 
     leave: str
-    outer: _Frame | None = None
+    outer: _ExitFrame | None = None
     continue_flag: str = ""
     continues: bool = False
     guards: list[ir.Load] = field(default_factory=list)
@@ -88,7 +88,7 @@ class _Place:
     `anchor`: the outermost `if` around it after which nothing in it is followed by anything.
     """
 
-    frame: _Frame
+    frame: _ExitFrame
     tail: frozenset[Jump] = frozenset()
     depth: int = 0
     anchor: _Anchor | None = None
@@ -127,13 +127,16 @@ class _Lowering:
     def set_flag(self, out: ir.Block, name: str, value: bool, span: Span) -> list[ir.Instr]:
         """Appends `name = value`; returns the two instructions."""
         temp = self.temp()
-        made: list[ir.Instr] = [ir.Constant(span, temp, value), ir.Store(span, name, temp, ir.Scope.LOCAL)]
+        made: list[ir.Instr] = [
+            ir.Constant(span, temp, value),
+            ir.Store(span, name, temp, ir.StorageClass.LOCAL),
+        ]
         out += made
         return made
 
     def read(self, out: ir.Block, name: str, span: Span) -> ir.Load:
         """Appends a load of a local that is certainly assigned."""
-        load = ir.Load(span, self.temp(), name, ir.Scope.LOCAL, certain=True)
+        load = ir.Load(span, self.temp(), name, ir.StorageClass.LOCAL, certain=True)
         out.append(load)
         return load
 
@@ -141,11 +144,11 @@ class _Lowering:
 
     def plain(self, block: Sequence[ir.Instr]) -> ir.Block:
         """A block from which nothing jumps out; loops in it may still have jumps of their own."""
-        return self.sequence(block, _Place(_Frame(_RETURN_FLAG)), [])
+        return self.sequence(block, _Place(_ExitFrame(_RETURN_FLAG)), [])
 
     def function_body(self, body: ir.Block, end: Span) -> ir.Block:
         """The body of a function that returns in several places, or nowhere."""
-        frame = _Frame(_RETURN_FLAG)
+        frame = _ExitFrame(_RETURN_FLAG)
         out = self.sequence(body, _Place(frame, frozenset({Jump.RETURN})), [])
         frame.settle()
         if _RETURN_FLAG not in self.function.locals:
@@ -297,14 +300,14 @@ class _Lowering:
         """What a jump does: nothing in tail position, else it sets the flags of all that it leaves."""
         frame, tail = place.frame, place.tail
         if isinstance(instr, ir.Return):
-            out.append(ir.Store(instr.span, _VALUE, instr.value, ir.Scope.LOCAL))
+            out.append(ir.Store(instr.span, _VALUE, instr.value, ir.StorageClass.LOCAL))
         if kind in tail:
             return
         if kind is Jump.CONTINUE:
             self.set_flag(out, frame.continue_flag, True, instr.span)
             frame.continues = True
             return
-        leaving: _Frame | None = frame
+        leaving: _ExitFrame | None = frame
         while leaving is not None:
             in_tail = leaving is frame and Jump.CONTINUE in tail
             if leaving.continue_flag and not in_tail:
@@ -319,7 +322,7 @@ class _Lowering:
 
     def undo(self, out: ir.Block, cancelled: frozenset[Jump], place: _Place, span: Span) -> None:
         """Takes back the flags of jumps that an exception, raised in a `finally` on their way, has replaced."""
-        leaving: _Frame | None = place.frame if cancelled else None
+        leaving: _ExitFrame | None = place.frame if cancelled else None
         while leaving is not None:
             if leaving.continue_flag:
                 leaving.skips.append((out, self.set_flag(out, leaving.continue_flag, False, span)))
@@ -352,7 +355,7 @@ class _Lowering:
             self.set_flag(out, leave, False, loop.span)
         elif Jump.RETURN in free:
             leave = _RETURN_FLAG
-        inner = _Frame(leave, place.frame, f".continue{number}")
+        inner = _ExitFrame(leave, place.frame, f".continue{number}")
         body = self.sequence(loop.body, _Place(inner, frozenset({Jump.CONTINUE}), place.depth), [])
         inner.settle()
         if inner.continues:

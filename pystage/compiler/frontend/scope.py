@@ -16,13 +16,13 @@ from typing import Any
 
 import libcst as cst
 
-from ..stage.ir import Scope
+from ..stage.ir import StorageClass
 
 COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 KEYWORD_NAMES = frozenset({"None", "True", "False", "__debug__"})
 
 
-class Kind(enum.Enum):
+class ScopeKind(enum.Enum):
     """What a scope is the scope of."""
 
     FUNCTION = "function"
@@ -38,7 +38,7 @@ class VariableScope:
     `stage.ir.Function`, filled by `analyse`.
     """
 
-    kind: Kind
+    kind: ScopeKind
     parent: VariableScope | None
     outer_free: frozenset[str] = frozenset()
     parameters: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class VariableScope:
     @property
     def is_function(self) -> bool:
         """Does it have a frame of its own?"""
-        return self.kind is Kind.FUNCTION or self.captured
+        return self.kind is ScopeKind.FUNCTION or self.captured
 
     @property
     def function(self) -> VariableScope:
@@ -67,16 +67,16 @@ class VariableScope:
             scope = scope.parent
         return scope
 
-    def resolve(self, name: str) -> tuple[Scope, str]:
+    def resolve(self, name: str) -> tuple[StorageClass, str]:
         """Where `name`, used in this scope, lives, and what it is called in the stage IR."""
         owner, found = self.owner(name)
         if not found:
-            return Scope.GLOBAL, name
+            return StorageClass.GLOBAL, name
         if owner is not None and not owner.is_function:
-            return Scope.LOCAL, owner.renamed[name]
+            return StorageClass.LOCAL, owner.renamed[name]
         frame = self.function
         shared = name in frame.cells or name in frame.free
-        return (Scope.CELL if shared else Scope.LOCAL), name
+        return (StorageClass.CELL if shared else StorageClass.LOCAL), name
 
     def owner(self, name: str) -> tuple[VariableScope | None, bool]:
         """The scope that holds `name`, and whether it is a variable of a function at all.
@@ -135,8 +135,8 @@ def analyse(
 
     `outer_free` are the free variables of its code object: names of the functions around it.
     """
-    collector = _Collector(class_name)
-    root = VariableScope(Kind.FUNCTION, None, outer_free)
+    collector = _ScopeCollector(class_name)
+    root = VariableScope(ScopeKind.FUNCTION, None, outer_free)
     collector.function(node, root)
     _mark_captured(root)
     _share(root)
@@ -178,7 +178,7 @@ def _share(root: VariableScope) -> None:
                 frame = frame.parent.function if frame.parent is not None else None
 
 
-class _Collector:
+class _ScopeCollector:
     """Walks a syntax tree and notes in each scope what it binds and uses."""
 
     def __init__(self, class_name: str) -> None:
@@ -251,7 +251,7 @@ class _Collector:
         self.walk(node.value)
         scope, name = self.scope, mangle(node.target.value, self.class_name)
         scope.used.add(name)
-        while scope.kind is Kind.COMPREHENSION:
+        while scope.kind is ScopeKind.COMPREHENSION:
             assert scope.parent is not None
             scope = scope.parent
         scope.bound.add(name)
@@ -275,14 +275,14 @@ class _Collector:
         """The first iterable belongs to the scope around it; everything else is inside."""
         self.walk(node.for_in.iter)
         outer = self.scope
-        self.scope = self.enter(node, Kind.COMPREHENSION)
+        self.scope = self.enter(node, ScopeKind.COMPREHENSION)
         self.scope.inlined = sys.version_info >= (3, 12) and not isinstance(node, cst.GeneratorExp)
         self.walk(node.for_in)
         for part in (node.key, node.value) if isinstance(node, cst.DictComp) else (node.elt,):
             self.walk(part)
         self.scope = outer
 
-    def enter(self, node: cst.CSTNode, kind: Kind) -> VariableScope:
+    def enter(self, node: cst.CSTNode, kind: ScopeKind) -> VariableScope:
         scope = VariableScope(kind, self.scope)
         self.scope.children.append(scope)
         self.scopes[node] = scope
@@ -333,7 +333,7 @@ class _Collector:
             if parameter.default is not None:
                 self.walk(parameter.default)
         outer = self.scope
-        self.function(node, self.enter(node, Kind.FUNCTION))
+        self.function(node, self.enter(node, ScopeKind.FUNCTION))
         self.scope = outer
 
     def function(self, node: Any, scope: VariableScope) -> None:

@@ -26,14 +26,14 @@ from ..values.boundary import (
     Failure,
     Form,
     GuardKind,
-    Leaf,
+    LeafSpec,
     Mutation,
     Path,
+    PathStep,
     Program,
     Spec,
-    Static,
-    Step,
-    Structure,
+    StaticSpec,
+    StructureSpec,
     Taken,
     Template,
     Write,
@@ -55,7 +55,7 @@ from ..values.lattice import (
     Tuple,
     VariableCell,
 )
-from ..values.state import Layout
+from ..values.state import OrderSensitivity
 from .calls import meanings  # noqa: F401  (declares what they mean)
 from .calls.hoist import Hoist
 from .calls.parameters import arrange
@@ -118,7 +118,7 @@ def positional_path(function: Any, position: int) -> Path:
     names, star, _, _ = _parameters(function)
     if position < len(names):
         return Path(Argument(names[position]))
-    return Path(Argument(star or f"argument {position}"), ((Step.ITEM, position - len(names)),))
+    return Path(Argument(star or f"argument {position}"), ((PathStep.ITEM, position - len(names)),))
 
 
 def keyword_path(function: Any, name: str) -> Path:
@@ -126,7 +126,7 @@ def keyword_path(function: Any, name: str) -> Path:
     names, _, double, only = _parameters(function)
     if name in names or name in only or double is None:
         return Path(Argument(name))
-    return Path(Argument(double), ((Step.ITEM, name),))
+    return Path(Argument(double), ((PathStep.ITEM, name),))
 
 
 class _Entry:
@@ -208,7 +208,8 @@ class _Entry:
             when = state.laid_out.get(cell)
             if when is None or not isinstance(content, ArrayCell):
                 continue
-            if when is Layout.ALWAYS or (when is Layout.IF_ANY_STORED and state.stores) or path in stored:
+            any_stored = when is OrderSensitivity.IF_ANY_STORED and state.stores
+            if when is OrderSensitivity.ALWAYS or any_stored or path in stored:
                 found.append(path)
         return tuple(found)
 
@@ -262,14 +263,14 @@ class _Entry:
     def argument(self, spec: Spec, path: Path) -> Abstract:
         """The abstract value of an argument; mutable ones are cells that the caller sees."""
         match spec:
-            case Leaf():
+            case LeafSpec():
                 return self.leaf(spec, path)
-            case Static(value):
+            case StaticSpec(value):
                 return Const(value)
-            case Structure():
+            case StructureSpec():
                 return self.structure(spec, path)
 
-    def leaf(self, spec: Leaf, path: Path) -> Abstract:
+    def leaf(self, spec: LeafSpec, path: Path) -> Abstract:
         """A dynamic leaf: a parameter, or a constant where it was demanded."""
         engine = self.engine
         if spec.index in self.static and spec.form in (Form.PYTHON, Form.SCALAR):
@@ -294,7 +295,7 @@ class _Entry:
         self.engine.externals.initial[cell] = (path, content)
         return cell
 
-    def bound(self, spec: Structure, path: Path) -> Abstract:
+    def bound(self, spec: StructureSpec, path: Path) -> Abstract:
         """A bound method, or a `functools.partial`."""
         parts = [self.argument(c, path.attribute(k)) for k, c in zip(spec.keys, spec.children)]
         if issubclass(spec.cls, types.MethodType):
@@ -304,13 +305,13 @@ class _Entry:
         named = self.engine.state.get(keywords.cell).entries
         return Partial(function, args.items, tuple(named.items()))
 
-    def generator(self, spec: Structure, path: Path) -> Ref:
+    def generator(self, spec: StructureSpec, path: Path) -> Ref:
         """A generator of random numbers of the caller's."""
         content = generator_cell(spec.cls, self.engine.externals.handle(path))
         ref = self.structures[spec.identity] = Ref(self.cell(path, content))
         return ref
 
-    def structure(self, spec: Structure, path: Path) -> Abstract:
+    def structure(self, spec: StructureSpec, path: Path) -> Abstract:
         """A container or an object of the caller's."""
         engine = self.engine
         if issubclass(spec.cls, tuple):
@@ -318,13 +319,13 @@ class _Entry:
             return Tuple(tuple(items), spec.cls)
         if spec.identity in self.structures:
             return self.structures[spec.identity]
-        step = Step.ITEM
+        step = PathStep.ITEM
         if spec.cls not in (list, dict):
             if issubclass(spec.cls, (types.MethodType, functools.partial)):
                 return self.bound(spec, path)
             if spec.cls in GENERATORS:
                 return self.generator(spec, path)
-            step = Step.ATTRIBUTE
+            step = PathStep.ATTRIBUTE
         cell = engine.state.cell_number()
         ref = self.structures[spec.identity] = Ref(cell)
         engine.externals.initial[cell] = (path, None)  # its place is before those of what it holds

@@ -14,26 +14,26 @@ from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
 from ..ops import Constant, Select
 from ..values.boundary import (
-    Absent,
+    AbsentTemplate,
     Box,
+    CallableMember,
+    CallTemplate,
     CellVariable,
-    Choice,
-    Container,
+    ChoiceTemplate,
+    ConstantTemplate,
+    ContainerTemplate,
     Failure,
     Form,
-    Generator,
+    GeneratorTemplate,
     Global,
-    Known,
-    Made,
     Mutation,
-    Output,
-    Owned,
+    OutputTemplate,
     Path,
-    Same,
+    PathTemplate,
     Template,
+    ViewTemplate,
     Write,
 )
-from ..values.boundary import View as ViewTemplate
 from ..values.gated import Gated, GatedNumber, alternatives, narrow, narrow_number, number_of_kind
 from ..values.generators import GENERATORS, handle_of
 from ..values.lattice import (
@@ -51,7 +51,7 @@ from ..values.lattice import (
     Range,
     Ref,
     SetCell,
-    Slice,
+    SliceObject,
     Slot,
     Text,
     Tuple,
@@ -65,7 +65,7 @@ from ..values.text import caused
 from ..values.views import View, Window
 from ..values.walk import children, head, keys
 from .aliases.merged import MERGEABLE, UNRESOLVED, aliases_of, alone, possible
-from .core.phi import SELECTOR, Chosen
+from .core.phi import SELECTOR, DeferredSelect
 from .telling.describe import describe
 
 if TYPE_CHECKING:
@@ -95,14 +95,14 @@ class Exit:
         key_impl: str | None = None,
         weak: bool = False,
         writable: bool = True,
-    ) -> Output:
+    ) -> OutputTemplate:
         """A result of the program."""
         index = self._index.get((value, weak))
         if index is None:
             index = self._index[value, weak] = len(self.results)
             self.results.append(value)
         scalar = _PYTHON[value.type.dtype.kind] if form is Form.PYTHON else None
-        return Output(index, form, scalar, key_impl, weak, writable)
+        return OutputTemplate(index, form, scalar, key_impl, weak, writable)
 
     def result(self, value: Abstract) -> Template:
         """The template of the result of the program."""
@@ -132,29 +132,29 @@ class Exit:
         """How `value` becomes a Python object after the run."""
         match value:
             case Const(v):
-                return Known(v)
+                return ConstantTemplate(v)
             case Array():
                 return self.number(value)
             case Tuple():
                 return self.container(value)
             case Ref():
                 return self.reference(value)
-            case Range(start, stop, step) | Slice(start, stop, step):
+            case Range(start, stop, step) | SliceObject(start, stop, step):
                 parts = [
                     self.engine.known(p, "a part of a range or slice that is returned")
                     for p in (start, stop, step)
                 ]
-                return Known((range if isinstance(value, Range) else slice)(*parts))
+                return ConstantTemplate((range if isinstance(value, Range) else slice)(*parts))
             case Exc():
                 return self.exception(value)
             case Caught(remake, values):
                 return self.caught(value, remake, values)
             case Text(function, args):
-                return Made(function, tuple([self.template(a) for a in args]))
+                return CallTemplate(function, tuple([self.template(a) for a in args]))
             case Gated():
                 return self.gated(value)
             case Undef():
-                return Absent()
+                return AbsentTemplate()
             case Unknown(reason):
                 raise DiagnosticError(reason)
             case _:
@@ -168,10 +168,10 @@ class Exit:
         if found is None:
             args = tuple([self.template(a) for a in value.args])
             kwargs = tuple([(name, self.template(a)) for name, a in value.kwargs])
-            found = Made(value.cls, args, kwargs, self.engine.state.cell_number())
+            found = CallTemplate(value.cls, args, kwargs, self.engine.state.cell_number())
             if value.cause is not None:
                 cause = self.template(value.cause)
-                found = Made(caused, (found, cause), (), self.engine.state.cell_number())
+                found = CallTemplate(caused, (found, cause), (), self.engine.state.cell_number())
             self._exceptions[value] = found
         return found
 
@@ -180,7 +180,7 @@ class Exit:
         found = self._exceptions.get(value)
         if found is None:
             parts = tuple([self.template(v) for v in values])
-            found = self._exceptions[value] = Made(remake, parts, (), self.engine.state.cell_number())
+            found = self._exceptions[value] = CallTemplate(remake, parts, (), self.engine.state.cell_number())
         return found
 
     def gated(self, value: Gated) -> Template:
@@ -200,11 +200,11 @@ class Exit:
             return replace(choice, number=self.output(value.value, value.form))
         return self.output(value.value, value.form, value.key_impl, value.form is Form.JAX and value.weak)
 
-    def selected(self, tags: Sequence[Value], options: Sequence[Template]) -> Choice:
+    def selected(self, tags: Sequence[Value], options: Sequence[Template]) -> ChoiceTemplate:
         """The alternative of a gated φ that its tags say."""
         *first, last = options
         if len(tags) == 1:
-            return Choice(self.output(tags[0], Form.PYTHON), (last, *first))
+            return ChoiceTemplate(self.output(tags[0], Form.PYTHON), (last, *first))
         return self.first_that_holds(tags, first, last)
 
     def reference(self, ref: Ref) -> Template:
@@ -214,7 +214,7 @@ class Exit:
         if ref.path:
             return self.view(ref)
         if initial is not None:
-            return Same(initial[0])
+            return PathTemplate(initial[0])
         found = self._made.get(ref.cell)
         if found is not None:
             return found
@@ -238,13 +238,13 @@ class Exit:
 
     def first_that_holds(
         self, conditions: Sequence[Value], options: Sequence[Template], otherwise: Template
-    ) -> Choice:
+    ) -> ChoiceTemplate:
         """The option of the first condition that holds, which are bools of the program."""
         b = self.engine.b
         selector = b.op(Constant(np.asarray(0, np.int32)))
         for position, condition in reversed(list(enumerate(conditions, 1))):
             selector = b.op(Select(), condition, b.op(Constant(np.asarray(position, np.int32))), selector)
-        return Choice(self.output(selector, Form.PYTHON), (otherwise, *options))
+        return ChoiceTemplate(self.output(selector, Form.PYTHON), (otherwise, *options))
 
     def contents(self, ref: Ref, cell: Any) -> Template:
         """A new object with these contents."""
@@ -255,22 +255,22 @@ class Exit:
             case ListCell() | DictCell():
                 return self.container(cell, ref.cell)
             case SetCell(members):
-                return Known(set(members))
+                return ConstantTemplate(set(members))
             case ObjectCell(cls=cls) if cls in GENERATORS:
-                return Generator(self.output(handle_of(cell), Form.PYTHON))
+                return GeneratorTemplate(self.output(handle_of(cell), Form.PYTHON))
             case ObjectCell() if not issubclass(cell.cls, BaseException):
                 fields = {k: v for k, v in cell.fields.items() if not isinstance(v, Undef)}
                 children = tuple([self.template(v) for v in fields.values()])
-                return Container(cell.cls, tuple(fields), children, ref.cell)
+                return ContainerTemplate(cell.cls, tuple(fields), children, ref.cell)
         raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=describe(ref, self.engine.state)))
 
-    def container(self, x: Tuple | ListCell | DictCell, identity: int | None = None) -> Container:
+    def container(self, x: Tuple | ListCell | DictCell, identity: int | None = None) -> ContainerTemplate:
         """A new tuple, list or dict."""
         cls = x.cls if isinstance(x, Tuple) else list if isinstance(x, ListCell) else dict
         held = alone(x)
         parts = tuple(map(self.template, children(held)))
         number = self.engine.state.cell_number() if identity is None else identity
-        return Container(cls, tuple(keys(held)), parts, number)
+        return ContainerTemplate(cls, tuple(keys(held)), parts, number)
 
     def view(self, ref: Ref) -> Template:
         """A view: of the caller's array, or of a result."""
@@ -319,7 +319,7 @@ class Exit:
         return (
             options[selector]
             if isinstance(selector, int)
-            else Choice(self.output(selector, Form.PYTHON), options)
+            else ChoiceTemplate(self.output(selector, Form.PYTHON), options)
         )
 
     def position(
@@ -348,7 +348,7 @@ class Exit:
         elif all(position is positions[0] or position == positions[0] for position in positions):
             here = positions[0]
         else:
-            here = Chosen(SELECTOR, cell.selector, tuple(positions)).compute(self.engine.b)
+            here = DeferredSelect(SELECTOR, cell.selector, tuple(positions)).compute(self.engine.b)
         found[id(cell)] = here
         return here
 
@@ -407,7 +407,9 @@ class Exit:
         """The mutation of a global variable, or of an attribute of a class; none where it was not assigned yet."""
         owner, name = self.engine.namespaces.owners[slot[0]], slot[1]
         of_class = isinstance(owner, type)
-        path = Path(Owned(owner, owner.__qualname__) if isinstance(owner, type) else Global(owner, name))
+        path = Path(
+            CallableMember(owner, owner.__qualname__) if isinstance(owner, type) else Global(owner, name)
+        )
         what = f"the attribute {path}.{name}" if of_class else f"the global variable {name!r}"
         if value is NOT_YET:
             return []

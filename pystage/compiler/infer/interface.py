@@ -17,8 +17,8 @@ from ..values.boundary import Path
 from ..values.lattice import Abstract, DictCell, ListCell, ObjectCell, Ref
 from .core.engine import Engine
 from .objects import attributes, objects
+from .objects.shells import ObjectModel as ObjectModel
 from .objects.shells import Shells
-from .objects.shells import Structure as Structure
 from .telling import describe as texts
 
 # ---------------------------------------------------------------- objects
@@ -186,7 +186,7 @@ def constant_object(ctx: Context, held: Any) -> Abstract:
 
 def call_on_shells(
     ctx: Context,
-    structure: Structure,
+    structure: ObjectModel,
     name: str,
     function: Any,
     args: Sequence[Abstract],

@@ -14,7 +14,7 @@ from ..diagnostics.codes_control import HandlerAtRunTime
 from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..hlo.ir import Value
 from ..hlo.types import ArrayType, ShapeError
-from ..library.context import Case, Raw
+from ..library.context import ExceptionCase, Raw
 from ..ops.host.draw import Action, Draw
 from ..stage import ir as stage
 from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Stream, Unknown
@@ -176,7 +176,7 @@ class Interpreter(Engine):
     ) -> None:
         raising.check(self, bad, fallback, function, args)
 
-    def check_first(self, bad: Value, cases: Sequence[Case]) -> None:
+    def check_first(self, bad: Value, cases: Sequence[ExceptionCase]) -> None:
         raising.check_first(self, bad, cases)
 
     def draw(self, action: Action, operands: Sequence[Value], type: ArrayType | None) -> Value | None:

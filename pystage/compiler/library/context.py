@@ -34,7 +34,7 @@ Raw = Any
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ExceptionCase:
     """What `function(*args)` raises where `bad` holds (None: in all other cases), of the class of `fallback`."""
 
     bad: Value | None
@@ -137,7 +137,7 @@ class Context(abc.ABC):
         """
 
     @abc.abstractmethod
-    def check_first(self, bad: Value, cases: Sequence[Case]) -> None:
+    def check_first(self, bad: Value, cases: Sequence[ExceptionCase]) -> None:
         """The program raises here, if the scalar bool `bad` holds, by the first of the cases that does."""
 
     @abc.abstractmethod

@@ -23,7 +23,7 @@ Temp = str
 Block = list["Instr"]
 
 
-class Scope(enum.Enum):
+class StorageClass(enum.Enum):
     """Where a variable lives."""
 
     LOCAL = "local"  # of this function alone
@@ -67,7 +67,7 @@ class Load(Instr):
 
     dst: Temp
     name: str
-    scope: Scope
+    scope: StorageClass
     certain: bool = False
     free: bool = False
 
@@ -78,7 +78,7 @@ class Store(Instr):
 
     name: str
     src: Temp
-    scope: Scope
+    scope: StorageClass
 
 
 @dataclass(slots=True, eq=False)
@@ -86,7 +86,7 @@ class Delete(Instr):
     """`del name`."""
 
     name: str
-    scope: Scope
+    scope: StorageClass
 
 
 @dataclass(slots=True, eq=False)
@@ -270,7 +270,7 @@ class Format(Instr):
 
 
 @dataclass(slots=True, eq=False)
-class Join(Instr):
+class JoinStrings(Instr):
     """`dst = "".join(parts)`: the parts of an f-string."""
 
     dst: Temp
@@ -454,7 +454,7 @@ class Function:
     """A Python function as stage IR.
 
     `cells` are its own variables that nested functions share; `free` those that it takes from the
-    functions around it; both are read and written with `Scope.CELL`. All other own variables are `locals`.
+    functions around it; both are read and written with `StorageClass.CELL`. All other own variables are `locals`.
     `is_lambda` and `doc` serve messages only.
     """
 

@@ -168,7 +168,7 @@ def _value(instr: ir.Instr) -> str:
         case ir.Copy(src=src):
             return src
         case ir.Load(name=name, scope=scope, certain=certain):
-            return _variable(name, scope) + ("" if certain or scope is ir.Scope.GLOBAL else "?")
+            return _variable(name, scope) + ("" if certain or scope is ir.StorageClass.GLOBAL else "?")
         case ir.GetAttr(obj=obj, attr=attr):
             return f"{obj}.{attr}"
         case ir.GetItem(obj=obj, index=index):
@@ -189,7 +189,7 @@ def _value(instr: ir.Instr) -> str:
             return f"slice {start or ''}:{stop or ''}" + (f":{step}" if step else "")
         case ir.Format(value=value, conversion=conversion, spec=spec):
             return f"format {value}" + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
-        case ir.Join(parts=parts):
+        case ir.JoinStrings(parts=parts):
             return f"join {', '.join(parts)}"
         case ir.MakeFunction():
             return _closure(instr)
@@ -203,8 +203,8 @@ def _value(instr: ir.Instr) -> str:
     raise TypeError(f"internal error: no way to print {type(instr).__name__}")
 
 
-def _variable(name: str, scope: ir.Scope) -> str:
-    return name if scope is ir.Scope.LOCAL else f"{scope.value} {name}"
+def _variable(name: str, scope: ir.StorageClass) -> str:
+    return name if scope is ir.StorageClass.LOCAL else f"{scope.value} {name}"
 
 
 def _constant(value: object) -> str:

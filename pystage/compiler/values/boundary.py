@@ -20,7 +20,7 @@ from ..hlo.types import ArrayType
 from ..ops.host.draw import Action
 from . import views
 from .growth import Multiplied
-from .node import Node
+from .node import TreeNode
 
 
 class Form(enum.Enum):
@@ -38,7 +38,7 @@ class Form(enum.Enum):
 
 
 @immutable_value
-class Leaf:
+class LeafSpec:
     """A dynamic leaf of the arguments: the `index`-th. `weak` is JAX's weak type (False for others).
 
     Two occurrences of one ndarray (by identity) have the same index. `key_impl` is the name of the
@@ -55,14 +55,14 @@ class Leaf:
 
 
 @immutable
-class Static:
+class StaticSpec:
     """An argument known while compiling: str, None, bool, dtype, function, module, type, Ellipsis, enum …"""
 
     value: Any
 
 
 @immutable
-class Structure:
+class StructureSpec:
     """A container or an object. `identity` is equal for two occurrences of one object, else different.
 
     `keys` are list positions, dict keys, field names; `children` their specs. `cls` is the exact class:
@@ -75,13 +75,13 @@ class Structure:
     identity: int
 
 
-Spec = Leaf | Static | Structure
+Spec = LeafSpec | StaticSpec | StructureSpec
 
 
 # ---------------------------------------------------------------- the world around the program
 
 
-class Step(enum.Enum):
+class PathStep(enum.Enum):
     """How a path goes on. `MEMBER`: what stands under a name in a class's own dictionary."""
 
     __hash__ = object.__hash__  # as that of `Form`
@@ -115,14 +115,14 @@ class CellVariable:
 
 
 @immutable
-class Owned:
+class CallableMember:
     """Root of a path: an object that belongs to the staged callable itself (a default, a bound `self`)."""
 
     value: Any
     name: str
 
 
-Root = Argument | Global | CellVariable | Owned
+Root = Argument | Global | CellVariable | CallableMember
 
 
 @immutable
@@ -130,21 +130,21 @@ class Path:
     """A root and the steps from it: `model.layers[0].weight`."""
 
     root: Root
-    steps: tuple[tuple[Step, Any], ...] = ()
+    steps: tuple[tuple[PathStep, Any], ...] = ()
 
     def __str__(self) -> str:
         text = self.root.name
         for step, key in self.steps:
-            text += f"[{key!r}]" if step is Step.ITEM else f".{key}"
+            text += f"[{key!r}]" if step is PathStep.ITEM else f".{key}"
         return text
 
     def attribute(self, name: str) -> Path:
         """The path of an attribute of what stands here."""
-        return Path(self.root, (*self.steps, (Step.ATTRIBUTE, name)))
+        return Path(self.root, (*self.steps, (PathStep.ATTRIBUTE, name)))
 
     def item(self, key: Any) -> Path:
         """The path of an item of what stands here."""
-        return Path(self.root, (*self.steps, (Step.ITEM, key)))
+        return Path(self.root, (*self.steps, (PathStep.ITEM, key)))
 
     @property
     def key(self) -> PathKey:
@@ -156,7 +156,7 @@ class Path:
                 where = ("global", id(namespace), name)
             case CellVariable(cell=cell):
                 where = ("cell", id(cell))
-            case Owned(value=value, name=name):
+            case CallableMember(value=value, name=name):
                 where = ("owned", id(value), name)
         return (*where, *[(step, type(key), key) for step, key in self.steps])
 
@@ -205,7 +205,7 @@ class Guard:
 
 
 @immutable_value
-class Slot:
+class GeneratorSlot:
     """A generator, by its number: first those at `Draws.generators`, then those that actions make."""
 
     number: int
@@ -224,7 +224,7 @@ class Perform:
     """One action. Its operands, and where its result goes: the number of a draw, or of a generator's slot."""
 
     action: Action
-    operands: tuple[Slot | Taken, ...]
+    operands: tuple[GeneratorSlot | Taken, ...]
     into: int | None
     span: Span | None
 
@@ -257,7 +257,7 @@ class Draws:
 
 
 @immutable
-class Output(Node):
+class OutputTemplate(TreeNode):
     """The `index`-th result of the program, as a Python object of `form`.
 
     `scalar`: for `Form.PYTHON`, the Python type: bool, int, float or complex. `weak`: JAX's weak type. An ndarray that is
@@ -273,21 +273,21 @@ class Output(Node):
 
 
 @immutable
-class Known(Node):
+class ConstantTemplate(TreeNode):
     """An object known while compiling."""
 
     value: Any
 
 
 @immutable
-class Same(Node):
+class PathTemplate(TreeNode):
     """The very object that stands at `path`: an argument or a captured object that is handed back."""
 
     path: Path
 
 
 @immutable
-class Container(Node):
+class ContainerTemplate(TreeNode):
     """A new tuple, list, dict, NamedTuple or object.
 
     Two templates with one `identity` are one object. Objects are made by `cls.__new__(cls)` and
@@ -301,7 +301,7 @@ class Container(Node):
 
 
 @immutable
-class View(Node):
+class ViewTemplate(TreeNode):
     """A new ndarray that is a view of another result or of an argument's memory (`x[1:]` of the argument `x`).
 
     `base` gives the ndarray; `steps` lead from it to the view.
@@ -313,10 +313,10 @@ class View(Node):
 
 
 @immutable
-class Box(Node):
+class Box(TreeNode):
     """The step to the box of `sizes` elements at `starts`, some of which are results of the program."""
 
-    starts: tuple[int | Output, ...]
+    starts: tuple[int | OutputTemplate, ...]
     sizes: tuple[int, ...]
 
 
@@ -325,24 +325,24 @@ ViewStep = views.View | Box
 
 
 @immutable
-class Choice(Node):
+class ChoiceTemplate(TreeNode):
     """One of several objects, chosen by the paths that the program took: `options[selector]`.
 
     `number`: where JAX traces the call, numbers of all kinds are arrays; this is the one that they are then.
     """
 
-    selector: Output
+    selector: OutputTemplate
     options: tuple[Template, ...]
-    number: Output | None = None
+    number: OutputTemplate | None = None
 
 
 @immutable
-class Absent(Node):
-    """An attribute or a variable that the path has not assigned: the option of a `Choice` that leaves none."""
+class AbsentTemplate(TreeNode):
+    """An attribute or a variable that the path has not assigned: the option of a `ChoiceTemplate` that leaves none."""
 
 
 @immutable
-class Made(Node):
+class CallTemplate(TreeNode):
     """What a call of `function` gives after the run: a string from its parts, an exception from its arguments.
 
     Two templates with one `identity` are one object.
@@ -355,22 +355,30 @@ class Made(Node):
 
 
 @immutable
-class Generator(Node):
-    """A generator of random numbers that the program made, by the result that holds its number (`Slot`)."""
+class GeneratorTemplate(TreeNode):
+    """A generator of random numbers that the program made, by the result that holds its number (`GeneratorSlot`)."""
 
-    number: Output
+    number: OutputTemplate
 
 
-Template = Output | Known | Same | Container | View | Choice | Absent | Made | Generator
+Template = (
+    OutputTemplate
+    | ConstantTemplate
+    | PathTemplate
+    | ContainerTemplate
+    | ViewTemplate
+    | ChoiceTemplate
+    | AbsentTemplate
+    | CallTemplate
+    | GeneratorTemplate
+)
 
 
 class Write(enum.Enum):
     """What a mutation does to its target."""
 
     ARRAY = "array"  # target[...] = value, an Output
-    ATTRIBUTE = (
-        "attribute"  # setattr(target, key, value), or delattr(target, key) where the value is `Absent`
-    )
+    ATTRIBUTE = "attribute"  # setattr(target, key, value), or delattr(target, key) where the value is `AbsentTemplate`
     LIST = "list"  # target[:] = value, a Container of class list
     DICT = "dict"  # the dictionary becomes value, order included; a Container of class dict
     GLOBAL = "global"  # namespace[key] = value; the target's root is the Global
@@ -410,7 +418,7 @@ class Handled:
 class Site:
     """A place of the program that may raise `cls`.
 
-    `exception`: a call that raises the genuine exception, or gives it. Its `Output`s count the values of the
+    `exception`: a call that raises the genuine exception, or gives it. Its `OutputTemplate`s count the values of the
     place itself, of which the program gives the i-th as the payload `keys[i]`. `fallback` is raised where the
     call does neither. `chain`: the places of the calls that led there, innermost first. `handled`: what was
     being handled there, innermost first. `again`: it raises the innermost of these once more.
@@ -435,7 +443,7 @@ class Failure:
     needs the results from `first` on.
     """
 
-    code: Output | int
+    code: OutputTemplate | int
     find: Callable[[int], Site]
     payload: Mapping[tuple[ArrayType, int], int]
     first: int = 0
@@ -459,9 +467,9 @@ class Demand:
 class Program:
     """A staged program: HLO, and how it meets the world.
 
-    Parameters of `function`: the dynamic leaves `leaves` (indices of `Leaf`s, those that the program
+    Parameters of `function`: the dynamic leaves `leaves` (indices of `LeafSpec`s, those that the program
     uses), then one for each of `groups`: a hidden input by its index in `hidden`, or several numbers of one
-    element type as a vector; then those of `draws`. Results: what `Output`s count. `alias_sensitive`: the
+    element type as a vector; then those of `draws`. Results: what `OutputTemplate`s count. `alias_sensitive`: the
     program is right only for calls in which the same containers are the same objects as in the call it was made
     from. `failure`: how it says that it has raised, if it can; then there is no result. `printed`: the result that
     is there once all has been printed, if the program prints. `in_order`: ndarrays whose memory must lie in

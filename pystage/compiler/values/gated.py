@@ -20,7 +20,7 @@ from ..hlo.ir import Value
 from ..hlo.types import is_integer
 from ..ops import Convert, Not, Or
 from .boundary import Form
-from .lattice import Abstract, Array, Const, Kind, Undef
+from .lattice import Abstract, Array, Const, NumberKind, Undef
 from .node import NOTE
 
 
@@ -47,7 +47,7 @@ class GatedNumber(Array):
     holds: where there may be some, `whole` is the number as an int64, if it is an integer.
     """
 
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[NumberKind, ...] = ()
     tags: tuple[Value, ...] = ()
     whole: Value | None = None
 
@@ -60,7 +60,7 @@ class GatedNumber(Array):
 Phi = Gated | GatedNumber
 
 
-def form_of(kinds: Sequence[Kind]) -> Form:
+def form_of(kinds: Sequence[NumberKind]) -> Form:
     """The form of a number of these kinds: Python's if all are."""
     return Form.PYTHON if {kind.form for kind in kinds} == {Form.PYTHON} else Form.SCALAR
 

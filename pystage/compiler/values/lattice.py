@@ -21,12 +21,12 @@ from ..hlo.ir import Value
 from ..hlo.types import ArrayType, DType
 from ..stage.ir import Function as StageFunction
 from .boundary import Form
-from .node import NOTE, WEAK, CellNumber, Node
-from .remade import Remake
+from .node import NOTE, WEAK, CellNumber, TreeNode
+from .remade import PayloadKey, Remake
 from .views import View
 
 
-class Kind(NamedTuple):
+class NumberKind(NamedTuple):
     """What tells numbers of equal value apart, and decides promotion.
 
     `form`: Python's, NumPy's, or a `jax.Array`. `weak` is JAX's weak type; Python scalars are weak by their form.
@@ -42,7 +42,7 @@ class Kind(NamedTuple):
         return f"{self.dtype} ({self.form.value})"
 
 
-class Abstract(Node):
+class Abstract(TreeNode):
     """What inference knows of one Python value."""
 
     __slots__ = ()
@@ -115,7 +115,7 @@ class Tuple(Abstract):
 
 
 @immutable
-class Slice(Abstract):
+class SliceObject(Abstract):
     """A slice object; missing parts are `Const(None)`."""
 
     start: Abstract
@@ -181,7 +181,7 @@ class Filtered(Abstract):
 
 
 @immutable
-class Flat(Abstract):
+class FlatIterator(Abstract):
     """What `x.flat` goes over: a view of `x` with one axis."""
 
     array: Ref
@@ -311,14 +311,14 @@ class Unknown(Abstract):
 # ---------------------------------------------------------------- contents of cells
 
 
-class Cell(Node):
+class Cell(TreeNode):
     """The contents of a heap cell; replaced, never changed."""
 
     __slots__ = ()
 
 
 @immutable
-class Alias(Node):
+class Alias(TreeNode):
     """An object that a merged cell may be, or a view of an array, and what its cell held when both were last equal."""
 
     ref: Ref
@@ -372,7 +372,7 @@ class SetCell(Cell):
     selector: int | Value = 0
 
 
-class Origin(Protocol):
+class CallerAttributes(Protocol):
     """The attributes that an object of the caller's world had when the program began."""
 
     @property
@@ -392,7 +392,7 @@ class ObjectCell(Cell):
 
     cls: type
     fields: dict[str, Abstract]
-    origin: Origin | None = None
+    origin: CallerAttributes | None = None
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
 
@@ -421,16 +421,12 @@ Slot = CellNumber | tuple[int, str]
 
 
 @immutable
-class Version(Node):
+class Version(TreeNode):
     """What a place that the caller sees holds where the program has raised: `content`, if `condition` holds."""
 
     slot: Slot
     condition: Value
     content: Abstract | Cell
-
-
-PayloadKey = tuple[ArrayType, int]
-"""The n-th value of a type among those that the message of an exception is made of."""
 
 
 @immutable

@@ -21,7 +21,7 @@ WEAK: Mapping[str, Any] = {"weak": True}
 """Metadata of a field whose children are named, but not referred to: no program reaches them through it."""
 
 
-class Node:
+class TreeNode:
     """A dataclass of which `walk.py` knows the children."""
 
     __slots__ = ()

@@ -9,29 +9,30 @@ from typing import Any
 import numpy as np
 
 from ..hlo.types import ArrayType
-from .boundary import Known, Site, Template
+from .boundary import ConstantTemplate, Site, Template
 from .shown import shown
 
 Evaluate = Callable[[Template, Sequence[Any]], Any]
 """The object that a template describes, of these values."""
 
 
-Key = tuple[ArrayType, int]
+PayloadKey = tuple[ArrayType, int]
+"""The n-th value of a type among those that the message of an exception is made of."""
 
 
 def remade(
-    site: Site, payload: Mapping[Key, Any], find: Callable[[int], Site], evaluate: Evaluate
+    site: Site, payload: Mapping[PayloadKey, Any], find: Callable[[int], Site], evaluate: Evaluate
 ) -> BaseException:
     """The exception that the place raises, with its `__context__`."""
     return _with_context(site, payload, find, evaluate)[0]
 
 
 def _with_context(
-    site: Site, payload: Mapping[Key, Any], find: Callable[[int], Site], evaluate: Evaluate
-) -> tuple[BaseException, set[Key]]:
+    site: Site, payload: Mapping[PayloadKey, Any], find: Callable[[int], Site], evaluate: Evaluate
+) -> tuple[BaseException, set[PayloadKey]]:
     """The exception that the place raises, and which of those being handled its chain of contexts has."""
     exception = _made(site, [payload[key] for key in site.keys], evaluate)
-    if isinstance(site.exception, Known) and site.handled:
+    if isinstance(site.exception, ConstantTemplate) and site.handled:
         exception.__context__ = None
     chained = {place.handled[0].number for place, _ in _repeated(site, payload, find)}
     for handled in site.handled:
@@ -45,7 +46,7 @@ def _with_context(
     return exception, chained
 
 
-def origin(site: Site, payload: Mapping[Key, Any], find: Callable[[int], Site]) -> Site:
+def origin(site: Site, payload: Mapping[PayloadKey, Any], find: Callable[[int], Site]) -> Site:
     """The place at which an exception was raised first that the place raises once more."""
     for _, earlier in _repeated(site, payload, find):
         site = earlier
@@ -53,7 +54,7 @@ def origin(site: Site, payload: Mapping[Key, Any], find: Callable[[int], Site]) 
 
 
 def _repeated(
-    site: Site, payload: Mapping[Key, Any], find: Callable[[int], Site]
+    site: Site, payload: Mapping[PayloadKey, Any], find: Callable[[int], Site]
 ) -> Iterator[tuple[Site, Site]]:
     """The places at which an exception was raised once more, last first, each with the one before."""
     while site.again:

@@ -11,23 +11,32 @@ from typing import Any
 
 import numpy as np
 
-from .boundary import Choice, Container, Form, Known, Made, Output, Template, View
+from .boundary import (
+    CallTemplate,
+    ChoiceTemplate,
+    ConstantTemplate,
+    ContainerTemplate,
+    Form,
+    OutputTemplate,
+    Template,
+    ViewTemplate,
+)
 
 
 def shown(template: Template, values: Sequence[np.ndarray]) -> Any:
     """The object that `template` describes."""
     match template:
-        case Known(value=value):
+        case ConstantTemplate(value=value):
             return value
-        case Output():
+        case OutputTemplate():
             return _number(template, values[template.index])
-        case View(base=base, steps=()):
+        case ViewTemplate(base=base, steps=()):
             return shown(base, values)
-        case Made(function=function, args=args, kwargs=kwargs):
+        case CallTemplate(function=function, args=args, kwargs=kwargs):
             return function(*[shown(a, values) for a in args], **{n: shown(a, values) for n, a in kwargs})
-        case Choice(selector=selector, options=options):
+        case ChoiceTemplate(selector=selector, options=options):
             return shown(options[int(values[selector.index])], values)
-        case Container(cls=cls, keys=keys, children=children):
+        case ContainerTemplate(cls=cls, keys=keys, children=children):
             parts = [shown(c, values) for c in children]
             if issubclass(cls, dict):
                 return dict(zip(keys, parts, strict=True))
@@ -36,7 +45,7 @@ def shown(template: Template, values: Sequence[np.ndarray]) -> Any:
             raise AssertionError(f"{template} is no part of a string")
 
 
-def _number(output: Output, value: np.ndarray) -> Any:
+def _number(output: OutputTemplate, value: np.ndarray) -> Any:
     match output.form:
         case Form.PYTHON:
             assert output.scalar is not None

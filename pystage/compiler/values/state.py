@@ -41,7 +41,7 @@ OUTPUT = -2
 """The cell that orders what the program prints."""
 
 
-class Layout(enum.IntEnum):
+class OrderSensitivity(enum.IntEnum):
     """When it matters that the memory of an array lies in row-major order: a view was made, which is a copy else."""
 
     IF_STORED = 1
@@ -138,7 +138,7 @@ class State:
         """Of merged cells: where paths joined (equal for all of that place), and the cell that each path had."""
         self.merged: dict[int, None] = {}
         """Cells that stand for one of several objects since paths joined."""
-        self.laid_out: dict[int, Layout] = {}
+        self.laid_out: dict[int, OrderSensitivity] = {}
         """Arrays whose memory the program takes to lie in row-major order, and when that matters."""
         self.row_major: set[int] = set()
         """New arrays that certainly lie in row-major order, whatever they were made of."""
@@ -251,7 +251,7 @@ class State:
         journal = self.journals[-1] if self.journals else {}
         return [s for s, old in journal.items() if old is not MISSING and self.slots.get(s) is not old]
 
-    def rely_on_layout(self, cells: Iterable[int], when: Layout) -> None:
+    def rely_on_layout(self, cells: Iterable[int], when: OrderSensitivity) -> None:
         """Notes that the memory of these arrays is taken to lie in row-major order."""
         for cell in cells:
             self.laid_out[cell] = max(when, self.laid_out.get(cell, when))

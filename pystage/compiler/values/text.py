@@ -1,4 +1,4 @@
-"""Strings that are put together on the host, and exceptions with their cause: what `Made` templates call."""
+"""Strings that are put together on the host, and exceptions with their cause: what a `CallTemplate` calls."""
 
 from __future__ import annotations
 

@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from ..hlo.types import ArrayType
 from . import views
 from .boundary import (
-    Absent,
-    Choice,
-    Container,
+    AbsentTemplate,
+    CallTemplate,
+    ChoiceTemplate,
+    ConstantTemplate,
+    ContainerTemplate,
     Form,
-    Generator,
-    Known,
-    Made,
-    Output,
-    Same,
+    GeneratorTemplate,
+    OutputTemplate,
+    PathTemplate,
     Template,
-    View,
+    ViewTemplate,
 )
 
 _SHOWN = 6
@@ -31,41 +31,41 @@ _LONGEST = 30
 def told(template: Template, types: Sequence[ArrayType]) -> str:
     """What the object is that a template describes."""
     match template:
-        case Output(index=index, form=form, scalar=scalar, key_impl=key):
+        case OutputTemplate(index=index, form=form, scalar=scalar, key_impl=key):
             if key is not None:
                 return "jax key"
             return short_array(types[index], form) if scalar is None else scalar.__name__
-        case Known(value=value):
+        case ConstantTemplate(value=value):
             return told_constant(value)
-        case Same(path=path):
+        case PathTemplate(path=path):
             return str(path)
-        case Container(cls=cls, children=children):
+        case ContainerTemplate(cls=cls, children=children):
             if cls is tuple and len(children) <= _SHOWN:
                 inner = ", ".join([told(child, types) for child in children])
                 return f"({inner},)" if len(children) == 1 else f"({inner})"
             counted = issubclass(cls, list | dict | tuple | set | frozenset)
             return f"{cls.__name__} of {len(children)}" if counted else cls.__qualname__
-        case View(base=base):
+        case ViewTemplate(base=base):
             found = _array(template, types)
             return f"view of {told(base, types)}" if found is None else short_array(found, Form.NDARRAY)
-        case Choice(options=options):
+        case ChoiceTemplate(options=options):
             return " or ".join(dict.fromkeys([told(option, types) for option in options]))
-        case Made(function=type() as cls):
+        case CallTemplate(function=type() as cls):
             return cls.__qualname__
-        case Made(identity=identity):
+        case CallTemplate(identity=identity):
             return "exception" if identity else "str"
-        case Generator():
-            return "Generator"
-        case Absent():
+        case GeneratorTemplate():
+            return "GeneratorTemplate"
+        case AbsentTemplate():
             return "not assigned"
 
 
 def _array(template: Template, types: Sequence[ArrayType]) -> ArrayType | None:
     """The type of an array; None where it is one of the caller's."""
     match template:
-        case Output(index=index):
+        case OutputTemplate(index=index):
             return types[index]
-        case View(base=base, steps=steps):
+        case ViewTemplate(base=base, steps=steps):
             found = _array(base, types)
             for step in steps:
                 if found is None:

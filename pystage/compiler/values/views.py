@@ -28,7 +28,7 @@ from ..ops import (
     Slice,
     Transpose,
 )
-from .node import Node
+from .node import TreeNode
 
 Index = int | Value
 """A start: known now, or a scalar of the program."""
@@ -57,7 +57,7 @@ def broadcast(b: Builder, value: Value, shape: tuple[int, ...]) -> Value:
 
 
 @dataclass(frozen=True, slots=True)
-class View(Node):
+class View(TreeNode):
     """One step from a base array to a view of it."""
 
     def read(self, b: Builder, base: Value) -> Value:
@@ -200,7 +200,7 @@ _PARTS = {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64}
 
 
 @dataclass(frozen=True, slots=True)
-class Part(View):
+class RealOrImaginary(View):
     """The real or the imaginary part of a complex array (`.real`, `.imag`)."""
 
     imaginary: bool

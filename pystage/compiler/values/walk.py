@@ -17,16 +17,16 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 from ..hlo.ir import Value
 from .gated import Gated
 from .lattice import Abstract, Ref
-from .node import CELL, Node
+from .node import CELL, TreeNode
 from .views import View
 
-N = TypeVar("N", bound=Node)
+N = TypeVar("N", bound=TreeNode)
 
 Children = Sequence[Any]
 """What stands in a node: nodes, values of the program, numbers of cells."""
 
 
-def children(x: Node) -> Children:
+def children(x: TreeNode) -> Children:
     """The nodes, program values and numbers of cells in the fields of `x`, in order."""
     return LAYOUTS[type(x)].children(x)
 
@@ -47,18 +47,18 @@ def map_children(x: N, change: Callable[[Any], Any]) -> N:
     return made
 
 
-def keys(x: Node) -> list[Any]:
+def keys(x: TreeNode) -> list[Any]:
     """Where each child stands in its field: its index or its key; the name of the field for one that is alone there."""
     parts = LAYOUTS[type(x)].parts
     return [key for part in parts for key in part.shape.keys(part.get(x), part.name)]
 
 
-def inner(x: Node) -> list[Abstract]:
+def inner(x: TreeNode) -> list[Abstract]:
     """The abstract values among the children."""
     return [child for child in children(x) if isinstance(child, Abstract)]
 
 
-def head(x: Node) -> tuple[Any, ...]:
+def head(x: TreeNode) -> tuple[Any, ...]:
     """What `x` is apart from its class and children: its data, how many children its fields have, and under which keys."""
     return LAYOUTS[type(x)].head(x)
 
@@ -110,7 +110,7 @@ class _One:
         return (name,)
 
     def head(self, part: Any) -> Any:
-        return Node
+        return TreeNode
 
     def beside(self, part: Any, other: Any) -> Children:
         return (other,)
@@ -121,7 +121,7 @@ class _Perhaps:
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
-        self._classes = classes = (int,) if kind == "cell" else (Node, Value)
+        self._classes = classes = (int,) if kind == "cell" else (TreeNode, Value)
         change = _CHANGES[kind]
         self.mapped: _Change = lambda m, x: change(m, x) if isinstance(x, classes) else x
 
@@ -132,7 +132,7 @@ class _Perhaps:
         return (name,) if isinstance(part, self._classes) else ()
 
     def head(self, part: Any) -> Any:
-        return Node if isinstance(part, self._classes) else part
+        return TreeNode if isinstance(part, self._classes) else part
 
     def beside(self, part: Any, other: Any) -> Children:
         return (other,) if isinstance(part, self._classes) else ()
@@ -216,7 +216,7 @@ def _kind_of(hint: Any) -> str | None:
         return "cell"
     if not isinstance(hint, type):
         return None
-    return "value" if issubclass(hint, Value) else "node" if issubclass(hint, Node) else None
+    return "value" if issubclass(hint, Value) else "node" if issubclass(hint, TreeNode) else None
 
 
 def _shape_of(hint: Any) -> _Shape | None:
@@ -246,7 +246,7 @@ def _shape_of(hint: Any) -> _Shape | None:
     return None
 
 
-class _Part:
+class _ChildField:
     """A field that may have children: its name, its position among all fields, how to get it, and its shape."""
 
     __slots__ = ("get", "name", "position", "shape", "weak")
@@ -262,7 +262,7 @@ class _Part:
 # ---------------------------------------------------------------- classes
 
 
-class Layout:
+class NodeFields:
     """Where the children of the nodes of a class are.
 
     `children(x)` gives them, `referred(x)` those that are not weak, `head(x)` the rest, and `mapped(m, x)` the node of
@@ -271,9 +271,9 @@ class Layout:
 
     __slots__ = ("children", "head", "mapped", "parts", "referred")
 
-    def __init__(self, cls: type[Node]) -> None:
+    def __init__(self, cls: type[TreeNode]) -> None:
         hints = typing.get_type_hints(cls, include_extras=True)
-        self.parts: list[_Part] = []
+        self.parts: list[_ChildField] = []
         data: list[str] = []
         for position, (name, field) in enumerate(cls.__dataclass_fields__.items()):
             if "note" in field.metadata:
@@ -282,14 +282,14 @@ class Layout:
             if shape is None:
                 data.append(name)
             else:
-                self.parts.append(_Part(name, position, shape, "weak" in field.metadata))
+                self.parts.append(_ChildField(name, position, shape, "weak" in field.metadata))
         self.children = _children_of(self.parts)
         self.referred = _children_of([part for part in self.parts if not part.weak])
         self.head = _head_of(data, self.parts)
         self.mapped = _mapped_of(cls, self.parts)
 
 
-def _children_of(parts: list[_Part]) -> Callable[[Any], Children]:
+def _children_of(parts: list[_ChildField]) -> Callable[[Any], Children]:
     if not parts:
         return lambda x: ()
     get, shape = parts[0].get, parts[0].shape
@@ -308,7 +308,7 @@ def _children_of(parts: list[_Part]) -> Callable[[Any], Children]:
     return children
 
 
-def _head_of(data: list[str], parts: list[_Part]) -> Callable[[Any], tuple[Any, ...]]:
+def _head_of(data: list[str], parts: list[_ChildField]) -> Callable[[Any], tuple[Any, ...]]:
     getters = [operator.attrgetter(name) for name in data]
     getters += [_outline_of(part) for part in parts if not isinstance(part.shape, _One)]
     if len(getters) == 1:
@@ -317,12 +317,12 @@ def _head_of(data: list[str], parts: list[_Part]) -> Callable[[Any], tuple[Any, 
     return lambda x: tuple([get(x) for get in getters])
 
 
-def _outline_of(part: _Part) -> Any:
+def _outline_of(part: _ChildField) -> Any:
     get, outline = part.get, part.shape.head
     return lambda x: outline(get(x))
 
 
-def _mapped_of(cls: type[Node], parts: list[_Part]) -> _Change:
+def _mapped_of(cls: type[TreeNode], parts: list[_ChildField]) -> _Change:
     if not parts:
         return lambda m, x: x
     names = list(cls.__dataclass_fields__)
@@ -353,29 +353,29 @@ def _mapped_of(cls: type[Node], parts: list[_Part]) -> _Change:
     return one if len(parts) == 1 else some
 
 
-class _Layouts(dict[type, Layout]):
+class _NodeFieldsByClass(dict[type, NodeFields]):
     """The layout of each class, made when it is first asked for."""
 
-    def __missing__(self, cls: type) -> Layout:
-        layout = self[cls] = Layout(cls)
+    def __missing__(self, cls: type) -> NodeFields:
+        layout = self[cls] = NodeFields(cls)
         return layout
 
 
-LAYOUTS = _Layouts()
+LAYOUTS = _NodeFieldsByClass()
 
 
 # ---------------------------------------------------------------- walks over all that is inside
 
 
-def nodes(x: Node) -> Iterator[Node]:
+def nodes(x: TreeNode) -> Iterator[TreeNode]:
     """`x` and all nodes inside, those first that stand first; not what the cells hold that it refers to."""
     yield x
     for child in LAYOUTS[type(x)].children(x):
-        if isinstance(child, Node):
+        if isinstance(child, TreeNode):
             yield from nodes(child)
 
 
-def values_of(x: Node) -> list[Value]:
+def values_of(x: TreeNode) -> list[Value]:
     """Every program value inside, in a fixed order, as often as it is there."""
     found: list[Value] = []
     _collect_values(LAYOUTS[type(x)].children(x), found)
@@ -386,13 +386,13 @@ def _collect_values(given: Children, found: list[Value]) -> None:
     for child in given:
         if isinstance(child, Value):
             found.append(child)
-        elif isinstance(child, Node):
+        elif isinstance(child, TreeNode):
             inner = LAYOUTS[type(child)].children(child)
             if inner:
                 _collect_values(inner, found)
 
 
-def cells_of(x: Node) -> list[int]:
+def cells_of(x: TreeNode) -> list[int]:
     """Every cell that `x` refers to directly, in a fixed order; sources of a merged cell do not count.
 
     What the caller sees where the program has raised is no reference either.
@@ -404,7 +404,7 @@ def cells_of(x: Node) -> list[int]:
 
 def _collect_cells(given: Children, found: list[int]) -> None:
     for child in given:
-        if isinstance(child, Node):
+        if isinstance(child, TreeNode):
             inner = LAYOUTS[type(child)].referred(child)
             if inner:
                 _collect_cells(inner, found)
@@ -412,13 +412,13 @@ def _collect_cells(given: Children, found: list[int]) -> None:
             found.append(child)
 
 
-def paths_to(x: Node, cell: int) -> set[tuple[View, ...]]:
+def paths_to(x: TreeNode, cell: int) -> set[tuple[View, ...]]:
     """The paths by which `x` refers to an array directly."""
     if isinstance(x, Ref):
         return {x.path} if x.cell == cell else set()
     found: set[tuple[View, ...]] = set()
     for child in LAYOUTS[type(x)].referred(x):
-        if isinstance(child, Node):
+        if isinstance(child, TreeNode):
             found |= paths_to(child, cell)
         elif child == cell:
             found.add(())

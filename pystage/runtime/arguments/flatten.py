@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 import jax
 
 from ...compiler.diagnostics.codes_runtime import (
+    ArgumentTooLarge,
     CyclicArgument,
-    IntegerTooLarge,
     NestedTooDeeply,
     UnsupportedArgument,
     UnsupportedElements,
@@ -22,7 +22,7 @@ from ...compiler.diagnostics.codes_runtime import (
 from ...compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ...compiler.diagnostics.span import Span
 from ...compiler.hlo.types import ArrayType
-from ...compiler.values.boundary import Form, Leaf, Spec, Static, Structure
+from ...compiler.values.boundary import Form, LeafSpec, Spec, StaticSpec, StructureSpec
 from .classification import Kind, Opener, Rule, dtype_problem, rule_of
 from .inputs import TypeKey, is_key, key_data_type, type_key
 
@@ -164,7 +164,7 @@ class Description:
         if not isinstance(rule, Kind):
             return self._structure(value, path, rule)
         if rule is Kind.STATIC:
-            return Static(value)
+            return StaticSpec(value)
         if rule is Kind.UNSUPPORTED or (rule is Kind.ABSTRACT and self._abstract is None):
             self._fail(UnsupportedArgument(span=self._span, path=path, kind=_kind(value)))
         return self._leaf(value, path, rule)
@@ -188,16 +188,16 @@ class Description:
         except RecursionError:
             self._fail(NestedTooDeeply(span=self._span, path=path[:60], depth=len(self._open)))
         self._open.remove(id(value))
-        return Structure(type(value), steps, children, identity)
+        return StructureSpec(type(value), steps, children, identity)
 
-    def _leaf(self, value: Any, path: str, kind: Kind) -> Leaf:
+    def _leaf(self, value: Any, path: str, kind: Kind) -> LeafSpec:
         index = len(self.leaves)
         self.leaves.append(value)
         self.paths.append(path)
         if kind is Kind.NDARRAY:
             index = self._arrays.setdefault(id(value), index)
         if kind is Kind.NUMBER and isinstance(value, int) and value not in INT64:
-            self._fail(IntegerTooLarge(span=self._span, path=path, value=f"{value:#x}"[:20] + "…"))
+            self._fail(ArgumentTooLarge(span=self._span, path=path, value=f"{value:#x}"[:20] + "…"))
         if kind is Kind.ABSTRACT:
             assert self._abstract is not None
             value, form = self._abstract(value)
@@ -208,13 +208,15 @@ class Description:
         shape, dtype, weak = key
         if dtype not in self._staged:
             if is_key(dtype):
-                return Leaf(index, key_data_type(shape, dtype), form, False, str(jax.random.key_impl(value)))
+                return LeafSpec(
+                    index, key_data_type(shape, dtype), form, False, str(jax.random.key_impl(value))
+                )
             problem = dtype_problem(dtype)
             if problem is not None:
                 self._fail(UnsupportedElements(span=self._span, path=path, problem=problem))
             self._staged.add(dtype)
         writable = kind is not Kind.NDARRAY or bool(value.flags.writeable)
-        return Leaf(index, ArrayType(dtype, shape), form, weak, writable=writable)
+        return LeafSpec(index, ArrayType(dtype, shape), form, weak, writable=writable)
 
 
 def _kind(value: Any) -> str:

@@ -22,7 +22,7 @@ from ...compiler.diagnostics.diagnostic import DiagnosticError
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
 from ...compiler.pipeline import Infer, Request, Staged
-from ...compiler.values.boundary import Form, Guard, GuardKind, HiddenInput, Leaf, Spec, Structure
+from ...compiler.values.boundary import Form, Guard, GuardKind, HiddenInput, LeafSpec, Spec, StructureSpec
 from ...compiler.values.demand import no_value
 from ..arguments.abstract import abstract_form
 from ..arguments.classification import Kind
@@ -581,8 +581,8 @@ class Dispatcher:
 
 
 def _collect_forms(spec: Spec, forms: dict[int, Form]) -> None:
-    if isinstance(spec, Leaf):
+    if isinstance(spec, LeafSpec):
         forms[spec.index] = spec.form
-    elif isinstance(spec, Structure):
+    elif isinstance(spec, StructureSpec):
         for child in spec.children:
             _collect_forms(child, forms)

@@ -22,7 +22,7 @@ from ...compiler.hlo.types import ArrayType
 from ...compiler.hlo.walk import kinds, work
 from ...compiler.ops import While
 from ...compiler.pipeline import Infer, Request, Staged, build
-from ...compiler.values.boundary import Form, Leaf, Spec, Structure
+from ...compiler.values.boundary import Form, LeafSpec, Spec, StructureSpec
 from ...compiler.values.demand import no_value
 from ...deferred import deferred
 from ..arguments.classification import dtype_problem
@@ -52,9 +52,9 @@ _bind = deferred("pystage.runtime.executables.primitive", "bind")
 
 def retype(spec: Spec, types: Sequence[TypeKey]) -> Spec:
     """The same structure with leaves of these types."""
-    if isinstance(spec, Structure):
+    if isinstance(spec, StructureSpec):
         return replace(spec, children=tuple([retype(child, types) for child in spec.children]))
-    if isinstance(spec, Leaf):
+    if isinstance(spec, LeafSpec):
         shape, dtype, weak = types[spec.index]
         type = key_data_type(shape, dtype) if is_key(dtype) else ArrayType(dtype, shape)
         return replace(spec, type=type, weak=weak)

@@ -18,15 +18,15 @@ import numpy as np
 
 from ...compiler.values.boundary import (
     Argument,
+    CallableMember,
     CellVariable,
     Form,
     Global,
     Guard,
     GuardKind,
     HiddenInput,
-    Owned,
     Path,
-    Step,
+    PathStep,
 )
 from ...compiler.values.lattice import same_constant
 from ..arguments.classification import slots_of
@@ -89,9 +89,9 @@ class Writer:
         """An expression that gives the object at `path`, or raises where there is none."""
         text = self._root(path)
         for step, key in path.steps:
-            if step is Step.ITEM:
+            if step is PathStep.ITEM:
                 text += f"[{key!r}]" if type(key) in (int, str) else f"[{self.name(key)}]"
-            elif step is Step.MEMBER:
+            elif step is PathStep.MEMBER:
                 text += f".__dict__[{key!r}]"
             elif key.isidentifier():
                 text += f".{key}"
@@ -111,7 +111,7 @@ class Writer:
                 return f"({variables}[{name!r}] if {name!r} in {variables} else builtin[{name!r}])"
             case CellVariable(cell=cell):
                 return f"{self.name(cell)}.cell_contents"
-            case Owned(value=value):
+            case CallableMember(value=value):
                 return self.name(value)
 
     def function(self, source: str, name: str) -> Any:
@@ -121,9 +121,9 @@ class Writer:
         return scope[name]
 
 
-def _is_absent(parent: Any, step: Step, key: Any) -> bool:
+def _is_absent(parent: Any, step: PathStep, key: Any) -> bool:
     """True if nothing stands at this step from `parent`; an attribute counts if the object itself has it."""
-    if step is Step.ATTRIBUTE:
+    if step is PathStep.ATTRIBUTE:
         if isinstance(parent, type | types.ModuleType):
             return key not in vars(parent)
         return key not in instance_fields(parent)

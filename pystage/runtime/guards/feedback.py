@@ -13,14 +13,14 @@ from typing import Any, TypeGuard
 
 from ...compiler.pipeline import Request, Staged
 from ...compiler.values.boundary import (
-    Container,
+    ConstantTemplate,
+    ContainerTemplate,
     Demand,
     Guard,
     GuardKind,
     HiddenInput,
-    Known,
     Mutation,
-    Output,
+    OutputTemplate,
     Path,
     PathKey,
     Program,
@@ -100,12 +100,12 @@ def _stores(mutation: Mutation) -> Iterator[tuple[Path, Template]]:
             yield target, value
         case Write.ATTRIBUTE:
             yield target.attribute(mutation.key), value
-        case Write.LIST | Write.DICT if isinstance(value, Container):
+        case Write.LIST | Write.DICT if isinstance(value, ContainerTemplate):
             for key, child in zip(value.keys, value.children, strict=True):
                 yield target.item(key), child
 
 
 def _differs(value: Template, expected: int) -> bool:
-    if isinstance(value, Known):
+    if isinstance(value, ConstantTemplate):
         return type(value.value) is int and value.value != expected
-    return isinstance(value, Output) and value.scalar is int
+    return isinstance(value, OutputTemplate) and value.scalar is int

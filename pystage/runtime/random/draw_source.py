@@ -14,7 +14,7 @@ import numpy as np
 
 from ...compiler.hlo.types import ArrayType
 from ...compiler.ops.host.draw import Action, Operand
-from ...compiler.values.boundary import Perform, Repeat, Slot, Taken
+from ...compiler.values.boundary import GeneratorSlot, Perform, Repeat, Taken
 
 Take = Callable[[Any, list[Any], Sequence[Any]], list[Any]]
 
@@ -128,7 +128,7 @@ class _Writer:
 
     def _method(self, step: Perform, name: str) -> str:
         receiver = step.operands[step.action.args[0].index]
-        assert isinstance(receiver, Slot)
+        assert isinstance(receiver, GeneratorSlot)
         if receiver.number in self._made:
             return f"o[{receiver.number}].{name}"
         return self._methods.setdefault((receiver.number, name), f"m{len(self._methods)}")
@@ -137,7 +137,11 @@ class _Writer:
         if not isinstance(given, Operand):
             return self._name(given)
         operand = step.operands[given.index]
-        return f"o[{operand.number}]" if isinstance(operand, Slot) else f"t[{self._taken.index(operand)}]"
+        return (
+            f"o[{operand.number}]"
+            if isinstance(operand, GeneratorSlot)
+            else f"t[{self._taken.index(operand)}]"
+        )
 
 
 def _batch(step: Repeat) -> tuple[list[Perform], tuple[int, ...]] | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
 from ...compiler.pipeline import Staged
-from ...compiler.values.boundary import GuardKind, Leaf, Spec, Static, Structure
+from ...compiler.values.boundary import GuardKind, LeafSpec, Spec, StaticSpec, StructureSpec
 from .messages import Topic, is_heard, tell
 
 _MOST = 200
@@ -192,15 +192,15 @@ def _changes(before: Known, now: Known) -> tuple[Change, ...]:
 
 def _changes_of(path: str, old: Spec, new: Spec) -> Sequence[Change]:
     match old, new:
-        case Leaf(), Leaf():
+        case LeafSpec(), LeafSpec():
             return (
                 []
                 if (old.type, old.form) == (new.type, new.form)
                 else [Change(path, _shown(old), _shown(new))]
             )
-        case Static(), Static():
+        case StaticSpec(), StaticSpec():
             return [] if _is_same(old.value, new.value) else [Change(path, _shown(old), _shown(new))]
-        case Structure(), Structure() if old.cls is new.cls and old.keys == new.keys:
+        case StructureSpec(), StructureSpec() if old.cls is new.cls and old.keys == new.keys:
             children = zip(old.keys, old.children, new.children, strict=True)
             access = "[{!r}]" if issubclass(old.cls, (tuple, list, dict)) else ".{}"
             return [c for key, a, b in children for c in _changes_of(path + access.format(key), a, b)]
@@ -227,10 +227,10 @@ def shown_value(value: object) -> str:
 
 def _shown(spec: Spec) -> str:
     match spec:
-        case Leaf():
+        case LeafSpec():
             return f"{spec.type} ({spec.form.value})"
-        case Static(value=value):
+        case StaticSpec(value=value):
             return shown_value(value)
-        case Structure():
+        case StructureSpec():
             return f"{spec.cls.__name__} of {len(spec.keys)}"
     raise AssertionError(type(spec).__name__)

@@ -18,7 +18,7 @@ import numpy as np
 from ...compiler.diagnostics.span import Span
 from ...compiler.diagnostics.traceback import shows_all_frames
 from ...compiler.policy import is_own_file
-from ...compiler.values.boundary import Failure, Form, Output
+from ...compiler.values.boundary import Failure, Form, OutputTemplate
 from ...compiler.values.remade import Evaluate, chain, origin, remade
 from ..outcomes import Raised
 
@@ -78,7 +78,7 @@ def raise_from_host(failure: Failure, values: Sequence[Any], evaluate: Evaluate)
     each element of the batch.
     """
     names = list(failure.payload)
-    here = Failure(Output(0, Form.PYTHON), failure.find, {name: i for i, name in enumerate(names, 1)})
+    here = Failure(OutputTemplate(0, Form.PYTHON), failure.find, {name: i for i, name in enumerate(names, 1)})
 
     def raise_here(code: Any, *payload: Any) -> None:
         if code:

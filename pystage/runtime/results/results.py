@@ -25,27 +25,36 @@ from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
 from ...compiler.values import views
 from ...compiler.values.boundary import (
-    Absent,
+    AbsentTemplate,
     Box,
+    CallTemplate,
     CellVariable,
-    Choice,
-    Container,
+    ChoiceTemplate,
+    ConstantTemplate,
+    ContainerTemplate,
     Form,
-    Generator,
+    GeneratorTemplate,
     Global,
-    Known,
-    Made,
     Mutation,
-    Output,
+    OutputTemplate,
+    PathTemplate,
     Program,
-    Same,
     Template,
-    View,
     ViewStep,
+    ViewTemplate,
     Write,
 )
-from ...compiler.values.node import Node
-from ...compiler.values.views import Diagonal, Flipped, Part, Permuted, Repeated, Reshaped, Strided, Window
+from ...compiler.values.node import TreeNode
+from ...compiler.values.views import (
+    Diagonal,
+    Flipped,
+    Permuted,
+    RealOrImaginary,
+    Repeated,
+    Reshaped,
+    Strided,
+    Window,
+)
 from ...compiler.values.walk import children
 from ..arguments.signature import Signature
 from ..guards.environment import resolve
@@ -103,7 +112,7 @@ class Plan:
         self._signature = signature
         self._traced = traced
         self._types = program.function.result_types
-        found: list[Output] = []
+        found: list[OutputTemplate] = []
         views: set[int] = set()
         for template in _templates(program):
             _collect_outputs(template, found, views)
@@ -127,7 +136,7 @@ class Plan:
         """How the result is made of the program's one array, where nothing else is to be done."""
         if not (acts or traced) and self._reads:
             only = program.result.base if _is_whole(program.result) else program.result
-            if isinstance(only, Output) and not only.key_impl:
+            if isinstance(only, OutputTemplate) and not only.key_impl:
                 convert = self._conversion(only)
                 self.single = Single((only.form, only.scalar, convert is adopted), convert)
         self.direct = not acts and _is_direct(program.result, set())
@@ -211,32 +220,32 @@ class Plan:
 
     def _make(self, template: Template) -> Make:
         match template:
-            case Known(value=value):
+            case ConstantTemplate(value=value):
                 return (lambda run: set(value)) if type(value) is set else (lambda run: value)
-            case Same(path=path):
+            case PathTemplate(path=path):
                 follow = resolve(path, self._signature)
                 return lambda run: follow(run.args, run.kwargs)
-            case Output():
+            case OutputTemplate():
                 return self._output(template)
-            case View():
+            case ViewTemplate():
                 return self._once(~template.identity, self._view(template))
-            case Generator(number=Output(index=number)):
+            case GeneratorTemplate(number=OutputTemplate(index=number)):
                 return lambda run: run.generator(int(run.values[number]))
-            case Choice():
+            case ChoiceTemplate():
                 return self._choice(template)
-            case Absent():
+            case AbsentTemplate():
                 return lambda run: template
-            case Made(function=function, args=args, kwargs=kwargs, identity=identity):
+            case CallTemplate(function=function, args=args, kwargs=kwargs, identity=identity):
                 parts = [self._make(a) for a in args]
                 named = [(name, self._make(a)) for name, a in kwargs]
                 return self._once(
                     identity or id(template),
                     lambda run: function(*[p(run) for p in parts], **{n: m(run) for n, m in named}),
                 )
-            case Container():
+            case ContainerTemplate():
                 return self._container(template)
 
-    def _choice(self, choice: Choice) -> Make:
+    def _choice(self, choice: ChoiceTemplate) -> Make:
         pick, makes = choice.selector.index, [self._make(option) for option in choice.options]
         number = None if choice.number is None else self._output(choice.number)
 
@@ -251,14 +260,14 @@ class Plan:
 
         return traced if self._traced else lambda run: makes[int(run.values[pick])](run)
 
-    def _output(self, output: Output) -> Make:
+    def _output(self, output: OutputTemplate) -> Make:
         index = output.index
         if self._traced or output.form is Form.JAX:
             return lambda run: run.values[index]
         convert = self._conversion(output)
         return lambda run: convert(run.values[index])
 
-    def _conversion(self, output: Output) -> Callable[[Any], Any]:
+    def _conversion(self, output: OutputTemplate) -> Callable[[Any], Any]:
         """What makes the object of the result's array, for results in host memory."""
         if output.form is Form.NDARRAY:
             type = self._types[output.index]
@@ -271,7 +280,7 @@ class Plan:
         assert scalar is not None
         return lambda value: scalar(np.asarray(value).item())
 
-    def _view(self, view: View) -> Make:
+    def _view(self, view: ViewTemplate) -> Make:
         base = self._make(view.base)
         steps = [view_step(step) for step in view.steps]
 
@@ -291,7 +300,7 @@ class Plan:
 
         return once
 
-    def _container(self, template: Container) -> Make:
+    def _container(self, template: ContainerTemplate) -> Make:
         cls, keys, identity = template.cls, template.keys, template.identity
         children = [self._make(child) for child in template.children]
         if cls is list or cls in _DICTS or not issubclass(cls, tuple | slice | range | types.MethodType):
@@ -307,7 +316,7 @@ class Plan:
     def _mutation(self, mutation: Mutation) -> Prepare:
         """A function that finds target and value of a mutation, as they are before any, and gives what does it."""
         kind, key, root = mutation.kind, mutation.key, mutation.target.root
-        if kind is Write.ARRAY and isinstance(mutation.value, Output):
+        if kind is Write.ARRAY and isinstance(mutation.value, OutputTemplate):
             index = mutation.value.index
             value: Make = lambda run: np.asarray(run.values[index])  # noqa: E731
         else:
@@ -357,7 +366,7 @@ def _write_array(target: Any, key: Any, value: Any) -> None:
 
 
 def _write_attribute(target: Any, key: Any, value: Any) -> None:
-    if isinstance(value, Absent):
+    if isinstance(value, AbsentTemplate):
         with contextlib.suppress(AttributeError):  # which some paths may not have set at all
             object.__delattr__(target, key)
     elif isinstance(target, type):
@@ -367,12 +376,12 @@ def _write_attribute(target: Any, key: Any, value: Any) -> None:
 
 
 def _write_global(namespace: dict[str, Any], key: str, value: Any) -> None:
-    if not isinstance(value, Absent):
+    if not isinstance(value, AbsentTemplate):
         namespace[key] = value
 
 
 def _write_cell(cell: Any, value: Any) -> None:
-    if not isinstance(value, Absent):
+    if not isinstance(value, AbsentTemplate):
         cell.cell_contents = value
 
 
@@ -417,7 +426,7 @@ def view_maker(view: views.View) -> Callable[[Any], Any]:
             return lambda array: array.transpose(permutation)
         case Reshaped(new_shape):
             return lambda array: array.reshape(new_shape)
-        case Part(imaginary):
+        case RealOrImaginary(imaginary):
             return lambda array: array.imag if imaginary else array.real
         case Diagonal(offset, frozen=True):
             return lambda array: array.diagonal(offset, -2, -1)
@@ -430,7 +439,7 @@ def view_maker(view: views.View) -> Callable[[Any], Any]:
 
 def _box(box: Box, array: Any, run: Run) -> Any:
     """The box, moved inside as the program moves it."""
-    at = [run.values[s.index] if isinstance(s, Output) else s for s in box.starts]
+    at = [run.values[s.index] if isinstance(s, OutputTemplate) else s for s in box.starts]
     if isinstance(array, jax.Array):
         return jax.lax.dynamic_slice(array, at, box.sizes)
     first = [max(0, min(int(s), n - size)) for s, n, size in zip(at, array.shape, box.sizes)]
@@ -451,34 +460,34 @@ def _templates(program: Program) -> list[Template]:
     return [program.result, *[m.value for m in program.mutations]]
 
 
-def _collect_outputs(template: Node, found: list[Output], views: set[int]) -> None:
-    """Adds every `Output` in the template; those under one view, wherever it occurs, once."""
-    if isinstance(template, View):
+def _collect_outputs(template: TreeNode, found: list[OutputTemplate], views: set[int]) -> None:
+    """Adds every `OutputTemplate` in the template; those under one view, wherever it occurs, once."""
+    if isinstance(template, ViewTemplate):
         if template.identity in views:
             return
         views.add(template.identity)
-    if isinstance(template, Output):
+    if isinstance(template, OutputTemplate):
         found.append(template)
     for inner in children(template):
         _collect_outputs(inner, found, views)
 
 
-def _is_whole(template: Template) -> TypeGuard[View]:
+def _is_whole(template: Template) -> TypeGuard[ViewTemplate]:
     """True for a view of all of an array as it is: how inference names a new ndarray."""
-    return isinstance(template, View) and not template.steps
+    return isinstance(template, ViewTemplate) and not template.steps
 
 
 def _is_direct(template: Template, seen: set[tuple[type, int]]) -> bool:
     """True if the template is made of `jax.Array`s, tuples and lists, none of which occurs twice."""
     match template:
-        case Known(value=None):
+        case ConstantTemplate(value=None):
             return True
-        case Output(form=Form.JAX, index=number) | Container(identity=number):
+        case OutputTemplate(form=Form.JAX, index=number) | ContainerTemplate(identity=number):
             key = (type(template), number)
             if key in seen:
                 return False
             seen.add(key)
-            if isinstance(template, Output):
+            if isinstance(template, OutputTemplate):
                 return True
             return template.cls in (tuple, list) and all(_is_direct(c, seen) for c in template.children)
     return False

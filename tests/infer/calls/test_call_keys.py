@@ -25,8 +25,8 @@ from pystage.compiler.values.lattice import (
     Const,
     DictCell,
     IteratorCell,
-    Kind,
     ListCell,
+    NumberKind,
     ObjectCell,
     Ref,
     SetCell,
@@ -152,7 +152,9 @@ DIFFERENT: list[Abstract] = [
     Gated((Const("a"), number()), (program(BOOL),), REASON),
     *[
         GatedNumber(program(), Form.SCALAR, kinds=kinds, tags=(program(BOOL),), whole=whole)
-        for kinds in [(Kind(INT64, Form.PYTHON), Kind(FLOAT64, form)) for form in (Form.PYTHON, Form.SCALAR)]
+        for kinds in [
+            (NumberKind(INT64, Form.PYTHON), NumberKind(FLOAT64, form)) for form in (Form.PYTHON, Form.SCALAR)
+        ]
         for whole in (None, program(INT64))
     ],
     *[Ref(cell) for cell in range(1, 8)],

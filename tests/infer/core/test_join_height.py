@@ -12,11 +12,11 @@ from pystage.compiler.hlo.types import ArrayType
 from pystage.compiler.infer.core.join import Join
 from pystage.compiler.infer.core.same import same_template
 from pystage.compiler.values.boundary import Form
-from pystage.compiler.values.lattice import Abstract, Array, Const, Kind, Tuple
+from pystage.compiler.values.lattice import Abstract, Array, Const, NumberKind, Tuple
 from pystage.compiler.values.state import MISSING, State
 
 KINDS = [
-    Kind(np.dtype(dtype), form, weak)
+    NumberKind(np.dtype(dtype), form, weak)
     for dtype in (np.bool_, np.int32, np.int64, np.float32, np.float64)
     for form, weak in ((Form.PYTHON, False), (Form.SCALAR, False), (Form.JAX, False), (Form.JAX, True))
 ]

@@ -33,8 +33,8 @@ from pystage.compiler.values.lattice import (
     Cell,
     Const,
     ErrorCell,
-    Kind,
     ListCell,
+    NumberKind,
     Ref,
     Text,
     Tuple,
@@ -188,7 +188,7 @@ def test_what_is_none_or_not_assigned_says_so() -> None:
 
 
 def test_a_number_of_several_kinds_is_told_apart() -> None:
-    kinds = Kind(INT64, Form.PYTHON), Kind(FLOAT64, Form.PYTHON)
+    kinds = NumberKind(INT64, Form.PYTHON), NumberKind(FLOAT64, Form.PYTHON)
     placeholder, tag, whole = (
         Placeholder(ArrayType(FLOAT64)),
         Placeholder(ArrayType(BOOL)),

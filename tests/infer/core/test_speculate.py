@@ -15,13 +15,13 @@ from pystage.compiler.diagnostics.diagnostic import DiagnosticError
 from pystage.compiler.diagnostics.span import Span
 from pystage.compiler.hlo.ir import Region, Value
 from pystage.compiler.hlo.types import BOOL, INT64, ArrayType
-from pystage.compiler.infer.core.frame import Frame, Scope
+from pystage.compiler.infer.core.frame import CalleeScope, Frame
 from pystage.compiler.infer.core.loop import Active
 from pystage.compiler.infer.core.speculate import commit_unless, speculate
 from pystage.compiler.infer.exceptions.raises import TryBody
 from pystage.compiler.infer.interpreter import Interpreter
 from pystage.compiler.ops import Add, Compare, Constant
-from pystage.compiler.speculation import Balanced, Current, Declared, Fixed, Forked, Grows, Journaled, Part
+from pystage.compiler.speculation import Balanced, Current, Declared, Fixed, Forked, Grows, Journaled, Nested
 from pystage.compiler.values.lattice import NONE, Const, ListCell, Ref
 from pystage.compiler.values.state import ERROR
 
@@ -58,7 +58,7 @@ def frame() -> Frame:
 
 
 SOME = frame()
-ALONE = [frame(), Scope(Region(), [], 0), TryBody(0, set()), Active(0, {}, {})]
+ALONE = [frame(), CalleeScope(Region(), [], 0), TryBody(0, set()), Active(0, {}, {})]
 """What the engine holds one of for each function, loop or `try` that is being inferred."""
 
 
@@ -102,7 +102,7 @@ def tables() -> list[tuple[str, str, Declared]]:
         (type(part).__name__, name, declared)
         for part in parts_of(new_engine())
         for name, declared in type(part).SPECULATION.items()
-        if not isinstance(declared, Part | Fixed | Balanced | Journaled)
+        if not isinstance(declared, Nested | Fixed | Balanced | Journaled)
     ]
 
 

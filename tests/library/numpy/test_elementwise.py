@@ -13,7 +13,7 @@ import pytest
 
 from library.harness import Known, check, check_call, refused
 from pystage.compiler.library.numpy import ufuncs
-from pystage.compiler.library.numpy.elementwise import Elementwise
+from pystage.compiler.library.numpy.elementwise import ElementwiseFunction
 from pystage.compiler.library.registry import known_callables, meaning_of
 
 DTYPES = ["bool", "int8", "uint32", "int64", "float16", "float32", "float64", "complex64"]
@@ -99,7 +99,7 @@ def test_the_lists_are_what_they_should_be() -> None:
     assert len(BINARY) > 30
     assert len(JAX_UNARY) > 35
     assert len(JAX_BINARY) > 20
-    assert isinstance(ufuncs.ADD, Elementwise)
+    assert isinstance(ufuncs.ADD, ElementwiseFunction)
 
 
 @pytest.mark.parametrize("value", [-np.inf, -2.5, -1.5, -0.5, -0.0, 0.0, 0.5, 1.5, 2.5, np.inf, np.nan])

@@ -12,7 +12,7 @@ import pytest
 from library.harness import Known, PlainContext, Raised, check_call
 from pystage.compiler.hlo.types import SHORT_NAMES, DType
 from pystage.compiler.library.rules.promote import (
-    Kind,
+    NumberKind,
     inexact,
     jax_common,
     numeric,
@@ -27,10 +27,10 @@ PYTHON = [(True, "bool"), (1, "int64"), (1.5, "float64"), (1j, "complex128")]
 
 def test_numpy_common_type() -> None:
     for left, right in itertools.product(STAGED, STAGED):
-        kinds = (Kind(left, Form.NDARRAY), Kind(right, Form.SCALAR))
+        kinds = (NumberKind(left, Form.NDARRAY), NumberKind(right, Form.SCALAR))
         assert numpy_common(kinds) == np.result_type(left, right)
     for left, (value, dtype) in itertools.product(STAGED, PYTHON):
-        kinds = (Kind(left, Form.NDARRAY), Kind(np.dtype(dtype), Form.PYTHON))
+        kinds = (NumberKind(left, Form.NDARRAY), NumberKind(np.dtype(dtype), Form.PYTHON))
         assert numpy_common(kinds) == (np.ones(2, left) * value).dtype
 
 
@@ -46,7 +46,7 @@ def test_jax_common_type(x64: bool) -> None:
                 continue
             x, y = jax.ShapeDtypeStruct((), left), jax.ShapeDtypeStruct((), right, weak_type=weak)
             expected = jax.eval_shape(lambda a, b: jnp.where(True, a, b), x, y)
-            kinds = (Kind(left, Form.JAX), Kind(right, Form.JAX, weak))
+            kinds = (NumberKind(left, Form.JAX), NumberKind(right, Form.JAX, weak))
             assert jax_common(ctx, kinds) == (expected.dtype, expected.weak_type), (left, right, weak)
 
 
@@ -62,14 +62,14 @@ def test_jax_function_types() -> None:
 def test_strict_promotion_is_jax_s_error() -> None:
     with jax.numpy_dtype_promotion("strict"):
         ctx = PlainContext()
-        kinds = (Kind(np.dtype(np.int32), Form.JAX), Kind(np.dtype(np.float32), Form.JAX))
+        kinds = (NumberKind(np.dtype(np.int32), Form.JAX), NumberKind(np.dtype(np.float32), Form.JAX))
         with pytest.raises(Raised) as caught:
             jax_common(ctx, kinds)
         assert isinstance(caught.value.exception, jax.dtypes.TypePromotionError)
 
 
 def test_no_loop_for_what_numpy_refuses() -> None:
-    boolean = Kind(np.dtype(np.bool_), Form.NDARRAY)
+    boolean = NumberKind(np.dtype(np.bool_), Form.NDARRAY)
     assert numpy_loop(np.subtract, (boolean, boolean)) is None
     assert numpy_loop(np.add, (boolean, boolean)) is not None
 

@@ -17,14 +17,14 @@ import pystage.compiler.diagnostics.errors as errors
 from pystage.compiler.hlo.types import FLOAT64, ArrayType
 from pystage.compiler.ops import Add, Constant, Multiply, Negate
 from pystage.compiler.values.boundary import (
-    Container,
+    ConstantTemplate,
+    ContainerTemplate,
     Form,
     GuardKind,
-    Known,
-    Same,
-    Static,
-    Step,
-    Structure,
+    PathStep,
+    PathTemplate,
+    StaticSpec,
+    StructureSpec,
     Write,
 )
 from pystage.compiler.values.demand import NeedsConstant
@@ -52,8 +52,10 @@ def test_one_inference_for_each_combination_of_types() -> None:
 def test_static_leaves_are_told_apart_by_value_and_type() -> None:
     def build(s: Sketch) -> Any:
         kind = s.args[1]
-        assert isinstance(kind, Static)
-        return Container(tuple, (0, 1), (s.output(s.doubled(), Form.JAX), Known(kind.value)), 0)
+        assert isinstance(kind, StaticSpec)
+        return ContainerTemplate(
+            tuple, (0, 1), (s.output(s.doubled(), Form.JAX), ConstantTemplate(kind.value)), 0
+        )
 
     f, infer = compiled(lambda x, k: (x + x, k), build)
     x = jnp.ones(2)
@@ -68,8 +70,8 @@ def test_static_leaves_are_told_apart_by_value_and_type() -> None:
 def test_equal_dict_keys_of_different_types_are_different_structures() -> None:
     def build(s: Sketch) -> Any:
         (d,) = s.args
-        assert isinstance(d, Structure)
-        return Container(tuple, (0,), (Known(d.keys), s.output(s.doubled(), Form.JAX)), 0)
+        assert isinstance(d, StructureSpec)
+        return ContainerTemplate(tuple, (0,), (ConstantTemplate(d.keys), s.output(s.doubled(), Form.JAX)), 0)
 
     f, _ = compiled(lambda d: None, build)
     for _ in range(2):
@@ -81,8 +83,8 @@ def test_equal_dict_keys_of_different_types_are_different_structures() -> None:
 def test_the_order_of_a_dict_is_part_of_its_structure() -> None:
     def build(s: Sketch) -> Any:
         (d,) = s.args
-        assert isinstance(d, Structure)
-        return Known(d.keys)
+        assert isinstance(d, StructureSpec)
+        return ConstantTemplate(d.keys)
 
     f, _ = compiled(lambda d: tuple(d), build)
     a, b = jnp.ones(1), jnp.ones(2)
@@ -115,7 +117,7 @@ def test_objects_are_opened_by_their_fields() -> None:
 
     def build(s: Sketch) -> Any:
         (spec,) = s.args
-        assert isinstance(spec, Structure)
+        assert isinstance(spec, StructureSpec)
         seen.append((spec.cls, spec.keys))
         return s.output(s.doubled(min(s.params)), Form.JAX)
 
@@ -138,8 +140,8 @@ def test_objects_are_opened_by_their_fields() -> None:
 def test_a_field_that_comes_or_goes_is_another_structure() -> None:
     def build(s: Sketch) -> Any:
         (spec,) = s.args
-        assert isinstance(spec, Structure)
-        return Known(spec.keys)
+        assert isinstance(spec, StructureSpec)
+        return ConstantTemplate(spec.keys)
 
     f, _ = compiled(lambda o: None, build)
     layer = Layer(jnp.ones(2))
@@ -210,7 +212,7 @@ def test_a_set_that_changes_in_place_fails_its_guard() -> None:
 
     def build(s: Sketch) -> Any:
         s.guard(GuardKind.EQUAL, variable(WORLD, "it"), WORLD["it"])
-        return Known(len(WORLD["it"]))
+        return ConstantTemplate(len(WORLD["it"]))
 
     f, _ = compiled(lambda: len(WORLD["it"]), build)
     assert f() == 2
@@ -224,9 +226,9 @@ def test_absent_means_that_the_object_itself_has_no_such_attribute() -> None:
 
     def build(s: Sketch) -> Any:
         has = "bias" in vars(layer)
-        path = variable(WORLD, "layer", (Step.ATTRIBUTE, "bias"))
+        path = variable(WORLD, "layer", (PathStep.ATTRIBUTE, "bias"))
         s.guard(GuardKind.EQUAL if has else GuardKind.ABSENT, path, layer.bias if has else None)  # type: ignore[attr-defined]
-        return Known(has)
+        return ConstantTemplate(has)
 
     f, infer = compiled(lambda: None, build)
     assert f() is False and f() is False
@@ -243,7 +245,7 @@ def test_a_builtin_is_guarded_against_a_variable_of_its_name() -> None:
     def build(s: Sketch) -> Any:
         found = namespace.get("abs", abs)
         s.guard(GuardKind.IS, variable(namespace, "abs"), found)
-        return Known(found)
+        return ConstantTemplate(found)
 
     f, _ = compiled(lambda: None, build)
     assert f() is abs
@@ -295,7 +297,7 @@ def test_a_constant_that_only_some_types_need() -> None:
         if s.leaves[0].type.rank == 2:
             if 1 not in s.static:
                 raise NeedsConstant(1, None, "an axis")
-            return Known(s.static[1])
+            return ConstantTemplate(s.static[1])
         return s.output(s.doubled(), Form.JAX)
 
     f, _ = compiled(lambda x, n: None, build)
@@ -310,7 +312,7 @@ def test_one_ndarray_twice_is_one_leaf_and_another_program() -> None:
     def build(s: Sketch) -> Any:
         a, b = s.args
         s.store(argument("a"), s.doubled())
-        return Known(a.index == b.index)  # type: ignore[union-attr]
+        return ConstantTemplate(a.index == b.index)  # type: ignore[union-attr]
 
     f, infer = compiled(lambda a, b: None, build)
     x, y = np.ones(2), np.ones(2)
@@ -326,7 +328,7 @@ def test_a_program_that_depends_on_which_lists_are_one() -> None:
     def build(s: Sketch) -> Any:
         a, b = s.args
         s.alias_sensitive = True
-        return Known(a.identity == b.identity)  # type: ignore[union-attr]
+        return ConstantTemplate(a.identity == b.identity)  # type: ignore[union-attr]
 
     f, infer = compiled(lambda a, b: a is b, build)
     x, y = [1.0], [1.0]
@@ -340,7 +342,7 @@ def test_a_program_that_depends_on_which_lists_are_one() -> None:
 def test_memory_that_a_store_would_change_elsewhere_is_refused(overlap: bool) -> None:
     def build(s: Sketch) -> Any:
         s.store(argument("a"), s.doubled())
-        return Known(None)
+        return ConstantTemplate(None)
 
     f, _ = compiled(lambda a, b: None, build)
     base = np.arange(8.0)
@@ -360,7 +362,7 @@ def test_a_stored_argument_that_is_also_captured_is_refused() -> None:
     def build(s: Sketch) -> Any:
         s.read(variable(WORLD, "array"), ArrayType(FLOAT64, (3,)), Form.NDARRAY)
         s.store(argument("a"), s.doubled())
-        return Known(None)
+        return ConstantTemplate(None)
 
     f, _ = compiled(lambda a: None, build)
     f(np.ones(3))
@@ -373,7 +375,7 @@ def test_changing_captures_are_kept_in_bounds_and_reported() -> None:
     def build(s: Sketch) -> Any:
         value = WORLD["n"]
         s.guard(GuardKind.EQUAL, variable(WORLD, "n"), value)
-        return Known(value)
+        return ConstantTemplate(value)
 
     f, infer = compiled(lambda: WORLD["n"], build)
     with warnings.catch_warnings(record=True) as caught:
@@ -393,8 +395,8 @@ def test_changing_captures_are_kept_in_bounds_and_reported() -> None:
 
 def test_jax_settings_are_part_of_the_signature() -> None:
     def build(s: Sketch) -> Any:
-        return Container(
-            tuple, (0, 1), (Known(jax.config.jax_enable_x64), s.output(s.doubled(), Form.JAX)), 0
+        return ContainerTemplate(
+            tuple, (0, 1), (ConstantTemplate(jax.config.jax_enable_x64), s.output(s.doubled(), Form.JAX)), 0
         )
 
     for value in (jnp.ones(2), np.ones(2), 1.0):
@@ -458,10 +460,10 @@ def test_an_error_leaves_nothing_behind() -> None:
 def test_mutated_attributes_are_seen_at_the_next_call() -> None:
     def build(s: Sketch) -> Any:
         (spec,) = s.args
-        assert isinstance(spec, Structure)
+        assert isinstance(spec, StructureSpec)
         new = s.output(s.doubled(), Form.PYTHON)
         s.change(Write.ATTRIBUTE, argument("layer"), "weight", new)
-        return Same(argument("layer", (Step.ATTRIBUTE, "name")))
+        return PathTemplate(argument("layer", (PathStep.ATTRIBUTE, "name")))
 
     f, infer = compiled(lambda layer: None, build)
     layer = Layer(1.0)

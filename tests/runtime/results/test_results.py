@@ -16,17 +16,17 @@ from pystage.compiler.diagnostics.span import Span
 from pystage.compiler.hlo.types import FLOAT64, ArrayType
 from pystage.compiler.ops import Constant
 from pystage.compiler.values.boundary import (
-    Absent,
+    AbsentTemplate,
+    CallTemplate,
     CellVariable,
-    Container,
+    ConstantTemplate,
+    ContainerTemplate,
     Form,
     Global,
-    Known,
-    Made,
     Path,
-    Same,
-    Step,
-    View,
+    PathStep,
+    PathTemplate,
+    ViewTemplate,
     Write,
 )
 from pystage.compiler.values.views import Permuted, Reshaped, Window
@@ -111,7 +111,7 @@ def test_a_large_argument_that_comes_out_unchanged_is_a_copy() -> None:
 def test_one_large_result_in_two_places_is_two_arrays() -> None:
     def build(s: Sketch) -> Any:
         made = s.output(s.doubled(), Form.NDARRAY)
-        return Container(tuple, (0, 1), (made, made), 0)
+        return ContainerTemplate(tuple, (0, 1), (made, made), 0)
 
     f, _ = compiled(lambda x: (x + x, x + x), build)
     a, b = f(np.arange(100_000.0))
@@ -136,10 +136,10 @@ class Frozen:
 def test_containers_and_objects_are_made_without_running_user_code() -> None:
     def build(s: Sketch) -> Any:
         out = s.output(s.doubled(), Form.NDARRAY)
-        shared = Container(list, (0,), (Known("x"),), 1)
-        frozen = Container(Frozen, ("value", "label"), (out, Known("name")), 2)
-        parts = Container(dict, ("b", "a"), (shared, shared), 3)
-        return Container(Pair, ("left", "right"), (frozen, parts), 4)
+        shared = ContainerTemplate(list, (0,), (ConstantTemplate("x"),), 1)
+        frozen = ContainerTemplate(Frozen, ("value", "label"), (out, ConstantTemplate("name")), 2)
+        parts = ContainerTemplate(dict, ("b", "a"), (shared, shared), 3)
+        return ContainerTemplate(Pair, ("left", "right"), (frozen, parts), 4)
 
     f, _ = compiled(lambda x: x, build)
     got = f(np.arange(3.0))
@@ -152,17 +152,17 @@ def test_containers_and_objects_are_made_without_running_user_code() -> None:
 
 
 def test_a_list_may_hold_itself() -> None:
-    itself = Container(list, (), (), 7)
-    f, _ = compiled(lambda x: x, lambda s: Container(list, (0,), (itself,), 7))
+    itself = ContainerTemplate(list, (), (), 7)
+    f, _ = compiled(lambda x: x, lambda s: ContainerTemplate(list, (0,), (itself,), 7))
     got = f(np.arange(3.0))
     assert got[0] is got
 
 
 def test_the_callers_own_objects_come_back_as_themselves() -> None:
     def build(s: Sketch) -> Any:
-        whole = Same(argument("pair"))
-        part = Same(argument("pair", (Step.ITEM, 0)))
-        return Container(tuple, (0, 1), (whole, part), 0)
+        whole = PathTemplate(argument("pair"))
+        part = PathTemplate(argument("pair", (PathStep.ITEM, 0)))
+        return ContainerTemplate(tuple, (0, 1), (whole, part), 0)
 
     f, _ = compiled(lambda pair: (pair, pair[0]), build)
     pair = [np.arange(3.0), 2]
@@ -172,7 +172,9 @@ def test_the_callers_own_objects_come_back_as_themselves() -> None:
 
 def test_views_are_of_the_callers_memory() -> None:
     steps = (Window((1,), (2,)), Reshaped((2, 1)), Permuted((1, 0)))
-    f, _ = compiled(lambda x: x[1:].reshape(2, 1).T, lambda s: View(Same(argument("x")), steps, 0))
+    f, _ = compiled(
+        lambda x: x[1:].reshape(2, 1).T, lambda s: ViewTemplate(PathTemplate(argument("x")), steps, 0)
+    )
     x = np.arange(3.0)
     got = f(x)
     assert got.shape == (1, 2)
@@ -190,10 +192,20 @@ def test_mutations_are_applied_in_order_to_what_stood_there_before() -> None:
     def build(s: Sketch) -> Any:
         value = s.output(s.doubled(s.args[0].children[0].index), Form.PYTHON)  # type: ignore[union-attr]
         s.change(Write.ATTRIBUTE, argument("c"), "count", value)
-        s.change(Write.ATTRIBUTE, argument("c"), "gone", Absent())
-        s.change(Write.LIST, argument("xs"), None, Container(list, (0, 1), (Same(argument("c")), value), 0))
-        s.change(Write.DICT, argument("d"), None, Container(dict, ("b", "a"), (value, Known(1)), 1))
-        return Same(argument("c", (Step.ATTRIBUTE, "count")))
+        s.change(Write.ATTRIBUTE, argument("c"), "gone", AbsentTemplate())
+        s.change(
+            Write.LIST,
+            argument("xs"),
+            None,
+            ContainerTemplate(list, (0, 1), (PathTemplate(argument("c")), value), 0),
+        )
+        s.change(
+            Write.DICT,
+            argument("d"),
+            None,
+            ContainerTemplate(dict, ("b", "a"), (value, ConstantTemplate(1)), 1),
+        )
+        return PathTemplate(argument("c", (PathStep.ATTRIBUTE, "count")))
 
     f, _ = compiled(lambda c, xs, d: None, build)
     counter, xs, d = Counter(), [1, 2, 3], {"a": 0}
@@ -207,7 +219,7 @@ def test_mutations_are_applied_in_order_to_what_stood_there_before() -> None:
 def test_stores_reach_ndarrays_of_any_layout() -> None:
     def build(s: Sketch) -> Any:
         s.store(argument("x"), s.doubled())
-        return Known(None)
+        return ConstantTemplate(None)
 
     f, _ = compiled(lambda x: None, build)
     base = np.arange(12.0).reshape(3, 4)
@@ -225,7 +237,7 @@ def test_globals_and_cells_are_written() -> None:
         value = s.output(s.doubled(), Form.PYTHON)
         s.change(Write.GLOBAL, Path(Global(namespace, "total")), "total", value)
         s.change(Write.CELL, Path(CellVariable(fresh, "n")), None, value)
-        return Known(None)
+        return ConstantTemplate(None)
 
     f, _ = compiled(lambda x: None, build)
     f(2.0)
@@ -245,8 +257,8 @@ def test_exceptions_are_new_each_time_and_end_at_the_users_line(maker: Any, args
 
     def build(s: Sketch) -> Any:
         s.store(argument("x"), s.doubled())
-        s.fail(Made(maker, tuple([Known(a) for a in args])), span)
-        return Known(None)
+        s.fail(CallTemplate(maker, tuple([ConstantTemplate(a) for a in args])), span)
+        return ConstantTemplate(None)
 
     f, _ = compiled(lambda x: None, build)
     x = np.ones(2)
@@ -267,7 +279,7 @@ def test_jax_results_are_asynchronous_jax_arrays_of_the_right_weakness() -> None
     def build(s: Sketch) -> Any:
         strong = s.output(s.doubled(), Form.JAX)
         weak = replace(s.output(s.doubled(), Form.JAX), weak=True)
-        return Container(list, (0, 1), (strong, weak), 0)
+        return ContainerTemplate(list, (0, 1), (strong, weak), 0)
 
     f, _ = compiled(lambda x: [x + x, x + x], build)
     strong, weak = f(jnp.float32(1.0))

@@ -24,7 +24,7 @@ from ...values.lattice import Abstract, Const, Ref, Tuple
 _NOT_THERE = "`where` does not specify an element or elements of `pytree`."
 
 
-class Mark:
+class LeafMark:
     """Stands for a leaf; PS606 for who asks whether it is true, as `where` may know nothing of leaves."""
 
     def __init__(self, span: Span | None) -> None:
@@ -61,7 +61,7 @@ class _Parts:
         self.found.append(part)
         held = self.children(part)
         if held is None:
-            mark = Mark(self.ctx.span)
+            mark = LeafMark(self.ctx.span)
             self.numbers[mark] = number
             return Const(mark)
         children, structure = held
@@ -78,7 +78,7 @@ class _Parts:
     def number(self, value: Abstract) -> int | None:
         """Which part `where` means by a value; None if it is none."""
         match value:
-            case Const(Mark() as mark):
+            case Const(LeafMark() as mark):
                 return self.numbers[mark]
             case Tuple(cls=cls):
                 return self.numbers.get(cls)

@@ -15,7 +15,7 @@ from ...hlo.types import ArrayType
 from ...values.lattice import Alias, ArrayCell, Cell, Ref, through
 from ...values.state import Content
 from ...values.views import View, Window
-from ..core.phi import SELECTOR, START, Chosen, Seen, joined_path, outline
+from ..core.phi import SELECTOR, START, DeferredRead, DeferredSelect, joined_path, outline
 from .merged import OUT_OF_DATE, UNRESOLVED, Mergeable
 
 
@@ -62,7 +62,7 @@ def number_of(tree: AliasTree, of: Callable[[AliasLeaf], int | Value], type: Arr
         return tree.selector
     if all(option is options[0] or option == options[0] for option in options):
         return options[0]
-    return Chosen(type, tree.selector, tuple(options))
+    return DeferredSelect(type, tree.selector, tuple(options))
 
 
 class AliasSet:
@@ -167,4 +167,4 @@ def seen_through(content: Content, path: tuple[View, ...]) -> Mergeable:
     array = cast(ArrayCell, content)
     aliases = tuple([Alias(through(s.ref, path), s.stamp) for s in array.aliases])
     writable = False if any(view.read_only for view in path) else array.writable
-    return ArrayCell(Seen(array.value, path), writable, aliases, array.selector)
+    return ArrayCell(DeferredRead(array.value, path), writable, aliases, array.selector)

@@ -12,11 +12,11 @@ from ...values.lattice import (
     ErrorCell,
     ListCell,
     ObjectCell,
-    PayloadKey,
     Ref,
     Undef,
     Unknown,
 )
+from ...values.remade import PayloadKey
 from ...values.state import Content
 from ...values.views import path_type
 from ..core.phi import Placeholder

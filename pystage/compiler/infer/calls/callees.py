@@ -12,9 +12,9 @@ from ...hlo.ir import Region
 from ...speculation import Balanced, Declarations, Grows
 from ...stage import ir as stage
 from ...values.lattice import Abstract, Slot
-from ..core.frame import Scope
+from ..core.frame import CalleeScope
 from ..exceptions.raises import TryBody
-from .summaries import Known
+from .summaries import SummaryEntry
 
 _NOT_IN_NAMES = re.compile(r"\W")
 
@@ -56,10 +56,10 @@ class Callees:
     )
 
     def __init__(self) -> None:
-        self.summaries: defaultdict[object, Known] = defaultdict(Known)
+        self.summaries: defaultdict[object, SummaryEntry] = defaultdict(SummaryEntry)
         self.of_python: dict[int, tuple[Callee, dict[str, Abstract]]] = {}
         self.own: set[int] = set()
-        self.open: list[Scope] = []
+        self.open: list[CalleeScope] = []
         self.under_jax = 0
         self._names: dict[str, int] = {}
 
@@ -73,9 +73,9 @@ class Callees:
         """The body of the innermost open callee; None in the program itself."""
         return self.open[-1].body if self.open else None
 
-    def enter(self, body: Region, guards: int) -> Scope:
+    def enter(self, body: Region, guards: int) -> CalleeScope:
         """Inferring the function whose body is `body`, inside of so many bodies of `try`, in a `with` block."""
-        return Scope(body, self.open, guards)
+        return CalleeScope(body, self.open, guards)
 
     def note_observed(self, slot: Slot, outside: bool, bodies: Sequence[TryBody]) -> None:
         """Notes for the open callees what they depend on: whether their callers see what `slot` holds after a raise.

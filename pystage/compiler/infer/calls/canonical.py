@@ -14,7 +14,7 @@ from ...hlo.ir import Value
 from ...hlo.types import ArrayType
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Alias, Array, Const, Unknown
-from ...values.node import Node
+from ...values.node import TreeNode
 from ...values.walk import LAYOUTS
 from ..aliases.merged import is_out_of_date, no_alias
 
@@ -70,7 +70,7 @@ class Canonical:
         else:
             self._value(code)
 
-    def _node(self, x: Node) -> None:
+    def _node(self, x: TreeNode) -> None:
         """Adds a node: its class, its head, and its children."""
         cls = type(x)
         rule = _RULES.get(cls)
@@ -87,7 +87,7 @@ class Canonical:
         for child in layout.children(x):
             if isinstance(child, Value):
                 self._value(child)
-            elif isinstance(child, Node):
+            elif isinstance(child, TreeNode):
                 self._node(child)
             else:
                 self._cell(child)

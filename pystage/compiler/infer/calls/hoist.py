@@ -30,9 +30,9 @@ from ...hlo.walk import callees
 from ...ops import Add, Call, Constant, Convert, DynamicSlice, Reshape, While
 from ...ops.host.draw import HANDLE, Action, Draw
 from ...stage import ir as stage
-from ...values.boundary import Draws, Path, Perform, Repeat, Slot, Taken
+from ...values.boundary import Draws, GeneratorSlot, Path, Perform, Repeat, Taken
 from ...values.lattice import Abstract
-from ..core.constants import UNROLL_LIMIT, Origins, SourceLoop
+from ..core.constants import UNROLL_LIMIT, ParameterOrigins, SourceLoop
 from ..core.frame import Restart
 
 INSTEAD = "draw before the branch or loop, or use jax.random with a key"
@@ -111,7 +111,7 @@ class Hoist:
 
     def __init__(
         self,
-        origins: Origins,
+        origins: ParameterOrigins,
         generators: Sequence[tuple[Path, Value]],
         places: dict[Value, Taken],
         timed: bool,
@@ -327,10 +327,10 @@ class Hoist:
             into = self._slots[step.result] if step.action.makes else draws[step.result]
         return Perform(step.action, operands, into, step.span)
 
-    def _operand(self, value: Value, step: _Perform) -> Slot | Taken:
+    def _operand(self, value: Value, step: _Perform) -> GeneratorSlot | Taken:
         found = self._resolved(value)
         if found in self._slots:
-            return Slot(self._slots[found])
+            return GeneratorSlot(self._slots[found])
         if found in self._places:
             return self._places[found]
         why = "which generator it draws from is decided at run time"
@@ -338,7 +338,7 @@ class Hoist:
             why = "it takes a value that the program computes"
         name = step.action.name
         self._problems.append(NotServed(span=step.span, name=name, why=why, instead=INSTEAD))
-        return Slot(0)
+        return GeneratorSlot(0)
 
     def _resolved(self, value: Value) -> Value:
         """The value that `value` always is: through calls that hand it on, and loops that carry it unchanged."""

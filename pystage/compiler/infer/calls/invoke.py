@@ -24,7 +24,7 @@ from ...library.rules.classes import class_name, is_generated
 from ...library.rules.jax import AxisProblem
 from ...library.rules.libraries import raise_axis
 from ...policy import is_closed, is_of_jax, package_of
-from ...values.boundary import Owned, Path
+from ...values.boundary import CallableMember, Path
 from ...values.gated import Gated
 from ...values.lattice import (
     Abstract,
@@ -111,7 +111,7 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         return call_meaning(engine, callable_name(value), meaning, args, kwargs)
     staged = getattr(value, "__pystage_function__", None)
     if staged is not None:
-        path = Path(Owned(value, callable_name(value))).attribute("__pystage_function__")
+        path = Path(CallableMember(value, callable_name(value))).attribute("__pystage_function__")
         return call(engine, engine.externals.value(path, staged), args, kwargs)
     if isinstance(value, type | types.FunctionType | types.MethodType):
         refusal = whole_refusal(value, engine.b.span, engine.frame)
@@ -125,7 +125,7 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         made = objects.construct(engine, value, args, kwargs)
         return made_exceptions.made(engine, made) if isinstance(made, Exc) else made
     if isinstance(value, functools.partial):
-        read, path = engine.externals.value, Path(Owned(value, "partial"))
+        read, path = engine.externals.value, Path(CallableMember(value, "partial"))
         inner = read(path.attribute("func"), value.func)
         first = [read(path.attribute("args").item(i), a) for i, a in enumerate(value.args)]
         named = {k: read(path.attribute("keywords").item(k), a) for k, a in value.keywords.items()}
@@ -146,7 +146,10 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         return _call_python(engine, value, args, kwargs)
     if isinstance(value, types.MethodType):
         return call(
-            engine, engine.externals.value(Path(Owned(value, callable_name(value))), value), args, kwargs
+            engine,
+            engine.externals.value(Path(CallableMember(value, callable_name(value))), value),
+            args,
+            kwargs,
         )
     under = under_jit(value)
     if under is not None:
@@ -184,7 +187,7 @@ def _transformed_by_jax(engine: Engine, value: types.FunctionType) -> Abstract:
         why = "JAX has made it of a function of the program, which staged source cannot see through"
         raise DiagnosticError(UnknownCallable(span=engine.b.span, name=callable_name(value), why=why))
     transformation, function, options = made
-    inner = engine.externals.value(Path(Owned(function, callable_name(function))), function)
+    inner = engine.externals.value(Path(CallableMember(function, callable_name(function))), function)
     return call(engine, Const(transformation), [inner], {n: Const(v) for n, v in options.items()})
 
 
@@ -252,7 +255,7 @@ def python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee,
     if engine.trail is not None:
         engine.trail.define(staged, function)
     engine.externals.keep.append(function)
-    path = Path(Owned(function, function.__qualname__))
+    path = Path(CallableMember(function, function.__qualname__))
     engine.externals.note_function(function, path)
     cells: dict[str, int] = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ...hlo.ir import Function as HloFunction
 from ...hlo.ir import Value
 from ...values.lattice import Abstract, Cell, ErrorCell, OutputCell, Slot
-from ...values.state import Content, Layout
+from ...values.state import Content, OrderSensitivity
 from ..core.frame import PythonRaise
 
 
@@ -38,12 +38,12 @@ class Summary:
     raises: PythonRaise | None
     observed: dict[int, bool]
     pure: bool
-    laid_out: dict[int, Layout]
+    laid_out: dict[int, OrderSensitivity]
     splits: bool = False
 
 
 @dataclass(slots=True, eq=False)
-class Known:
+class SummaryEntry:
     """What is known of a function called with arguments of one canonical form."""
 
     summaries: list[Summary] = field(default_factory=list)

@@ -24,7 +24,7 @@ from ..aliases.merged import possible, stamp_versions, without_alias
 from ..exceptions.raising import carry_error, error_of, expose_all
 from .branches import lookup, while_running
 from .join import Join
-from .loop import Loop, Owned, Pass
+from .loop import EntryContents, Loop, Pass
 from .numbers import kinds_of
 from .phi import Placeholder, phi_operands
 
@@ -36,7 +36,7 @@ def finish(
     engine: Engine,
     loop: Loop,
     templates: dict[Slot, Content],
-    owned: Owned,
+    owned: EntryContents,
     result: Pass,
     join: Join,
     before: dict[Slot, Content],

@@ -36,7 +36,7 @@ _VALUES_PER_STEP = 16
 
 
 @dataclass(slots=True)
-class _Arm:
+class _InferredArm:
     """One arm, inferred: what it changed, and whether it certainly raises.
 
     `versions` are those of the error cell that it leaves of what has another structure since.
@@ -92,7 +92,7 @@ def infer_if(
             engine.intervals.assume(predicate, not taken)
 
 
-def _join(engine: Engine, predicate: Value, frame: int, arms: list[_Arm], join: Join) -> list[_Seen]:
+def _join(engine: Engine, predicate: Value, frame: int, arms: list[_InferredArm], join: Join) -> list[_Seen]:
     """Joins what the arms left; gives what is seen of places that have changed where one of them raises."""
     if any(arm.raises for arm in arms):
         return _join_raising(engine, predicate, frame, arms, join)
@@ -103,7 +103,7 @@ def _join(engine: Engine, predicate: Value, frame: int, arms: list[_Arm], join: 
     return []
 
 
-def _arm(engine: Engine, run: Arm) -> _Arm:
+def _arm(engine: Engine, run: Arm) -> _InferredArm:
     region = Region()
     kept = len(error_of(engine).versions)
     with engine.state.fork() as changes, engine.b.region(region), engine.under_condition():
@@ -111,7 +111,7 @@ def _arm(engine: Engine, run: Arm) -> _Arm:
         versions = settle_alike(engine, kept, engine.state.is_new)
         reconcile_aliases(engine)
         note_out_of_date(engine.state, engine.state.merged)
-    return _Arm(region, changes, raised is not None, versions)
+    return _InferredArm(region, changes, raised is not None, versions)
 
 
 def settle_versions(engine: Engine, kept: int) -> None:
@@ -167,7 +167,9 @@ def while_running(engine: Engine, frame: int, run: Arm) -> None:
     infer_if(engine, running, frame, then, orelse)
 
 
-def _join_raising(engine: Engine, predicate: Value, frame: int, arms: list[_Arm], join: Join) -> list[_Seen]:
+def _join_raising(
+    engine: Engine, predicate: Value, frame: int, arms: list[_InferredArm], join: Join
+) -> list[_Seen]:
     """Joins arms of which one or both certainly raise; gives what is seen of places that have changed there.
 
     In what the other arm leaves, nothing needs to have a meaning for the one that raises.
@@ -230,7 +232,7 @@ class _Late:
     condition: tuple[int, str]
 
 
-def _join_versions(frame: int, arms: list[_Arm], join: Join) -> list[_Late]:
+def _join_versions(frame: int, arms: list[_InferredArm], join: Join) -> list[_Late]:
     """Hands on the versions that the arms have left: where the other arm was taken, their conditions are false."""
     made: list[_Late] = []
     for side, arm in enumerate(arms):

@@ -34,7 +34,7 @@ from ...values.lattice import (
     ListCell,
     Ref,
     SetCell,
-    Slice,
+    SliceObject,
     Text,
     Tuple,
     Unknown,
@@ -73,7 +73,7 @@ class SourceLoop:
 
 
 @dataclass(slots=True)
-class Origins:
+class ParameterOrigins:
     """Where the parameters of regions come from, noted while inferring.
 
     `names` says what the caller calls a parameter of the program. `places` maps one that is a Python or NumPy
@@ -148,7 +148,7 @@ class Evaluated:
 MOST_BLOCKERS = 32
 
 
-def evaluate(origins: Origins, value: Value) -> tuple[np.ndarray | None, list[Value]]:
+def evaluate(origins: ParameterOrigins, value: Value) -> tuple[np.ndarray | None, list[Value]]:
     """The value, if its operations lead to constants alone; else None and the parameters they lead to."""
     known = origins.evaluated
     stack = [value]
@@ -167,7 +167,7 @@ def evaluate(origins: Origins, value: Value) -> tuple[np.ndarray | None, list[Va
     return found.array, list(found.blockers)
 
 
-def _leads_to(origins: Origins, value: Value) -> list[Value]:
+def _leads_to(origins: ParameterOrigins, value: Value) -> list[Value]:
     """The values that must be evaluated before this one."""
     owner = value.owner
     if isinstance(owner, Region):
@@ -179,7 +179,7 @@ def _leads_to(origins: Origins, value: Value) -> list[Value]:
     return list(owner.operands)
 
 
-def _evaluated(origins: Origins, value: Value) -> Evaluated:
+def _evaluated(origins: ParameterOrigins, value: Value) -> Evaluated:
     """A value of which all that it leads to is evaluated."""
     owner, known = value.owner, origins.evaluated
     if value in origins.given:
@@ -203,7 +203,7 @@ def _arm_result(result: Value, predicate: np.ndarray | None) -> Value | None:
     return None if predicate is None else (then if predicate else orelse).results[result.index]
 
 
-def _apply(origins: Origins, op: Op, index: int, blockers: dict[Value, None]) -> np.ndarray | None:
+def _apply(origins: ParameterOrigins, op: Op, index: int, blockers: dict[Value, None]) -> np.ndarray | None:
     """The result of an operation whose operands are evaluated; what keeps it from being known goes to `blockers`."""
     operands = [origins.evaluated[v].array for v in op.operands]
     if not _at_once(origins, op):
@@ -219,7 +219,7 @@ def _apply(origins: Origins, op: Op, index: int, blockers: dict[Value, None]) ->
     return np.asarray(run_op(op, operands)[index])  # type: ignore[arg-type]
 
 
-def _at_once(origins: Origins, op: Op) -> bool:
+def _at_once(origins: ParameterOrigins, op: Op) -> bool:
     """Whether an operation is computed while compiling: none that may loop, or that has effects."""
     if isinstance(op.kind, Call):
         function = op.kind.function
@@ -238,7 +238,7 @@ def python_value(array: np.ndarray, form: Form) -> Any:
     return array
 
 
-def known(state: State, origins: Origins, value: Any, what: str, span: Span | None) -> Any:
+def known(state: State, origins: ParameterOrigins, value: Any, what: str, span: Span | None) -> Any:
     """See `Context.known`."""
 
     def go(x: Any) -> Any:
@@ -252,7 +252,7 @@ def known(state: State, origins: Origins, value: Any, what: str, span: Span | No
         case Tuple(items, cls):
             parts = [go(i) for i in items]
             return tuple(parts) if cls is tuple else cls(*parts)
-        case Slice(start, stop, step):
+        case SliceObject(start, stop, step):
             return slice(go(start), go(stop), go(step))
         case Text(function, args):
             return function(*[go(a) for a in args])
@@ -275,7 +275,7 @@ def known(state: State, origins: Origins, value: Any, what: str, span: Span | No
             return value
 
 
-def _known_array(origins: Origins, value: Array, what: str, span: Span | None) -> Any:
+def _known_array(origins: ParameterOrigins, value: Array, what: str, span: Span | None) -> Any:
     array, blockers = evaluate(origins, value.value)
     if array is not None:
         return python_value(array, value.form)
@@ -289,7 +289,7 @@ def _known_array(origins: Origins, value: Array, what: str, span: Span | None) -
     raise DiagnosticError(NotKnown(span=span, what=what, notes=_reasons(origins, value.value, blockers)))
 
 
-def _reasons(origins: Origins, value: Value, blockers: list[Value]) -> tuple[Note, ...]:
+def _reasons(origins: ParameterOrigins, value: Value, blockers: list[Value]) -> tuple[Note, ...]:
     """Where a value that is not known comes from: the expression that gives it, and what that depends on."""
     crossed = value
     while isinstance(crossed.owner, Region) and crossed in origins.operands:
@@ -316,7 +316,7 @@ def unroll(loop: SourceLoop, why: Note | None = None) -> NoReturn:
     raise Restart(loop.instruction, why)
 
 
-def unrollable(origins: Origins, loop: SourceLoop) -> SourceLoop | None:
+def unrollable(origins: ParameterOrigins, loop: SourceLoop) -> SourceLoop | None:
     """The loop to write out first so that `loop` can be: itself, or one around it that decides its trip count."""
     if loop.trips is not None or isinstance(loop.instruction, stage.While):
         return loop
@@ -328,7 +328,7 @@ def unrollable(origins: Origins, loop: SourceLoop) -> SourceLoop | None:
     return _blocking_loop(origins, blockers)
 
 
-def _blocking_loop(origins: Origins, blockers: list[Value]) -> SourceLoop | None:
+def _blocking_loop(origins: ParameterOrigins, blockers: list[Value]) -> SourceLoop | None:
     """The loop to write out first for values to be known that depend on these; None where that does not serve."""
     found: list[SourceLoop] = []
     for blocker in blockers:
@@ -342,32 +342,32 @@ def _blocking_loop(origins: Origins, blockers: list[Value]) -> SourceLoop | None
     return found[0] if found else None
 
 
-def _loop_of(origins: Origins, value: Value) -> SourceLoop | None:
+def _loop_of(origins: ParameterOrigins, value: Value) -> SourceLoop | None:
     """The loop whose trips, or whose results, a value belongs to."""
     regions = [value.owner] if isinstance(value.owner, Region) else value.owner.regions
     return next((origins.loops[region] for region in regions if region in origins.loops), None)
 
 
-def demandable(origins: Origins, value: Array) -> bool:
+def demandable(origins: ParameterOrigins, value: Array) -> bool:
     """True if `value` is known now, or once numbers of the call or of the world are demanded."""
     array, blockers = evaluate(origins, value.value)
     return array is not None or all(b in origins.places for b in blockers)
 
 
-def unroll_around(origins: Origins, value: Array) -> None:
+def unroll_around(origins: ParameterOrigins, value: Array) -> None:
     """Begins again with the loop around written out that decides `value`, if there is one."""
     loop = _blocking_loop(origins, evaluate(origins, value.value)[1])
     if loop is not None and (loop.trips or 0) <= UNROLL_LIMIT:
         unroll(loop)
 
 
-def is_computed(origins: Origins, value: Array) -> bool:
+def is_computed(origins: ParameterOrigins, value: Array) -> bool:
     """See `Context.is_computed`."""
     array, blockers = evaluate(origins, value.value)
     return array is None and not all(b in origins.places and b.type.dtype.kind in "iub" for b in blockers)
 
 
-def decided(origins: Origins, value: Array, what: str, span: Span | None) -> Abstract:
+def decided(origins: ParameterOrigins, value: Array, what: str, span: Span | None) -> Abstract:
     """`value`, as a constant where nothing but numbers of the world decides it: these are demanded."""
     array, blockers = evaluate(origins, value.value)
     if array is None and not (blockers and all(b in origins.world for b in blockers)):

@@ -213,7 +213,7 @@ def _left_open(i: stage.For) -> Unknown:
 
 
 @dataclass(frozen=True, slots=True)
-class _Items:
+class _UnrolledItems:
     """What an unrolled loop goes over. `by_steps`: the program itself finds each element, when it is wanted."""
 
     rest: Iterator[Step]
@@ -221,16 +221,16 @@ class _Items:
     by_steps: bool = False
 
 
-def _items(e: Engine, i: stage.For, iterable: Abstract) -> _Items:
+def _items(e: Engine, i: stage.For, iterable: Abstract) -> _UnrolledItems:
     what = describe(iterable, e.state)
     cell = e.state.get(iterable.cell) if isinstance(iterable, Ref) else None
     if isinstance(cell, ObjectCell):
         items = (functools.partial(_given, item) for item in object_items(e, iterable))
-        return _Items(items, what, by_steps=True)
+        return _UnrolledItems(items, what, by_steps=True)
     found = steps(e, iterable)
     if found is None:
-        return _Items(_counted_items(e, i, iterable), what)
-    return _Items(found, what)
+        return _UnrolledItems(_counted_items(e, i, iterable), what)
+    return _UnrolledItems(found, what)
 
 
 def _counted_items(e: Engine, i: stage.For, iterable: Abstract) -> Iterator[Step]:

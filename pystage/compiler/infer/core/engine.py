@@ -26,9 +26,9 @@ from ...library.python import operators
 from ...library.python.strings import is_string
 from ...library.rules.split import needs_split
 from ...ops import Convert, Not
-from ...speculation import Balanced, Current, Declarations, Fixed, Grows, Part
+from ...speculation import Balanced, Current, Declarations, Fixed, Grows, Nested
 from ...stage import ir as stage
-from ...values.boundary import Form, Owned, Path, Step
+from ...values.boundary import CallableMember, Form, Path, PathStep
 from ...values.gated import Gated, GatedNumber, narrow
 from ...values.generators import generator_cell
 from ...values.lattice import (
@@ -47,7 +47,7 @@ from ..objects.namespaces import Namespaces
 from ..telling.errors import Errors
 from ..telling.trail import Watched, watched
 from ..transforms.rules import CustomRules
-from .constants import Origins, decided, demandable, is_computed, known, unroll_around
+from .constants import ParameterOrigins, decided, demandable, is_computed, known, unroll_around
 from .effects import Effects
 from .effort import Effort
 from .frame import Frame
@@ -65,24 +65,24 @@ class Engine(Context):
             "root": Fixed(
                 "what is built into it is the builder's, and its parameters are inputs, which stay"
             ),
-            "b": Part(),
-            "effort": Part(),
-            "state": Part(),
-            "intervals": Part(),
+            "b": Nested(),
+            "effort": Nested(),
+            "state": Nested(),
+            "intervals": Nested(),
             "x64": Balanced(),
             "jax_loops": Balanced(
                 "between changes of the settings it remembers which loops of JAX there are"
             ),
-            "errors": Part(),
-            "origins": Part(),
-            "externals": Part(),
-            "namespaces": Part(),
-            "raises": Part(),
+            "errors": Nested(),
+            "origins": Nested(),
+            "externals": Nested(),
+            "namespaces": Nested(),
+            "raises": Nested(),
             "frame": Current(),
-            "callees": Part(),
-            "effects": Part(),
-            "loops": Part(),
-            "custom_rules": Part(),
+            "callees": Nested(),
+            "effects": Nested(),
+            "loops": Nested(),
+            "custom_rules": Nested(),
             "splits": Grows("it is compared with what it was"),
             "constructing": Balanced(),
             "ambient": Grows(
@@ -103,7 +103,7 @@ class Engine(Context):
         self.x64 = x64
         self.jax_loops = {}
         self.errors = Errors()
-        self.origins = Origins()
+        self.origins = ParameterOrigins()
         self.externals = Externals(self.root, self.b, self.state, self.origins)
         self.namespaces = Namespaces()
         self.raises = Raises()
@@ -213,12 +213,12 @@ class Engine(Context):
     # -- what library functions use
 
     def checks_bounds(self) -> bool:
-        path = Path(Owned(config, "pystage.config"), ((Step.ATTRIBUTE, "check_bounds"),))
+        path = Path(CallableMember(config, "pystage.config"), ((PathStep.ATTRIBUTE, "check_bounds"),))
         found = self.externals.value(path, config.check_bounds)
         return isinstance(found, Const) and bool(found.value)
 
     def captured_generator(self, generator: Any) -> Ref:
-        return self.externals.generator(Path(Owned(generator, type(generator).__name__)), generator)
+        return self.externals.generator(Path(CallableMember(generator, type(generator).__name__)), generator)
 
     def new_generator(self, cls: type, number: Value) -> Ref:
         return Ref(self.state.new_cell(generator_cell(cls, number)))

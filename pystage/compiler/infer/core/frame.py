@@ -60,7 +60,7 @@ class Frame:
 
 
 @dataclass(slots=True)
-class Scope:
+class CalleeScope:
     """A callee being inferred; `open` are all those that are, `guards` how many bodies of `try` are around it.
 
     `crossed`: it used what it knows of this very call, so no other may share it. `observed`: of the cells that
@@ -78,12 +78,12 @@ class Scope:
     )
 
     body: Region
-    open: list[Scope]
+    open: list[CalleeScope]
     guards: int
     crossed: bool = False
     observed: dict[Slot, bool] = field(default_factory=dict)
 
-    def __enter__(self) -> Scope:
+    def __enter__(self) -> CalleeScope:
         self.open.append(self)
         return self
 

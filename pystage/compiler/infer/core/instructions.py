@@ -23,7 +23,7 @@ from ...values.lattice import (
     ListCell,
     Ref,
     SetCell,
-    Slice,
+    SliceObject,
     Tuple,
     Undef,
     VariableCell,
@@ -69,7 +69,7 @@ def _load(e: Engine, i: stage.Load) -> None:
     e.put(i.dst, value)
 
 
-_LOCAL, _GLOBAL = stage.Scope.LOCAL, stage.Scope.GLOBAL
+_LOCAL, _GLOBAL = stage.StorageClass.LOCAL, stage.StorageClass.GLOBAL
 _SPECIAL = frozenset([type(None), Undef, Gated])
 """What a variable may hold that is not simply its value."""
 
@@ -101,17 +101,17 @@ def _global(e: Engine, frame: Frame, name: str) -> Abstract | None:
     return e.externals.global_variable(frame.namespace, name)
 
 
-def _assign(e: Engine, name: str, scope: stage.Scope, value: Abstract) -> None:
+def _assign(e: Engine, name: str, scope: stage.StorageClass, value: Abstract) -> None:
     frame = e.current
     match scope:
-        case stage.Scope.LOCAL:
+        case stage.StorageClass.LOCAL:
             if e.raises.bodies:
                 raising.write(e, (frame.id, name), value)
             else:
                 e.state.set((frame.id, name), value)
-        case stage.Scope.CELL:
+        case stage.StorageClass.CELL:
             e.write(frame.cells[name], VariableCell(value))
-        case stage.Scope.GLOBAL:
+        case stage.StorageClass.GLOBAL:
             _assign_global(e, frame.namespace, name, value)
 
 
@@ -131,7 +131,7 @@ def _store(e: Engine, i: stage.Store) -> None:
 
 
 def _delete(e: Engine, i: stage.Delete) -> None:
-    free = i.scope is stage.Scope.CELL and i.name in e.current.function.free
+    free = i.scope is stage.StorageClass.CELL and i.name in e.current.function.free
     _load(e, stage.Load(i.span, "%deleted", i.name, i.scope, free=free))
     _assign(e, i.name, i.scope, Undef(i.span))
 
@@ -251,7 +251,7 @@ def _build_dict(e: Engine, i: stage.BuildDict) -> None:
 
 def _build_slice(e: Engine, i: stage.BuildSlice) -> None:
     parts = [NONE if t is None else e.get(t) for t in (i.start, i.stop, i.step)]
-    e.put(i.dst, Slice(*parts))
+    e.put(i.dst, SliceObject(*parts))
 
 
 def _append(e: Engine, i: stage.Append) -> None:
@@ -271,7 +271,7 @@ def _format(e: Engine, i: stage.Format) -> None:
     e.put(i.dst, strings.format_(e, e.get(i.value), i.conversion, spec))
 
 
-def _join(e: Engine, i: stage.Join) -> None:
+def _join(e: Engine, i: stage.JoinStrings) -> None:
     e.put(i.dst, strings.join(e, [e.get(p) for p in i.parts]))
 
 
@@ -424,7 +424,7 @@ HANDLERS: dict[type[stage.Instr], Callable[[Any, Any], None]] = {
     stage.BuildSlice: _build_slice,
     stage.Append: _append,
     stage.Format: _format,
-    stage.Join: _join,
+    stage.JoinStrings: _join,
     stage.Unpack: _unpack,
     stage.MakeFunction: _make_function,
     stage.Import: _import,

@@ -79,7 +79,7 @@ from .phi import (
     positions_of,
 )
 
-Place = tuple[int, tuple[View, ...]]
+ArrayPath = tuple[int, tuple[View, ...]]
 """An array by the cell that owns it and the path to it; of anything else the path is empty."""
 
 MOST_PARTS = 4
@@ -122,7 +122,7 @@ class Join:
         self.grows = False
         self.widened = False  # a number is of another kind after a trip than before it
         self.owned: set[int] = set()  # cells that stand for a loop-carried object
-        self.merged: dict[tuple[Place, Place], int] = {}
+        self.merged: dict[tuple[ArrayPath, ArrayPath], int] = {}
         self._optional = optional  # whether something may stay None on one side only
         self._adopted: set[int] = set()  # cells that only one side has
         self._provenance = provenance

@@ -13,7 +13,7 @@ from ...stage import ir as stage
 from ...values.lattice import Abstract, ErrorCell, Slot
 from ...values.state import Changes, Content
 
-Owned = dict[int, tuple[int, Callable[[], Content]]]
+EntryContents = dict[int, tuple[int, Callable[[], Content]]]
 """By the cell of an object that a loop carries: its cell on entry, and what that holds then."""
 
 

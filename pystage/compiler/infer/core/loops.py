@@ -51,8 +51,8 @@ from .constants import UNROLL_LIMIT, SourceLoop, unroll, unrollable
 from .frame import PythonRaise
 from .induction_ranges import induction_ranges, with_range
 from .join import Join
-from .loop import Active, Loop, Owned, Pass
-from .phi import Placeholder, Seen, phi_operands, placeholder_for, placeholders_of
+from .loop import Active, EntryContents, Loop, Pass
+from .phi import DeferredRead, Placeholder, phi_operands, placeholder_for, placeholders_of
 from .same import same_template, same_templates
 from .speculate import commit_unless, speculate
 
@@ -120,7 +120,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
     """Passes over the body until what is carried does not change any more; gives what makes the program of the loop."""
     before = engine.state.slots
     guessed = set(templates)
-    owned: Owned = {}
+    owned: EntryContents = {}
     ranges = induction_ranges(engine, loop.instruction, loop.frame)
     splits, widened, parted = engine.splits, False, False
     for _ in range(PASS_LIMIT):
@@ -422,7 +422,7 @@ def _join(
     engine: Engine,
     loop: Loop,
     templates: dict[Slot, Content],
-    owned: Owned,
+    owned: EntryContents,
     changes: Changes,
     before: dict[Slot, Content],
     guessed: set[Slot],
@@ -504,7 +504,7 @@ def _on_entry(
                     filled: list[Value] = []
                     phi_operands(engine.b, template, before[slot], filled)
                     found.update(zip(placeholders_of(template), filled, strict=True))
-        return v.mapped(value) if isinstance(v, Seen) else found.get(v, v)
+        return v.mapped(value) if isinstance(v, DeferredRead) else found.get(v, v)
 
     return value
 

@@ -13,7 +13,7 @@ from ...library.rules import promote
 from ...ops import Constant, Convert
 from ...values.boundary import Form
 from ...values.gated import GatedNumber, tag_of
-from ...values.lattice import Abstract, Array, Const, Kind
+from ...values.lattice import Abstract, Array, Const, NumberKind
 
 _PRECISION = {2: 11, 4: 24, 8: 53}
 """The bits of the significand of a floating-point number, by its bytes."""
@@ -38,7 +38,7 @@ def number_type(x: Abstract) -> tuple[DType, Form, tuple[int, ...]]:
     return x.dtype, x.form, x.shape
 
 
-def kinds_of(x: Abstract) -> tuple[Kind, ...]:
+def kinds_of(x: Abstract) -> tuple[NumberKind, ...]:
     """The kinds that a number may be of; mostly one."""
     assert isinstance(x, Array | Const)
     return promote.kinds_of(x)
@@ -105,7 +105,7 @@ def joined_bounds(a: Abstract, b: Abstract, loop: bool) -> tuple[int | None, int
 # ---------------------------------------------------------------- numbers of several kinds
 
 
-def is_of_kind(b: Builder, x: Abstract, kind: Kind) -> Value:
+def is_of_kind(b: Builder, x: Abstract, kind: NumberKind) -> Value:
     """Whether a number is of a kind."""
     if isinstance(x, GatedNumber) and kind in x.kinds:
         return tag_of(b, x, x.kinds.index(kind))

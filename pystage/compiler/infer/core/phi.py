@@ -28,7 +28,7 @@ from ...values.lattice import (
     is_number,
     same_constant,
 )
-from ...values.node import Node
+from ...values.node import TreeNode
 from ...values.state import MISSING, Content
 from ...values.views import View, Window, path_type, read_path
 from ...values.walk import children, counterparts, head, inner, rebuild, values_of
@@ -81,7 +81,7 @@ def phi_operands(b: Builder, template: Content, content: Content, into: list[Val
             _child_operands(b, template, _aligned(template, content), into)
 
 
-def _child_operands(b: Builder, template: Node, content: Node, into: list[Value]) -> None:
+def _child_operands(b: Builder, template: TreeNode, content: TreeNode, into: list[Value]) -> None:
     """What the content gives for the children of the template, in order; zeros where it has none."""
     if type(template) is not type(content):
         return
@@ -90,9 +90,9 @@ def _child_operands(b: Builder, template: Node, content: Node, into: list[Value]
             into.append(zeros(b, child.type) if other is None else number(b, other, child.type))
         elif isinstance(child, Abstract | Cell):
             phi_operands(b, child, Undef() if other is None else other, into)
-        elif isinstance(child, Node) and other is None:
+        elif isinstance(child, TreeNode) and other is None:
             into += [zeros(b, value.type) for value in values_of(child) if isinstance(value, Placeholder)]
-        elif isinstance(child, Node):
+        elif isinstance(child, TreeNode):
             _child_operands(b, child, other, into)
 
 
@@ -239,7 +239,7 @@ class Deferred(Value):
         raise NotImplementedError
 
 
-class Chosen(Deferred):
+class DeferredSelect(Deferred):
     """`options[which]`: numbers of the program, or known."""
 
     __slots__ = ("options", "selector")
@@ -257,7 +257,7 @@ class Chosen(Deferred):
         return result
 
 
-class Seen(Deferred):
+class DeferredRead(Deferred):
     """The array at the end of a path."""
 
     __slots__ = ("base", "path")
@@ -270,9 +270,9 @@ class Seen(Deferred):
     def compute(self, b: Builder) -> Value:
         return read_path(b, self.base, self.path)
 
-    def mapped(self, value: Callable[[Value], Value]) -> Seen:
+    def mapped(self, value: Callable[[Value], Value]) -> DeferredRead:
         """The same with every program value mapped."""
-        return Seen(value(self.base), rebuild(Ref(0, self.path), value).path)
+        return DeferredRead(value(self.base), rebuild(Ref(0, self.path), value).path)
 
 
 def number(b: Builder, value: int | Value, type: ArrayType) -> Value:

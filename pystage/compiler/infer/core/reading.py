@@ -20,7 +20,7 @@ from ...values.lattice import (
     Array,
     ArrayCell,
     Const,
-    Flat,
+    FlatIterator,
     IteratorCell,
     ListCell,
     Range,
@@ -49,7 +49,7 @@ def read(engine: Engine, value: Raw) -> Array | Const:
             return Array(read_path(engine.b, cell.value, value.path), Form.NDARRAY)
         if isinstance(cell, ListCell):
             return stack_nested(engine, value)
-        if isinstance(cell, IteratorCell) and isinstance(cell.source, Flat):
+        if isinstance(cell, IteratorCell) and isinstance(cell.source, FlatIterator):
             return read(engine, cell.source.array)
     if isinstance(value, Tuple):
         return stack_nested(engine, value)

@@ -20,7 +20,7 @@ from ...values.lattice import (
     is_number,
     same_constant,
 )
-from ...values.node import Node
+from ...values.node import TreeNode
 from ...values.state import Content
 from ...values.walk import children, head
 from ..aliases.merged import OUT_OF_DATE, aliases_of, alone
@@ -40,15 +40,15 @@ def same_template(old: object, new: object) -> bool:
         return False
     if isinstance(old, Value):
         return isinstance(old, Placeholder) and old.type == cast(Value, new).type
-    if not isinstance(old, Node):
+    if not isinstance(old, TreeNode):
         return bool(old == new)
     if not _same_aliases(aliases_of(old), aliases_of(new)):
         return False
-    a, b = _compared(old), _compared(cast(Node, new))
+    a, b = _compared(old), _compared(cast(TreeNode, new))
     return _equal(head(a), head(b)) and all(map(same_template, children(a), children(b)))
 
 
-def _compared(x: Any) -> Node:
+def _compared(x: Any) -> TreeNode:
     """Without what says nothing of what a loop carries, and without sources, which are compared as a set."""
     if aliases_of(x):
         x = replace(x, aliases=())
@@ -72,7 +72,7 @@ def _same_aliases(old: Sequence[Alias], new: Sequence[Alias]) -> bool:
     )
 
 
-def alike(a: Node | None, b: Node) -> bool:
+def alike(a: TreeNode | None, b: TreeNode) -> bool:
     """True if two contents of a slot differ at most in the numbers inside, or in whether they are assigned."""
     if a is b or a is None:
         return True
@@ -84,7 +84,7 @@ def alike(a: Node | None, b: Node) -> bool:
     return _alike_nodes(a, b)
 
 
-def _alike_nodes(a: Node, b: Node) -> bool:
+def _alike_nodes(a: TreeNode, b: TreeNode) -> bool:
     if isinstance(a, Const | Array) and isinstance(b, Const | Array):
         same = isinstance(a, Const) and isinstance(b, Const) and same_constant(a.value, b.value)
         return same or (is_number(a) and is_number(b))
@@ -97,4 +97,4 @@ def _alike_nodes(a: Node, b: Node) -> bool:
 
 
 def _alike_child(a: Any, b: Any) -> bool:
-    return alike(a, b) if isinstance(a, Node) else isinstance(a, Value) or a == b
+    return alike(a, b) if isinstance(a, TreeNode) else isinstance(a, Value) or a == b

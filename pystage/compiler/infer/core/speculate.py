@@ -68,7 +68,7 @@ class Speculation:
             self._add(getattr(part, name))
 
 
-class Trial:
+class SpeculationBlock:
     """A speculation, as a `with` block."""
 
     __slots__ = ("_committed", "_first", "_forked", "_inside", "_marks", "_of", "_refused", "_unless")
@@ -79,7 +79,7 @@ class Trial:
         self._unless = unless
         self._refused: Sequence[Diagnostic] | None = None
 
-    def __enter__(self) -> Trial:
+    def __enter__(self) -> SpeculationBlock:
         of = self._of
         self._forked = [getattr(part, name) for part, name in of.forked]
         self._inside = [state for part, name in of.currents for state in _inside(getattr(part, name))]
@@ -125,14 +125,14 @@ def _inside(current: Any) -> list[tuple[object, str, object]]:
     return [(current, name, getattr(current, name)) for name in declared.forked]
 
 
-def speculate(engine: Speculating) -> Trial:
+def speculate(engine: Speculating) -> SpeculationBlock:
     """A `with` block that is taken back at its end, unless it was committed.
 
     An exception that leaves the block takes it back too, but for the diagnostics: they may say why.
     """
-    return Trial(engine.speculation, False, ())
+    return SpeculationBlock(engine.speculation, False, ())
 
 
-def commit_unless(engine: Speculating, *exceptions: type[BaseException]) -> Trial:
+def commit_unless(engine: Speculating, *exceptions: type[BaseException]) -> SpeculationBlock:
     """A `with` block that stays, but is taken back, with its diagnostics, if it ends in one of these exceptions."""
-    return Trial(engine.speculation, True, exceptions)
+    return SpeculationBlock(engine.speculation, True, exceptions)

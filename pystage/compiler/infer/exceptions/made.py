@@ -18,7 +18,7 @@ from ...values.lattice import TRUE, Abstract, Exc, ObjectCell, Ref, Tuple
 from ...values.state import ERROR
 from ...values.walk import cells_of
 from ..core.frame import PythonRaise
-from ..core.speculate import Trial, speculate
+from ..core.speculate import SpeculationBlock, speculate
 from ..objects import classes, objects
 from .raising import error_of
 
@@ -102,7 +102,7 @@ def _object(engine: Engine, exception: Exc) -> Ref | None:
     return None
 
 
-def _ends(engine: Engine, exception: Exc, ref: Ref, trial: Trial) -> type[Exception] | None:
+def _ends(engine: Engine, exception: Exc, ref: Ref, trial: SpeculationBlock) -> type[Exception] | None:
     """How the `__init__` ends on an object: by an exception, or by something that is not staged; None by itself."""
     ended: type[Exception] | None = None
     try:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ...hlo.ir import Region, Value
-from ...speculation import Balanced, Declarations, Fixed, Grows, Part
-from ...values.lattice import Abstract, PayloadKey, Slot
+from ...speculation import Balanced, Declarations, Fixed, Grows, Nested
+from ...values.lattice import Abstract, Slot
+from ...values.remade import PayloadKey
 from ...values.sites import RaiseSites
 
 
@@ -47,7 +48,7 @@ class Raises:
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
-            "sites": Part(),
+            "sites": Nested(),
             "instances": Grows("it is about raise sites, whose numbers are not used again"),
             "bodies": Balanced(),
             "handling": Balanced(),

@@ -20,11 +20,12 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.span import Span
 from ...hlo.ir import Region, Value
 from ...hlo.types import INT32, ArrayType
-from ...library.context import Case
+from ...library.context import ExceptionCase
 from ...library.rules.classes import class_of
 from ...ops import Add, And, Compare, Constant, Or, Select
-from ...values.boundary import Known, Made, Site, Template
-from ...values.lattice import Abstract, Array, Caught, Cell, Const, ErrorCell, Exc, PayloadKey, Slot, Version
+from ...values.boundary import CallTemplate, ConstantTemplate, Site, Template
+from ...values.lattice import Abstract, Array, Caught, Cell, Const, ErrorCell, Exc, Slot, Version
+from ...values.remade import PayloadKey
 from ...values.state import ERROR, NOT_YET, WITHOUT_CELLS, Content
 from ...values.text import caused, copied
 from ...values.walk import cells_of, values_of
@@ -178,7 +179,9 @@ def call_template(function: Callable[..., Any], args: Sequence[Any]) -> Callable
     """Makes the template of `function(*args)`, of abstract values and plain objects."""
 
     def make(leaving: Exit) -> Template:
-        return Made(function, tuple([leaving.template(leaving.engine.constant_object(a)) for a in args]))
+        return CallTemplate(
+            function, tuple([leaving.template(leaving.engine.constant_object(a)) for a in args])
+        )
 
     return make
 
@@ -199,7 +202,7 @@ def check(
         raise PythonRaise(None, engine.state.depth, before)
 
 
-def check_first(engine: Engine, bad: Value, cases: Sequence[Case]) -> None:
+def check_first(engine: Engine, bad: Value, cases: Sequence[ExceptionCase]) -> None:
     """See `Context.check_first`."""
     if engine.intervals.decides(bad) is not False:
         made = [
@@ -225,7 +228,11 @@ def raise_new(engine: Engine, exception: BaseException) -> PythonRaise:
     if engine.trail is not None and engine.frame is not None:
         engine.trail.note_operands(engine.frame)
     before, instance = error_of(engine).code, Const(exception)
-    made = Raising(type(exception), lambda leaving: Made(copied, (Known(exception),)), instance=instance)
+    made = Raising(
+        type(exception),
+        lambda leaving: CallTemplate(copied, (ConstantTemplate(exception),)),
+        instance=instance,
+    )
     record(engine, [made])
     return PythonRaise(instance, engine.state.depth, before)
 
@@ -240,7 +247,7 @@ def raise_from(engine: Engine, caught: Caught, cause: Abstract) -> PythonRaise:
 
     def template(leaving: Exit) -> Template:
         parts = exception_template(leaving, caught), exception_template(leaving, cause)
-        return Made(caused, parts, (), engine.state.cell_number())
+        return CallTemplate(caused, parts, (), engine.state.cell_number())
 
     before = error_of(engine).code
     record(engine, [Raising(cls, template, instance=instance, again=True)])

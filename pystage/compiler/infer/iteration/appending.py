@@ -114,7 +114,7 @@ def _only_appended(loop: stage.For) -> tuple[str, ...]:
     changed: set[str] = set()
     for i in walk(loop.body):
         match i:
-            case stage.Load(dst=dst, name=name, scope=stage.Scope.LOCAL):
+            case stage.Load(dst=dst, name=name, scope=stage.StorageClass.LOCAL):
                 variables.setdefault(name, []).append(dst)
             case stage.GetAttr(dst=dst, obj=obj, attr="append"):
                 methods[obj] = dst

@@ -34,7 +34,7 @@ from ...values.lattice import (
     DictView,
     Enumerate,
     Filtered,
-    Flat,
+    FlatIterator,
     IteratorCell,
     ListCell,
     Mapped,
@@ -124,7 +124,7 @@ def iterators_in(engine: Engine, value: Abstract) -> list[int]:
 
 def at_end(engine: Engine, content: IteratorCell) -> IteratorCell:
     """An iterator that has given all that it had."""
-    if isinstance(content.source, Flat):
+    if isinstance(content.source, FlatIterator):
         return replace(content, index=shape_of(engine, content.source.array)[0])
     return IteratorCell()
 

@@ -29,7 +29,7 @@ from ...library.python.iterators import is_iterator, taken
 from ...library.python.streams import STREAMS, stream_attribute
 from ...library.registry import method_of
 from ...policy import USER, package_of_module
-from ...values.boundary import Form, Global, GuardKind, Owned, Path
+from ...values.boundary import CallableMember, Form, Global, GuardKind, Path
 from ...values.gated import Gated
 from ...values.generators import GENERATORS
 from ...values.lattice import (
@@ -141,7 +141,9 @@ def getattr_(engine: Engine, value: Abstract, name: str) -> Abstract:
 def _constant_attribute(engine: Engine, value: Const, v: Any, name: str) -> Abstract:
     if isinstance(v, types.ModuleType):
         if (id(v), name) not in engine.externals.library_attributes and not hasattr(v, name):
-            engine.externals.guard(GuardKind.ABSENT, Path(Owned(v, v.__name__)).attribute(name), None)
+            engine.externals.guard(
+                GuardKind.ABSENT, Path(CallableMember(v, v.__name__)).attribute(name), None
+            )
             engine.raise_(AttributeError(f"module {v.__name__!r} has no attribute {name!r}"))
         return module_attribute(engine, v, name)
     found = attribute_of_container(engine, value, name)
@@ -169,7 +171,7 @@ def _held(engine: Engine, holder: Any, name: str) -> Abstract:
     own = isinstance(holder, types.FunctionType) and name in vars(holder)
     if own or isinstance(value, np.ndarray | jax.Array | list | dict):
         title = getattr(holder, "__qualname__", None) or type(holder).__qualname__
-        return engine.externals.value(Path(Owned(holder, title)).attribute(name), value)
+        return engine.externals.value(Path(CallableMember(holder, title)).attribute(name), value)
     return engine.constant_object(value)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...values.lattice import Abstract, ArrayCell, Cell, Ref, Tuple
-from ...values.node import Node
+from ...values.node import TreeNode
 from ...values.state import State
 from ...values.walk import map_children
 from ..aliases.merged import CONTAINERS, alone
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..core.engine import Engine
 
 
-def opened(engine: Engine, x: Abstract) -> Node | None:
+def opened(engine: Engine, x: Abstract) -> TreeNode | None:
     """What has the parts of a container as its children: a tuple, or the contents of a list, dict or object; else None."""
     if isinstance(x, Tuple):
         return x
@@ -23,7 +23,7 @@ def opened(engine: Engine, x: Abstract) -> Node | None:
     return content if isinstance(content, CONTAINERS) else None
 
 
-def class_of(container: Node) -> type:
+def class_of(container: TreeNode) -> type:
     """The class of what `opened` gives, for lists and dicts that of their contents."""
     return getattr(container, "cls", type(container))
 

@@ -12,7 +12,7 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from ...values.boundary import Owned, Path
+from ...values.boundary import CallableMember, Path
 from ...values.lattice import NONE, Abstract, Const, ObjectCell, Ref, Super, Tuple
 from ..calls.binding import refusal
 from . import attributes, classes, objects
@@ -60,7 +60,7 @@ def _init(
         given = signature.bind(*args, **kwargs).arguments
     except TypeError:
         engine.raise_(refusal(signature, function.__qualname__, len(args), kwargs))
-    fields = Path(Owned(owner, owner.__qualname__)).attribute("__dataclass_fields__")
+    fields = Path(CallableMember(owner, owner.__qualname__)).attribute("__dataclass_fields__")
     post: list[Abstract] = []
     for name, field in {**owner.__dataclass_fields__}.items():
         kind = field._field_type.name

@@ -29,16 +29,16 @@ from ...ops.host.draw import HANDLE
 from ...policy import package_of
 from ...speculation import Declarations, Fixed, Grows
 from ...values.boundary import (
+    CallableMember,
     CellVariable,
     Form,
     Global,
     Guard,
     GuardKind,
     HiddenInput,
-    Owned,
     Path,
     PathKey,
-    Step,
+    PathStep,
 )
 from ...values.demand import Statics, no_value
 from ...values.generators import GENERATORS, generator_cell
@@ -58,7 +58,7 @@ from ...values.lattice import (
     VariableCell,
 )
 from ...values.state import State
-from ..core.constants import Origins
+from ..core.constants import ParameterOrigins
 from ..core.numbers import python_dtype
 from ..telling.foreign import unsupported_class
 from .classes import unsupported
@@ -146,7 +146,7 @@ class Externals:
         }
     )
 
-    def __init__(self, root: Region, builder: Builder, state: State, origins: Origins) -> None:
+    def __init__(self, root: Region, builder: Builder, state: State, origins: ParameterOrigins) -> None:
         self._root = root
         self._b = builder
         self._state = state
@@ -241,7 +241,7 @@ class Externals:
             found = vars(base).get(name)
             if found is not None and any(raw is x for x in (found, *_wrapped(found))):
                 if not package_of(base).fixed:
-                    path = Path(Owned(base, base.__qualname__), ((Step.MEMBER, name),))
+                    path = Path(CallableMember(base, base.__qualname__), ((PathStep.MEMBER, name),))
                     self.guard(GuardKind.IS, path, found)
                 return
 
@@ -260,7 +260,9 @@ class Externals:
         for base in cls.__mro__:
             if not package_of(base).fixed:
                 self.guard(
-                    GuardKind.NAMES, Path(Owned(base, base.__qualname__)), (len(vars(base)), base.__mro__)
+                    GuardKind.NAMES,
+                    Path(CallableMember(base, base.__qualname__)),
+                    (len(vars(base)), base.__mro__),
                 )
 
     def _number(self, path: Path, obj: Any) -> Abstract:

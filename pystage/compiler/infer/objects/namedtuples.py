@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...library.python.list_methods import NAMED_METHODS
-from ...values.boundary import Owned, Path
+from ...values.boundary import CallableMember, Path
 from ...values.lattice import Abstract, Const, Tuple
 from ..calls.binding import refusal
 from . import classes, objects
@@ -48,7 +48,7 @@ def call_written(
         given = signature.bind(*args, **kwargs).arguments
     except TypeError:
         engine.raise_(refusal(signature, function.__qualname__, len(args), kwargs))
-    defaults = Path(Owned(owner, owner.__qualname__)).attribute("_field_defaults")
+    defaults = Path(CallableMember(owner, owner.__qualname__)).attribute("_field_defaults")
     items = [
         given[name]
         if name in given

@@ -24,7 +24,7 @@ from ...library.kernels.structures import call_now
 from ...library.registry import meaning_of
 from ...library.rules.classes import c_name, is_generated
 from ...policy import package_of
-from ...values.boundary import Form, Owned, Path, Step
+from ...values.boundary import CallableMember, Form, Path, PathStep
 from ...values.gated import Gated, may_be_unassigned, where_assigned
 from ...values.lattice import (
     NONE,
@@ -184,10 +184,10 @@ def class_member(engine: Engine, cls: type, name: str, raw: Any) -> Abstract:
         engine.externals.member(cls, name, raw)
         engine.externals.keep.append(raw)
         return Const(raw)
-    path = Path(Owned(cls, cls.__qualname__)).attribute(name)
+    path = Path(CallableMember(cls, cls.__qualname__)).attribute(name)
     if _written_in_python(raw, "__get__"):
         owner = next(base for base in cls.__mro__ if name in vars(base))
-        path = Path(Owned(owner, owner.__qualname__), ((Step.MEMBER, name),))
+        path = Path(CallableMember(owner, owner.__qualname__), ((PathStep.MEMBER, name),))
     return engine.externals.value(path, raw)
 
 
@@ -206,7 +206,7 @@ def class_getattr(engine: Engine, cls: type, name: str) -> Abstract:
     raw = lookup_class(cls, name)
     if not found(raw):
         if hasattr(cls, name):
-            path = Path(Owned(cls, cls.__qualname__)).attribute(name)
+            path = Path(CallableMember(cls, cls.__qualname__)).attribute(name)
             return engine.externals.value(path, getattr(cls, name))
         missing()
     if issubclass(cls, enum.Enum) or package_of(cls).fixed:

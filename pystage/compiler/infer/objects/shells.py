@@ -29,7 +29,7 @@ _HOOKS = ("__setattr__", "__getattribute__", "__getattr__", "__delattr__", "__ha
 
 
 @dataclass(frozen=True, slots=True)
-class Structure:
+class ObjectModel:
     """How the objects of a library are built.
 
     `package`: that of their classes, `title` its name in messages. `nodes` gives the classes whose instances hold arrays;
@@ -45,7 +45,7 @@ class Structure:
 class Shells:
     """The shells of one call: `name` is what is called, for messages."""
 
-    def __init__(self, engine: Engine, structure: Structure, name: str) -> None:
+    def __init__(self, engine: Engine, structure: ObjectModel, name: str) -> None:
         self._engine = engine
         self._structure = structure
         self._name = name

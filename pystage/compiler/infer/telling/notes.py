@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ...diagnostics.codes_control import HandlerAtRunTime
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.python.strings import is_string
-from ...values.boundary import Form, Made, Site
+from ...values.boundary import CallTemplate, Form, Site
 from ...values.lattice import NONE, Abstract, Array, Caught, Cell, ErrorCell
 from ...values.remade import Remake
 from ...values.sites import contexts
@@ -43,7 +43,7 @@ def add_note(engine: Engine, caught: Caught, note: Abstract) -> Abstract:
 def _with_note(engine: Engine, caught: Caught, note: Abstract) -> Caught:
     """The exception with the note, which is being handled from here on."""
     leaving = Exit(engine)
-    template = Made(noted, (exception_template(leaving, caught), leaving.template(note)))
+    template = CallTemplate(noted, (exception_template(leaving, caught), leaving.template(note)))
     keys = keys_of(leaving.results)
     (cls,) = caught.classes
     own = engine.raises.sites.add(Site(cls, template, keys, engine.b.span, chain_of(engine), again=True))

@@ -24,11 +24,11 @@ from ...values.gated import Gated
 from ...values.lattice import Abstract, Array, ArrayCell, Ref, Slot, VariableCell
 from ...values.state import State
 from ..core.effort import Effort
-from ..core.frame import Frame, Scope
+from ..core.frame import CalleeScope, Frame
 from .blame import assigned_before
 from .describe import short_type
 
-Place = tuple[str, int]
+FileLine = tuple[str, int]
 """A file and a line."""
 
 
@@ -39,8 +39,8 @@ class LoopSeen:
     `trips`: of one that is written out, how many; None for one that is a loop of the program.
     """
 
-    place: Place
-    inside: frozenset[Place]
+    place: FileLine
+    inside: frozenset[FileLine]
     trips: int | None
 
 
@@ -49,7 +49,7 @@ class Watched:
     """What is read of an inference that is watched: its program, the callees that are open, the state, the effort."""
 
     root: Region
-    scopes: Sequence[Scope]
+    scopes: Sequence[CalleeScope]
     state: State
     effort: Effort
 
@@ -62,15 +62,15 @@ class Trail:
     """Those that were inferred, in the order of their first calls."""
     defined: dict[stage.Function, FunctionType] = field(default_factory=dict)
     """The functions of Python that were called, by what was staged of them."""
-    reached: set[Place] = field(default_factory=set)
+    reached: set[FileLine] = field(default_factory=set)
     """Where instructions are that were run."""
-    computed: set[Place] = field(default_factory=set)
+    computed: set[FileLine] = field(default_factory=set)
     """Where instructions are that work on what only the run knows."""
-    refused: set[Place] = field(default_factory=set)
+    refused: set[FileLine] = field(default_factory=set)
     """Where instructions are that cannot be staged, by themselves or because of others before them."""
     _times: dict[stage.Instr, int] = field(default_factory=dict)
     """When each instruction was last run: which of all the runs that was."""
-    _bound: defaultdict[Place, dict[tuple[str, int], tuple[Region, str]]] = field(
+    _bound: defaultdict[FileLine, dict[tuple[str, int], tuple[Region, str]]] = field(
         default_factory=lambda: defaultdict(dict)
     )
     """By line: for a name and the number of a frame, the function of the program and what the name was bound to."""
@@ -122,7 +122,7 @@ class Trail:
         self.reached.add(place)
         if place not in self.computed and (
             (frame.undecided and isinstance(instr, stage.Raise))
-            or (isinstance(instr, stage.Store) and instr.scope is stage.Scope.GLOBAL)
+            or (isinstance(instr, stage.Store) and instr.scope is stage.StorageClass.GLOBAL)
             or any(_is_computed(self._inference.state, (frame.id, name)) for name in _read_by(instr))
         ):
             self.computed.add(place)
@@ -151,7 +151,7 @@ class Trail:
             place = (instr.span.file, instr.span.line)
             self._bind(place, instr.name, frame, value)
 
-    def _bind(self, place: Place, name: str, frame: Frame, value: Abstract) -> None:
+    def _bind(self, place: FileLine, name: str, frame: Frame, value: Abstract) -> None:
         now = self._inference
         body = now.scopes[-1].body if now.scopes else now.root
         self._bound[place][name, frame.id] = body, short_type(value, now.state)
@@ -163,10 +163,10 @@ class Trail:
 
     # -- what there is to tell at the end
 
-    def names(self) -> dict[Place, dict[str, list[str]]]:
+    def names(self) -> dict[FileLine, dict[str, list[str]]]:
         """By line, what each name is bound to there; several where the program has several functions of one source."""
         live = {function.body for function in self._functions()}
-        found: dict[Place, dict[str, list[str]]] = {}
+        found: dict[FileLine, dict[str, list[str]]] = {}
         for place, bound in self._bound.items():
             of_line: dict[str, list[str]] = {}
             for name in dict.fromkeys([name for name, _ in bound]):
@@ -196,9 +196,9 @@ class Trail:
                     notes.append(Note(text, before, text))
         return tuple(dict.fromkeys(notes))
 
-    def operations(self) -> dict[Place, tuple[int, int]]:
+    def operations(self) -> dict[FileLine, tuple[int, int]]:
         """By line: how many operations the program has of it, and how many of these are calls that JAX traces."""
-        found: defaultdict[Place, list[int]] = defaultdict(lambda: [0, 0])
+        found: defaultdict[FileLine, list[int]] = defaultdict(lambda: [0, 0])
         for function in self._functions():
             for op in function.body.walk():
                 if op.span is not None:
@@ -219,7 +219,7 @@ class Trail:
         return [] if self._watched is None else functions(Function("", self._watched.root))
 
 
-def _place(instr: stage.Instr) -> Place:
+def _place(instr: stage.Instr) -> FileLine:
     return instr.span.file, instr.span.line
 
 

@@ -28,7 +28,7 @@ from ...hlo.ir import Region, Value
 from ...ops import Constant
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Slot, Tuple, Undef
-from ...values.node import Node
+from ...values.node import TreeNode
 from ...values.walk import cells_of, children, keys, rebuild, values_of
 from ..aliases.merged import CONTAINERS, aliases_of, stamp_versions
 from ..calls.calls import call_transformed, put_transformed
@@ -397,7 +397,7 @@ def _matched(engine: Engine, call: Lifted, tangents: Arguments) -> dict[Value, V
     found: dict[Value, Value] = {}
 
     def match(primal: Abstract, tangent: Abstract) -> None:
-        ours: Node | None = primal
+        ours: TreeNode | None = primal
         if isinstance(primal, Ref):
             ours = call.leaves.before.get(primal.cell)
         if isinstance(ours, Array | ArrayCell):

@@ -22,7 +22,7 @@ from ...library.context import Context, Raw
 from ...library.jax.tail import is_jax_callable, jax_call
 from ...library.registry import instance_meaning, late_meanings, meaning
 from ...ops import Constant, StopGradient
-from ...values.boundary import Form, Owned, Path
+from ...values.boundary import CallableMember, Form, Path
 from ...values.lattice import FALSE, Abstract, Array, Const, Meaning, Tuple
 from ...values.walk import rebuild
 from ..calls.invoke import by_position, callable_text
@@ -156,7 +156,7 @@ def _call_of_jax(ctx: Context, receiver: Any, *args: Abstract, **kwargs: Abstrac
     if options:
         what = f"its rule was given with {' and '.join(options)}"
         raise DiagnosticError(NoRuleFor(span=engine.b.span, name=receiver.__name__, what=what))
-    path = Path(Owned(receiver, "custom_vjp"))
+    path = Path(CallableMember(receiver, "custom_vjp"))
     read = [engine.externals.value(path.attribute(n), getattr(receiver, n)) for n in ("fun", "fwd", "bwd")]
     return _custom(engine, read[0], read[1], read[2], receiver.nondiff_argnums, args, kwargs)
 
@@ -170,7 +170,7 @@ def _call_of_jax_forward(ctx: Context, receiver: Any, *args: Abstract, **kwargs:
     if receiver.jvp is None:
         text = f"No JVP defined for custom_jvp function {receiver.__name__} using defjvp."
         engine.raise_(AttributeError(text))
-    path = Path(Owned(receiver, "custom_jvp"))
+    path = Path(CallableMember(receiver, "custom_jvp"))
     fun, jvp = [engine.externals.value(path.attribute(n), getattr(receiver, n)) for n in ("fun", "jvp")]
     apart = tuple(receiver.nondiff_argnums)
     if id(receiver) not in engine.custom_rules.pulled:  # once, as a rule may call the function itself

@@ -20,7 +20,7 @@ from ...values.lattice import Abstract, Array, Const, Meaning, Method
 from ...values.views import read_path, write_path
 from ..context import Context, Raw
 from ..numpy.indexing.gathering import Fancy, as_places, basic_views, fancy, gather, scatter
-from ..numpy.indexing.indices import Indices, Place, parse
+from ..numpy.indexing.indices import Indices, IntegerIndex, parse
 from ..numpy.indexing.masks import Selection, masked_choice, only_mask, refuse_slices, selection, spread
 from ..numpy.indexing.stores import fit, stored_value
 
@@ -152,7 +152,7 @@ def _stored(ctx: Context, array: Array, index: Raw, values: Raw, combine: HloOp 
     indices = parse(ctx, index, array.shape, jax=True)
     if indices.masks:
         return _masked(ctx, array, indices, values, combine)
-    inside = all(i.inside for i in indices.items if isinstance(i, Place))
+    inside = all(i.inside for i in indices.items if isinstance(i, IntegerIndex))
     new = stored_value(ctx, values, array.dtype, "the stored value", jax=True)
     if indices.is_basic and inside:
         views = basic_views(indices.items, array.shape)

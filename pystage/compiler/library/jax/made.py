@@ -29,7 +29,7 @@ _TRANSFORMATIONS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
 }
 _GRADIENTS = ("grad.<locals>.grad_f", "grad.<locals>.grad_f_aux")
 
-Made = tuple[Callable[..., Any], Any, dict[str, Any]]
+JaxTransformation = tuple[Callable[..., Any], Any, dict[str, Any]]
 """A transformation of JAX's, the function that it was given, and its options."""
 
 
@@ -40,7 +40,7 @@ def is_made_by_jax(function: object) -> bool:
     return not is_traced(function)
 
 
-def made_by_jax(function: types.FunctionType) -> Made | None:
+def made_by_jax(function: types.FunctionType) -> JaxTransformation | None:
     """What JAX has made the function of; None where that is not known."""
     held = _closure(function)
     name = function.__code__.co_qualname

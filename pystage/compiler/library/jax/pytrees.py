@@ -27,10 +27,10 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...policy import is_built_on_jax, is_traced
 from ...values.lattice import Abstract, Array, Const, DictCell, ListCell, ObjectCell, Ref, Tuple, Unknown
 from ..context import Context, Raw
-from .registry import Registered, is_flattened_by_library, is_registered, registered, renamed
+from .registry import Registration, is_flattened_by_library, is_registered, registered, renamed
 
 
-class Node:
+class FlattenedInstance:
     """An instance of a class of the program that JAX was told how to flatten, flattened by the program's own function."""
 
     __slots__ = ("children", "cls", "data", "keys")
@@ -42,13 +42,13 @@ class Node:
         self.keys = tuple(keys) or tuple(map(FlattenedIndexKey, range(len(self.children))))
 
 
-def _node(data: Any, children: Any) -> Node:
+def _node(data: Any, children: Any) -> FlattenedInstance:
     cls, own = data
-    return Node(cls, own, children)
+    return FlattenedInstance(cls, own, children)
 
 
 jax.tree_util.register_pytree_with_keys(
-    Node,
+    FlattenedInstance,
     lambda node: (tuple(zip(node.keys, node.children, strict=True)), (node.cls, node.data)),
     _node,
 )
@@ -137,7 +137,7 @@ def _with_known_data(ctx: Context, made: Any, parts: Mapping[str, Any]) -> Any:
     return made
 
 
-def _flattened(ctx: Context, ref: Ref, cls: type, how: Registered) -> Node:
+def _flattened(ctx: Context, ref: Ref, cls: type, how: Registration) -> FlattenedInstance:
     """An object as the program's own function flattens it."""
     if isinstance(how.flatten, str):
         pair = ctx.call(ctx.getattr(ref, how.flatten), [])
@@ -153,17 +153,19 @@ def _flattened(ctx: Context, ref: Ref, cls: type, how: Registered) -> Node:
         keys = [ctx.known(key, "a key of a pytree") for key, _ in pairs]
         listed = [child for _, child in pairs]
     data = tree_map(lambda leaf: ctx.known(leaf, "the auxiliary data of a pytree"), exposed(ctx, found[1]))
-    return Node(cls, data, [exposed(ctx, child) for child in listed], keys)
+    return FlattenedInstance(cls, data, [exposed(ctx, child) for child in listed], keys)
 
 
 def proxied(tree: PyTreeDef) -> PyTreeDef:
-    """A structure of JAX's as `flatten` gives it, with `Node`s for classes of the program."""
-    return renamed(tree, lambda cls, data: (cls, data) if registered(cls) is None else (Node, (cls, data)))
+    """A structure of JAX's as `flatten` gives it, with `FlattenedInstance`s for classes of the program."""
+    return renamed(
+        tree, lambda cls, data: (cls, data) if registered(cls) is None else (FlattenedInstance, (cls, data))
+    )
 
 
 def unproxied(tree: PyTreeDef) -> PyTreeDef:
     """A structure that `flatten` gave as JAX has it."""
-    return renamed(tree, lambda cls, data: data if cls is Node else (cls, data))
+    return renamed(tree, lambda cls, data: data if cls is FlattenedInstance else (cls, data))
 
 
 def _fields(cls: type, cell: ObjectCell) -> dict[str, Abstract]:
@@ -195,7 +197,7 @@ def lifted(ctx: Context, thing: Any) -> Abstract:
     """The abstract value of a structure whose leaves are abstract values; other leaves are constants."""
     if isinstance(thing, Abstract):
         return thing
-    if isinstance(thing, Node):
+    if isinstance(thing, FlattenedInstance):
         how = registered(thing.cls)
         assert how is not None
         children = Tuple(tuple([lifted(ctx, child) for child in thing.children]))

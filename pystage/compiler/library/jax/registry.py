@@ -26,7 +26,7 @@ _MAKE: Callable[..., PyTreeDef] | None = getattr(
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
+class Registration:
     """How the instances of a class are flattened: by a method of that name, or by a function.
 
     `with_keys`: it gives pairs of a key and a child.
@@ -37,7 +37,7 @@ class Registered:
     with_keys: bool
 
 
-def registered(cls: type) -> Registered | None:
+def registered(cls: type) -> Registration | None:
     """The program's functions for a class; None for a class that JAX knows nothing of, or flattens by itself."""
     entry = _REGISTRY.get(cls)
     if entry is None or is_traced(cls):
@@ -56,7 +56,7 @@ def registered(cls: type) -> Registered | None:
         return None  # what a library has written for its dataclasses: all fields
     if any(callable(f) and is_traced(_inner(f)) for f in (flatten, unflatten)):
         return None
-    return Registered(flatten, unflatten, with_keys)
+    return Registration(flatten, unflatten, with_keys)
 
 
 def _is_generated(function: object) -> bool:

@@ -24,7 +24,18 @@ from ...ops.foreign.jax_call import ArrayLeaf, JaxCall, JaxCallError, JaxSetting
 from ...ops.foreign.jax_values import in_order
 from ...policy import is_of_jax, is_traced, package_of
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, Closure, Const, Meaning, Method, Partial, Ref, Slice, Super
+from ...values.lattice import (
+    Abstract,
+    Array,
+    Closure,
+    Const,
+    Meaning,
+    Method,
+    Partial,
+    Ref,
+    SliceObject,
+    Super,
+)
 from ..context import Context, Raw
 from .places import CALLS_HOST, beside_arrays
 from .pytrees import exposed, lifted
@@ -111,7 +122,7 @@ def takes_as_pytrees(ctx: Context, args: Sequence[Raw], kwargs: Mapping[str, Raw
         return False
     return all(
         (isinstance(leaf, Const) and not _is_user_callable(leaf.value))
-        or isinstance(leaf, Array | Slice)
+        or isinstance(leaf, Array | SliceObject)
         or ctx.is_ndarray(leaf)
         for leaf in leaves
     )
@@ -208,7 +219,7 @@ def _operand(ctx: Context, leaf: Any, function: str) -> Array | Const:
             read = ctx.read(leaf)
             assert isinstance(read, Array)
             return read
-        case Slice(start, stop, step):
+        case SliceObject(start, stop, step):
             parts = [ctx.known(p, f"a slice given to {function}") for p in (start, stop, step)]
             return Const(slice(*parts))
         case Closure() | Method() | Partial() | Meaning() | Super():

@@ -17,7 +17,7 @@ from ...ops import Broadcast, DotGeneral, Multiply, Or, Transpose
 from ...values.views import read_path
 from ..context import Context
 from ..numpy.linalg.matrices import diagonal_views
-from .reducing import Source, reduce, total
+from .reducing import ReductionOperand, reduce, total
 
 Labels = tuple[str, ...]
 
@@ -71,7 +71,7 @@ def summed_out(ctx: Context, x: Labelled, kept: Sequence[str]) -> Labelled:
     if not axes:
         return x
     shape = tuple([n for i, n in enumerate(x.value.type.static_shape) if i not in axes])
-    of = Source(x.value, axes, None, shape)
+    of = ReductionOperand(x.value, axes, None, shape)
     value = reduce(ctx, Or(), of) if x.value.type.dtype == BOOL else total(ctx, of)
     return Labelled(value, tuple([label for label in x.labels if label in kept]))
 

@@ -13,7 +13,7 @@ from ...ops import Or, Select, Transpose
 from ...ops.elementwise.base import Elementwise
 from ...values.lattice import Abstract, Ref
 from ...values.memory import stand_in
-from ...values.state import Layout
+from ...values.state import OrderSensitivity
 from ...values.views import Reshaped, View
 from ..context import Context, Raw
 
@@ -48,7 +48,9 @@ def is_contiguous(ctx: Context, ref: Ref, order: str = "C") -> Truth:
         if not contiguous:
             flags = _stand_in(ctx, origin).flags
             contiguous = bool(flags.c_contiguous if order == "C" else flags.f_contiguous)
-        ctx.state.rely_on_layout([origin.cell], Layout.IF_STORED if contiguous else Layout.IF_ANY_STORED)
+        ctx.state.rely_on_layout(
+            [origin.cell], OrderSensitivity.IF_STORED if contiguous else OrderSensitivity.IF_ANY_STORED
+        )
         _note_doubt(ctx, origin)
         return contiguous
 
@@ -58,7 +60,7 @@ def is_contiguous(ctx: Context, ref: Ref, order: str = "C") -> Truth:
 def keeps_order(ctx: Context, ref: Ref) -> bool:
     """True if the order in memory (K, A) certainly is the row-major one."""
     origins = [origin for origin, _ in ctx.memory_of(ref)]
-    ctx.state.rely_on_layout([origin.cell for origin in origins], Layout.ALWAYS)
+    ctx.state.rely_on_layout([origin.cell for origin in origins], OrderSensitivity.ALWAYS)
     return is_contiguous(ctx, ref) is True and not any(_may_be_rearranged(ctx, o) for o in origins)
 
 
@@ -71,7 +73,9 @@ def reshapes_as_view(ctx: Context, ref: Ref, shape: tuple[int, ...], order: str 
             return True
         in_order = array.reshape(shape, order="F" if order == "F" else "C")
         view = (not origin.path and order == "C") or bool(np.may_share_memory(array, in_order))
-        ctx.state.rely_on_layout([origin.cell], Layout.IF_STORED if view else Layout.IF_ANY_STORED)
+        ctx.state.rely_on_layout(
+            [origin.cell], OrderSensitivity.IF_STORED if view else OrderSensitivity.IF_ANY_STORED
+        )
         _note_doubt(ctx, origin)
         return view
 

@@ -21,7 +21,7 @@ from ..numpy.elementwise import apply_jax, apply_loop, apply_numpy, call_numpy, 
 from ..registry import meaning
 from ..rules.bounds import check_fits
 from ..rules.jax import canonical
-from ..rules.promote import Loop, Operand, fits, kinds_of, numeric, shape_of, value_of
+from ..rules.promote import LoopTypes, Operand, fits, kinds_of, numeric, shape_of, value_of
 from . import arithmetic as a
 
 
@@ -73,7 +73,7 @@ def jax_power(ctx: Context, left: Operand, right: Operand) -> Abstract:
         return _integer_exponent(ctx, left, right)
     floating = is_floating(base.dtype) or is_complex(base.dtype)
     if is_integer(exponent.dtype) and floating and base.form is Form.JAX and exponent.form is not Form.PYTHON:
-        loop = Loop((base.dtype, base.dtype), (base.dtype,), Form.JAX, base.weak and exponent.weak)
+        loop = LoopTypes((base.dtype, base.dtype), (base.dtype,), Form.JAX, base.weak and exponent.weak)
         return apply_loop(ctx, u.POWER, [left, right], loop)
     result = apply_jax(ctx, u.POWER, [left, right])
     assert isinstance(result, Array)
@@ -89,7 +89,7 @@ def _integer_exponent(ctx: Context, left: Array, right: Operand) -> Abstract:
         if is_integer(dtype) and right.form is not Form.JAX and right.dtype.kind == "i":
             negative = ctx.op(Compare("LT"), right.value, a.like(ctx, right.value, 0))
             ctx.check(negative, _refused_by_jax(base, -1), _refuse, [base, right])
-        loop = Loop((dtype, dtype), (dtype,), Form.JAX, weak)
+        loop = LoopTypes((dtype, dtype), (dtype,), Form.JAX, weak)
         return apply_loop(ctx, u.POWER, [left, right], loop)
     exponent = int(right.value)
     if exponent < 0 and is_integer(dtype):

@@ -1,7 +1,7 @@
 """What reductions are made of: which elements, along which axes, in which element type.
 
 In: an array argument with `axis`, `keepdims` and `where`, or the elements that a mask selects. Out: a
-`Source`, whose elements `reduce` combines. Elements that are left out count as the neutral element.
+`ReductionOperand`, whose elements `reduce` combines. Elements that are left out count as the neutral element.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..rules.libraries import JAX, NUMPY, Rules
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ReductionOperand:
     """Elements to reduce: an array, the axes to reduce, and a mask of its shape where not all count.
 
     `shape` is the result's shape, in which reduced axes may be kept as axes of one element. `from_zero`: a sum begins with
@@ -50,7 +50,7 @@ class Source:
         """How many elements are combined into one, if all count."""
         return int(np.prod([self.extents[a] for a in self.axes], dtype=np.int64))
 
-    def of(self, value: Value) -> Source:
+    def of(self, value: Value) -> ReductionOperand:
         """The same reduction of other elements of the same shape."""
         return replace(self, value=value)
 
@@ -64,7 +64,7 @@ def rules_for(rules: Rules, a: Raw) -> Rules:
 
 def source(
     ctx: Context, rules: Rules, a: Raw, axis: Raw, keepdims: Raw, name: str, where: Raw = True
-) -> Source:
+) -> ReductionOperand:
     """The elements and axes of a reduction; `AxisProblem` for an axis that is not there."""
     keep = bool(ctx.known(keepdims, f"keepdims of {name}"))
     if isinstance(a, Masked):
@@ -76,7 +76,7 @@ def source(
         read = rules.operand(ctx, where, f"where of {name}")
         mask = ctx.broadcast(ctx.convert(read.value, BOOL), value.type.static_shape)
     shape = reduced_shape(value.type.static_shape, axes, keep)
-    return Source(value, axes, mask, shape, from_zero=not rules.is_jax)
+    return ReductionOperand(value, axes, mask, shape, from_zero=not rules.is_jax)
 
 
 def _axes(ctx: Context, axis: Raw, rank: int, name: str) -> tuple[int, ...]:
@@ -99,7 +99,7 @@ def reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keep: bool) -> 
     return tuple([n for i, n in enumerate(shape) if i not in axes])
 
 
-def _masked_source(ctx: Context, a: Masked, axis: Raw, keep: bool, name: str) -> Source:
+def _masked_source(ctx: Context, a: Masked, axis: Raw, keep: bool, name: str) -> ReductionOperand:
     """A reduction of `x[mask]`: its axis that stands for the mask is all axes that the mask covers."""
     axes: list[int] = []
     extra = a.mask.type.rank - 1
@@ -108,7 +108,7 @@ def _masked_source(ctx: Context, a: Masked, axis: Raw, keep: bool, name: str) ->
     if a.axis not in axes or (keep and extra):
         refuse(ctx, f"{name} along another axis", a)
     shape = reduced_shape(a.type.static_shape, tuple(axes), keep)
-    return Source(a.elements(ctx), tuple(axes), a.where(ctx), shape)
+    return ReductionOperand(a.elements(ctx), tuple(axes), a.where(ctx), shape)
 
 
 # ---------------------------------------------------------------- combining
@@ -129,7 +129,7 @@ def neutral(combine: HloOp, dtype: DType) -> object:
     return np.inf if isinstance(combine, Minimum) else -np.inf
 
 
-def reduce(ctx: Context, combine: HloOp, of: Source, initial: Value | None = None) -> Value:
+def reduce(ctx: Context, combine: HloOp, of: ReductionOperand, initial: Value | None = None) -> Value:
     """All elements that count, combined, from `initial` on."""
     value = of.value
     unit = ctx.constant(neutral(combine, of.dtype), of.dtype)
@@ -145,17 +145,17 @@ def reduce(ctx: Context, combine: HloOp, of: Source, initial: Value | None = Non
     return ctx.reshape(value, of.shape)
 
 
-def total(ctx: Context, of: Source, initial: Value | None = None) -> Value:
+def total(ctx: Context, of: ReductionOperand, initial: Value | None = None) -> Value:
     """The sum; 16-bit floats are summed in 32 bits."""
     return _wide(ctx, Add(), of, initial)
 
 
-def product(ctx: Context, of: Source, initial: Value | None = None) -> Value:
+def product(ctx: Context, of: ReductionOperand, initial: Value | None = None) -> Value:
     """The product; 16-bit floats are multiplied in 32 bits."""
     return _wide(ctx, Multiply(), of, initial)
 
 
-def _wide(ctx: Context, combine: HloOp, of: Source, initial: Value | None) -> Value:
+def _wide(ctx: Context, combine: HloOp, of: ReductionOperand, initial: Value | None) -> Value:
     wide = wider(of.dtype)
     start = None if initial is None else ctx.convert(initial, wide)
     return ctx.convert(reduce(ctx, combine, of.of(ctx.convert(of.value, wide)), start), of.dtype)
@@ -166,11 +166,11 @@ def wider(dtype: DType) -> DType:
     return FLOAT32 if dtype in (FLOAT16, BFLOAT16) else dtype
 
 
-def counted(ctx: Context, of: Source, dtype: DType) -> Value:
+def counted(ctx: Context, of: ReductionOperand, dtype: DType) -> Value:
     """How many elements count, in the shape of the result."""
     if of.where is None:
         return ctx.broadcast(ctx.constant(of.count, dtype), of.shape)
-    ones = Source(ctx.convert(of.where, INT64), of.axes, None, of.shape)
+    ones = ReductionOperand(ctx.convert(of.where, INT64), of.axes, None, of.shape)
     return ctx.convert(reduce(ctx, Add(), ones), dtype)
 
 
@@ -182,7 +182,7 @@ def not_zero(ctx: Context, value: Value) -> Value:
     return ctx.op(Compare("NE"), value, zero)
 
 
-def without_nan(ctx: Context, of: Source) -> Source:
+def without_nan(ctx: Context, of: ReductionOperand) -> ReductionOperand:
     """Only the elements that are numbers; integers all are."""
     if not (is_floating(of.dtype) or of.dtype.kind == "c"):
         return of
@@ -191,7 +191,7 @@ def without_nan(ctx: Context, of: Source) -> Source:
     return replace(of, where=where)
 
 
-def spread_back(ctx: Context, value: Value, of: Source) -> Value:
+def spread_back(ctx: Context, value: Value, of: ReductionOperand) -> Value:
     """A reduced value in the shape of the array that it came from."""
     kept = tuple([i for i in range(len(of.extents)) if i not in of.axes])
     flat = ctx.reshape(value, tuple([of.extents[i] for i in kept]))

@@ -17,13 +17,13 @@ from ...values.lattice import (
     Const,
     DictCell,
     DictView,
-    Flat,
+    FlatIterator,
     IteratorCell,
     ListCell,
     Range,
     Ref,
     SetCell,
-    Slice,
+    SliceObject,
     Tuple,
 )
 from ..context import Context, Raw
@@ -58,7 +58,7 @@ def lift(ctx: Context, value: Any) -> Abstract:
         case range():
             return Range(Const(value.start), Const(value.stop), Const(value.step))
         case slice():
-            return Slice(lift(ctx, value.start), lift(ctx, value.stop), lift(ctx, value.step))
+            return SliceObject(lift(ctx, value.start), lift(ctx, value.stop), lift(ctx, value.step))
         case _:
             return Const(value)
 
@@ -118,7 +118,7 @@ def known_object(ctx: Context, value: Raw) -> Any:
             if any(p is MISSING for p in parts):
                 return MISSING
             return tuple(parts) if cls is tuple else cls(*parts)
-        case Slice(start, stop, step):
+        case SliceObject(start, stop, step):
             return _known_parts(ctx, slice, (start, stop, step))
         case Range(start, stop, step):
             return _known_parts(ctx, range, (start, stop, step))
@@ -167,7 +167,7 @@ def type_name(ctx: Context, value: Raw) -> str:
                     return "dict"
                 case SetCell():
                     return "set"
-                case IteratorCell(source=Flat()):
+                case IteratorCell(source=FlatIterator()):
                     return "numpy.flatiter"
                 case IteratorCell():
                     return "iterator"

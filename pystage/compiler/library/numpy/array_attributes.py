@@ -20,7 +20,7 @@ from ...hlo.types import DType, is_complex
 from ...values.boundary import Form
 from ...values.gated import GatedNumber, narrow_number, number_of_kind
 from ...values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Method, Ref, Tuple
-from ...values.views import Part, Permuted
+from ...values.views import Permuted, RealOrImaginary
 from ..context import Context, Raw
 from ..jax.at import At, AtIndex, at_attribute
 from ..jax.random import key_attribute
@@ -241,7 +241,7 @@ def _matrix_transposed(ctx: Context, value: Array | Ref, rank: int) -> Abstract:
 def part_of(ctx: Context, value: Array | Ref, dtype: DType, imaginary: bool) -> Abstract:
     """`.real` and `.imag`: views of complex arrays; of others the array itself, and read-only zeros."""
     if is_complex(dtype):
-        return with_views(ctx, NUMPY, value, [Part(imaginary)], "real")
+        return with_views(ctx, NUMPY, value, [RealOrImaginary(imaginary)], "real")
     if not imaginary:
         return value
     if isinstance(value, Array):

@@ -18,7 +18,7 @@ from ...diagnostics.codes_types import ArgumentNotStaged, DTypeNotStaged, NoSuch
 from ...hlo.ir import Value
 from ...hlo.types import SHORT_NAMES, ArrayType, DType, is_complex, is_integer
 from ...ops import Add, Concatenate, Divide, Floor, Iota, Multiply, Slice, Subtract, Transpose
-from ...values.lattice import Abstract, Const, Kind, Tuple
+from ...values.lattice import Abstract, Const, NumberKind, Tuple
 from ...values.views import Reshaped
 from ..context import Context, Raw
 from ..kernels.exact import multiples
@@ -393,7 +393,7 @@ def linspace(
         ctx.raise_(ValueError(f"Number of samples, {count}, must be non-negative."))
     closed = bool(ctx.known(endpoint, "endpoint of linspace"))
     ends = [nested(ctx, rules, e, "linspace") for e in (start, stop)]
-    real = rules.inexact(ctx, numpy_common(tuple([Kind(e.dtype, e.form) for e in ends])))
+    real = rules.inexact(ctx, numpy_common(tuple([NumberKind(e.dtype, e.form) for e in ends])))
     wanted = type_argument(ctx, rules, dtype, "linspace", real)
     shape = np.broadcast_shapes(*[e.shape for e in ends])
     first, last = [ctx.broadcast(ctx.convert(e.value, real), shape) for e in ends]

@@ -1,6 +1,6 @@
 """Functions that work element by element: how they are applied, for NumPy's ufuncs and their twins in JAX.
 
-In: an `Elementwise` (what is declared of each function, in `ufuncs.py`) and abstract operands. Out: abstract
+In: an `ElementwiseFunction` (what is declared of each function, in `ufuncs.py`) and abstract operands. Out: abstract
 results, in the element types that NumPy or JAX would give. `out=`, `where=` and `dtype=` of NumPy are served.
 """
 
@@ -17,12 +17,12 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, UINT64, DType, is_integer
 from ...values.boundary import Form
 from ...values.gated import GatedNumber
-from ...values.lattice import Abstract, Array, Const, Kind, Ref, Tuple, is_number
+from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Tuple, is_number
 from ..context import Context, Raw
 from ..kernels.arithmetic import select
 from ..kernels.structures import MISSING, call_now, known_object
 from ..rules.promote import (
-    Loop,
+    LoopTypes,
     Operand,
     broadcast_shape,
     fits,
@@ -53,7 +53,7 @@ def boolean(dtype: DType) -> DType:
 
 
 @dataclass(frozen=True, eq=False)
-class Elementwise:
+class ElementwiseFunction:
     """A function of NumPy and JAX that works element by element.
 
     `kernel` computes it on values of the loop's types. For JAX: `inputs` makes the computation's type of the
@@ -71,24 +71,24 @@ class Elementwise:
     comparison: bool = False
     strong: str = ""
 
-    def jax_loop(self, ctx: Context, kinds: tuple[Kind, ...]) -> Loop | None:
+    def jax_loop(self, ctx: Context, kinds: tuple[NumberKind, ...]) -> LoopTypes | None:
         """The loop by JAX's rules."""
         key = self, kinds
         if key not in ctx.jax_loops:
             ctx.jax_loops[key] = self._jax_loop(ctx, kinds)
-        loop: Loop | None = ctx.jax_loops[key]
+        loop: LoopTypes | None = ctx.jax_loops[key]
         return loop
 
-    def _jax_loop(self, ctx: Context, kinds: tuple[Kind, ...]) -> Loop | None:
+    def _jax_loop(self, ctx: Context, kinds: tuple[NumberKind, ...]) -> LoopTypes | None:
         dtype, weak = jax_common(ctx, kinds)
         dtype = self.inputs(dtype)
         if _kind_letter(dtype) not in self.domain:
             return None
         output = self.output(dtype)
         weak = weak and _kind_letter(dtype) not in self.strong
-        return Loop((dtype,) * len(kinds), (output,) * self.ufunc.nout, Form.JAX, weak)
+        return LoopTypes((dtype,) * len(kinds), (output,) * self.ufunc.nout, Form.JAX, weak)
 
-    def numpy_loop(self, kinds: tuple[Kind, ...], wide: bool = False) -> Loop | None:
+    def numpy_loop(self, kinds: tuple[NumberKind, ...], wide: bool = False) -> LoopTypes | None:
         """The loop by NumPy's rules. `wide`: integers are compared with a staged Python integer, whose value
         the other type may not hold, so that all are compared as 64-bit integers."""
         loop = numpy_loop(self.ufunc, kinds)
@@ -97,7 +97,7 @@ class Elementwise:
         if not all(is_integer(k.dtype) or k.dtype == BOOL for k in kinds):
             return loop
         inputs = tuple([k.dtype if k.dtype == UINT64 else INT64 for k in kinds])
-        return Loop(inputs, loop.outputs, loop.form)
+        return LoopTypes(inputs, loop.outputs, loop.form)
 
 
 def staged_python_integer(operands: Sequence[Operand]) -> bool:
@@ -109,7 +109,7 @@ def _kind_letter(dtype: DType) -> str:
     return "f" if dtype.kind == "V" else dtype.kind
 
 
-def _is_python_int(kind: Kind) -> bool:
+def _is_python_int(kind: NumberKind) -> bool:
     return kind.form is Form.PYTHON and kind.dtype == INT64
 
 
@@ -117,7 +117,7 @@ def _is_python_int(kind: Kind) -> bool:
 
 
 def compute(
-    ctx: Context, function: Elementwise, operands: Sequence[Operand], loop: Loop
+    ctx: Context, function: ElementwiseFunction, operands: Sequence[Operand], loop: LoopTypes
 ) -> tuple[Value, ...]:
     """The values of the results, in the loop's types."""
     shape = broadcast_shape(ctx, function.name, *[shape_of(o) for o in operands])
@@ -130,14 +130,16 @@ def compute(
     return tuple([cast(ctx, r, dtype) for r, dtype in zip(results, loop.outputs, strict=True)])
 
 
-def apply_loop(ctx: Context, function: Elementwise, operands: Sequence[Operand], loop: Loop) -> Abstract:
+def apply_loop(
+    ctx: Context, function: ElementwiseFunction, operands: Sequence[Operand], loop: LoopTypes
+) -> Abstract:
     """The results as the objects that the loop's form makes of them; several are a tuple."""
     values = compute(ctx, function, operands, loop)
     made = tuple([result(ctx, v, loop) for v in values])
     return made[0] if len(made) == 1 else Tuple(made)
 
 
-def apply_numpy(ctx: Context, function: Elementwise, operands: Sequence[Operand]) -> Abstract:
+def apply_numpy(ctx: Context, function: ElementwiseFunction, operands: Sequence[Operand]) -> Abstract:
     """The ufunc on numbers and arrays."""
     try:
         return _apply_numpy(ctx, function, operands)
@@ -146,7 +148,7 @@ def apply_numpy(ctx: Context, function: Elementwise, operands: Sequence[Operand]
     return split_operation(ctx, asked, lambda: apply_numpy(ctx, function, [ctx.number(o) for o in operands]))
 
 
-def _apply_numpy(ctx: Context, function: Elementwise, operands: Sequence[Operand]) -> Abstract:
+def _apply_numpy(ctx: Context, function: ElementwiseFunction, operands: Sequence[Operand]) -> Abstract:
     decided = known_comparison(ctx, function, operands)
     if decided is not None:
         return decided
@@ -155,13 +157,15 @@ def _apply_numpy(ctx: Context, function: Elementwise, operands: Sequence[Operand
     return apply_loop(ctx, function, operands, loop)
 
 
-def apply_jax(ctx: Context, function: Elementwise, operands: Sequence[Operand]) -> Abstract:
+def apply_jax(ctx: Context, function: ElementwiseFunction, operands: Sequence[Operand]) -> Abstract:
     """The function of `jax.numpy` on numbers and arrays."""
     loop = resolve(ctx, function.name, operands, lambda kinds: function.jax_loop(ctx, kinds))
     return apply_loop(ctx, function, operands, loop)
 
 
-def known_comparison(ctx: Context, function: Elementwise, operands: Sequence[Operand]) -> Abstract | None:
+def known_comparison(
+    ctx: Context, function: ElementwiseFunction, operands: Sequence[Operand]
+) -> Abstract | None:
     """A comparison with a known Python integer that the other operand's type does not hold."""
     if not function.comparison:
         return None
@@ -182,7 +186,7 @@ def known_comparison(ctx: Context, function: Elementwise, operands: Sequence[Ope
 
 
 def call_numpy(
-    ctx: Context, function: Elementwise, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw
+    ctx: Context, function: ElementwiseFunction, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw
 ) -> Abstract:
     """A call of the ufunc: on known numbers it runs now."""
     options = [_default(o) for o in (out, where, dtype)]
@@ -209,12 +213,14 @@ def _default(option: Raw) -> bool:
     return value is None or value is True
 
 
-def _loop_with_dtype(ctx: Context, function: Elementwise, operands: Sequence[Operand], dtype: Raw) -> Loop:
+def _loop_with_dtype(
+    ctx: Context, function: ElementwiseFunction, operands: Sequence[Operand], dtype: Raw
+) -> LoopTypes:
     if _default(dtype):
         return resolve(ctx, function.name, operands, function.numpy_loop)
     wanted = np.dtype(ctx.known(dtype, f"the dtype of np.{function.name}"))
 
-    def rule(kinds: tuple[Kind, ...]) -> Loop | None:
+    def rule(kinds: tuple[NumberKind, ...]) -> LoopTypes | None:
         loop = numpy_loop(function.ufunc, kinds, wanted)
         fitting = loop is not None and all(
             np.can_cast(k.dtype, d, "same_kind") or k.form is Form.PYTHON for k, d in zip(kinds, loop.inputs)
@@ -225,7 +231,12 @@ def _loop_with_dtype(ctx: Context, function: Elementwise, operands: Sequence[Ope
 
 
 def _into(
-    ctx: Context, function: Elementwise, operands: Sequence[Operand], loop: Loop, out: Raw, where: Raw
+    ctx: Context,
+    function: ElementwiseFunction,
+    operands: Sequence[Operand],
+    loop: LoopTypes,
+    out: Raw,
+    where: Raw,
 ) -> Abstract:
     """The result stored into `out`, where `where` holds."""
     target = out.items[0] if isinstance(out, Tuple) and len(out.items) == 1 else out

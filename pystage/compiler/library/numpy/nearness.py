@@ -16,7 +16,7 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, FLOAT16, FLOAT64, DType, is_complex, is_floating, is_integer
 from ...ops import Abs, Add, And, Atan2, Compare, Complex, Imag, Multiply, Or, Real, Reduce, Subtract
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, Kind, Ref, is_number
+from ...values.lattice import Abstract, Array, NumberKind, Ref, is_number
 from ..context import Context, Raw
 from ..kernels import arithmetic as a
 from ..kernels import transcendental as t
@@ -24,7 +24,7 @@ from ..kernels.structures import abstract
 from ..python.scalars import round_value
 from ..registry import meaning
 from ..rules.promote import (
-    Loop,
+    LoopTypes,
     Operand,
     broadcast_shape,
     inexact,
@@ -86,13 +86,13 @@ def jnp_round(ctx: Context, a: Raw, decimals: Raw = 0) -> Abstract:
 # ---------------------------------------------------------------- nearness
 
 
-def _float_loop(ctx: Context, name: str, operands: list[Operand], jax: bool) -> Loop:
-    def rule(kinds: tuple[Kind, ...]) -> Loop:
+def _float_loop(ctx: Context, name: str, operands: list[Operand], jax: bool) -> LoopTypes:
+    def rule(kinds: tuple[NumberKind, ...]) -> LoopTypes:
         if jax:
             dtype = inexact(jax_common(ctx, kinds)[0])
         else:
-            dtype = numpy_common((*kinds, Kind(FLOAT64, Form.PYTHON)))
-        return Loop((dtype,) * len(kinds), (BOOL,), Form.JAX if jax else Form.NDARRAY)
+            dtype = numpy_common((*kinds, NumberKind(FLOAT64, Form.PYTHON)))
+        return LoopTypes((dtype,) * len(kinds), (BOOL,), Form.JAX if jax else Form.NDARRAY)
 
     return resolve(ctx, name, operands, rule)
 

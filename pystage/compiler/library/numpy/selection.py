@@ -18,7 +18,7 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, DType, is_complex, is_floating, is_integer
 from ...ops import Compare, Complex, Imag, Maximum, Minimum, Real
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, Const, Kind
+from ...values.lattice import Abstract, Array, Const, NumberKind
 from ..context import Context, Raw
 from ..kernels import arithmetic as a
 from ..kernels.structures import abstract
@@ -28,7 +28,7 @@ from ..rules.bounds import ends_of
 from ..rules.casting import cast_number
 from ..rules.jax import canonical
 from ..rules.promote import (
-    Loop,
+    LoopTypes,
     Operand,
     broadcast_shape,
     fits,
@@ -54,15 +54,15 @@ def is_jax(operand: Operand) -> bool:
     return isinstance(operand, Array) and operand.form is Form.JAX
 
 
-def common_loop(ctx: Context, operation: str, operands: Sequence[Operand], jax: bool) -> Loop:
+def common_loop(ctx: Context, operation: str, operands: Sequence[Operand], jax: bool) -> LoopTypes:
     """The loop that brings operands to their common type, as `np.result_type` or JAX does."""
 
-    def rule(kinds: tuple[Kind, ...]) -> Loop:
+    def rule(kinds: tuple[NumberKind, ...]) -> LoopTypes:
         if jax:
             dtype, weak = jax_common(ctx, kinds)
-            return Loop((dtype,) * len(kinds), (dtype,), Form.JAX, weak)
+            return LoopTypes((dtype,) * len(kinds), (dtype,), Form.JAX, weak)
         dtype = numpy_common(kinds)
-        return Loop((dtype,) * len(kinds), (dtype,), Form.NDARRAY)
+        return LoopTypes((dtype,) * len(kinds), (dtype,), Form.NDARRAY)
 
     return resolve(ctx, operation, operands, rule)
 
@@ -72,7 +72,7 @@ def common_loop(ctx: Context, operation: str, operands: Sequence[Operand], jax: 
 
 def choose(
     ctx: Context, operation: str, conditions: Sequence[Raw], choices: Sequence[Raw], default: Raw, jax: bool
-) -> tuple[Value, Loop]:
+) -> tuple[Value, LoopTypes]:
     """The first choice whose condition holds, else the default, element by element.
 
     NumPy makes arrays of Python's numbers first, so that integers wrap around in the common type.
@@ -262,10 +262,10 @@ def jnp_result_type(ctx: Context, *args: Raw) -> Abstract:
     return Const(canonical(jax_common(ctx, tuple([_kind(ctx, x) for x in args]))[0], ctx.x64))
 
 
-def _kind(ctx: Context, x: Raw) -> Kind:
+def _kind(ctx: Context, x: Raw) -> NumberKind:
     if isinstance(x, Const) and not isinstance(x.value, bool | int | float | complex | np.generic):
         dtype: DType = np.dtype(x.value)
-        return Kind(dtype, Form.NDARRAY)
+        return NumberKind(dtype, Form.NDARRAY)
     return kinds_of(ctx.read(x))[0]
 
 

@@ -62,7 +62,7 @@ from ..kernels.structures import abstract
 from ..registry import declared, meaning
 from ..rules.libraries import as_ndarray
 from ..rules.promote import inexact, kinds_of, numeric
-from .elementwise import DTypeMap, Elementwise, apply_jax, boolean, call_numpy, jax_operands, same
+from .elementwise import DTypeMap, ElementwiseFunction, apply_jax, boolean, call_numpy, jax_operands, same
 from .indexing.masks import Masked, elementwise
 
 ALL_KINDS = "biufc"
@@ -81,9 +81,9 @@ def declare(
     domain: str = "biufc",
     comparison: bool = False,
     strong: str = "",
-) -> Elementwise:
-    """Declares what `ufunc` and its twins in `jax.numpy` mean; see `Elementwise`."""
-    function = Elementwise(ufunc.__name__, ufunc, kernel, inputs, output, domain, comparison, strong)
+) -> ElementwiseFunction:
+    """Declares what `ufunc` and its twins in `jax.numpy` mean; see `ElementwiseFunction`."""
+    function = ElementwiseFunction(ufunc.__name__, ufunc, kernel, inputs, output, domain, comparison, strong)
     meaning(ufunc)(_numpy_meaning(function))
     for twin in dict.fromkeys(map(_ById, twins)):
         if declared(twin.object) is None:
@@ -113,7 +113,7 @@ def _with_signature(call: Callable[..., Abstract], operands: int, text: Callable
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
 
 
-def _numpy_meaning(function: Elementwise) -> Callable[..., Abstract]:
+def _numpy_meaning(function: ElementwiseFunction) -> Callable[..., Abstract]:
     def call(ctx: Context, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw) -> Abstract:
         return call_numpy(ctx, function, args, out, where, dtype)
 
@@ -137,7 +137,7 @@ def with_ufunc_options(operands: int, call: Callable[..., Abstract]) -> Callable
     return whole
 
 
-def _jax_meaning(function: Elementwise, twin: Any) -> Callable[..., Abstract]:
+def _jax_meaning(function: ElementwiseFunction, twin: Any) -> Callable[..., Abstract]:
     """Types that the declaration does not serve go to JAX itself, with its own errors."""
 
     def call(ctx: Context, *args: Raw) -> Abstract:
@@ -167,7 +167,7 @@ FLOOR_DIVIDE = declare(np.floor_divide, a.floor_divide, jnp.floor_divide, inputs
 REMAINDER = declare(np.remainder, a.remainder, jnp.remainder, jnp.mod, inputs=numeric, domain=REAL)
 FMOD = declare(np.fmod, a.fmod, jnp.fmod, inputs=numeric, domain=REAL)
 DIVMOD = declare(np.divmod, a.divmod_, jnp.divmod, inputs=numeric, domain=REAL)
-POWER = Elementwise("power", np.power, a.power, numeric)
+POWER = ElementwiseFunction("power", np.power, a.power, numeric)
 declare(np.float_power, a.power, jnp.float_power, inputs=inexact)
 NEGATIVE = declare(np.negative, a.op(Negate()), jnp.negative, domain=NUMERIC)
 
@@ -260,7 +260,7 @@ RIGHT_SHIFT = declare(
 # ---------------------------------------------------------------- comparisons and logic
 
 
-def _comparison(ufunc: np.ufunc, direction: str, twin: Any) -> Elementwise:
+def _comparison(ufunc: np.ufunc, direction: str, twin: Any) -> ElementwiseFunction:
     return declare(ufunc, a.compare(direction), twin, output=boolean, comparison=True)
 
 

@@ -31,7 +31,7 @@ from ...values.lattice import (
     Const,
     DictCell,
     DictView,
-    Flat,
+    FlatIterator,
     IteratorCell,
     ListCell,
     Meaning,
@@ -340,7 +340,7 @@ def len_(ctx: Context, x: Raw, /) -> Abstract:
     if method is not None:
         return ctx.call(method, [])
     content = cell_of(ctx, x)
-    if isinstance(content, IteratorCell) and isinstance(content.source, Flat):
+    if isinstance(content, IteratorCell) and isinstance(content.source, FlatIterator):
         return _array_length(ctx, content.source.array)
     if ctx.is_ndarray(x) or is_number(abstract(x)):
         return _array_length(ctx, x)

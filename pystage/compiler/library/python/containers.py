@@ -26,7 +26,7 @@ from ...values.lattice import (
     Range,
     Ref,
     SetCell,
-    Slice,
+    SliceObject,
     Tuple,
 )
 from ..context import Context, Raw
@@ -59,7 +59,7 @@ def attribute_of_container(ctx: Context, value: Raw, name: str) -> Abstract | No
     match value:
         case Tuple():
             return _tuple_attribute(ctx, value, name)
-        case Range(start, stop, step) | Slice(start, stop, step):
+        case Range(start, stop, step) | SliceObject(start, stop, step):
             parts = {"start": start, "stop": stop, "step": step}
             return parts.get(name) or _known_method(ctx, value, name)
         case Const(value=known) if isinstance(known, str | bytes | range | frozenset | tuple):
@@ -151,7 +151,7 @@ def _sequence_item(ctx: Context, items: tuple[Abstract, ...], index: Raw, kind: 
 
 def _position(ctx: Context, index: Raw, kind: str) -> int | slice:
     """An index or a slice of a sequence, known."""
-    if isinstance(index, Slice):
+    if isinstance(index, SliceObject):
         parts = [ctx.known(p, f"a slice of a {kind}") for p in (index.start, index.stop, index.step)]
         return slice(*parts)
     known = ctx.known(index, f"the index of a {kind}")
@@ -173,7 +173,7 @@ def _range_item(ctx: Context, container: Range, index: Raw) -> Abstract:
         return binary(ctx, "+", container.start, binary(ctx, "*", container.step, Const(place)))
     if known is MISSING:
         known = ctx.known(container, "a range that is indexed")
-    if isinstance(index, Slice):
+    if isinstance(index, SliceObject):
         place = ctx.known(index, "a slice of a range")
     elif place is MISSING:
         if isinstance(index, Array) and index.lower is not None and index.lower >= 0:

@@ -18,7 +18,7 @@ from ...values.lattice import (
     ListCell,
     Mapped,
     Reversed,
-    Slice,
+    SliceObject,
     Tuple,
     Zip,
 )
@@ -127,8 +127,8 @@ def frozenset_(ctx: Context, iterable: Raw = (), /) -> Abstract:
 def slice_(ctx: Context, first: Raw, stop: Raw = MISSING, step: Raw = None, /) -> Abstract:
     """`slice(stop)`, `slice(start, stop, step)`."""
     if stop is MISSING:
-        return Slice(NONE, abstract(first), NONE)
-    return Slice(abstract(first), abstract(stop), abstract(step))
+        return SliceObject(NONE, abstract(first), NONE)
+    return SliceObject(abstract(first), abstract(stop), abstract(step))
 
 
 @meaning(sorted)

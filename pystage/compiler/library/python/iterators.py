@@ -18,7 +18,7 @@ from ...values.lattice import (
     DictView,
     Enumerate,
     Filtered,
-    Flat,
+    FlatIterator,
     IteratorCell,
     ListCell,
     Mapped,
@@ -103,7 +103,7 @@ def taken(ctx: Context, iterator: Ref) -> Abstract | None:
     item = None if cell.source is None else _next_of(ctx, cell.source, cell)
     if item is not None:
         ctx.write(iterator.cell, replace(cell, index=cell.index + 1))
-    elif not isinstance(cell.source, Flat):  # which can be indexed still
+    elif not isinstance(cell.source, FlatIterator):  # which can be indexed still
         ctx.write(iterator.cell, IteratorCell())
     return item
 
@@ -113,7 +113,7 @@ def _next_of(ctx: Context, source: Abstract, cell: IteratorCell) -> Abstract | N
     match source:
         case Filtered(function, inner):
             return _kept(ctx, function, cast(Ref, inner))
-        case Flat(array):
+        case FlatIterator(array):
             source = array
         case DictView():
             return _of_dict(ctx, source, cell)

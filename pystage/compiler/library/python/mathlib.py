@@ -57,7 +57,7 @@ from ...ops import (
 )
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, Tuple
-from ..context import Case, Context, Raw
+from ..context import Context, ExceptionCase, Raw
 from ..kernels import arithmetic as a
 from ..kernels import transcendental as t
 from ..kernels.arithmetic import Kernel, like, select
@@ -378,8 +378,8 @@ def fsum(ctx: Context, iterable: Raw, /) -> Abstract:
     overflow = both(ctx, finite, ctx.op(Not(), ctx.op(IsFinite(), total)))
     arguments = [Array(v, Form.PYTHON) for v in values]
     cases = [
-        Case(overflow, OverflowError("intermediate overflow in fsum"), _exact_sum, arguments),
-        Case(None, ValueError("-inf + inf in fsum"), _exact_sum, arguments),
+        ExceptionCase(overflow, OverflowError("intermediate overflow in fsum"), _exact_sum, arguments),
+        ExceptionCase(None, ValueError("-inf + inf in fsum"), _exact_sum, arguments),
     ]
     ctx.check_first(either(ctx, overflow, both(ctx, *ends)), cases)
     return ctx.python(select(ctx, finite, ctx.op(Add(), total, lost), total))

@@ -36,7 +36,7 @@ from ...ops import (
 )
 from ...values.boundary import Form
 from ...values.lattice import Array, Const
-from ..context import Case, Context
+from ..context import Context, ExceptionCase
 from ..kernels.arithmetic import like
 from ..rules.bounds import Bounds, bounds
 from ..rules.promote import Operand, fits, value_of
@@ -227,9 +227,13 @@ def check_integral(
     ctx.check_first(
         ctx.op(Not(), inside),
         [
-            Case(ctx.op(Compare("NE"), rounded, rounded), ValueError("not a number"), function, [operand]),
-            Case(compared(ctx, "EQ", size, math.inf), OverflowError("infinity"), function, [operand]),
-            Case(None, StagingError(()), refuse, [make, operand]),
+            ExceptionCase(
+                ctx.op(Compare("NE"), rounded, rounded), ValueError("not a number"), function, [operand]
+            ),
+            ExceptionCase(
+                compared(ctx, "EQ", size, math.inf), OverflowError("infinity"), function, [operand]
+            ),
+            ExceptionCase(None, StagingError(()), refuse, [make, operand]),
         ],
     )
 

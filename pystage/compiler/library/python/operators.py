@@ -22,13 +22,13 @@ from ...hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating
 from ...ops import Negate, Not, Select
 from ...values.boundary import Form
 from ...values.gated import GatedNumber
-from ...values.lattice import Abstract, Array, Const, Kind, Ref, Unknown, is_number
+from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Unknown, is_number
 from ..context import Context, Raw
 from ..kernels.powers import check_power, special_power
 from ..kernels.structures import MISSING, abstract, call_now, known_object, sequence_items, type_name
 from ..numpy import ufuncs as u
 from ..numpy.elementwise import (
-    Elementwise,
+    ElementwiseFunction,
     apply_loop,
     compute,
     known_comparison,
@@ -39,7 +39,7 @@ from ..numpy.indexing.masks import Masked, beside, elementwise, refuse
 from ..numpy.indexing.stores import check_writable, store_through
 from ..rules.bounds import bounds
 from ..rules.classes import class_of
-from ..rules.promote import Loop, Operand, Rule, kinds_of, resolve, value_of
+from ..rules.promote import LoopTypes, Operand, Rule, kinds_of, resolve, value_of
 from ..rules.split import NeedsSplit, split_operation
 from . import strings
 from . import structure_operators as structure
@@ -48,7 +48,7 @@ from .number_checks import either as any_of
 from .python_numbers import PYTHON_OPERATORS, apply_python, negated, python_loop
 from .texts import tested
 
-FUNCTIONS: dict[str, Elementwise] = {
+FUNCTIONS: dict[str, ElementwiseFunction] = {
     "+": u.ADD,
     "-": u.SUBTRACT,
     "*": u.MULTIPLY,
@@ -73,7 +73,7 @@ FUNCTIONS: dict[str, Elementwise] = {
 _OF_COMPLEX = frozenset({"+", "-", "*", "/", "**", "==", "!="})
 """The operators that Python's complex numbers have."""
 
-_UNARY: dict[str, tuple[Callable[[Any], Any], Elementwise]] = {
+_UNARY: dict[str, tuple[Callable[[Any], Any], ElementwiseFunction]] = {
     "-": (operator.neg, u.NEGATIVE),
     "+": (operator.pos, u.POSITIVE),
     "~": (operator.invert, u.INVERT),
@@ -172,14 +172,14 @@ def unary(ctx: Context, op: str, x: Raw) -> Abstract:
         ctx.fail(NoSuchOperation(span=ctx.span, operation=f"unary {op}", types=type_name(ctx, x)))
     operand = ctx.number(x)
 
-    def rule(kinds: tuple[Kind, ...]) -> Loop | None:
+    def rule(kinds: tuple[NumberKind, ...]) -> LoopTypes | None:
         (kind,) = kinds
         if kind.form is Form.JAX:
             return function.jax_loop(ctx, kinds)
         if kind.form is not Form.PYTHON:
             return function.numpy_loop(kinds)
         dtype = INT64 if kind.dtype == BOOL else kind.dtype
-        return Loop((dtype,), (dtype,), Form.PYTHON) if op != "~" or dtype == INT64 else None
+        return LoopTypes((dtype,), (dtype,), Form.PYTHON) if op != "~" or dtype == INT64 else None
 
     loop = resolve(ctx, f"unary {op}", [operand], rule)
     if loop.form is Form.PYTHON and loop.outputs[0] == INT64:
@@ -373,7 +373,7 @@ def _of_numbers(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstr
         return special
     wide = function.comparison and staged_python_integer(operands)
 
-    def rule(kinds: tuple[Kind, ...]) -> Loop | None:
+    def rule(kinds: tuple[NumberKind, ...]) -> LoopTypes | None:
         if any(k.form is Form.JAX for k in kinds):
             return function.jax_loop(ctx, kinds)
         if all(k.form is Form.PYTHON for k in kinds) or (op in _OF_COMPLEX and _complex_first(kinds)):
@@ -391,7 +391,7 @@ def _of_numbers(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstr
 
 
 def _python_or_numpy(
-    ctx: Context, op: str, function: Elementwise, operands: list[Operand], rule: Rule
+    ctx: Context, op: str, function: ElementwiseFunction, operands: list[Operand], rule: Rule
 ) -> GatedNumber | None:
     """An operation that gives the same number by Python's rules and NumPy's, where the path says whose it is.
 
@@ -412,7 +412,10 @@ def _python_or_numpy(
     is_python = both(ctx, *[_is_python(ctx, o) for o in gated])
     (dtype,) = numpy.outputs
     return GatedNumber(
-        value, Form.SCALAR, kinds=(Kind(dtype, Form.PYTHON), Kind(dtype, Form.SCALAR)), tags=(is_python,)
+        value,
+        Form.SCALAR,
+        kinds=(NumberKind(dtype, Form.PYTHON), NumberKind(dtype, Form.SCALAR)),
+        tags=(is_python,),
     )
 
 
@@ -424,7 +427,7 @@ def _is_python(ctx: Context, number: GatedNumber) -> Value:
     return ctx.op(Not(), one_of_them) if last else one_of_them
 
 
-def _complex_first(kinds: tuple[Kind, ...]) -> bool:
+def _complex_first(kinds: tuple[NumberKind, ...]) -> bool:
     """True for a Python complex number and then a `np.float64`, which is a float: Python's operator serves."""
     left, right = kinds
     complex_left = left.form is Form.PYTHON and is_complex(left.dtype)

@@ -15,13 +15,13 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, COMPLEX128, FLOAT64, INT64, DType
 from ...ops import Compare, Divide, Power, Remainder
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, Const, Kind
+from ...values.lattice import Abstract, Array, Const, NumberKind
 from ..context import Context
 from ..kernels import arithmetic as a
 from ..kernels.exact import EXACT_INTEGERS, compare_integer, compare_known_integer
-from ..numpy.elementwise import Elementwise, compute
+from ..numpy.elementwise import ElementwiseFunction, compute
 from ..rules.bounds import UNBOUNDED, Bounds, bounds, bounds_of
-from ..rules.promote import Loop, Operand, fits, python_type, value_of
+from ..rules.promote import LoopTypes, Operand, fits, python_type, value_of
 from .number_checks import check_divisor, check_float_power, check_product, check_shift, check_sum
 
 PYTHON_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -53,12 +53,12 @@ _INTEGRAL = frozenset({"<<", ">>"})
 _BITWISE = frozenset({"&", "|", "^"})
 
 
-def common(kinds: Sequence[Kind]) -> DType:
+def common(kinds: Sequence[NumberKind]) -> DType:
     """The widest of Python's number types among the kinds."""
     return max([k.dtype for k in kinds], key=_RANK.__getitem__)
 
 
-def python_loop(symbol: str, kinds: tuple[Kind, ...]) -> Loop | None:
+def python_loop(symbol: str, kinds: tuple[NumberKind, ...]) -> LoopTypes | None:
     """What CPython's operator computes with; None where it raises TypeError."""
     widest = common(kinds)
     if symbol in _DIRECTIONS:
@@ -76,12 +76,12 @@ def python_loop(symbol: str, kinds: tuple[Kind, ...]) -> Loop | None:
     return _loop(widest, widest)
 
 
-def _loop(inputs: DType, output: DType) -> Loop:
-    return Loop((inputs, inputs), (output,), Form.PYTHON)
+def _loop(inputs: DType, output: DType) -> LoopTypes:
+    return LoopTypes((inputs, inputs), (output,), Form.PYTHON)
 
 
 def apply_python(
-    ctx: Context, symbol: str, function: Elementwise, operands: Sequence[Operand], loop: Loop
+    ctx: Context, symbol: str, function: ElementwiseFunction, operands: Sequence[Operand], loop: LoopTypes
 ) -> Abstract:
     """The operator on two Python scalars, in the loop's types."""
     left, right = operands
@@ -126,7 +126,9 @@ def _integers(operands: Sequence[Operand]) -> bool:
     return all(type(o.value) is int if isinstance(o, Const) else o.dtype == INT64 for o in operands)
 
 
-def _exact_comparison(ctx: Context, symbol: str, operands: Sequence[Operand], loop: Loop) -> Abstract | None:
+def _exact_comparison(
+    ctx: Context, symbol: str, operands: Sequence[Operand], loop: LoopTypes
+) -> Abstract | None:
     """The comparison of an integer that float64 may not hold with a float; None for all others."""
     direction = _DIRECTIONS[symbol]
     left, right = operands
@@ -175,7 +177,7 @@ def _plain_division(left: Bounds, right: Bounds) -> bool:
     return low is not None and low >= 0 and divisor is not None and divisor > 0
 
 
-def _power(ctx: Context, left: Operand, right: Operand, loop: Loop) -> Abstract:
+def _power(ctx: Context, left: Operand, right: Operand, loop: LoopTypes) -> Abstract:
     """`left ** right`. A negative integral exponent gives a float, so its sign must be known."""
     if loop.outputs[0] == INT64:
         low = bounds(ctx, right)[0]

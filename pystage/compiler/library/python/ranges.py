@@ -8,7 +8,7 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, is_integer
 from ...ops import Add, Compare, Divide, Multiply, Select, Subtract
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, Const, Kind, Range
+from ...values.lattice import Abstract, Array, Const, NumberKind, Range
 from ..context import Context, Raw
 from ..kernels.structures import abstract
 from ..registry import meaning
@@ -17,7 +17,7 @@ from ..rules.classes import class_name
 from ..rules.promote import kinds_of, value_of
 from .operators import unary
 
-PYTHON_INT = Kind(INT64, Form.PYTHON)
+PYTHON_INT = NumberKind(INT64, Form.PYTHON)
 
 
 @meaning(range)
@@ -49,9 +49,9 @@ def _integer(ctx: Context, x: Raw) -> Abstract:
     ctx.raise_(TypeError(f"{class_name(ctx, x)!r} object cannot be interpreted as an integer"))
 
 
-def _is_index(kind: Kind) -> bool:
+def _is_index(kind: NumberKind) -> bool:
     """Whether numbers of the kind have an `__index__`: NumPy's truth values have none."""
-    return is_integer(kind.dtype) or kind == Kind(BOOL, Form.PYTHON)
+    return is_integer(kind.dtype) or kind == NumberKind(BOOL, Form.PYTHON)
 
 
 def range_length(ctx: Context, x: Range) -> Abstract:

@@ -24,7 +24,7 @@ from ...values.lattice import (
     DictView,
     Enumerate,
     Exc,
-    Flat,
+    FlatIterator,
     IteratorCell,
     ListCell,
     Mapped,
@@ -35,7 +35,7 @@ from ...values.lattice import (
     Ref,
     Reversed,
     SetCell,
-    Slice,
+    SliceObject,
     Text,
     Tuple,
     Zip,
@@ -45,7 +45,7 @@ from .promote import python_type
 from .split import needs_split, of_one_kind
 
 _FIXED: dict[type, type] = {
-    Slice: slice,
+    SliceObject: slice,
     Range: range,
     Enumerate: enumerate,
     Zip: zip,
@@ -82,7 +82,7 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
             return [_VIEWS[kind]]
         case Ref():
             content = ctx.cell(value)
-            if isinstance(content, IteratorCell) and isinstance(content.source, Flat):
+            if isinstance(content, IteratorCell) and isinstance(content.source, FlatIterator):
                 return [np.flatiter]
             return [cast(type, _FIXED.get(type(content)) or content.cls)]
         case Gated(options=options):

@@ -26,7 +26,7 @@ from ...hlo.ir import Value
 from ...hlo.types import FLOAT64, INT64, SHORT_NAMES, DType, is_complex, is_floating
 from ...values.boundary import Form
 from ...values.gated import GatedNumber
-from ...values.lattice import Abstract, Array, ArrayCell, Const, Kind, Ref, Tuple
+from ...values.lattice import Abstract, Array, ArrayCell, Const, NumberKind, Ref, Tuple
 from ...values.views import View, read_path
 from ..context import Context, Raw
 from ..kernels.structures import lift
@@ -204,7 +204,7 @@ class JaxRules(Rules):
         return inexact(dtype)
 
     def common_dtype(self, ctx: Context, operands: Sequence[ArrayArgument]) -> tuple[DType, bool]:
-        return jax_common(ctx, tuple([Kind(o.dtype, Form.JAX, o.weak) for o in operands]))
+        return jax_common(ctx, tuple([NumberKind(o.dtype, Form.JAX, o.weak) for o in operands]))
 
     def mismatch(self, ctx: Context, text: str, error: type[Exception] = ValueError) -> NoReturn:
         """Refused with PS206: JAX has exceptions and texts of its own."""

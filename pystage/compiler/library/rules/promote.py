@@ -1,6 +1,6 @@
 """Promotion: which element types an operation computes with, and what kind of result it gives.
 
-In: the kinds of the operands (element type, form, weakness). Out: a `Loop`: the types that the operands are
+In: the kinds of the operands (element type, form, weakness). Out: a `LoopTypes`: the types that the operands are
 converted to, the types of the results, and their form. NumPy's own resolver answers for NumPy (NEP 50), JAX's
 public `result_type` for JAX, Python's rules stand here. Of a number whose kind the path says (`GatedNumber`) every
 alternative must give the same loop; otherwise the operation is split (`NeedsSplit`).
@@ -38,7 +38,7 @@ from ...hlo.types import (
 from ...ops import Compare, Constant, Convert
 from ...values.boundary import Form
 from ...values.gated import GatedNumber
-from ...values.lattice import Abstract, Array, Const, Kind
+from ...values.lattice import Abstract, Array, Const, NumberKind
 from ..context import Context
 from .bounds import check_fits
 from .jax import canonical
@@ -54,7 +54,7 @@ _WEAK: dict[DType, type] = {INT64: int, FLOAT64: float, COMPLEX128: complex}
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class LoopTypes:
     """Types that an operation computes with. `form`: PYTHON, JAX, or NDARRAY for what NumPy gives."""
 
     inputs: tuple[DType, ...]
@@ -63,7 +63,7 @@ class Loop:
     weak: bool = False
 
 
-Rule = Callable[[tuple[Kind, ...]], Loop | None]
+Rule = Callable[[tuple[NumberKind, ...]], LoopTypes | None]
 """From kinds to a loop; None if the operation is not defined for them."""
 
 
@@ -75,17 +75,17 @@ def python_type(dtype: DType) -> type:
     return type(dtype.type(0).item())
 
 
-def kinds_of(operand: Operand) -> tuple[Kind, ...]:
+def kinds_of(operand: Operand) -> tuple[NumberKind, ...]:
     """The kinds that an operand may have; mostly one."""
     if isinstance(operand, GatedNumber):
         return operand.kinds
     if isinstance(operand, Array):
-        return (Kind(operand.dtype, operand.form, operand.weak),)
+        return (NumberKind(operand.dtype, operand.form, operand.weak),)
     value = operand.value
     if isinstance(value, np.generic):
-        return (Kind(value.dtype, Form.SCALAR),)
+        return (NumberKind(value.dtype, Form.SCALAR),)
     number = next(cls for cls in type(value).__mro__ if cls in PYTHON_DTYPES)
-    return (Kind(PYTHON_DTYPES[number], Form.PYTHON),)
+    return (NumberKind(PYTHON_DTYPES[number], Form.PYTHON),)
 
 
 def shape_of(operand: Operand) -> tuple[int, ...]:
@@ -109,7 +109,7 @@ def no_such(ctx: Context, operation: str, operands: Sequence[Operand]) -> NoSuch
     return NoSuchOperation(span=ctx.span, operation=operation, types=describe(operands))
 
 
-def resolve(ctx: Context, operation: str, operands: Sequence[Operand], rule: Rule) -> Loop:
+def resolve(ctx: Context, operation: str, operands: Sequence[Operand], rule: Rule) -> LoopTypes:
     """The loop that `rule` gives for the operands' kinds; `NeedsSplit` where that is not one loop for all of them."""
     choices = _beside_numpy(operands, [kinds_of(o) for o in operands])
     first, *others = itertools.product(*choices)
@@ -128,11 +128,13 @@ def _fits(operand: Operand, dtype: DType) -> bool:
     """True for all but a number of several kinds of which one may not fit into the type that it is converted to."""
     if not isinstance(operand, GatedNumber):
         return True
-    may_be_int = Kind(INT64, Form.PYTHON) in operand.kinds and is_integer(dtype)
+    may_be_int = NumberKind(INT64, Form.PYTHON) in operand.kinds and is_integer(dtype)
     return operand.whole is None and (not may_be_int or np.can_cast(operand.dtype, dtype, "safe"))
 
 
-def _beside_numpy(operands: Sequence[Operand], choices: list[tuple[Kind, ...]]) -> list[tuple[Kind, ...]]:
+def _beside_numpy(
+    operands: Sequence[Operand], choices: list[tuple[NumberKind, ...]]
+) -> list[tuple[NumberKind, ...]]:
     """The operands' kinds, where a number of a subclass (`IntEnum`) beside NumPy's is one of NumPy's, not weak."""
     inherits = [
         isinstance(o, Const) and not isinstance(o.value, np.generic) and type(o.value) not in PYTHON_DTYPES
@@ -149,7 +151,7 @@ def _beside_numpy(operands: Sequence[Operand], choices: list[tuple[Kind, ...]]) 
     ]
 
 
-def _staged(ctx: Context, operation: str, loop: Loop) -> Loop:
+def _staged(ctx: Context, operation: str, loop: LoopTypes) -> LoopTypes:
     for dtype in loop.outputs:
         if dtype not in SHORT_NAMES:
             ctx.fail(DTypeNotStaged(span=ctx.span, what=operation, dtype=str(dtype)))
@@ -160,7 +162,9 @@ def _staged(ctx: Context, operation: str, loop: Loop) -> Loop:
 
 
 @functools.cache
-def numpy_loop(ufunc: np.ufunc, kinds: tuple[Kind, ...], dtype: DType | None = None) -> Loop | None:
+def numpy_loop(
+    ufunc: np.ufunc, kinds: tuple[NumberKind, ...], dtype: DType | None = None
+) -> LoopTypes | None:
     """NumPy's loop: Python scalars are weak, `jax.Array`s count as arrays of their element type.
 
     `dtype` is the ufunc's argument of that name.
@@ -173,17 +177,17 @@ def numpy_loop(ufunc: np.ufunc, kinds: tuple[Kind, ...], dtype: DType | None = N
         types = ufunc.resolve_dtypes((*tokens, *[None] * ufunc.nout), **options)
     except TypeError:
         return None
-    return Loop(types[: ufunc.nin], types[ufunc.nin :], Form.NDARRAY)
+    return LoopTypes(types[: ufunc.nin], types[ufunc.nin :], Form.NDARRAY)
 
 
-def _token(kind: Kind) -> DType | type:
+def _token(kind: NumberKind) -> DType | type:
     if kind.form is Form.PYTHON:
         return _WEAK.get(kind.dtype, kind.dtype)
     return kind.dtype
 
 
 @functools.cache
-def numpy_common(kinds: tuple[Kind, ...]) -> DType:
+def numpy_common(kinds: tuple[NumberKind, ...]) -> DType:
     """`np.result_type` of operands of these kinds."""
     samples = [python_type(k.dtype)(0) if k.form is Form.PYTHON else k.dtype for k in kinds]
     return np.result_type(*samples)
@@ -192,7 +196,7 @@ def numpy_common(kinds: tuple[Kind, ...]) -> DType:
 # ---------------------------------------------------------------- JAX
 
 
-def jax_common(ctx: Context, kinds: tuple[Kind, ...]) -> tuple[DType, bool]:
+def jax_common(ctx: Context, kinds: tuple[NumberKind, ...]) -> tuple[DType, bool]:
     """`jax.numpy.result_type` of operands of these kinds, and whether it is weak."""
     found = _jax_common(kinds, ctx.x64, str(jax.config.jax_numpy_dtype_promotion))
     if isinstance(found, Exception):
@@ -201,7 +205,7 @@ def jax_common(ctx: Context, kinds: tuple[Kind, ...]) -> tuple[DType, bool]:
 
 
 @functools.cache
-def _jax_common(kinds: tuple[Kind, ...], x64: bool, mode: str) -> tuple[DType, bool] | Exception:
+def _jax_common(kinds: tuple[NumberKind, ...], x64: bool, mode: str) -> tuple[DType, bool] | Exception:
     """Cached; `mode` is `jax_numpy_dtype_promotion`, in force when this is called."""
     samples: list[Any] = []
     for kind in kinds:
@@ -332,7 +336,7 @@ def _check_jax_integer(ctx: Context, value: int) -> None:
         ctx.raise_(OverflowError(f"Python integer {value} out of bounds for {canonical(INT64, ctx.x64)}"))
 
 
-def result(ctx: Context, value: Value, loop: Loop) -> Abstract:
+def result(ctx: Context, value: Value, loop: LoopTypes) -> Abstract:
     """What the loop's form makes of a computed value."""
     match loop.form:
         case Form.PYTHON:

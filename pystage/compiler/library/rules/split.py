@@ -11,7 +11,7 @@ from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ...hlo.ir import Value
 from ...values.boundary import Form
 from ...values.gated import Gated, GatedNumber, Phi, narrow, narrow_number, undecided
-from ...values.lattice import Abstract, Array, Kind, Unknown
+from ...values.lattice import Abstract, Array, NumberKind, Unknown
 from ..context import Context
 
 R = TypeVar("R")
@@ -45,7 +45,7 @@ def of_one_kind(ctx: Context, number: GatedNumber, operation: str = "what this g
     return found
 
 
-def _kind_name(kind: Kind) -> str:
+def _kind_name(kind: NumberKind) -> str:
     return f"np.{kind.dtype}" if kind.form is Form.SCALAR else str(kind)
 
 

@@ -27,7 +27,7 @@ from ..context import Context, Raw
 from ..kernels.arithmetic import any_of
 from ..kernels.nesting import nested
 from ..kernels.structures import abstract
-from ..numpy.elementwise import Elementwise, call_numpy
+from ..numpy.elementwise import ElementwiseFunction, call_numpy
 from ..numpy.linalg.factorisations import refuse_if, require_positive
 from ..numpy.twins import twin
 from ..numpy.ufuncs import with_ufunc_options
@@ -78,7 +78,7 @@ def _kernel(function: Callable[..., Any]) -> Callable[..., Value]:
 
 def _declare_ufunc(ufunc: np.ufunc, function: Callable[..., Any]) -> None:
     """A ufunc of SciPy, with NumPy's keywords."""
-    declared = Elementwise(ufunc.__name__, ufunc, _kernel(function))
+    declared = ElementwiseFunction(ufunc.__name__, ufunc, _kernel(function))
 
     def call(ctx: Context, args: Any, out: Raw, where: Raw, dtype: Raw) -> Abstract:
         return call_numpy(ctx, declared, args, out, where, dtype)

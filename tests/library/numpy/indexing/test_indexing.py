@@ -19,7 +19,7 @@ from pystage.compiler.library.numpy.indexing.masks import Masked
 from pystage.compiler.library.python import operators
 from pystage.compiler.ops import Add, DynamicSlice, DynamicUpdateSlice, Gather, Multiply, Reshape, Scatter
 from pystage.compiler.values.boundary import Form
-from pystage.compiler.values.lattice import Abstract, Array, Const, Method, Ref, Slice, Tuple
+from pystage.compiler.values.lattice import Abstract, Array, Const, Method, Ref, SliceObject, Tuple
 from pystage.compiler.values.views import Permuted
 
 A = np.arange(60.0).reshape(3, 4, 5)
@@ -285,11 +285,11 @@ def test_stores_through_views() -> None:
         y[0][1] = -1
 
     def staged(ctx: Context, x: Abstract, i: Abstract) -> Abstract:
-        whole = Slice(Const(None), Const(None), Const(None))
-        y = get(ctx, x, Slice(Const(1), Const(None), Const(None)))
-        z = get(ctx, y, Tuple((whole, Slice(Const(None), Const(None), Const(2)))))
+        whole = SliceObject(Const(None), Const(None), Const(None))
+        y = get(ctx, x, SliceObject(Const(1), Const(None), Const(None)))
+        z = get(ctx, y, Tuple((whole, SliceObject(Const(None), Const(None), Const(2)))))
         assert isinstance(z, Ref)
-        from_end = Slice(Const(None), Const(None), Const(-1))
+        from_end = SliceObject(Const(None), Const(None), Const(-1))
         transposed = Ref(z.cell, (*z.path, Permuted((1, 0))))
         z = get(ctx, transposed, from_end)
         put(ctx, z, Tuple((Const(0), i)), Const(100.0))
@@ -309,7 +309,7 @@ def window(size: int, lower: int | None, upper: int | None) -> Callable[..., Abs
     def staged(ctx: Context, x: Abstract, i: Array) -> Abstract:
         stop = ctx.op(Add(), i.value, ctx.constant(size, INT64))
         start = Array(i.value, Form.PYTHON, False, lower, upper)
-        return get(ctx, x, Slice(start, Array(stop, Form.PYTHON), Const(None)))
+        return get(ctx, x, SliceObject(start, Array(stop, Form.PYTHON), Const(None)))
 
     return staged
 
@@ -334,7 +334,9 @@ def test_windows_at_multiples() -> None:
         two = ctx.constant(2, INT64)
         start = Array(ctx.op(Multiply(), i.value, two), Form.PYTHON, False, 0, 8)
         after = ctx.op(Add(), i.value, ctx.constant(1, INT64))
-        return get(ctx, x, Slice(start, Array(ctx.op(Multiply(), after, two), Form.PYTHON), Const(None)))
+        return get(
+            ctx, x, SliceObject(start, Array(ctx.op(Multiply(), after, two), Form.PYTHON), Const(None))
+        )
 
     check(staged, lambda x, i: x[i * 2 : (i + 1) * 2], np.arange(10), 3)
 

@@ -19,7 +19,7 @@ from ....infer.interface import captured, entries_of, fields_of, is_dict, new_di
 from ....library.context import Context, Raw
 from ....library.registry import meaning
 from ....library.rules.refusing import refused
-from ....values.boundary import Owned, Path
+from ....values.boundary import CallableMember, Path
 from ....values.lattice import FALSE, NONE, TRUE, Abstract, Const, ListCell, Method, Ref, Tuple
 from .binding import (
     at_work,
@@ -194,7 +194,7 @@ def _run(
 def _require_no_interceptors(ctx: Context) -> None:
     """PS606 where functions of the program stand around all methods (`nn.intercept_methods`)."""
     stack = sys.modules["flax.linen.module"]._global_interceptor_stack
-    path = Path(Owned(stack, "the interceptors of flax.linen")).attribute("_storage")
+    path = Path(CallableMember(stack, "the interceptors of flax.linen")).attribute("_storage")
     if entries := cast(ListCell, ctx.cell(cast(Ref, captured(ctx, path, stack._storage)))).items:
         name, why = "flax.linen.intercept_methods", f"{len(entries)} functions stand around every method"
         instead = "call the staged function outside of it"

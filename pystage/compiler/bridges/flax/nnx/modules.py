@@ -16,7 +16,7 @@ import jax
 
 from ....diagnostics.codes_calls import NotServed
 from ....infer.interface import (
-    Structure,
+    ObjectModel,
     all_fields_of,
     call_on_shells,
     class_of,
@@ -96,7 +96,7 @@ def _static_fields(shell: Callable[[Abstract], Any], fields: Mapping[str, Abstra
     return {name for name in fields if not nodes.get(name, True)}
 
 
-_STRUCTURE = Structure("flax", "NNX", _node_classes, _static_fields)
+_STRUCTURE = ObjectModel("flax", "NNX", _node_classes, _static_fields)
 
 
 def _jit(ctx: Context, fun: Abstract, *, static_argnums: Raw = None, static_argnames: Raw = None) -> Abstract:
@@ -140,7 +140,7 @@ def _gradients(
     transform = Const(jax.value_and_grad if with_value else jax.grad)
 
     def call(inner: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        parts = [_Part(inner, args[position], which) for position, which in chosen]
+        parts = [_Differentiated(inner, args[position], which) for position, which in chosen]
         count = len(parts)
 
         def moved(within: Context, *given: Abstract, **named: Abstract) -> Abstract:
@@ -159,7 +159,7 @@ def _gradients(
     return Meaning("nnx.grad", call)
 
 
-def _slopes(ctx: Context, parts: Sequence[_Part], slopes: Abstract, single: bool) -> Abstract:
+def _slopes(ctx: Context, parts: Sequence[_Differentiated], slopes: Abstract, single: bool) -> Abstract:
     made = [part.like(ctx, each) for part, each in zip(parts, cast(Tuple, slopes).items, strict=True)]
     return made[0] if single else Tuple(tuple(made))
 
@@ -190,7 +190,7 @@ def _chosen(ctx: Context, argnum: Raw) -> tuple[int, Abstract]:
     return ctx.known(argnum, "argnums of nnx.grad"), Const(sys.modules["flax.nnx"].Param)
 
 
-class _Part:
+class _Differentiated:
     """What is differentiated by of an argument: the variables of a module, else the argument itself."""
 
     def __init__(self, ctx: Context, argument: Abstract, which: Abstract) -> None:

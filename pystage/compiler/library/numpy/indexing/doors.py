@@ -17,7 +17,7 @@ from ....hlo.ir import Value
 from ....hlo.types import BFLOAT16, BOOL, INT64, DType, is_integer
 from ....ops import Add, Compare, Maximum, Minimum, Multiply, Or, Select, Subtract
 from ....values.boundary import Form
-from ....values.lattice import Abstract, Array, Const, Ref, Slice, Tuple, is_number
+from ....values.lattice import Abstract, Array, Const, Ref, SliceObject, Tuple, is_number
 from ....values.views import entire, read_path
 from ...context import Context, Raw
 from ...jax.at import At, AtIndex
@@ -30,7 +30,7 @@ from ...rules.classes import class_name
 from ...rules.libraries import numpy_constant
 from ...rules.promote import value_of
 from .gathering import Fancy, basic_views, fancy, gather, scatter
-from .indices import Indices, Mask, NewAxis, Place, is_index, parse
+from .indices import Indices, IntegerIndex, MaskIndex, NewAxis, is_index, parse
 from .masks import Masked, beside, masked_choice, only_mask, refuse, selected_part, selection
 from .stores import broadcasts, check_writable, dtype_of, fit, mismatch, shape_of, store_through
 
@@ -126,9 +126,9 @@ def _load_jax(ctx: Context, array: Array, index: Raw) -> Abstract:
     indices = parse(ctx, index, array.shape, jax=True)
     axis = 0
     for item in indices.items:
-        if isinstance(item, Place) and not array.shape[axis]:
+        if isinstance(item, IntegerIndex) and not array.shape[axis]:
             ctx.raise_(IndexError(f"index is out of bounds for axis {axis} with size 0"))
-        axis += item.value.type.rank if isinstance(item, Mask) else not isinstance(item, NewAxis)
+        axis += item.value.type.rank if isinstance(item, MaskIndex) else not isinstance(item, NewAxis)
     views = basic_views(indices.items, array.shape, clamp=True)
     value = read_path(ctx.b, array.value, views)
     if indices.masks:
@@ -302,14 +302,14 @@ def _inside(ctx: Context, selected: Masked, index: Raw) -> Masked | tuple[Abstra
     """What an index of a slice of unknown length selects: fewer of its elements, or an array and the index of it."""
     entries = list(index.items) if isinstance(index, Tuple) else [abstract(index)]
     places, axis = selected.places, selected.axis
-    plain = all(isinstance(e, Slice) or is_index(e) for e in entries)
+    plain = all(isinstance(e, SliceObject) or is_index(e) for e in entries)
     if places is None or not plain or len(entries) > selected.type.rank:
         refuse(ctx, "one element of a selection" if all(map(is_index, entries)) else "indexing", selected)
     whole: Abstract = selected.whole
-    full = Slice(Const(None), Const(None), Const(None))
+    full = SliceObject(Const(None), Const(None), Const(None))
     own = entries[axis] if axis < len(entries) else full
     others = [full if i == axis else e for i, e in enumerate(entries)]
-    if isinstance(own, Slice):
+    if isinstance(own, SliceObject):
         axis -= sum(map(is_index, others[:axis]))
         whole = array_getitem(ctx, whole, Tuple(tuple(others)))
         if not isinstance(whole, Ref | Array) or not ctx.can_be_known(own.step):

@@ -1,6 +1,6 @@
 """`x.flat`: an iterator over the elements of an ndarray in row-major order, which may also be indexed and stored to.
 
-In: a reference to the iterator, which goes over `x` in one axis (`Flat`), a view. What it gives are copies; what is
+In: a reference to the iterator, which goes over `x` in one axis (`FlatIterator`), a view. What it gives are copies; what is
 stored is repeated until it is long enough.
 """
 
@@ -17,7 +17,7 @@ from ....values.lattice import (
     Abstract,
     Array,
     Const,
-    Flat,
+    FlatIterator,
     IteratorCell,
     Meaning,
     Method,
@@ -43,20 +43,20 @@ _INVALID = "only integers, slices (`:`), ellipsis (`...`) and integer or boolean
 
 def new_flat(ctx: Context, array: Ref) -> Ref:
     """`array.flat`."""
-    return Ref(ctx.state.new_cell(IteratorCell(Flat(_line(ctx, array)))))
+    return Ref(ctx.state.new_cell(IteratorCell(FlatIterator(_line(ctx, array)))))
 
 
 def _line(ctx: Context, array: Ref) -> Ref:
     return through(array, (Reshaped((int(np.prod(shape_of(ctx, array))),)),))
 
 
-def flat_of(ctx: Context, value: Raw) -> Flat | None:
+def flat_of(ctx: Context, value: Raw) -> FlatIterator | None:
     """What `x.flat` goes over, if `value` is one."""
     cell = ctx.state.get(value.cell) if isinstance(value, Ref) else None
-    return cell.source if isinstance(cell, IteratorCell) and isinstance(cell.source, Flat) else None
+    return cell.source if isinstance(cell, IteratorCell) and isinstance(cell.source, FlatIterator) else None
 
 
-def flat_attribute(ctx: Context, flat: Flat, name: str) -> Abstract | None:
+def flat_attribute(ctx: Context, flat: FlatIterator, name: str) -> Abstract | None:
     """`x.flat.name`: a copy; None for what is not staged."""
     if name == "copy":
         return Method(Meaning(name, lambda ctx, self: ctx.new(ctx.contents(flat.array))), flat)
@@ -66,13 +66,13 @@ def flat_attribute(ctx: Context, flat: Flat, name: str) -> Abstract | None:
 # ---------------------------------------------------------------- indexing
 
 
-def flat_getitem(ctx: Context, flat: Flat, index: Abstract) -> Abstract:
+def flat_getitem(ctx: Context, flat: FlatIterator, index: Abstract) -> Abstract:
     """`x.flat[index]`: a number or a copy."""
     found = array_getitem(ctx, flat.array, _checked(ctx, flat, index))
     return ctx.new(ctx.contents(found)) if isinstance(found, Ref) else found
 
 
-def flat_setitem(ctx: Context, flat: Flat, index: Abstract, value: Raw) -> None:
+def flat_setitem(ctx: Context, flat: FlatIterator, index: Abstract, value: Raw) -> None:
     """`x.flat[index] = value`: one number, or as many as there are places, from the first again where they end."""
     index = _parsed(ctx, flat, index)
     if is_index(index):
@@ -102,11 +102,11 @@ def flat_setitem(ctx: Context, flat: Flat, index: Abstract, value: Raw) -> None:
 
 def flat_assign(ctx: Context, array: Ref, value: Raw) -> None:
     """`x.flat = value`."""
-    flat = Flat(_line(ctx, array))
+    flat = FlatIterator(_line(ctx, array))
     flat_setitem(ctx, flat, Const(Ellipsis), value)
 
 
-def _parsed(ctx: Context, flat: Flat, index: Abstract) -> Abstract:
+def _parsed(ctx: Context, flat: FlatIterator, index: Abstract) -> Abstract:
     """The index of an axis: an integer, a slice, or an array; what is none raises what a flat iterator raises."""
     if isinstance(index, Tuple):
         if len(index.items) > 1:
@@ -128,7 +128,7 @@ def _places(ctx: Context, index: Abstract) -> Array | None:
     return read if isinstance(read, Array) and read.dtype.kind in "iu" else None
 
 
-def _checked(ctx: Context, flat: Flat, index: Abstract) -> Abstract:
+def _checked(ctx: Context, flat: FlatIterator, index: Abstract) -> Abstract:
     """The index of an axis, which raises what a flat iterator raises where it is outside."""
     index = _parsed(ctx, flat, index)
     size = shape_of(ctx, flat.array)[0]
@@ -154,7 +154,7 @@ def _outside(size: int) -> Callable[[Any], None]:
 # ---------------------------------------------------------------- what is stored
 
 
-def _single(ctx: Context, flat: Flat, raw: Raw) -> Abstract:
+def _single(ctx: Context, flat: FlatIterator, raw: Raw) -> Abstract:
     """One number, of a kind that the elements hold whatever it is."""
     value: Abstract = abstract(raw)
     dtype = dtype_of(ctx, flat.array)
@@ -175,7 +175,7 @@ def _single(ctx: Context, flat: Flat, raw: Raw) -> Abstract:
     return value
 
 
-def _given(ctx: Context, flat: Flat, raw: Raw) -> Abstract | None:
+def _given(ctx: Context, flat: FlatIterator, raw: Raw) -> Abstract | None:
     """What is stored, as a vector of its own; None where it is empty."""
     value: Abstract = abstract(raw)
     read = nested(ctx, NUMPY, value, "a store into x.flat")

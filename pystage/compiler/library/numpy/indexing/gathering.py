@@ -19,8 +19,8 @@ from ....hlo.types import INT64
 from ....ops import Concatenate, Gather, Scatter
 from ....values.views import Flipped, Index, Reshaped, Strided, View, Window
 from ...context import Context
-from .indices import Indices, Item, Mask, NewAxis, Place, Places
-from .slices import Part
+from .indices import Indices, IntegerArrayIndex, IntegerIndex, Item, MaskIndex, NewAxis
+from .slices import SliceIndex
 
 
 def basic_views(items: Sequence[Item], shape: tuple[int, ...], clamp: bool = False) -> tuple[View, ...]:
@@ -28,7 +28,7 @@ def basic_views(items: Sequence[Item], shape: tuple[int, ...], clamp: bool = Fal
 
     `clamp`: known integers outside are moved inside, as JAX's loads do.
     """
-    parts: list[Part] = []
+    parts: list[SliceIndex] = []
     sizes: list[int] = []
     for item in items:
         if isinstance(item, NewAxis):
@@ -36,19 +36,19 @@ def basic_views(items: Sequence[Item], shape: tuple[int, ...], clamp: bool = Fal
             continue
         extent = shape[len(parts)]
         match item:
-            case Place(index=index):
+            case IntegerIndex(index=index):
                 if clamp and isinstance(index, int):
                     index = min(max(index, 0), extent - 1)
-                parts.append(Part(index, 1, 1))
-            case Part():
+                parts.append(SliceIndex(index, 1, 1))
+            case SliceIndex():
                 parts.append(item)
                 sizes.append(item.size)
-            case Mask(value=value):
+            case MaskIndex(value=value):
                 taken = shape[len(parts) : len(parts) + value.type.rank]
-                parts += [Part(0, n, 1) for n in taken]
+                parts += [SliceIndex(0, n, 1) for n in taken]
                 sizes += taken
-            case Places():
-                parts.append(Part(0, extent, 1))
+            case IntegerArrayIndex():
+                parts.append(SliceIndex(0, extent, 1))
                 sizes.append(extent)
     views = _box_views(parts, shape)
     if sizes != [p.size for p in parts]:
@@ -56,7 +56,7 @@ def basic_views(items: Sequence[Item], shape: tuple[int, ...], clamp: bool = Fal
     return tuple(views)
 
 
-def _box_views(parts: list[Part], shape: tuple[int, ...]) -> list[View]:
+def _box_views(parts: list[SliceIndex], shape: tuple[int, ...]) -> list[View]:
     """The views that cut the parts out of an array of `shape`."""
     views: list[View] = []
     if any(abs(p.step) > 1 for p in parts):
@@ -64,7 +64,7 @@ def _box_views(parts: list[Part], shape: tuple[int, ...]) -> list[View]:
             at: list[Index] = [0 if isinstance(p.start, int) else p.start for p in parts]
             sizes = [n if isinstance(p.start, int) else p.size for p, n in zip(parts, shape)]
             views.append(Window(tuple(at), tuple(sizes)))
-            parts = [p if isinstance(p.start, int) else Part(0, p.size, 1) for p in parts]
+            parts = [p if isinstance(p.start, int) else SliceIndex(0, p.size, 1) for p in parts]
         starts = tuple([_first(p) for p in parts])
         limits = tuple([a + (p.size - 1) * abs(p.step) + 1 if p.size else a for a, p in zip(starts, parts)])
         views.append(Strided(starts, limits, tuple([abs(p.step) for p in parts])))
@@ -77,7 +77,7 @@ def _box_views(parts: list[Part], shape: tuple[int, ...]) -> list[View]:
     return views
 
 
-def _first(part: Part) -> int:
+def _first(part: SliceIndex) -> int:
     """The lowest place of a part with a known start."""
     assert isinstance(part.start, int)
     return part.start + (part.size - 1) * part.step if part.step < 0 and part.size else part.start
@@ -111,20 +111,20 @@ class Fancy:
 def fancy(ctx: Context, indices: Indices) -> Fancy:
     """The arrays of an index, against the view that its integers and slices make."""
     axes: list[int] = []
-    arrays: list[Places] = []
+    arrays: list[IntegerArrayIndex] = []
     axis = 0
     first: int | None = None
     for item in indices.items:
-        if isinstance(item, Mask):
+        if isinstance(item, MaskIndex):
             for bound in () if item.slice is None else item.slice.bounds:
                 ctx.known(bound, "a bound of a slice beside another index")
             ctx.fail(MaskedUse(span=ctx.span, what="indexing with another index beside the mask"))
-        if isinstance(item, Place | Places) and first is None:
+        if isinstance(item, IntegerIndex | IntegerArrayIndex) and first is None:
             first = axis - len(axes)
-        if isinstance(item, Places):
+        if isinstance(item, IntegerArrayIndex):
             axes.append(axis)
             arrays.append(item)
-        axis += not isinstance(item, Place)
+        axis += not isinstance(item, IntegerIndex)
     shapes = [a.value.type.static_shape for a in arrays]
     batch = _common_shape(ctx, shapes)
     places = tuple([ctx.broadcast(a.value, batch) for a in arrays])
@@ -141,7 +141,7 @@ def _common_shape(ctx: Context, shapes: Sequence[tuple[int, ...]]) -> tuple[int,
         ctx.raise_(IndexError(f"{text} {texts} "))
 
 
-def _unique(arrays: Sequence[Places]) -> bool:
+def _unique(arrays: Sequence[IntegerArrayIndex]) -> bool:
     """True if the places are certainly all different."""
     if len(arrays) != 1 or arrays[0].known is None:
         return False
@@ -193,9 +193,9 @@ def as_places(items: Sequence[Item], ctx: Context) -> tuple[Item, ...]:
     """Integers as 0-d arrays of places, where a store must not move them inside."""
     made: list[Item] = []
     for item in items:
-        if isinstance(item, Place):
+        if isinstance(item, IntegerIndex):
             index = item.index
-            made.append(Places(ctx.constant(index, INT64) if isinstance(index, int) else index))
+            made.append(IntegerArrayIndex(ctx.constant(index, INT64) if isinstance(index, int) else index))
         else:
             made.append(item)
     return tuple(made)

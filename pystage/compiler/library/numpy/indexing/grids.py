@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ....diagnostics.codes_types import ArgumentNotStaged
-from ....values.lattice import Abstract, Const, Slice, Tuple
+from ....values.lattice import Abstract, Const, SliceObject, Tuple
 from ...context import Context
 from ...kernels.structures import lift
 
@@ -29,7 +29,7 @@ def _parts(index: Abstract) -> list[Abstract]:
 
 
 def _known(ctx: Context, part: Abstract, what: str) -> Any:
-    if isinstance(part, Slice):
+    if isinstance(part, SliceObject):
         return slice(*[ctx.known(each, what) for each in (part.start, part.stop, part.step)])
     return ctx.known(part, what)
 
@@ -51,7 +51,7 @@ def _pieces(ctx: Context, index: Abstract, name: str) -> list[Abstract]:
     """What is joined: slices are ranges of known places."""
     found: list[Abstract] = []
     for part in _parts(index):
-        if isinstance(part, Slice):
+        if isinstance(part, SliceObject):
             found.append(lift(ctx, np.r_[_known(ctx, part, f"a place of {name}")]))
         elif isinstance(part, Const) and isinstance(part.value, str):
             ctx.fail(

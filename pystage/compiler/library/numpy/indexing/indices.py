@@ -19,14 +19,14 @@ from ....hlo.ir import Value
 from ....hlo.types import BOOL, INT64, UINT64, is_integer
 from ....ops import Add, Compare, Select
 from ....values.boundary import Form
-from ....values.lattice import Abstract, Array, Const, ListCell, Ref, Slice, Tuple
+from ....values.lattice import Abstract, Array, Const, ListCell, Ref, SliceObject, Tuple
 from ....values.views import Index
 from ...context import Context, Raw
 from ...rules.bounds import bounds
 from ...rules.jax import canonical
 from ...rules.promote import fits
 from .inside import TOO_LARGE, check_inside, check_representable, outside_of_axis
-from .slices import Chosen, Part, part_of
+from .slices import SelectedPositions, SliceIndex, part_of
 from .stores import known_array
 
 _NUMPY_INVALID = (
@@ -41,7 +41,7 @@ class NewAxis:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class IntegerIndex:
     """An integer. `is_array`: a 0-d array, by which indexing copies. `inside`: surely not out of bounds."""
 
     index: Index
@@ -50,7 +50,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class IntegerArrayIndex:
     """An array of integers, all counted from the front; `known` where it is a constant of the program.
 
     `check` makes the program raise where one is outside; None where they are inside, or may be outside.
@@ -62,11 +62,11 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True)
-class Mask:
+class MaskIndex:
     """A boolean array over as many axes as it has, whose elements are not known now; or that of a `slice`."""
 
     value: Value
-    slice: Chosen | None = None
+    slice: SelectedPositions | None = None
 
     @property
     def is_slice(self) -> bool:
@@ -74,7 +74,7 @@ class Mask:
         return self.slice is not None
 
 
-Item = NewAxis | Part | Place | Places | Mask
+Item = NewAxis | SliceIndex | IntegerIndex | IntegerArrayIndex | MaskIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,9 @@ class Indices:
     """True if something other than integers and arrays stands between two of them."""
 
     @property
-    def masks(self) -> list[Mask]:
+    def masks(self) -> list[MaskIndex]:
         """The masks among the items."""
-        return [i for i in self.items if isinstance(i, Mask)]
+        return [i for i in self.items if isinstance(i, MaskIndex)]
 
     @property
     def is_sliced(self) -> bool:
@@ -98,23 +98,23 @@ class Indices:
         return (
             bool(found)
             and all(m.is_slice for m in found)
-            and not any(isinstance(i, Places) for i in self.items)
+            and not any(isinstance(i, IntegerArrayIndex) for i in self.items)
         )
 
     @property
     def is_basic(self) -> bool:
         """True if there are integers, slices, None and ellipses only."""
-        return not any(isinstance(i, Places | Mask) for i in self.items)
+        return not any(isinstance(i, IntegerArrayIndex | MaskIndex) for i in self.items)
 
     @property
     def copies(self) -> bool:
         """True if NumPy gives a copy though the index is basic."""
-        return any(isinstance(i, Place) and i.is_array for i in self.items)
+        return any(isinstance(i, IntegerIndex) and i.is_array for i in self.items)
 
     def check_places(self) -> None:
         """The program raises where one of an array of places is outside."""
         for item in self.items:
-            if isinstance(item, Places) and item.check is not None:
+            if isinstance(item, IntegerArrayIndex) and item.check is not None:
                 item.check()
 
 
@@ -141,12 +141,12 @@ def parse(ctx: Context, index: Raw, shape: tuple[int, ...], jax: bool) -> Indice
     for entry in entries:
         if entry is _ELLIPSIS:
             skipped = len(shape) - used
-            items += [Part(0, n, 1) for n in shape[axis : axis + skipped]]
+            items += [SliceIndex(0, n, 1) for n in shape[axis : axis + skipped]]
             axis += skipped
         else:
             items += _items(ctx, entry, shape, axis, jax)
             axis += _axes_used(entry)
-    items += [Part(0, n, 1) for n in shape[axis:]]
+    items += [SliceIndex(0, n, 1) for n in shape[axis:]]
     return Indices(tuple(items), elements, separated)
 
 
@@ -182,7 +182,7 @@ def _listed(ctx: Context, index: Raw, jax: bool) -> Sequence[Raw]:
 
 def _entry(ctx: Context, raw: Raw, jax: bool) -> _Entry:
     """One part of an index, read."""
-    if isinstance(raw, Slice):
+    if isinstance(raw, SliceObject):
         return raw
     if isinstance(raw, Const):
         value = raw.value
@@ -191,7 +191,7 @@ def _entry(ctx: Context, raw: Raw, jax: bool) -> _Entry:
         if value is Ellipsis:
             return _ELLIPSIS
         if isinstance(value, slice):
-            return Slice(Const(value.start), Const(value.stop), Const(value.step))
+            return SliceObject(Const(value.start), Const(value.stop), Const(value.step))
         if isinstance(value, bool | np.bool_):
             ctx.fail(ArgumentNotStaged(span=ctx.span, function="indexing", argument="single boolean"))
         if isinstance(value, int | np.integer):
@@ -309,9 +309,9 @@ def _items(ctx: Context, entry: _Entry, shape: tuple[int, ...], axis: int, jax: 
     """The item (of a known mask, the items) that an entry makes of the axes that it consumes."""
     if entry is None:
         return [NewAxis()]
-    if isinstance(entry, Slice):
+    if isinstance(entry, SliceObject):
         part = part_of(ctx, entry, shape[axis])
-        return [part if isinstance(part, Part) else Mask(part.mask, part)]
+        return [part if isinstance(part, SliceIndex) else MaskIndex(part.mask, part)]
     if isinstance(entry, Const):
         return [_known_item(ctx, int(entry.value), shape[axis], axis, jax, False)]
     assert isinstance(entry, Array)
@@ -328,9 +328,11 @@ def _items(ctx: Context, entry: _Entry, shape: tuple[int, ...], axis: int, jax: 
         front = from_front(ctx, entry, shape[axis])
         if not jax and not inside:
             _check(ctx, entry, front, shape[axis], axis)
-        return [Place(front, _is_0d(entry), inside)]
+        return [IntegerIndex(front, _is_0d(entry), inside)]
     front = from_front(ctx, entry, shape[axis])
-    return [Places(front, check=None if jax else lambda: _check(ctx, entry, front, shape[axis], axis))]
+    return [
+        IntegerArrayIndex(front, check=None if jax else lambda: _check(ctx, entry, front, shape[axis], axis))
+    ]
 
 
 def _check(ctx: Context, entry: Array, front: Value, extent: int, axis: int) -> None:
@@ -352,27 +354,27 @@ def _mask_items(
                 )
             )
     if known is None:
-        return [Mask(entry.value)]
-    return [Places(ctx.constant(i, INT64), i) for i in np.nonzero(known)]
+        return [MaskIndex(entry.value)]
+    return [IntegerArrayIndex(ctx.constant(i, INT64), i) for i in np.nonzero(known)]
 
 
-def _known_places(ctx: Context, known: np.ndarray, extent: int, axis: int, jax: bool) -> Places:
+def _known_places(ctx: Context, known: np.ndarray, extent: int, axis: int, jax: bool) -> IntegerArrayIndex:
     """A constant array of indices; NumPy raises where one is out of bounds, JAX does not."""
     places = known.astype(np.int64)
     outside = places[(places < -extent) | (places >= extent)]
     places = np.where(places < 0, places + extent, places)
-    found = Places(ctx.constant(places, INT64), places)
+    found = IntegerArrayIndex(ctx.constant(places, INT64), places)
     if jax or not outside.size:
         return found
     return replace(found, check=lambda: _out_of_bounds(ctx, int(outside.flat[0]), axis, extent))
 
 
-def _known_item(ctx: Context, index: int, extent: int, axis: int, jax: bool, is_array: bool) -> Place:
+def _known_item(ctx: Context, index: int, extent: int, axis: int, jax: bool, is_array: bool) -> IntegerIndex:
     """A known index, counted from the front. JAX leaves it outside: loads clamp it, stores drop it."""
     inside = -extent <= index < extent
     if not jax and not inside:
         _out_of_bounds(ctx, index, axis, extent)
-    return Place(index + extent if index < 0 else index, is_array, inside)
+    return IntegerIndex(index + extent if index < 0 else index, is_array, inside)
 
 
 def _out_of_bounds(ctx: Context, index: int, axis: int, extent: int) -> None:

@@ -17,7 +17,7 @@ from ....hlo.types import INT64, UINT64, ArrayType
 from ....ops import BitcastConvert, Compare, DynamicSlice, Iota, Minimum, Reduce, Select, Slice
 from ....values.boundary import Form
 from ....values.lattice import Array
-from ...context import Case, Context
+from ...context import Context, ExceptionCase
 from ...kernels.arithmetic import like
 
 _OUTSIDE = IndexError("index is out of bounds")
@@ -64,7 +64,10 @@ def check_inside(
     if too_large and not shape and given.dtype == UINT64:
         negative = ctx.op(Compare("LT"), front, like(ctx, front, 0))  # as int64, with which no bit is lost
         args = [Array(first, form)]
-        cases = [Case(negative, too_large, outside, args), Case(None, fallback, outside, args)]
+        cases = [
+            ExceptionCase(negative, too_large, outside, args),
+            ExceptionCase(None, fallback, outside, args),
+        ]
         ctx.check_first(bad, cases)
         ctx.intervals.learn(given.value, 0, extent - 1)
         return

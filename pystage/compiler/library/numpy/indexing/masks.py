@@ -37,11 +37,11 @@ from ....ops import (
     Subtract,
 )
 from ....values.boundary import Form
-from ....values.lattice import Abstract, Array, Const, Ref, Slice, Tuple
+from ....values.lattice import Abstract, Array, Const, Ref, SliceObject, Tuple
 from ...context import Context, Raw
 from .gathering import Fancy, gather
-from .indices import Indices, Mask, NewAxis, Places
-from .slices import Chosen, Part, Progression, difference, mask_of, progression
+from .indices import Indices, IntegerArrayIndex, MaskIndex, NewAxis
+from .slices import Progression, SelectedPositions, SliceIndex, difference, mask_of, progression
 from .stores import broadcasts, fit, stored_value
 
 
@@ -134,7 +134,9 @@ def mask_count(ctx: Context, mask: Value) -> Array:
     return ctx.python(total, 0, mask.type.size)
 
 
-def selection(whole: Ref | Array, type: ArrayType, mask: Value, axis: int, chosen: Chosen | None) -> Masked:
+def selection(
+    whole: Ref | Array, type: ArrayType, mask: Value, axis: int, chosen: SelectedPositions | None
+) -> Masked:
     """What a mask, or the mask of a slice, selects."""
     if chosen is None or chosen.places is None:
         return Masked(whole, type, mask, axis, bounds=() if chosen is None else chosen.bounds)
@@ -159,7 +161,7 @@ def _refuse(ctx: Context, what: str, bounds: Sequence[Array]) -> NoReturn:
     ctx.fail(MaskedUse(span=ctx.span, what=what))
 
 
-def selected_part(ctx: Context, selected: Masked, entry: Slice) -> Masked:
+def selected_part(ctx: Context, selected: Masked, entry: SliceObject) -> Masked:
     """A slice of a slice of unknown length, along its axis."""
     places, extent = selected.places, selected.mask.type.size
     assert places is not None
@@ -167,7 +169,7 @@ def selected_part(ctx: Context, selected: Masked, entry: Slice) -> Masked:
     first = ctx.op(Multiply(), inner.start, ctx.constant(places.step, INT64))
     found = Progression(ctx.op(Add(), places.start, first), places.step * inner.step, inner.count)
     type = selected.whole.type if isinstance(selected.whole, Array) else ctx.contents(selected.whole).type
-    chosen = Chosen(mask_of(ctx, found, extent), found, selected.bounds)
+    chosen = SelectedPositions(mask_of(ctx, found, extent), found, selected.bounds)
     return selection(selected.whole, type, chosen.mask, selected.axis, chosen)
 
 
@@ -301,7 +303,7 @@ def reversed_selection(ctx: Context, selected: Masked, axes: Sequence[int], name
     """A slice of unknown length, the last of its elements first."""
     if selected.places is None or list(axes) != [selected.axis]:
         refuse(ctx, name, selected)
-    return selected_part(ctx, selected, Slice(Const(None), Const(None), Const(-1)))
+    return selected_part(ctx, selected, SliceObject(Const(None), Const(None), Const(-1)))
 
 
 def same_selection(left: Masked, right: Masked) -> bool:
@@ -342,19 +344,19 @@ def length(ctx: Context, masked: Masked) -> Abstract:
 # ---------------------------------------------------------------- indexing with masks
 
 
-def only_mask(ctx: Context, indices: Indices) -> tuple[Mask, int]:
+def only_mask(ctx: Context, indices: Indices) -> tuple[MaskIndex, int]:
     """The one mask of an index, and the first axis that it covers of what the rest of the index selects."""
     if indices.is_sliced and len(indices.masks) > 1:
         refuse_slices(ctx, "indexing with two slices of unknown length", indices)
-    if len(indices.masks) > 1 or any(isinstance(i, Places) for i in indices.items):
+    if len(indices.masks) > 1 or any(isinstance(i, IntegerArrayIndex) for i in indices.items):
         refuse_slices(ctx, "indexing with another array", indices)
     if indices.separated and not indices.is_sliced:
         refuse_slices(ctx, "indexing with an integer apart from the mask", indices)
     axis = 0
     for item in indices.items:
-        if isinstance(item, Mask):
+        if isinstance(item, MaskIndex):
             return item, axis
-        axis += isinstance(item, NewAxis | Part)
+        axis += isinstance(item, NewAxis | SliceIndex)
     raise AssertionError("no mask among the items")
 
 

@@ -33,7 +33,7 @@ from ....ops import (
     Subtract,
 )
 from ....values.gated import GatedNumber
-from ....values.lattice import Abstract, Array, Const, Slice
+from ....values.lattice import Abstract, Array, Const, SliceObject
 from ....values.views import Index
 from ...context import Context
 from ...rules.bounds import bounds
@@ -41,7 +41,7 @@ from ...rules.split import of_one_kind
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SliceIndex:
     """`size` places of an axis: `start`, `start + step`, …; a computed start has a step of 1."""
 
     start: Index
@@ -63,7 +63,7 @@ class Progression:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class SelectedPositions:
     """The places of an axis that `mask` names; `places` are they in order, where the step is known.
 
     `bounds` are the numbers that decide which they are.
@@ -74,13 +74,13 @@ class Chosen:
     bounds: tuple[Array, ...]
 
 
-def part_of(ctx: Context, entry: Slice, extent: int) -> Part | Chosen:
+def part_of(ctx: Context, entry: SliceObject, extent: int) -> SliceIndex | SelectedPositions:
     """The places of an axis of `extent` elements that a slice names."""
     parts = [
         of_one_kind(ctx, p) if isinstance(p, GatedNumber) else p
         for p in (entry.start, entry.stop, entry.step)
     ]
-    entry = Slice(*parts)
+    entry = SliceObject(*parts)
     if not all(map(_is_bound, parts)) or all(map(ctx.can_be_known, parts)):
         return _known_part(ctx, entry, extent)
     part = _window(ctx, entry, extent) if _is_one(entry.step) else None
@@ -88,16 +88,16 @@ def part_of(ctx: Context, entry: Slice, extent: int) -> Part | Chosen:
         return part
     bounds_ = tuple([p for p in parts if isinstance(p, Array)])
     if not ctx.can_be_known(entry.step):
-        return Chosen(_mask(ctx, entry, extent), None, bounds_)
+        return SelectedPositions(_mask(ctx, entry, extent), None, bounds_)
     places = progression(ctx, entry, ctx.python(ctx.constant(extent, INT64), extent, extent))
-    return Chosen(mask_of(ctx, places, extent), places, bounds_)
+    return SelectedPositions(mask_of(ctx, places, extent), places, bounds_)
 
 
 def _is_one(step: Abstract) -> bool:
     return isinstance(step, Const) and step.value in (None, 1)
 
 
-def progression(ctx: Context, entry: Slice, extent: Array) -> Progression:
+def progression(ctx: Context, entry: SliceObject, extent: Array) -> Progression:
     """What a slice of a known step names of an axis of `extent` elements, by `slice.indices` of the language reference."""
     step = ctx.known(entry.step, "the step of a slice")
     step = 1 if step is None else int(step)
@@ -168,7 +168,7 @@ def _is_bound(bound: Abstract) -> bool:
     return is_integer(bound.dtype) and bound.dtype != UINT64
 
 
-def _mask(ctx: Context, entry: Slice, extent: int) -> Value:
+def _mask(ctx: Context, entry: SliceObject, extent: int) -> Value:
     """Which elements of an axis a slice names, by `slice.indices` of the language reference."""
     at = ctx.op(Iota(ArrayType(INT64, (extent,)), 0))
     step, zero = _number(ctx, entry.step, ctx.constant(1, INT64)), ctx.constant(0, INT64)
@@ -214,7 +214,7 @@ def _slice_by(step: Any) -> None:
     range(0)[::step]
 
 
-def _known_part(ctx: Context, entry: Slice, extent: int) -> Part:
+def _known_part(ctx: Context, entry: SliceObject, extent: int) -> SliceIndex:
     """The places, where their number is known."""
     step = ctx.known(entry.step, "the step of a slice")
     if step == 0:
@@ -225,14 +225,14 @@ def _known_part(ctx: Context, entry: Slice, extent: int) -> Part:
         places = range(*slice(_bound(start), _bound(stop), _bound(step)).indices(extent))
     except TypeError as error:
         ctx.raise_(error)
-    return Part(places.start if len(places) else 0, len(places), places.step if len(places) else 1)
+    return SliceIndex(places.start if len(places) else 0, len(places), places.step if len(places) else 1)
 
 
 def _bound(value: Any) -> Any:
     return int(value) if isinstance(value, np.integer) else value
 
 
-def _window(ctx: Context, entry: Slice, extent: int) -> Part | None:
+def _window(ctx: Context, entry: SliceObject, extent: int) -> SliceIndex | None:
     """A slice of known size at a computed place that certainly lies inside the axis, else None."""
     start, stop = entry.start, entry.stop
     if not (isinstance(start, Array) and isinstance(stop, Array) and not start.rank and not stop.rank):
@@ -245,7 +245,7 @@ def _window(ctx: Context, entry: Slice, extent: int) -> Part | None:
     upper = high if high is not None else _shifted(stop_high, -size)
     if size <= 0 or lower is None or upper is None or lower < 0 or upper + size > extent:
         return None
-    return Part(ctx.convert(start.value, INT64), size, 1)
+    return SliceIndex(ctx.convert(start.value, INT64), size, 1)
 
 
 def _distance(ctx: Context, a: Value, b: Value) -> int | None:

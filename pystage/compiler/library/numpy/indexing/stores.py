@@ -20,7 +20,7 @@ from ....values.boundary import Form
 from ....values.gated import GatedNumber
 from ....values.lattice import Array, ArrayCell, Const, Ref
 from ....values.views import Flipped, Permuted, Reshaped, path_type, read_path, write_path
-from ...context import Case, Context, Raw
+from ...context import Context, ExceptionCase, Raw
 from ...kernels.layout import check_layout
 from ...rules.bounds import check_fits, ends_of
 from ...rules.split import of_one_kind
@@ -188,8 +188,8 @@ def check_float(ctx: Context, read: Array, dtype: DType) -> None:
     ctx.check_first(
         ctx.op(Not(), inside),
         [
-            Case(isnan, ValueError("cannot convert float NaN to integer"), store, [read]),
-            Case(None, OverflowError("Python integer out of bounds"), store, [read]),
+            ExceptionCase(isnan, ValueError("cannot convert float NaN to integer"), store, [read]),
+            ExceptionCase(None, OverflowError("Python integer out of bounds"), store, [read]),
         ],
     )
 

@@ -16,7 +16,7 @@ from ....hlo.ir import Value
 from ....hlo.types import BOOL, INT64, UINT64, ArrayType
 from ....ops import Clamp, Compare, Iota, Remainder, Select
 from ....values.boundary import Form
-from ....values.lattice import Abstract, Array, Const, Kind, Ref, Slice, Tuple
+from ....values.lattice import Abstract, Array, Const, NumberKind, Ref, SliceObject, Tuple
 from ....values.views import Reshaped
 from ...context import Context, Raw
 from ...kernels.arithmetic import select
@@ -247,7 +247,7 @@ def choose(ctx: Context, a: Raw, choices: Raw, out: Raw = None, mode: Raw = "rai
     if not listed:
         ctx.raise_(ValueError("choices must not be empty"))
     given: list[ArrayArgument] = [nested(ctx, NUMPY, c, "choose") for c in listed]
-    dtype = numpy_common(tuple([Kind(each.dtype, each.form) for each in given]))
+    dtype = numpy_common(tuple([NumberKind(each.dtype, each.form) for each in given]))
     values = [ctx.convert(each.value, dtype) for each in given]
 
     def outside(index: Any) -> None:
@@ -273,7 +273,7 @@ def choose(ctx: Context, a: Raw, choices: Raw, out: Raw = None, mode: Raw = "rai
 
 def _known_places(ctx: Context, obj: Raw, what: str) -> Any:
     """An integer, a slice or a list of integers that must be known."""
-    if isinstance(obj, Slice):
+    if isinstance(obj, SliceObject):
         return slice(*[ctx.known(x, what) for x in (obj.start, obj.stop, obj.step)])
     return ctx.known(obj, what)
 

@@ -16,7 +16,7 @@ from ....values.lattice import Abstract, ListCell, Ref, Tuple
 from ....values.views import Diagonal, Permuted, Reshaped, Strided, View, read_path, write_path
 from ...context import Context, Raw
 from ...kernels.nesting import nested
-from ...kernels.reducing import Source, total
+from ...kernels.reducing import ReductionOperand, total
 from ...kernels.structures import lift
 from ...registry import meaning
 from ...rules.casting import array_value
@@ -157,7 +157,7 @@ def trace(
     wanted = type_argument(ctx, rules, dtype, "trace", accumulator(ctx, rules, given.dtype))
     value = cast(ctx, value, wanted)
     shape = value.type.static_shape
-    return rules.result(ctx, total(ctx, Source(value, (len(shape) - 1,), None, shape[:-1])))
+    return rules.result(ctx, total(ctx, ReductionOperand(value, (len(shape) - 1,), None, shape[:-1])))
 
 
 def matrix_of(ctx: Context, value: Value, k: int) -> Value:

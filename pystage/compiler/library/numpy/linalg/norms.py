@@ -12,7 +12,7 @@ from ....values.lattice import Abstract
 from ...context import Context, Raw
 from ...jax.tail import jax_call
 from ...kernels.nesting import nested
-from ...kernels.reducing import Source, not_zero, reduce, reduced_shape, total
+from ...kernels.reducing import ReductionOperand, not_zero, reduce, reduced_shape, total
 from ...rules.jax import axes_of, is_none
 from ...rules.libraries import Rules, twins
 from ..twins import twin
@@ -49,13 +49,15 @@ def norm(
         return jax_call(ctx, jnp.linalg.norm, [x, ord], {"axis": axis, "keepdims": keepdims})
     shape = reduced_shape(value.type.static_shape, axes, keep)
     if order is None or (len(axes) == 2 and order in ("fro", "f")) or (len(axes) == 1 and order == 2):
-        return rules.result(ctx, ctx.op(Sqrt(), total(ctx, Source(squares(ctx, value), axes, None, shape))))
+        return rules.result(
+            ctx, ctx.op(Sqrt(), total(ctx, ReductionOperand(squares(ctx, value), axes, None, shape)))
+        )
     if len(axes) == 1:
-        return rules.result(ctx, _vector_norm(ctx, rules, Source(value, axes, None, shape), order))
+        return rules.result(ctx, _vector_norm(ctx, rules, ReductionOperand(value, axes, None, shape), order))
     return rules.result(ctx, ctx.reshape(_matrix_norm(ctx, rules, value, axes, order), shape))
 
 
-def _vector_norm(ctx: Context, rules: Rules, of: Source, order: object) -> Value:
+def _vector_norm(ctx: Context, rules: Rules, of: ReductionOperand, order: object) -> Value:
     """A norm along one axis."""
     sizes = of.of(ctx.op(Abs(), of.value))
     if order == np.inf:
@@ -88,10 +90,10 @@ def _matrix_norm(ctx: Context, rules: Rules, value: Value, axes: tuple[int, ...]
     other = column if order in (1, -1) else row
     sizes = ctx.op(Abs(), value)
     shape = reduced_shape(sizes.type.static_shape, (summed,), False)
-    sums = total(ctx, Source(sizes, (summed,), None, shape))
+    sums = total(ctx, ReductionOperand(sizes, (summed,), None, shape))
     at = other - (other > summed)
     best = Maximum() if isinstance(order, int | float) and order > 0 else Minimum()
-    return reduce(ctx, best, Source(sums, (at,), None, reduced_shape(shape, (at,), False)))
+    return reduce(ctx, best, ReductionOperand(sums, (at,), None, reduced_shape(shape, (at,), False)))
 
 
 def _by_singular_values(ctx: Context, value: Value, axes: tuple[int, ...], order: object) -> Value:
@@ -100,7 +102,7 @@ def _by_singular_values(ctx: Context, value: Value, axes: tuple[int, ...], order
     matrices = ctx.op(Transpose((*others, *axes)), value)
     (found,) = twin(ctx, jnp.linalg.svd, matrices, full_matrices=False, compute_uv=False)
     last = found.type.rank - 1
-    of = Source(found, (last,), None, reduced_shape(found.type.static_shape, (last,), False))
+    of = ReductionOperand(found, (last,), None, reduced_shape(found.type.static_shape, (last,), False))
     if order == "nuc":
         return total(ctx, of)
     return reduce(ctx, Maximum() if order == 2 else Minimum(), of)

@@ -17,7 +17,7 @@ from ....hlo.ir import Value
 from ....hlo.types import DType, is_complex
 from ....ops import Complex, Imag, Multiply, Negate, Real, Subtract
 from ....values.boundary import Form
-from ....values.lattice import Abstract, Array, Const, Kind, Tuple
+from ....values.lattice import Abstract, Array, Const, NumberKind, Tuple
 from ...context import Context, Raw
 from ...kernels.contraction import Labelled, Precision, ordered, product
 from ...kernels.nesting import nested
@@ -119,7 +119,7 @@ def _without_ones(
 
 def product_dtype(ctx: Context, ufunc: np.ufunc, left: ArrayArgument, right: ArrayArgument) -> DType:
     """The element type in which NumPy multiplies arrays, by the loops that it has for matrices."""
-    kinds = (Kind(left.dtype, Form.NDARRAY), Kind(right.dtype, Form.NDARRAY))
+    kinds = (NumberKind(left.dtype, Form.NDARRAY), NumberKind(right.dtype, Form.NDARRAY))
     loop = numpy_loop(ufunc, kinds)
     if loop is None:
         types = f"{left.dtype} and {right.dtype}"

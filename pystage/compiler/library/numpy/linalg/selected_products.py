@@ -90,7 +90,7 @@ def _select(
     given: tuple[Raw, Raw],
 ) -> None:
     """Puts the operands beside each other along the axes that are summed, with zeros for what is not selected."""
-    parts = [_Part(o, axis, _along(o, axis)) for o, axis in zip((left, right), summed)]
+    parts = [_SelectedOperand(o, axis, _along(o, axis)) for o, axis in zip((left, right), summed)]
     places = [from_zero(ctx, p.extent) if p.own is None else p.own.places for p in parts]
     if not all(part.is_beside(first) for part in parts):
         ours, theirs = places
@@ -108,7 +108,7 @@ def _select(
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _SelectedOperand:
     """An operand along the axis that is summed, and the selection along it."""
 
     operand: _Operand
@@ -126,7 +126,9 @@ class _Part:
         return same and own is not None and own.step == first.step
 
 
-def _product_of(function: str, parts: list[_Part], given: tuple[Raw, Raw]) -> Callable[[int, int], None]:
+def _product_of(
+    function: str, parts: list[_SelectedOperand], given: tuple[Raw, Raw]
+) -> Callable[[int, int], None]:
     """What the plain run's function makes of so many elements: mostly an exception."""
     form = (
         Form.JAX if any(isinstance(x, Array | Masked) and x.form is Form.JAX for x in given) else Form.NDARRAY

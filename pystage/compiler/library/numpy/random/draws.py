@@ -77,7 +77,7 @@ _LARGE = 1 << 16
 """So many numbers are not drawn to see of which type they are."""
 
 
-class Call:
+class ActionBuilder:
     """One action being put together: the arguments that the host passes, and the operands that they stand for."""
 
     def __init__(self, ctx: Context, name: str) -> None:
@@ -187,7 +187,7 @@ def scratch(cls: type) -> Any:
 def drawn(ctx: Context, receiver: Any, name: str, args: tuple[Raw, ...], kwargs: dict[str, Raw]) -> Abstract:
     """A draw whose arguments describe a distribution."""
     cls, handle = receiver_of(ctx, receiver)
-    call = Call(ctx, f"{cls.__name__}.{name}")
+    call = ActionBuilder(ctx, f"{cls.__name__}.{name}")
     first = call.operand(handle)
     given: dict[str, Any]
     if name in _BY_SIZE and not kwargs:
@@ -241,7 +241,7 @@ def _with_bounds(result: Abstract, name: str, known: Mapping[str, Any]) -> Abstr
     return result
 
 
-def _sample(call: Call, cls: type, name: str, known: Mapping[str, Any]) -> Any:
+def _sample(call: ActionBuilder, cls: type, name: str, known: Mapping[str, Any]) -> Any:
     """What a draw gives, from another generator; of operands only the types count.
 
     The program raises what NumPy raises for constants that are not allowed.

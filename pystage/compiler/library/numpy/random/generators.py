@@ -18,7 +18,7 @@ from ....values.lattice import NONE, Abstract, Const, ObjectCell
 from ...context import Context, Raw
 from ...kernels.structures import abstract, cell_of
 from ...registry import declared, meaning, method_meaning
-from .draws import Call, drawn, receiver_of
+from .draws import ActionBuilder, drawn, receiver_of
 from .permutations import choice, permute, shuffle
 
 _STATE = "it is about the state of a generator, which lives on the host"
@@ -72,7 +72,7 @@ def _refused_method(cls: type, name: str) -> Callable[..., Abstract]:
 def seed(ctx: Context, receiver: Any, *args: Raw, **kwargs: Raw) -> Abstract:
     """`seed(seed)` of a `RandomState`: the draws after it begin anew."""
     _, handle = receiver_of(ctx, receiver)
-    call = Call(ctx, "RandomState.seed")
+    call = ActionBuilder(ctx, "RandomState.seed")
     first = call.operand(handle)
     known = [call.argument(a, "seed") for a in args]
     named = {k: call.argument(v, k) for k, v in kwargs.items()}
@@ -91,7 +91,7 @@ def _maker(name: str, cls: type, function: Callable[..., Any]) -> Callable[..., 
                 cell = cell_of(ctx, given)
                 if isinstance(cell, ObjectCell) and cell.cls is np.random.Generator:
                     return abstract(given)
-        call = Call(ctx, f"np.random.{name}")
+        call = ActionBuilder(ctx, f"np.random.{name}")
         known = [call.argument(a, "seed") for a in args]
         named = {k: call.argument(v, k) for k, v in kwargs.items()}
         return call.makes(cls, function, known, named)

@@ -21,7 +21,7 @@ from ...kernels.structures import MISSING, abstract, cell_of, known_object
 from ...python.list_methods import replace_items
 from ..indexing.doors import array_setitem
 from ..indexing.stores import shape_of
-from .draws import Call, bound, drawn, receiver_of, stored
+from .draws import ActionBuilder, bound, drawn, receiver_of, stored
 
 
 def positions(generator: Any, name: str, shape: tuple[int, ...], axis: int | None) -> np.ndarray[Any, Any]:
@@ -53,7 +53,7 @@ def shuffled(generator: Any, count: int) -> np.ndarray[Any, Any]:
     return np.asarray(places, np.intp)
 
 
-def _permutation(call: Call, cls: type, handle: Value, name: str, x: Raw, axis: Raw) -> Value:
+def _permutation(call: ActionBuilder, cls: type, handle: Value, name: str, x: Raw, axis: Raw) -> Value:
     """The positions that a permutation of an array gives."""
     ctx = call.ctx
     shape = shape_of(ctx, x)
@@ -75,7 +75,7 @@ def permute(
 ) -> Abstract:
     """`permutation(x)` and `permuted(x)`: a new array."""
     cls, handle = receiver_of(ctx, receiver)
-    call = Call(ctx, f"{cls.__name__}.{name}")
+    call = ActionBuilder(ctx, f"{cls.__name__}.{name}")
     given = bound(ctx, cls, name, args, kwargs)
     x = given["x"]
     count = known_object(ctx, x)
@@ -105,7 +105,7 @@ def shuffle(
 ) -> Abstract:
     """`shuffle(x)`: the elements of an array, or of a list of numbers, in place."""
     cls, handle = receiver_of(ctx, receiver)
-    call = Call(ctx, f"{cls.__name__}.{name}")
+    call = ActionBuilder(ctx, f"{cls.__name__}.{name}")
     given = bound(ctx, cls, name, args, kwargs)
     x, axis = given["x"], given.get("axis", 0)
     if ctx.is_ndarray(x):
@@ -121,7 +121,7 @@ def shuffle(
     return NONE
 
 
-def _shuffle_list(call: Call, handle: Value, x: Ref, cell: ListCell) -> None:
+def _shuffle_list(call: ActionBuilder, handle: Value, x: Ref, cell: ListCell) -> None:
     ctx = call.ctx
     found = [_kind(item) for item in cell.items]
     kinds = {kind for kind in found if kind is not None}

@@ -21,7 +21,7 @@ from ...context import Context, Raw
 from ...kernels.arithmetic import compare
 from ...kernels.reducing import (
     EXTREMA,
-    Source,
+    ReductionOperand,
     counted,
     neutral,
     not_zero,
@@ -62,7 +62,7 @@ def _extremum(
     return rules.result(ctx, _extremum_of(name, ctx, rules, of, initial))
 
 
-def _extremum_of(name: str, ctx: Context, rules: Rules, of: Source, initial: Raw = None) -> Value:
+def _extremum_of(name: str, ctx: Context, rules: Rules, of: ReductionOperand, initial: Raw = None) -> Value:
     """The greatest or the least element."""
     if is_complex(of.dtype) and not is_none(initial):
         types = f"{of.dtype} with `initial`"
@@ -73,7 +73,7 @@ def _extremum_of(name: str, ctx: Context, rules: Rules, of: Source, initial: Raw
     return reduce(ctx, EXTREMA[name], of, start)
 
 
-def _check_elements(ctx: Context, of: Source, a: Raw, operation: str) -> None:
+def _check_elements(ctx: Context, of: ReductionOperand, a: Raw, operation: str) -> None:
     """The program raises ValueError where an extremum of nothing is asked for, perhaps of an empty selection."""
     if 0 in of.shape:
         return
@@ -171,7 +171,7 @@ def ptp(
 # ---------------------------------------------------------------- truth and counts
 
 
-def _truth(ctx: Context, rules: Rules, of: Source) -> Value:
+def _truth(ctx: Context, rules: Rules, of: ReductionOperand) -> Value:
     """Which elements are true; of complex numbers JAX looks at the real part only."""
     value = of.value
     if rules.is_jax and is_complex(of.dtype):

@@ -43,7 +43,7 @@ from ..joining import part, taken
 _EXACT_IN_FLOAT16 = 2048
 
 
-class _Lines:
+class _SortedLines:
     """The elements to order, brought to the first axis, and the shape of the result.
 
     `sorted` are they in order, once `order` has said at which places they must be.
@@ -108,7 +108,7 @@ def median(
     keepdims: Raw = False,
 ) -> Abstract:
     """The middle element, or the mean of the two in the middle."""
-    lines = _Lines(ctx, rules, a, axis, keepdims, "median")
+    lines = _SortedLines(ctx, rules, a, axis, keepdims, "median")
     dtype = rules.inexact(ctx, lines.dtype)
     if lines.count == 0:
         return lines.given_back(ctx, rules, ctx.broadcast(ctx.constant(np.nan, dtype), lines.result))
@@ -154,7 +154,7 @@ def _quantile(
     if not is_none(weights):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{name}", argument="weights"))
     wanted, how = _known_shares(ctx, q, name), ctx.known(method, f"the method of np.{name}")
-    lines = _Lines(ctx, rules, a, axis, keepdims, name)
+    lines = _SortedLines(ctx, rules, a, axis, keepdims, name)
     given = None if wanted is not None else nested(ctx, rules, q, name)
     sample = np.full(given.shape, 0.5, given.dtype) if given is not None else wanted
     if lines.count == 0 or is_complex(lines.dtype):
@@ -191,7 +191,9 @@ def _ramp(count: int, dtype: DType) -> np.ndarray:
     return np.arange(count).astype(dtype)
 
 
-def _interpolated(ctx: Context, lines: _Lines, places: np.ndarray, dtype: DType, from_above: bool) -> Value:
+def _interpolated(
+    ctx: Context, lines: _SortedLines, places: np.ndarray, dtype: DType, from_above: bool
+) -> Value:
     """The values at known places, of which each lies between two elements.
 
     A place that is an element is the lower end of an interval, with `from_above` the upper end.
@@ -217,7 +219,7 @@ def _between(ctx: Context, low: Value, high: Value, share: Value) -> Value:
     return ctx.op(Select(), ctx.op(Compare("GE"), share, half), down, up)
 
 
-def _computed(ctx: Context, lines: _Lines, shares: Value, scale: int) -> Value:
+def _computed(ctx: Context, lines: _SortedLines, shares: Value, scale: int) -> Value:
     """The values at shares that the program computes; they are taken to lie in the range."""
     dtype, shape = shares.type.dtype, shares.type.static_shape
 

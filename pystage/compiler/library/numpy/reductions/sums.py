@@ -16,7 +16,7 @@ from ....ops import Add, Compare, Divide, Imag, Maximum, Multiply, Real, Select,
 from ....values.lattice import Abstract, Tuple
 from ...context import Context, Raw
 from ...kernels.reducing import (
-    Source,
+    ReductionOperand,
     counted,
     product,
     rules_for,
@@ -45,7 +45,9 @@ def accumulator(ctx: Context, rules: Rules, dtype: DType, promote: bool = True) 
     return wide if dtype.itemsize < wide.itemsize or dtype == BOOL else dtype
 
 
-def in_type(ctx: Context, rules: Rules, of: Source, dtype: Raw, name: str, default: DType) -> Source:
+def in_type(
+    ctx: Context, rules: Rules, of: ReductionOperand, dtype: Raw, name: str, default: DType
+) -> ReductionOperand:
     """The elements in the type that `dtype` asks for, or in the default one."""
     wanted = default if is_none(dtype) else rules.dtype(ctx, dtype, name)
     return of.of(cast(ctx, of.value, wanted))
@@ -136,14 +138,14 @@ def nanprod(
 # ---------------------------------------------------------------- means
 
 
-def mean_of(ctx: Context, of: Source, dtype: DType) -> Value:
+def mean_of(ctx: Context, of: ReductionOperand, dtype: DType) -> Value:
     """Sum over count, computed in 32 bits where the type has 16."""
     wide = wider(dtype)
     sums = total(ctx, of.of(cast(ctx, of.value, wide)))
     return ctx.convert(ctx.op(Divide(), sums, counted(ctx, of, wide)), dtype)
 
 
-def _mean_type(ctx: Context, rules: Rules, of: Source, dtype: Raw, name: str) -> DType:
+def _mean_type(ctx: Context, rules: Rules, of: ReductionOperand, dtype: Raw, name: str) -> DType:
     return rules.inexact(ctx, of.dtype) if is_none(dtype) else rules.dtype(ctx, dtype, name)
 
 
@@ -192,7 +194,9 @@ def real_type(dtype: DType) -> DType:
     return np.dtype(f"f{dtype.itemsize // 2}") if is_complex(dtype) else dtype
 
 
-def variance(ctx: Context, rules: Rules, of: Source, dtype: DType, correction: Raw, name: str) -> Value:
+def variance(
+    ctx: Context, rules: Rules, of: ReductionOperand, dtype: DType, correction: Raw, name: str
+) -> Value:
     """The mean squared distance from the mean, over count minus `correction`; real, in `dtype`."""
     wide = wider(dtype)
     of = of.of(cast(ctx, of.value, wide))
