@@ -76,7 +76,7 @@ def backward(sample, varied):
     return Function("backward", body)
 
 
-def widened(sample):
+def promoted(sample):
     """The same sample in 64 bits, where differences show slopes."""
     wide = {np.dtype(np.float32): WIDE[0], np.dtype(np.complex64): WIDE[1]}
     operands = tuple([x.astype(wide.get(x.dtype, x.dtype)) for x in sample.operands])
@@ -88,11 +88,11 @@ def samples(kind):
     found = []
     for sample in kind.samples():
         try:
-            application(sample.op, *[type_of(x) for x in widened(sample).operands])
+            application(sample.op, *[type_of(x) for x in promoted(sample).operands])
         except ShapeError:
             found.append(sample)
         else:
-            found.append(widened(sample))
+            found.append(promoted(sample))
     return found
 
 

@@ -111,8 +111,8 @@ def run_world(world: World) -> Outcome:
 
 def differentiate(program: Program | World) -> Outcome:
     """Checks the gradient of a program whose narrow numbers are made wide, at the first of its inputs."""
-    source = _widened(program.source())
-    texts = [_widened(text) for text in program.first]
+    source = _promoted(program.source())
+    texts = [_promoted(text) for text in program.first]
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         path = _written(source, Path(folder))
@@ -129,7 +129,7 @@ def differentiate(program: Program | World) -> Outcome:
         return Outcome(outcome.what, f"{outcome.text}\nwith {', '.join(texts)}")
 
 
-def _widened(text: str) -> str:
+def _promoted(text: str) -> str:
     return text.replace("float32", "float64").replace("complex64", "complex128")
 
 

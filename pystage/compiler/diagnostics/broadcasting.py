@@ -28,12 +28,12 @@ def how_to_fit(shapes: str, operation: str, span: Span | None) -> str | None:
     one, other = pair
     short, long = sorted(pair, key=len)
     rest = [shape for shape in found if shape != short]
-    for index, wider in _widened(short, len(long)):
-        if all(_fit(wider, shape) for shape in rest):
+    for index, expanded in _expanded(short, len(long)):
+        if all(_fit(expanded, shape) for shape in rest):
             return (
-                f"`{names[short]}{index}` has shape {_text(wider)}, which fits"
+                f"`{names[short]}{index}` has shape {_text(expanded)}, which fits"
                 if short in names
-                else f"`{index}` behind the operand of shape {_text(short)} makes it {_text(wider)}, which fits"
+                else f"`{index}` behind the operand of shape {_text(short)} makes it {_text(expanded)}, which fits"
             )
     axis, a, b = next(
         (-i, a, b) for i, (a, b) in enumerate(zip(one[::-1], other[::-1]), 1) if not _same(a, b)
@@ -64,7 +64,7 @@ def _fit(one: Shape, other: Shape) -> bool:
     return all(_same(a, b) for a, b in zip(one[::-1], other[::-1]))
 
 
-def _widened(shape: Shape, rank: int) -> Sequence[tuple[str, Shape]]:
+def _expanded(shape: Shape, rank: int) -> Sequence[tuple[str, Shape]]:
     """The shape with axes of size 1 among and behind its own, up to `rank` axes, and the index that adds them."""
     found: dict[str, Shape] = {}
     for places in sorted(combinations(range(rank), len(shape)), reverse=True):

@@ -73,9 +73,9 @@ class Callees:
         """The body of the innermost open callee; None in the program itself."""
         return self.open[-1].body if self.open else None
 
-    def enter(self, body: Region, guards: int) -> CalleeScope:
+    def enter(self, body: Region, try_depth: int) -> CalleeScope:
         """Inferring the function whose body is `body`, inside of so many bodies of `try`, in a `with` block."""
-        return CalleeScope(body, self.open, guards)
+        return CalleeScope(body, self.open, try_depth)
 
     def note_observed(self, slot: Slot, outside: bool, bodies: Sequence[TryBody]) -> None:
         """Notes for the open callees what they depend on: whether their callers see what `slot` holds after a raise.
@@ -84,7 +84,7 @@ class Callees:
         """
         for scope in self.open:
             if slot not in scope.observed:
-                seen = outside or any(slot in body.cells for body in bodies[: scope.guards])
+                seen = outside or any(slot in body.cells for body in bodies[: scope.try_depth])
                 scope.observed[slot] = seen
 
     def note_crossed(self) -> None:

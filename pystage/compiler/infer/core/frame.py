@@ -61,7 +61,7 @@ class Frame:
 
 @dataclass(slots=True)
 class CalleeScope:
-    """A callee being inferred; `open` are all those that are, `guards` how many bodies of `try` are around it.
+    """A callee being inferred; `open` are all those that are, `try_depth` how many bodies of `try` are around it.
 
     `crossed`: it used what it knows of this very call, so no other may share it. `observed`: of the cells that
     it changes, whether somebody outside of it sees them after a raise.
@@ -71,7 +71,7 @@ class CalleeScope:
         {
             "body": Fixed(),
             "open": Balanced(),
-            "guards": Fixed(),
+            "try_depth": Fixed(),
             "crossed": Grows("at worst the summary of a callee serves for no other call"),
             "observed": Grows("at worst the summary of a callee serves for fewer calls"),
         }
@@ -79,7 +79,7 @@ class CalleeScope:
 
     body: Region
     open: list[CalleeScope]
-    guards: int
+    try_depth: int
     crossed: bool = False
     observed: dict[Slot, bool] = field(default_factory=dict)
 

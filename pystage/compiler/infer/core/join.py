@@ -120,7 +120,7 @@ class Join:
         self.entries: dict[Slot, tuple[Content, Content, Content]] = {}
         self.conflicts: list[Unknown] = []
         self.grows = False
-        self.widened = False  # a number is of another kind after a trip than before it
+        self.retyped = False  # a number is of another kind after a trip than before it
         self.owned: set[int] = set()  # cells that stand for a loop-carried object
         self.merged: dict[tuple[ArrayPath, ArrayPath], int] = {}
         self._optional = optional  # whether something may stay None on one side only
@@ -329,7 +329,7 @@ class Join:
         found = common_type(a, b)
         if number_type(a)[2] or found is None or not forms <= {Form.PYTHON, Form.SCALAR, Form.JAX}:
             return self.conflict(a, b)
-        self.widened |= self.loop and len(kinds_b) == 1
+        self.retyped |= self.loop and len(kinds_b) == 1
         self.state.gated = True
         dtype, whole = found
         return GatedNumber(

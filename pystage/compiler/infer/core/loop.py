@@ -55,13 +55,13 @@ class Pass:
 class Active:
     """A loop whose body is being inferred: what it was guessed to carry, and what that was on entry.
 
-    `round` counts how often its passes began; an inner loop begins them again at most `WIDEN_LIMIT` times.
+    `round` counts how often its passes began; an inner loop begins them again at most `GENERALISE_LIMIT` times.
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
             "round": Fixed(),
-            "guess": Grows("an inner loop widens it for the next round of passes"),
+            "guess": Grows("an inner loop generalises it for the next round of passes"),
             "entry": Fixed(),
         }
     )
@@ -76,7 +76,7 @@ class Loops:
     """The loops of one program.
 
     `unrolled` are those that are written out since inference began again, and what made them be. `active` are those whose
-    bodies are being inferred, outermost first. `widened` are those of which a variable has another type after the first
+    bodies are being inferred, outermost first. `retyped` are those of which a variable has another type after the first
     trip than before it.
     """
 
@@ -84,7 +84,7 @@ class Loops:
         {
             "unrolled": Fixed(),
             "active": Balanced(),
-            "widened": Grows(
+            "retyped": Grows(
                 "at worst a first trip is inferred by itself, or a loop written out, without need"
             ),
         }
@@ -92,4 +92,4 @@ class Loops:
 
     unrolled: Mapping[stage.Instr, Note | None]
     active: list[Active] = field(default_factory=list)
-    widened: set[stage.Instr] = field(default_factory=set)
+    retyped: set[stage.Instr] = field(default_factory=set)

@@ -59,14 +59,14 @@ from .speculate import commit_unless, speculate
 if TYPE_CHECKING:
     from .engine import Engine
 
-WIDEN_LIMIT = 2
+GENERALISE_LIMIT = 2
 """How often an inner loop begins the passes of one around it again."""
 
 PASS_LIMIT = 12
 """Passes after which a loop that still changes its types is given up."""
 
 
-class _Widen(Exception):
+class _Generalised(Exception):
     """An inner loop found that a variable which `loop` carries has another type: its passes begin again."""
 
     def __init__(self, loop: Active) -> None:
@@ -95,20 +95,20 @@ def infer_loop(engine: Engine, loop: Loop) -> None:
 
 
 def _infer_rolled(engine: Engine, loop: Loop) -> None:
-    widened: dict[Slot, Content] = {}
+    generalised: dict[Slot, Content] = {}
     note_out_of_date(engine.state, engine.state.merged)
     for round in itertools.count():
-        templates = {**_guess(engine, loop), **widened}
+        templates = {**_guess(engine, loop), **generalised}
         entry = {slot: engine.state.slots[slot] for slot in templates}
         active = Active(round, templates, entry)
         engine.loops.active.append(active)
         try:
-            with commit_unless(engine, _Widen):
+            with commit_unless(engine, _Generalised):
                 make = _settle(engine, loop, dict(templates))
-        except _Widen as found:
+        except _Generalised as found:
             if found.loop is not active:
                 raise
-            widened = active.guess
+            generalised = active.guess
         else:
             break
         finally:
@@ -122,7 +122,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
     guessed = set(templates)
     owned: EntryContents = {}
     ranges = induction_ranges(engine, loop.instruction, loop.frame)
-    splits, widened, parted = engine.splits, False, False
+    splits, retyped, parted = engine.splits, False, False
     for _ in range(PASS_LIMIT):
         with speculate(engine) as trial:
             result = _one_pass(engine, loop, templates)
@@ -133,10 +133,10 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
             optional = (loop.peeled or not certain) and not _is_counted(loop)
             join = _join(engine, loop, templates, owned, result.changes, before, guessed, optional)
             same_aliasing = len(engine.state.may_alias) == may_alias  # as the pass took it
-            widened |= join.widened
+            retyped |= join.retyped
             parted |= bool(join.conflicts) and not join.grows
-            if widened and loop.instruction is not None:
-                engine.loops.widened.add(loop.instruction)
+            if retyped and loop.instruction is not None:
+                engine.loops.retyped.add(loop.instruction)
             settled = {slot: entry[0] for slot, entry in join.entries.items()}
             for counter, ends in ranges.items():
                 if counter in settled:
@@ -152,12 +152,12 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
                     templates = {**templates, **fresh}
                     _carry(result, fresh)
             if same_aliasing and same_templates(templates, settled):
-                differs = widened and engine.splits != splits
+                differs = retyped and engine.splits != splits
                 if not loop.peeled and (differs or (parted and trial.refused)):
                     return functools.partial(_peel, engine, loop)  # its first trip does something else
                 trial.commit()
                 return functools.partial(finish, engine, loop, templates, owned, result, join, before)
-            _widen_outer(engine, settled, result.changes)
+            _generalise_outer(engine, settled, result.changes)
             if certain and not loop.certain:
                 loop = replace(loop, certain=True)
             if join.conflicts and (join.grows or loop.peeled):
@@ -231,14 +231,14 @@ def _raise_at_once(engine: Engine, loop: Loop) -> None:
         trip()
 
 
-def _widen_outer(engine: Engine, settled: dict[Slot, Content], changes: Changes) -> None:
+def _generalise_outer(engine: Engine, settled: dict[Slot, Content], changes: Changes) -> None:
     """Tells the loops around this one of a variable whose type they guessed otherwise.
 
     So one pass of each is thrown away, where each would find it by a pass of its own for every pass of the
     loops around it.
     """
     for outer in engine.loops.active[:-1]:
-        if outer.round >= WIDEN_LIMIT:
+        if outer.round >= GENERALISE_LIMIT:
             continue
         found = False
         for slot, guess in outer.guess.items():
@@ -251,7 +251,7 @@ def _widen_outer(engine: Engine, settled: dict[Slot, Content], changes: Changes)
                 outer.guess[slot] = wide
                 found = True
         if found:
-            raise _Widen(outer)
+            raise _Generalised(outer)
 
 
 def _guess(engine: Engine, loop: Loop) -> dict[Slot, Content]:

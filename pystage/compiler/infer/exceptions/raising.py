@@ -310,13 +310,13 @@ def _is_outside(engine: Engine, slot: Slot) -> bool:
 
 def is_observable(engine: Engine, slot: Slot) -> bool:
     """True if somebody sees what `slot` holds after the program has raised: the caller, or a handler."""
-    guards = engine.raises.bodies
+    bodies = engine.raises.bodies
     if isinstance(slot, tuple):
         frame, name = slot
-        return frame < 0 or (any(g.frame == frame for g in guards) and not name.startswith("%"))
+        return frame < 0 or (any(body.frame == frame for body in bodies) and not name.startswith("%"))
     outside = _is_outside(engine, slot)
-    engine.callees.note_observed(slot, outside, guards)
-    return outside or any(slot in g.cells for g in guards)
+    engine.callees.note_observed(slot, outside, bodies)
+    return outside or any(slot in body.cells for body in bodies)
 
 
 @contextmanager

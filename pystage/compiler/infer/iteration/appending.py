@@ -237,7 +237,7 @@ class Growing:
         state = self.engine.state
         mark = f".rows{self.cell}."
         held = [s for s in state.slots if isinstance(s, tuple) and s[1].startswith(mark)]
-        if self.loop in self.engine.loops.widened:  # the second trip may append numbers of another type
+        if self.loop in self.engine.loops.retyped:  # the second trip may append numbers of another type
             raise Restart(self.loop)
         assert self.items is not None
         arrays = [cast(Array, state.get(slot)).value for slot in self.slots]

@@ -163,7 +163,7 @@ class _Making:
             structures.append(structure)
             leaves += [n.value if isinstance(n, Array) and differentiable(n.type) else None for n in numbers]
         outside = self._outside(apart)
-        guards, engine.raises.bodies = engine.raises.bodies, []
+        bodies, engine.raises.bodies = engine.raises.bodies, []
         try:
             with engine.state.fork(), engine.b.isolated(Region()):
                 engine.state.set(ERROR, ErrorCell())
@@ -174,7 +174,7 @@ class _Making:
                 seed = cotangent.of(summary.result.items[0])
                 backward = self._backward([*apart, residual, seed], structures, leaves)
         finally:
-            engine.raises.bodies = guards
+            engine.raises.bodies = bodies
         return Assembled(self._part, forward, backward).ways(
             kept, cotangent.numbers, self._seeds, leaves, outside, self._custom.is_transpose
         )
