@@ -7,7 +7,7 @@ import pytest
 
 import pystage
 from pystage.compiler.ad.checkpoints import KEPT, MORE
-from pystage.compiler.ad.reverse import Reverse
+from pystage.compiler.ad.reverse import ReverseMode
 from pystage.compiler.hlo import interpret as interpreter
 from pystage.compiler.ops import Sine
 
@@ -60,7 +60,7 @@ def test_the_program_executes_the_trips_of_the_model(trips, monkeypatch):
 
     program = pystage.compile(counted).lower(0.5, trips).staged.program.function
     results = program.body.results
-    made = Reverse().function(program, (True, False), tuple([r is results[0] for r in results]))
+    made = ReverseMode().function(program, (True, False), tuple([r is results[0] for r in results]))
     monkeypatch.setattr(Sine, "reference", reference)
     *_, gradient = interpreter.interpret(made, [np.asarray(0.5), np.asarray(trips), np.asarray(1.0)])
     assert count == model(trips)[0]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pystage
-from pystage.compiler.ad.forward import Forward
-from pystage.compiler.ad.reverse import Reverse
+from pystage.compiler.ad.forward import ForwardMode
+from pystage.compiler.ad.reverse import ReverseMode
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Region
 from pystage.compiler.hlo.rewrite import Copier
@@ -52,7 +52,7 @@ def directions_for(args, seed=3):
 @pytest.mark.parametrize(("function", "args"), PROGRAMS, ids=IDS)
 def test_forward(function, args):
     hlo = typed(function, args)
-    made = Forward().function(hlo, (True,) * len(args))
+    made = ForwardMode().function(hlo, (True,) * len(args))
     verify(made)
     directions = directions_for(args)
     value, slope = interpret(made, [*map(np.asarray, args), *directions])
@@ -65,7 +65,7 @@ def test_forward(function, args):
 @pytest.mark.parametrize(("function", "args"), PROGRAMS, ids=IDS)
 def test_backward(function, args):
     hlo = typed(function, args)
-    made = Reverse().function(hlo, (True,) * len(args), (True,))
+    made = ReverseMode().function(hlo, (True,) * len(args), (True,))
     verify(made)
     small = simplify(made).function
     verify(small)
@@ -81,16 +81,16 @@ def test_second_order(function, args):
     """Forward over backward and backward over backward give one Hessian–vector product."""
     hlo = typed(function, args)
     count = len(args)
-    back = Reverse().function(hlo, (True,) * count, (True,))
+    back = ReverseMode().function(hlo, (True,) * count, (True,))
     directions = directions_for(args)
     inputs = [*map(np.asarray, args), np.asarray(1.0)]
-    over = Forward().function(back, (*[True] * count, False))
+    over = ForwardMode().function(back, (*[True] * count, False))
     verify(over)
-    mask = Forward().results(back, (*[True] * count, False))
+    mask = ForwardMode().results(back, (*[True] * count, False))
     moved = interpret(over, [*inputs, *directions])[1 + count :]
     ahead = dict(zip([i for i, m in enumerate(mask) if m], moved))
     products = [ahead.get(1 + i, np.zeros(np.shape(a))) for i, a in enumerate(args)]
-    twice = Reverse().function(back, (*[True] * count, False), (False, *[True] * count))
+    twice = ReverseMode().function(back, (*[True] * count, False), (False, *[True] * count))
     verify(twice)
     found = interpret(twice, [*inputs, *directions])[1 + count :]
     for ours, theirs in zip(found, products):

@@ -15,8 +15,8 @@ from ops.running import application, type_of
 from pystage import compiler  # noqa: F401
 from pystage.compiler import ops
 from pystage.compiler.ad.calculus import Calculus, accumulated, differentiable
-from pystage.compiler.ad.forward import Forward
-from pystage.compiler.ad.reverse import Reverse
+from pystage.compiler.ad.forward import ForwardMode
+from pystage.compiler.ad.reverse import ReverseMode
 from pystage.compiler.ad.rules import contributions, tangents
 from pystage.compiler.hlo.builder import Builder
 from pystage.compiler.hlo.calculus import NotDifferentiable
@@ -217,9 +217,9 @@ def test_second_order(kind, number):
     varied = [*case.varied, *range(count, len(operands))]
     directions = [*case.directions, *[random_like(ct, 90) for ct in cts]]
     mask = tuple([i in varied for i in range(len(operands))])
-    kept = Forward().results(back, mask)
-    ahead = Forward().function(back, mask)
-    twice = Reverse().function(back, mask, kept)
+    kept = ForwardMode().results(back, mask)
+    ahead = ForwardMode().function(back, mask)
+    twice = ReverseMode().function(back, mask, kept)
     verify(ahead)
     verify(twice)
     with np.errstate(all="ignore"):
@@ -255,7 +255,7 @@ def test_the_chosen_case_is_differentiated(index):
     operands = [index, *[random_like(np.zeros(3), seed) for seed in (1, 2)]]
     directions = [random_like(np.zeros(3), seed) for seed in (3, 4)]
     mask = (False, True, True)
-    ahead, back = Forward().function(function, mask), Reverse().function(function, mask, (True,))
+    ahead, back = ForwardMode().function(function, mask), ReverseMode().function(function, mask, (True,))
     verify(ahead)
     verify(back)
     moved = interpret(ahead, [*operands, *directions])[1:]

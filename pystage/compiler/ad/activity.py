@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..hlo.ir import Function, Op, Region, Value
-from ..ops import Call, Case, If, Rule, StopGradient, While
+from ..ops import Call, Case, If, StopGradient, VjpRule, While
 from .calculus import differentiable
 
 Mask = tuple[bool, ...]
@@ -51,7 +51,7 @@ class Activity:
                 for region in op.regions:
                     self.extend(region, varied)
                     varied.update(r for r, v in zip(op.results, region.results) if v in varied)
-            case Call(rule=Rule()):
+            case Call(rule=VjpRule()):
                 if any(v in varied and differentiable(v.type) for v in op.operands):
                     varied.update(r for r in op.results if differentiable(r.type))
             case Call(function):

@@ -1,10 +1,10 @@
-"""The way back through a loop whose number of trips nobody knows, or is large: in bounded memory, with recomputation.
+"""Checkpointed pullback of a loop with an unknown or large trip count: bounded memory, with recomputation.
 
-Forward, the loop keeps its state every `stride` trips in one of `KEPT` slots; when all are taken, the stride
-doubles and every other slot is free again. Backward, the state before the last trip is wanted first. The latest
-state that is kept is run forward to half of the way that is missing and kept there, until it is the one wanted;
-then that one trip is computed once more and pulled back, and the trip before is wanted. Each trip wanted costs a
-logarithm of the stride in further slots (`MORE`), never more.
+In the primal pass the loop saves its state every `stride` trips in one of `KEPT` slots; when all are taken, the stride
+doubles and every other slot becomes free. The pullback visits the trips from the last to the first. To get the state
+before a trip, it runs the latest checkpoint forward over half of the remaining distance and saves the state there, until
+it arrives; then it recomputes that one trip and pulls back through it. The checkpoints on the way to one trip take at
+most a logarithm of the stride in further slots (`MORE`).
 
 After A. Griewank, A. Walther, "Revolve: an implementation of checkpointing for the reverse or adjoint mode of
 computational differentiation" (2000), and P. Stumm, A. Walther, "New algorithms for optimal online checkpointing"
@@ -33,40 +33,40 @@ from ..ops import (
     Remainder,
     While,
 )
-from .before import Before
 from .calculus import Calculus
+from .preheader import Preheader
 from .residuals import extend
-from .tape import Linear, Step, Tape
+from .tape import PrimalPass, Tape, TapeEntry
 
 KEPT = 16
-"""How many states the loop keeps on its way forward."""
+"""How many states the primal pass saves."""
 MORE = 24
-"""How many more the way back may keep: the logarithm of the longest stride."""
+"""How many more the pullback may save: the logarithm of the longest stride."""
 
-Cotangent = dict[Value, Value]
+CotangentMap = dict[Value, Value]
 """By value of the copied program: its cotangent so far."""
 
 
 class Pull(Protocol):
-    """What is asked of `reverse.Pullback`."""
+    """The interface of `reverse.Pullback` used here."""
 
     b: Builder
     c: Calculus
 
-    def send(self, cotangents: Cotangent, value: Value, contribution: object) -> None: ...
+    def send(self, cotangents: CotangentMap, value: Value, contribution: object) -> None: ...
 
-    def tape(self, tape: Tape, cotangents: Cotangent) -> None: ...
+    def tape(self, tape: Tape, cotangents: CotangentMap) -> None: ...
 
-    def carried(self, step: Step, given: Sequence[bool]) -> tuple[list[int], dict[Value, None]]: ...
+    def carried(self, entry: TapeEntry, given: Sequence[bool]) -> tuple[list[int], dict[Value, None]]: ...
 
 
 class _Slots:
-    """States kept in slots: `steps` says how many trips came before each (-1: free), `stores` hold the states."""
+    """Checkpoints in slots: `counts` holds the number of trips before each (-1: free), `stores` the states."""
 
     def __init__(self, b: Builder, steps: Value, stores: Sequence[Value]) -> None:
         self._b = b
         self._c = Calculus(b)
-        self.steps = steps
+        self.counts = steps
         self.stores = list(stores)
 
     def first(self, flags: Value) -> Value:
@@ -79,14 +79,14 @@ class _Slots:
 
     def latest(self) -> tuple[Value, Value]:
         """The slot of the latest state, and how many trips came before it."""
-        step = self._b.op(Reduce(Maximum(), (0,)), self.steps, integer(self._b, -1))
+        trips = self._b.op(Reduce(Maximum(), (0,)), self.counts, integer(self._b, -1))
         return self.first(
-            self._c.compare("EQ", self.steps, self._c.broadcast(step, self.steps.type.static_shape, ()))
-        ), step
+            self._c.compare("EQ", self.counts, self._c.broadcast(trips, self.counts.type.static_shape, ()))
+        ), trips
 
     def free(self) -> Value:
         """A free slot."""
-        return self.first(self._c.compare("LT", self.steps, self._c.zeros(self.steps.type)))
+        return self.first(self._c.compare("LT", self.counts, self._c.zeros(self.counts.type)))
 
     def take(self, slot: Value) -> list[Value]:
         """The state in a slot."""
@@ -98,18 +98,18 @@ class _Slots:
             found.append(self._c.reshape(row, shape))
         return found
 
-    def put(self, slot: Value, step: Value, state: Sequence[Value]) -> None:
-        """Keeps a state."""
-        self.mark(slot, step)
+    def put(self, slot: Value, trips: Value, state: Sequence[Value]) -> None:
+        """Saves a state."""
+        self.mark(slot, trips)
         zero = integer(self._b, 0)
         for i, (store, value) in enumerate(zip(self.stores, state, strict=True)):
             shape = value.type.static_shape
             row = self._c.reshape(value, (1, *shape))
             self.stores[i] = self._c.update(store, row, [slot, *[zero] * len(shape)])
 
-    def mark(self, slot: Value, step: Value) -> None:
-        """Says how many trips came before the state in a slot."""
-        self.steps = self._c.update(self.steps, self._c.reshape(step, (1,)), [slot])
+    def mark(self, slot: Value, trips: Value) -> None:
+        """Sets the number of trips before the state in a slot."""
+        self.counts = self._c.update(self.counts, self._c.reshape(trips, (1,)), [slot])
 
 
 def integer(b: Builder, number: int) -> Value:
@@ -123,7 +123,7 @@ def while_loop(
     condition: Callable[[Sequence[Value]], Value],
     body: Callable[[Sequence[Value]], Sequence[Value]],
 ) -> tuple[Value, ...]:
-    """A loop built of two functions of what it carries."""
+    """A loop built from two functions of its carried values."""
     types = tuple([v.type for v in start])
     tests, steps = Region(types), Region(types)
     with b.region(tests):
@@ -134,10 +134,10 @@ def while_loop(
 
 
 def _run(
-    b: Builder, source: Linear, step: Step, state: Sequence[Value], now: Value, end: Value
+    b: Builder, source: PrimalPass, entry: TapeEntry, state: Sequence[Value], now: Value, end: Value
 ) -> tuple[Value, ...]:
     """The loop's own trips from `state`, as long as its condition holds and `now` is less than `end`."""
-    test, body = step.old.regions
+    test, body = entry.old.regions
 
     def condition(carried: Sequence[Value]) -> Value:
         going = b.op(Compare("LT"), carried[-1], end)
@@ -149,32 +149,32 @@ def _run(
     return while_loop(b, [*state, now], condition, trip)
 
 
-def _copied(b: Builder, source: Linear, region: Region, params: Sequence[Value]) -> tuple[Value, ...]:
-    """What a region gives for these parameters."""
+def _copied(b: Builder, source: PrimalPass, region: Region, params: Sequence[Value]) -> tuple[Value, ...]:
+    """The results of a copy of a region with these parameters."""
     source.define(region.params, params)
     source.copy_ops(b, region, b.current)
     return source.new(region.results)
 
 
-def _keep_states(step: Step) -> tuple[Value, _Kept]:
-    """Rebuilds a copied loop so that it keeps states on its way; the number of its trips, and what it kept."""
-    op, source = step.op, step.source
-    before = Before(step)
+def _keep_states(entry: TapeEntry) -> tuple[Value, _Kept]:
+    """Rebuilds a copied loop so that it saves checkpoints; gives its trip count and the checkpoints."""
+    op, source = entry.op, entry.source
+    preheader = Preheader(entry)
     count = len(op.operands)
     states = [v.type for v in op.operands]
     starts = [
-        before.constant(np.asarray(0, INT64)),
-        before.constant(np.asarray(1, INT64)),
-        before.constant(np.full(KEPT, -1, INT64)),
-        *[before.zeros(t.with_shape((KEPT, *t.static_shape))) for t in states],
+        preheader.constant(np.asarray(0, INT64)),
+        preheader.constant(np.asarray(1, INT64)),
+        preheader.constant(np.full(KEPT, -1, INT64)),
+        *[preheader.zeros(t.with_shape((KEPT, *t.static_shape))) for t in states],
     ]
     types = (*states, *[v.type for v in starts])
     tests, trips = Region(types), Region(types)
     b = Builder(tests)
-    tests.results = _copied(b, source, step.old.regions[0], tests.params[:count])
+    tests.results = _copied(b, source, entry.old.regions[0], tests.params[:count])
     b = Builder(trips)
     now, stride, steps, *stores = trips.params[count:]
-    after, rest = _keep_and_run(b, step, trips.params[:count], now, stride, _Slots(b, steps, stores))
+    after, rest = _keep_and_run(b, entry, trips.params[:count], now, stride, _Slots(b, steps, stores))
     trips.results = (*after, *rest)
     op.kind = While()  # its trips are those between two states that are kept
     op.operands = (*op.operands, *starts)
@@ -187,15 +187,15 @@ _Kept = tuple[Value, list[Value]]
 
 
 def _keep_and_run(
-    b: Builder, step: Step, state: Sequence[Value], now: Value, stride: Value, slots: _Slots
+    b: Builder, entry: TapeEntry, state: Sequence[Value], now: Value, stride: Value, slots: _Slots
 ) -> tuple[Sequence[Value], Sequence[Value]]:
-    """Keeps the state, and runs on to where the next one is to be kept."""
+    """Saves the state and runs on to the next checkpoint."""
     c = Calculus(b)
-    shape = slots.steps.type.static_shape
+    shape = slots.counts.type.static_shape
 
     def usable(stride: Value) -> Value:
-        none = c.compare("LT", slots.steps, c.zeros(slots.steps.type))
-        rest = b.op(Remainder(), slots.steps, c.broadcast(stride, shape, ()))
+        none = c.compare("LT", slots.counts, c.zeros(slots.counts.type))
+        rest = b.op(Remainder(), slots.counts, c.broadcast(stride, shape, ()))
         return b.op(Or(), none, c.compare("NE", rest, c.zeros(rest.type)))
 
     false = b.op(Constant(np.asarray(False)))
@@ -204,20 +204,22 @@ def _keep_and_run(
     due = c.compare("EQ", b.op(Remainder(), now, stride), integer(b, 0))
     slot = slots.first(usable(stride))
     kept = [c.select(due, new, old) for new, old in zip(state, slots.take(slot), strict=True)]
-    mark = c.reshape(c.dynamic_slice(slots.steps, [slot], (1,)), ())
+    mark = c.reshape(c.dynamic_slice(slots.counts, [slot], (1,)), ())
     slots.put(slot, c.select(due, now, mark), kept)
     end = c.add(now, c.sub(stride, b.op(Remainder(), now, stride)))
-    *state, now = _run(b, step.source, step, state, now, end)
-    return state, [now, stride, slots.steps, *slots.stores]
+    *state, now = _run(b, entry.source, entry, state, now, end)
+    return state, [now, stride, slots.counts, *slots.stores]
 
 
-def checkpointed(pull: Pull, step: Step, given: Sequence[Value | None], cotangents: Cotangent) -> None:
-    """Pulls back through a loop of which not every trip can be kept."""
-    carried, captured = pull.carried(step, [ct is not None for ct in given])
-    with step.source.quietly(step.quiet):
-        trips, (steps, stores) = _keep_states(step)
+def checkpointed(
+    pull: Pull, entry: TapeEntry, given: Sequence[Value | None], cotangents: CotangentMap
+) -> None:
+    """Pulls back through a loop whose residuals cannot all be stacked."""
+    carried, captured = pull.carried(entry, [ct is not None for ct in given])
+    with entry.source.recomputing(entry.recomputed):
+        trips, (steps, stores) = _keep_states(entry)
     b, c = pull.b, pull.c
-    states = [v.type for v in step.old.operands]
+    states = [v.type for v in entry.old.operands]
     more = ArrayType(INT64, (MORE,))
     starts = [
         c.sub(trips, integer(b, 1)),
@@ -237,14 +239,14 @@ def checkpointed(pull: Pull, step: Step, given: Sequence[Value | None], cotangen
     def back(values: Sequence[Value]) -> list[Value]:
         want = values[0]
         slots = _Slots(b, values[1], values[2:first])
-        local: Cotangent = dict(zip(captured, values[second:], strict=True))
-        with step.source.quietly():
-            slot = _advance(b, step, slots, want)
-            sent = _one_trip(pull, step, slots.take(slot), dict(zip(carried, values[first:second])), local)
+        local: CotangentMap = dict(zip(captured, values[second:], strict=True))
+        with entry.source.recomputing():
+            slot = _advance(b, entry, slots, want)
+            sent = _one_trip(pull, entry, slots.take(slot), dict(zip(carried, values[first:second])), local)
         slots.mark(slot, integer(b, -1))
         return [
             c.sub(want, integer(b, 1)),
-            slots.steps,
+            slots.counts,
             *slots.stores,
             *[sent[i] if i in sent else c.zeros(states[i]) for i in carried],
             *[local[v] for v in captured],
@@ -253,11 +255,11 @@ def checkpointed(pull: Pull, step: Step, given: Sequence[Value | None], cotangen
     found = while_loop(b, [v for v in starts if v is not None], wanted, back)
     cotangents.update(zip(captured, found[second:], strict=True))
     for i, ct in zip(carried, found[first:second]):
-        pull.send(cotangents, step.op.operands[i], ct)
+        pull.send(cotangents, entry.op.operands[i], ct)
 
 
-def _advance(b: Builder, step: Step, slots: _Slots, want: Value) -> Value:
-    """Runs kept states forward until the one wanted is kept; its slot."""
+def _advance(b: Builder, entry: TapeEntry, slots: _Slots, want: Value) -> Value:
+    """Runs checkpoints forward until the state before trip `want` is saved; gives its slot."""
     count = len(slots.stores)
 
     def missing(values: Sequence[Value]) -> Value:
@@ -269,20 +271,20 @@ def _advance(b: Builder, step: Step, slots: _Slots, want: Value) -> Value:
         slot, now = inner.latest()
         way = c.add(c.sub(want, now), integer(b, 1))
         end = c.add(now, b.op(Divide(), way, integer(b, 2)))
-        *state, now = _run(b, step.source, step, inner.take(slot), now, end)
+        *state, now = _run(b, entry.source, entry, inner.take(slot), now, end)
         inner.put(inner.free(), now, state)
-        return [inner.steps, *inner.stores]
+        return [inner.counts, *inner.stores]
 
-    found = while_loop(b, [slots.steps, *slots.stores], missing, halfway)
-    slots.steps, slots.stores = found[0], list(found[1 : 1 + count])
+    found = while_loop(b, [slots.counts, *slots.stores], missing, halfway)
+    slots.counts, slots.stores = found[0], list(found[1 : 1 + count])
     return slots.latest()[0]
 
 
 def _one_trip(
-    pull: Pull, step: Step, state: Sequence[Value], given: dict[int, Value], local: Cotangent
+    pull: Pull, entry: TapeEntry, state: Sequence[Value], given: dict[int, Value], local: CotangentMap
 ) -> dict[int, Value]:
-    """One trip computed once more and pulled back: the cotangents of the state before it."""
-    body, source = step.old.regions[1], step.source
+    """Recomputes one trip and pulls back through it: the cotangents of the state before it."""
+    body, source = entry.old.regions[1], entry.source
     source.define(body.params, state)
     tape = source.copy_ops(pull.b, body, pull.b.current)
     results = source.new(body.results)

@@ -1,9 +1,9 @@
 """Forward mode: a function that also computes the tangents of its results.
 
 In: a function, and which of its parameters have tangents. Out: a function of its parameters and then those
-tangents, whose results are followed by the tangents of those that vary. Branches and loops compute tangents
-beside what they compute; a function that is called becomes one such function for each set of parameters that vary.
-Where a call has a rule whose way back is the transpose of a rule for tangents, that is transposed once more.
+tangents, whose results are followed by the tangents of those that vary. Branches and loops compute tangents beside
+primals; a callee becomes one such function for each set of parameters that vary. A custom VJP rule that is the
+transpose of a JVP rule is transposed back.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from ..diagnostics.span import Span
 from ..hlo.builder import Builder
 from ..hlo.calculus import NotDifferentiable
 from ..hlo.ir import Function, Op, Region, Value
-from ..ops import Call, Case, If, Rule, Ways, While
+from ..ops import Call, Case, If, VjpFunctions, VjpRule, While
 from .activity import Activity, Mask
 from .calculus import Calculus, differentiable
-from .reverse import Reverse
+from .reverse import ReverseMode
 from .rules import tangents
 
 
-class Forward:
-    """Forward mode of functions; each is made once for each set of parameters with tangents."""
+class ForwardMode:
+    """Forward mode of functions, memoised by function and set of parameters with tangents."""
 
     def __init__(self) -> None:
         self._activity = Activity()
@@ -44,20 +44,20 @@ class Forward:
             self._made[key] = _Function(self, self._activity, old, params).made
         return self._made[key]
 
-    def pushed(self, ways: Ways) -> Function:
-        """The way back of a rule with the cotangents of its cotangents, which are the tangents of the results."""
-        back, count = ways.backward, len(ways.seeds)
+    def pushed(self, vjp: VjpFunctions) -> Function:
+        """The transpose of a rule's backward function: its last results are the tangents of the call's results."""
+        back, count = vjp.backward, len(vjp.seeds)
         if back not in self._pushed:
             own = len(back.body.params) - count
             mask = (*[False] * own, *[True] * count)
-            self._pushed[back] = Reverse().function(back, mask, (True,) * len(ways.wrt))
+            self._pushed[back] = ReverseMode().function(back, mask, (True,) * len(vjp.wrt))
         return self._pushed[back]
 
 
 class _Function:
     """One function in forward mode: the copies of its values, and their tangents."""
 
-    def __init__(self, owner: Forward, activity: Activity, old: Function, params: Mask) -> None:
+    def __init__(self, owner: ForwardMode, activity: Activity, old: Function, params: Mask) -> None:
         self._owner = owner
         self._activity = activity
         inputs = old.body.params
@@ -128,7 +128,7 @@ class _Function:
                 self._tangent[old] = tangent
 
     def _copy(self, region: Region) -> Region:
-        """A region as it is, for operations that are given a function."""
+        """A copy of a region without tangents, for operations that take a function."""
         made = Region(tuple([p.type for p in region.params]))
         self._primal.update(zip(region.params, made.params, strict=True))
         with self._b.region(made):
@@ -192,7 +192,7 @@ class _Function:
             return
         assert isinstance(op.kind, Call)
         if op.kind.rule is not None:
-            self._ruled(op, op.kind.rule)
+            self._call_with_rule(op, op.kind.rule)
             return
         results = self._owner.results(function, params)
         made = self._owner.function(function, params)
@@ -200,23 +200,23 @@ class _Function:
         call = self._b.apply(replace(op.kind, function=made), (*self._primals(op.operands), *given))
         self._define(op, call, [i for i, r in enumerate(results) if r])
 
-    def _ruled(self, op: Op, rule: Rule) -> None:
-        ways = rule.ways
-        if isinstance(ways, Diagnostic):
-            raise DiagnosticError(ways)
-        if ways is None or not ways.is_transpose:
+    def _call_with_rule(self, op: Op, rule: VjpRule) -> None:
+        vjp = rule.vjp
+        if isinstance(vjp, Diagnostic):
+            raise DiagnosticError(vjp)
+        if vjp is None or not vjp.is_transpose:
             raise DiagnosticError(NoForwardRule(span=op.span, name=rule.name))
-        if any(op.operands[i] in self._varied for i in ways.others):
+        if any(op.operands[i] in self._varied for i in vjp.others):
             raise DiagnosticError(OutsideOfRule(span=op.span, name=rule.name))
         operands, count = self._primals(op.operands), len(op.results)
-        there = self._b.apply(Call(ways.forward), operands).results
+        there = self._b.apply(Call(vjp.forward), operands).results
         self._primal.update(zip(op.results, there[:count], strict=True))
-        seeds = [self._c.zeros(op.results[i].type) for i in ways.seeds]
-        given = self._tangents([op.operands[i] for i in ways.wrt])
-        back = self._owner.pushed(ways)
+        seeds = [self._c.zeros(op.results[i].type) for i in vjp.seeds]
+        given = self._tangents([op.operands[i] for i in vjp.wrt])
+        back = self._owner.pushed(vjp)
         found = self._b.apply(Call(back), (*operands, *there[count:], *seeds, *given)).results
-        for i, tangent in zip(ways.seeds, found[len(ways.wrt) :], strict=True):
+        for i, tangent in zip(vjp.seeds, found[len(vjp.wrt) :], strict=True):
             self._tangent[op.results[i]] = tangent
         error = NotDifferentiable(f"`{rule.name}` (it gives a number that it does not give on all paths)")
-        without = [r for i, r in enumerate(op.results) if i not in ways.seeds and differentiable(r.type)]
+        without = [r for i, r in enumerate(op.results) if i not in vjp.seeds and differentiable(r.type)]
         self._refused.update((r, (error, op.span)) for r in without)

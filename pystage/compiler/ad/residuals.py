@@ -1,8 +1,8 @@
-"""What the way back uses of the way forward: found in what was built, given as further results, put in place.
+"""Residuals: the values of the primal pass that the pullback uses.
 
-A region of the way back is built with the values of the region that it goes back through, wherever those are.
-`residuals` finds them, and makes again what is cheaper to make than to keep; `extend` gives an operation further
-results, and `substitute` puts these in place of the values.
+A region of the pullback is first built on the values of the primal region, which are not visible there. `residuals`
+finds these and rematerialises the cheap ones; `extend` adds further results to an operation of the primal pass, and
+`substitute` replaces the values by those results.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..hlo.types import ArrayType
 from ..ops import Broadcast, Constant, Convert, Iota, Reshape
 
 
-class Scope:
+class RegionValues:
     """The values that one region defines itself: its parameters, and the results of its operations."""
 
     def __init__(self, region: Region) -> None:
@@ -28,7 +28,7 @@ class Scope:
 
 
 def extend(op: Op, types: Sequence[ArrayType]) -> tuple[Value, ...]:
-    """Gives an operation further results, which its regions or its function have been given already."""
+    """Adds further results to an operation whose regions or function already return them."""
     first = len(op.results)
     made = tuple([Value(type, op, first + i) for i, type in enumerate(types)])
     op.results = (*op.results, *made)
@@ -36,7 +36,7 @@ def extend(op: Op, types: Sequence[ArrayType]) -> tuple[Value, ...]:
 
 
 def substitute(region: Region, by: Mapping[Value, Value]) -> None:
-    """Puts other values in place of some, in the operations of a region and in its results."""
+    """Replaces values in the operands and results of a region, inner regions included."""
     if not by:
         return
     for op in region.walk():
@@ -46,19 +46,19 @@ def substitute(region: Region, by: Mapping[Value, Value]) -> None:
     region.results = tuple([by.get(v, v) for v in region.results])
 
 
-def residuals(back: Region, scope: Scope) -> list[Value]:
-    """The values of `scope` that `back` uses, except those that are made again at its beginning."""
-    needed = [v for v in dict.fromkeys(used_in(back)) if v in scope]
+def residuals(back: Region, defined: RegionValues) -> list[Value]:
+    """The values in `defined` that `back` uses, except those that it rematerialises at its beginning."""
+    needed = [v for v in dict.fromkeys(used_in(back)) if v in defined]
     again = [v for v in needed if _is_cheap(v)]
     if again:
-        made = _Again(scope)
+        made = _Rematerialised(defined)
         substitute(back, {v: made.value(v) for v in again})
         back.ops[:0] = made.ops
     return [v for v in needed if v not in set(again)]
 
 
 def _is_cheap(value: Value) -> bool:
-    """True for what takes no more than a constant to make."""
+    """True for a value that is computed from constants alone by operations that only move or convert."""
     owner = value.owner
     if not isinstance(owner, Op):
         return False
@@ -67,17 +67,17 @@ def _is_cheap(value: Value) -> bool:
     return isinstance(owner.kind, Broadcast | Reshape | Convert) and all(map(_is_cheap, owner.operands))
 
 
-class _Again:
-    """Operations made again, each once."""
+class _Rematerialised:
+    """Copies of cheap operations, one of each."""
 
-    def __init__(self, scope: Scope) -> None:
-        self._scope = scope
+    def __init__(self, defined: RegionValues) -> None:
+        self._defined = defined
         self._made: dict[Value, Value] = {}
         self.ops: list[Op] = []
 
     def value(self, value: Value) -> Value:
-        """The value made again; one from outside of the scope as it is."""
-        if value not in self._scope:
+        """The copy of the value; a value from outside of the region itself."""
+        if value not in self._defined:
             return value
         if value not in self._made:
             owner = value.owner
@@ -94,5 +94,5 @@ class _Again:
         return self._made[value]
 
     def values(self, values: Iterable[Value]) -> tuple[Value, ...]:
-        """Several values made again."""
+        """The copies of several values."""
         return tuple([self.value(v) for v in values])

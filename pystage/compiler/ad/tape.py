@@ -1,7 +1,7 @@
-"""The way forward: a function copied, with a tape of what matters on the way back.
+"""The primal pass of reverse mode: copies a function and records the operations that vary on a tape.
 
-In: a function, and which of its parameters vary. Out: the body of a copy, which gets further results and carried values
-for what the pullback uses of it before it becomes a function, and for each of its regions the operations that vary.
+In: a function, and which of its parameters vary. Out: the body of the copy, which gets the residuals of the pullback as
+further results and carried values before it becomes a function, and a tape for each of its regions.
 """
 
 from __future__ import annotations
@@ -12,36 +12,36 @@ from dataclasses import dataclass, field
 
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Op, Region, Value
-from ..ops import Call, Print, Ways
+from ..ops import Call, Print, VjpFunctions
 from .activity import Activity, Mask
-from .silent import Silencing
+from .strip_io import IoStripper
 
 
 @dataclass(slots=True, eq=False)
 class Tape:
-    """What was copied into one region, and matters on the way back."""
+    """The copied operations of one region that vary, in order: those that the pullback visits."""
 
     region: Region
-    steps: list[Step] = field(default_factory=list)
+    entries: list[TapeEntry] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
-class Step:
+class TapeEntry:
     """One copied operation, in the region `holder`; `old` is what it is a copy of, in `source`.
 
-    `inner` are the tapes of its regions. `quiet`: it has run before.
+    `inner` are the tapes of its regions. `recomputed`: it runs a second time, without I/O effects.
     """
 
     op: Op
     old: Op
-    source: Linear
+    source: PrimalPass
     holder: Region
     inner: list[Tape] = field(default_factory=list)
-    quiet: bool = False
+    recomputed: bool = False
 
 
-class Linear:
-    """One function copied with its tape; `body` is the copy, which is still to be made a function.
+class PrimalPass:
+    """One function copied with its tape; `body` is the copy, not yet a function.
 
     `values` gives the latest copy of every value, and `varied` holds the copies that vary.
     """
@@ -49,12 +49,12 @@ class Linear:
     def __init__(
         self,
         activity: Activity,
-        silencing: Silencing,
+        io_stripper: IoStripper,
         old: Function,
         params: Mask,
     ) -> None:
-        self._silencing = silencing
-        self._quiet = False
+        self._io_stripper = io_stripper
+        self._recomputed = False
         self._old_varied = activity.of(old.body, [v for v, p in zip(old.body.params, params) if p])
         self.old = old
         self.varied: set[Value] = set()
@@ -70,16 +70,16 @@ class Linear:
         return tuple([self.values[v] for v in values])
 
     @contextmanager
-    def quietly(self, quiet: bool = True) -> Iterator[None]:
-        """What is copied meanwhile has run before, and prints nothing; `quiet`: False if that is not so."""
-        outer, self._quiet = self._quiet, quiet or self._quiet
+    def recomputing(self, recomputed: bool = True) -> Iterator[None]:
+        """Strips I/O effects from what is copied meanwhile, since it is a recomputation; a no-op if not `recomputed`."""
+        outer, self._recomputed = self._recomputed, recomputed or self._recomputed
         try:
             yield
         finally:
-            self._quiet = outer
+            self._recomputed = outer
 
     def define(self, old: Iterable[Value], made: Iterable[Value]) -> None:
-        """Says what the copies of values are."""
+        """Records the copies of values."""
         for value, copy in zip(old, made, strict=True):
             self.values[value] = copy
             if value in self._old_varied:
@@ -90,12 +90,12 @@ class Linear:
         tape = Tape(made)
         for op in old.ops:
             b.span = op.span
-            if self._quiet and isinstance(op.kind, Print):
+            if self._recomputed and isinstance(op.kind, Print):
                 self.define(op.results, self.new(op.operands[:1]))
                 continue
-            step = self._copy_op(b, op)
-            if any(r in self.varied for r in step.op.results):
-                tape.steps.append(step)
+            entry = self._copy_op(b, op)
+            if any(r in self.varied for r in entry.op.results):
+                tape.entries.append(entry)
         return tape
 
     def copy_region(self, b: Builder, old: Region) -> Tape:
@@ -107,18 +107,18 @@ class Linear:
             made.results = self.new(old.results)
         return tape
 
-    def _copy_op(self, b: Builder, op: Op) -> Step:
+    def _copy_op(self, b: Builder, op: Op) -> TapeEntry:
         kind = op.kind
-        if self._quiet and isinstance(kind, Call):
-            kind = self._silencing.with_functions(kind)
+        if self._recomputed and isinstance(kind, Call):
+            kind = self._io_stripper.with_functions(kind)
         if isinstance(kind, Call) and not kind.recompute:
-            ways = None if kind.rule is None else kind.rule.ways
-            if isinstance(ways, Ways) and not self._old_varied.isdisjoint(op.operands):
-                kind = Call(ways.forward)
+            vjp = None if kind.rule is None else kind.rule.vjp
+            if isinstance(vjp, VjpFunctions) and not self._old_varied.isdisjoint(op.operands):
+                kind = Call(vjp.forward)
         inner = [self.copy_region(b, r) for r in op.regions]
         types = [r.type for r in op.results] if not isinstance(kind, Call) else kind.function.result_types
         # Not by the builder, which would share what stands outside: the tape is of this region alone.
         made = Op(kind, self.new(op.operands), tuple(types), tuple([tape.region for tape in inner]), op.span)
         b.current.ops.append(made)
         self.define(op.results, made.results[: len(op.results)])
-        return Step(made, op, self, b.current, inner, self._quiet)
+        return TapeEntry(made, op, self, b.current, inner, self._recomputed)

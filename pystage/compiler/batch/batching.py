@@ -34,7 +34,7 @@ from ..ops import (
     Or,
     Reduce,
     ReduceWith,
-    Rule,
+    VjpRule,
     While,
 )
 from ..ops.batching import later, of_all_lanes
@@ -67,7 +67,7 @@ class Batch:
         self.lanes = lanes
         self.once = once
         self.spread = Spread()
-        self.rules: dict[tuple[Rule, Mask, bool], Rule] = {}
+        self.rules: dict[tuple[VjpRule, Mask, bool], VjpRule] = {}
         """Rules for all lanes, by what they are made of."""
         self._made: dict[_Key, Function] = {}
 

@@ -14,7 +14,7 @@ from ..ad.calculus import Calculus
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Region, Value
 from ..hlo.types import BOOL, ArrayType
-from ..ops import Call, Rule, Ways
+from ..ops import Call, VjpFunctions, VjpRule
 from ..ops.batching import of_all_lanes
 from .spread import Mask
 
@@ -23,7 +23,7 @@ class Lanes(Protocol):
     """What is asked of `batching.Batch`."""
 
     lanes: int
-    rules: dict[tuple[Rule, Mask, bool], Rule]
+    rules: dict[tuple[VjpRule, Mask, bool], VjpRule]
 
     def results(self, function: Function, params: Mask) -> Mask: ...
 
@@ -37,16 +37,16 @@ def of_all(owner: Lanes, kind: Call, params: Mask, masked: bool) -> Call:
     return replace(kind, function=_whole(owner, kind.function, params, masked), rule=rule)
 
 
-def _rule(owner: Lanes, old: Rule, params: Mask, masked: bool) -> Rule:
+def _rule(owner: Lanes, old: VjpRule, params: Mask, masked: bool) -> VjpRule:
     key = old, params, masked
     found = owner.rules.get(key)
     if found is None:
-        found, ways = Rule(old.name), old.ways
+        found, vjp = VjpRule(old.name), old.vjp
         owner.rules[key] = found
-        if isinstance(ways, Ways):
-            forward = _whole(owner, ways.forward, params, masked)
-            ways = replace(ways, forward=forward, backward=_back(owner, ways, params, masked))
-        found.ways = ways
+        if isinstance(vjp, VjpFunctions):
+            forward = _whole(owner, vjp.forward, params, masked)
+            vjp = replace(vjp, forward=forward, backward=_back(owner, vjp, params, masked))
+        found.vjp = vjp
     return found
 
 
@@ -68,9 +68,9 @@ def _whole(owner: Lanes, old: Function, params: Mask, masked: bool) -> Function:
     return _function(made.name, old, _types(owner, old.param_types, params, masked), results)
 
 
-def _back(owner: Lanes, ways: Ways, params: Mask, masked: bool) -> Function:
+def _back(owner: Lanes, vjp: VjpFunctions, params: Mask, masked: bool) -> Function:
     """The way back of all lanes: of their operands, and of residuals and cotangents that all have lanes."""
-    old = ways.backward
+    old = vjp.backward
     count = len(params)
     flags = (*params, *[True] * (len(old.param_types) - count))
     made = owner.function(old, flags, masked)
@@ -85,7 +85,7 @@ def _back(owner: Lanes, ways: Ways, params: Mask, masked: bool) -> Function:
             of_all_lanes(c, r, flag, owner.lanes, t.static_shape)
             for r, flag, t in zip(found, has_lanes, old.result_types, strict=True)
         ]
-        return [r if params[i] else c.sum(r, (0,)) for i, r in zip(ways.wrt, whole, strict=True)]
+        return [r if params[i] else c.sum(r, (0,)) for i, r in zip(vjp.wrt, whole, strict=True)]
 
     return _function(made.name, old, [*own, *given], results)
 

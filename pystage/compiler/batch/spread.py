@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..hlo.ir import Function, Op, Region, Value
-from ..ops import Call, Case, If, Rule, While
+from ..ops import Call, Case, If, VjpRule, While
 
 Mask = tuple[bool, ...]
 """One flag for each parameter, operand or result."""
@@ -49,7 +49,7 @@ class Spread:
                     found.update(r for r, v in zip(op.results, region.results) if v in found)
                 if op.operands[0] in found:
                     found.update(op.results)
-            case Call(rule=Rule()):
+            case Call(rule=VjpRule()):
                 if any(v in found for v in op.operands):
                     found.update(op.results)
             case Call(function):

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ..hlo.op import HloOp
-from .control import Call, Case, If, OptimizationBarrier, Rule, StopGradient, Ways, While
+from .control import Call, Case, If, OptimizationBarrier, StopGradient, VjpFunctions, VjpRule, While
 from .elementwise.binary import (
     Add,
     And,
@@ -173,7 +173,6 @@ __all__ = [
     "RoundNearestAfz",
     "RoundNearestEven",
     "Rsqrt",
-    "Rule",
     "Scatter",
     "Select",
     "SelectAndScatter",
@@ -192,7 +191,8 @@ __all__ = [
     "Tanh",
     "Transpose",
     "TriangularSolve",
-    "Ways",
+    "VjpFunctions",
+    "VjpRule",
     "While",
     "Xor",
     "concrete",

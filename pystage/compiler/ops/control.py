@@ -225,12 +225,12 @@ class While(HloOp):
 
 
 @dataclass(frozen=True, eq=False)
-class Ways:
-    """The two functions of a rule.
+class VjpFunctions:
+    """The forward and the backward function of a custom VJP rule.
 
     `forward` takes the operands of the call, and gives its results and then residuals. `backward` takes the
-    operands, the residuals and the cotangents of the results `seeds`, and gives those of the operands `wrt`. For
-    a derivative by any of the operands `others` there is no rule.
+    operands, the residuals and the cotangents of the results `seeds`, and gives those of the operands `wrt`. The
+    rule has no derivative with respect to the operands `others`.
     """
 
     forward: Function
@@ -239,19 +239,18 @@ class Ways:
     wrt: tuple[int, ...]
     others: frozenset[int]
     is_transpose: bool = False
-    """The way back is linear in the cotangents and the transpose of a rule for tangents: forward mode transposes it."""
+    """The backward function is the transpose of a JVP rule, linear in the cotangents: forward mode transposes it back."""
 
 
 @dataclass(eq=False, repr=False)
-class Rule:
-    """How a call is differentiated in reverse, in place of what it calls: the ways there and back, or why there are none.
+class VjpRule:
+    """The custom VJP rule of a call: its functions, or the diagnostic that says why it has none.
 
-    What a rule computes may call the same function, with this very rule: so its ways are found after it is made,
-    None before.
+    The functions of a rule may call the same function with this very rule, so `vjp` is set after construction.
     """
 
     name: str
-    ways: Ways | Diagnostic | None = None
+    vjp: VjpFunctions | Diagnostic | None = None
 
     def __repr__(self) -> str:
         return f"of {self.name}"
@@ -268,7 +267,7 @@ class Call(HloOp):
 
     function: Function
     recompute: bool = False
-    rule: Rule | None = None
+    rule: VjpRule | None = None
 
     opcode = "func.call"
 
@@ -276,8 +275,8 @@ class Call(HloOp):
         wanted = self.function.param_types
         if operands != wanted:
             raise ShapeError(f"{self.function.name} takes {_words(wanted)}, not {_words(operands)}")
-        if self.rule is not None and isinstance(self.rule.ways, Ways):
-            _check_ways(self.rule.ways, wanted, self.function.result_types)
+        if self.rule is not None and isinstance(self.rule.vjp, VjpFunctions):
+            _check_vjp(self.rule.vjp, wanted, self.function.result_types)
         return self.function.result_types
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
@@ -300,7 +299,7 @@ class Call(HloOp):
     def samples(cls) -> Sequence[Sample]:
         function = _sample_function()
         operands = (grid(FLOAT32, (3,)), grid(FLOAT32, (3,), 1, 2))
-        ruled = cls(function, rule=Rule("sample", _sample_ways(function)))
+        ruled = cls(function, rule=VjpRule("sample", _sample_vjp(function)))
         return [
             Sample(cls(function), operands),
             Sample(cls(function), operands[::-1]),
@@ -311,8 +310,8 @@ class Call(HloOp):
     def error_samples(cls) -> Sequence[ErrorSample]:
         function = _sample_function()
         three = ArrayType(FLOAT32, (3,))
-        ways = _sample_ways(function)
-        swapped = Rule("sample", replace(ways, forward=ways.backward))
+        vjp = _sample_vjp(function)
+        swapped = VjpRule("sample", replace(vjp, forward=vjp.backward))
         return [
             ErrorSample(cls(function), (three,), "sample takes f32[3] and f32[3], not f32[3]"),
             ErrorSample(cls(function), (three, ArrayType(FLOAT64, (3,))), "not f32[3] and f64[3]"),
@@ -394,14 +393,14 @@ class StopGradient(HloOp):
         return [ErrorSample(cls(), (three, three), "takes one operand, not 2")]
 
 
-def _check_ways(ways: Ways, takes: tuple[ArrayType, ...], gives: tuple[ArrayType, ...]) -> None:
-    """`ShapeError` unless these are the ways of a call that takes and gives these types."""
-    forward, backward = ways.forward, ways.backward
+def _check_vjp(vjp: VjpFunctions, takes: tuple[ArrayType, ...], gives: tuple[ArrayType, ...]) -> None:
+    """`ShapeError` unless these are the rule of a call that takes and gives these types."""
+    forward, backward = vjp.forward, vjp.backward
     made = forward.result_types
     require(forward.param_types == takes, f"{forward.name} takes {_words(takes)}")
     require(made[: len(gives)] == gives, f"{forward.name} gives {_words(gives)} first")
-    given = (*takes, *made[len(gives) :], *[gives[i] for i in ways.seeds])
-    wanted = tuple([takes[i] for i in ways.wrt])
+    given = (*takes, *made[len(gives) :], *[gives[i] for i in vjp.seeds])
+    wanted = tuple([takes[i] for i in vjp.wrt])
     require(backward.param_types == given, f"{backward.name} takes {_words(given)}")
     require(backward.result_types == wanted, f"{backward.name} gives {_words(wanted)}")
 
@@ -444,7 +443,7 @@ def _sample_function() -> Function:
     return Function("sample", body)
 
 
-def _sample_ways(function: Function) -> Ways:
+def _sample_vjp(function: Function) -> VjpFunctions:
     """The derivative of the sample function, with its first operand as a further residual."""
     three = ArrayType(FLOAT32, (3,))
     forward, backward = Region((three, three)), Region((three, three, three, three))
@@ -456,4 +455,4 @@ def _sample_ways(function: Function) -> Ways:
     by_right = b.op(Negate(), b.op(Multiply(), seed, kept))
     backward.results = (b.op(Multiply(), seed, slope), by_right)
     made = Function("sample_fwd", forward), Function("sample_bwd", backward)
-    return Ways(*made, (0,), (0, 1), frozenset())
+    return VjpFunctions(*made, (0,), (0, 1), frozenset())

@@ -20,9 +20,9 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad
 
 from ...compiler.ad.activity import Activity
-from ...compiler.ad.forward import Forward
-from ...compiler.ad.reverse import Reverse
-from ...compiler.ad.silent import silent
+from ...compiler.ad.forward import ForwardMode
+from ...compiler.ad.reverse import ReverseMode
+from ...compiler.ad.strip_io import strip_io
 from ...compiler.batch.batching import Batch, NotMapped
 from ...compiler.diagnostics.codes_differentiation import NoDerivative
 from ...compiler.diagnostics.diagnostic import DiagnosticError
@@ -59,7 +59,7 @@ def moving(staged: Staged, varied: Mask) -> Mask:
 def tangents_of(staged: Staged, varied: Mask) -> Staged:
     """The tangents of a program's results that have some, by those of these inputs."""
     with _refusals(staged):
-        function = Forward().function(silent(staged.function), varied)
+        function = ForwardMode().function(strip_io(staged.function), varied)
     return _derived(staged, function, len(staged.function.result_types))
 
 
@@ -78,7 +78,7 @@ def _refusals(staged: Staged) -> Iterator[None]:
 def cotangents_of(staged: Staged, varied: Mask, results: Mask) -> Staged:
     """The cotangents of these inputs from those of these results."""
     with _refusals(staged):
-        function = Reverse().function(silent(staged.function), varied, results)
+        function = ReverseMode().function(strip_io(staged.function), varied, results)
     return _derived(staged, function, len(results))
 
 

@@ -1,7 +1,7 @@
-"""The results of functions with rules: numbers that are the result's own, and cotangents in their places.
+"""Results of functions with a custom VJP rule: a distinct SSA value per number, and the template of their cotangents.
 
-`Owned` gives every number of a result a value that stands for it alone, so that what arrives there on the way back is the
-cotangent of that number. `Cotangent` makes the argument that a backward rule gets.
+`DistinctResult` gives every number of a result an SSA value of its own, so that the cotangent of that value is the
+cotangent of that number. `CotangentTemplate` builds the cotangent argument of the backward rule.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from .pullbacks import Structure
 
 
 @dataclass(slots=True)
-class Owned:
-    """Gives each number of a result a value that stands for it alone, so that its cotangent is that of the number."""
+class DistinctResult:
+    """Gives each number of a result an SSA value of its own, so that the value's cotangent is that of the number."""
 
     engine: Engine
     name: str
@@ -38,14 +38,14 @@ class Owned:
     _seen: set[int] = field(default_factory=set)
 
     def begin(self) -> None:
-        """What is made from now on is the callee's own."""
+        """Cells allocated from now on belong to the callee."""
         self._first = self.engine.state.cell_number()
 
     def of(self, value: Abstract) -> Abstract:
-        """A result whose numbers with a derivative are its own."""
+        """The result with a fresh value for each differentiable number."""
         match value:
             case Array() if differentiable(value.type):
-                return replace(value, value=own(self.engine, value.value))
+                return replace(value, value=fresh_value(self.engine, value.value))
             case Tuple():
                 return map_children(value, self.of)
             case Ref():
@@ -86,29 +86,29 @@ class Owned:
             self.problem = "it gives an array that was there before, or a view of one"
         # A derivative by what is not the callee's own goes through the call too, where it is refused.
         if is_own:
-            engine.state.set(ref.cell, ArrayCell(own(engine, content.value), content.writable))
+            engine.state.set(ref.cell, ArrayCell(fresh_value(engine, content.value), content.writable))
         elif content.writable is True:
-            engine.write(ref.cell, replace(content, value=own(engine, content.value)))
+            engine.write(ref.cell, replace(content, value=fresh_value(engine, content.value)))
         else:
             self._refuse()
 
     def _is_own(self, ref: Ref, content: Cell) -> bool:
-        """True for an object that the callee has made, and that is certainly no other."""
+        """True for an object that the callee allocated and that aliases no other."""
         engine = self.engine
         if ref.cell < self._first or ref.cell in engine.externals.initial:
             return False
         return not any(engine.referenced_elsewhere(s.cell, ref.cell) for s in aliases_of(content))
 
 
-def own(engine: Engine, value: Value) -> Value:
-    """An equal value that nothing else stands for."""
+def fresh_value(engine: Engine, value: Value) -> Value:
+    """An equal value with no other uses."""
     made = Op(Reshape(value.type.static_shape), (value,), (value.type,), (), engine.b.span)
     engine.b.current.ops.append(made)
     return made.results[0]
 
 
-class Cotangent(Copies):
-    """A result's structure with placeholders in the places of its numbers, and zeros for what is known."""
+class CotangentTemplate(Copies):
+    """The structure of a result with a placeholder for each number, and zeros for constants."""
 
     def __init__(self, engine: Engine, contents: Mapping[int, Cell]) -> None:
         super().__init__(engine.state)

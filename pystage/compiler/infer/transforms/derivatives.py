@@ -16,9 +16,9 @@ from typing import Any, cast
 import numpy as np
 
 from ...ad.calculus import Calculus, differentiable
-from ...ad.forward import Forward
-from ...ad.reverse import Reverse
-from ...ad.silent import silent
+from ...ad.forward import ForwardMode
+from ...ad.reverse import ReverseMode
+from ...ad.strip_io import strip_io
 from ...diagnostics.codes_differentiation import NoDerivative, NoSuchArgument
 from ...diagnostics.codes_mutation import UncertainAlias
 from ...diagnostics.diagnostic import DiagnosticError, Note
@@ -298,7 +298,7 @@ def value_and_gradients(
             )
             return put_transformed(engine, summary, summary.function, actual)
         wanted = set(by_leaf.values())
-        made = Reverse().function(
+        made = ReverseMode().function(
             summary.function,
             tuple([p in wanted for p in body.params]),
             tuple([r is output for r in body.results]),
@@ -352,7 +352,7 @@ def directional(
         leaf_of = {param: leaf for leaf, param in by_leaf.items()}
         leaf_params.update(by_leaf)
         mask = tuple([p in leaf_of for p in body.params])
-        forward, function = Forward(), silent(summary.function) if again else summary.function
+        forward, function = ForwardMode(), strip_io(summary.function) if again else summary.function
         made = forward.function(function, mask)
         directions = [given[leaf_of[p]] for p in body.params if p in leaf_of]
         results = put_transformed(engine, summary, made, [*actual, *directions])

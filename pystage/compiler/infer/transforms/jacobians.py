@@ -14,8 +14,8 @@ import numpy as np
 from ....config import config
 from ...ad.calculus import Calculus
 from ...ad.checkpoints import integer, while_loop
-from ...ad.forward import Forward
-from ...ad.silent import silent
+from ...ad.forward import ForwardMode
+from ...ad.strip_io import strip_io
 from ...batch.batching import Batch, NotMapped
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.diagnostic import DiagnosticError
@@ -60,7 +60,7 @@ def jacobians(
             if output in leaf_of:
                 columns.append(_directions(c, wanted, leaf_of[output], lanes))
             return put_transformed(engine, summary, summary.function, actual)
-        forward, mask = Forward(), tuple([p in leaf_of for p in body.params])
+        forward, mask = ForwardMode(), tuple([p in leaf_of for p in body.params])
         moved = forward.function(summary.function, mask)
         directions = [_directions(c, wanted, leaf_of[p], lanes) for p in body.params if p in leaf_of]
         count = len(body.results)
@@ -70,7 +70,7 @@ def jacobians(
         if block < lanes:
             require_drawn_once(summary.function, (summary.function, moved))
             if place is not None:
-                found = _Blocks(engine, silent(moved), [p in leaf_of for p in body.params], block, place)
+                found = _Blocks(engine, strip_io(moved), [p in leaf_of for p in body.params], block, place)
                 chosen = [leaf_of[p] for p in body.params if p in leaf_of]
                 columns.append(found.all(actual, wanted, chosen, output.type))
             return put_transformed(engine, summary, summary.function, actual)

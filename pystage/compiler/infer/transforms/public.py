@@ -27,7 +27,7 @@ from ...values.lattice import FALSE, Abstract, Array, Const, Meaning, Tuple
 from ...values.walk import rebuild
 from ..calls.invoke import by_position, callable_text
 from ..core.engine import Engine
-from .custom import Custom, call_with_rule
+from .custom_vjp import CustomVjp, call_with_rule
 from .derivatives import directional, value_and_gradients
 from .jacobians import jacobians
 from .mapping import mapped
@@ -244,7 +244,7 @@ def _custom(
     if any(isinstance(rule, Const) and rule.value is None for rule in (fwd, bwd)):
         engine.raise_(AttributeError(f"No VJP defined for custom_vjp function {name} using defvjp."))
     numbers = frozenset(engine.known(apart, "nondiff_argnums of pystage.custom_vjp"))
-    custom = Custom(name, fun, fwd, bwd, numbers, is_transpose)
+    custom = CustomVjp(name, fun, fwd, bwd, numbers, is_transpose)
     return call_with_rule(engine, custom, args, kwargs, by_position(engine, fun, args, kwargs))
 
 

@@ -1,8 +1,8 @@
-"""What `pystage.vjp` and `pystage.checkpoint` mean.
+"""`pystage.vjp` and `pystage.checkpoint`.
 
-`vjp` puts a callee into the program with what its way back needs, and gives its result and a callable value that
-puts the way back behind it, once for each call. In the callee every number of the result is given once more, as a
-flat list, so that cotangents are matched to numbers by their places in the structure.
+`vjp` stages a call of the function's forward pass, which also returns the residuals of its pullback, and gives the
+result and a callable value that stages one call of the pullback each time it is called. The callee also returns every
+number of its result as a flat list, so that cotangents match numbers by position in the structure.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from ...ad.calculus import Calculus, differentiable
-from ...ad.reverse import FunctionPullback, Reverse
+from ...ad.reverse import FunctionPullback, ReverseMode
 from ...hlo.ir import Value
 from ...library.context import Context
 from ...ops import Call, Constant
@@ -46,27 +46,27 @@ def flattened(engine: Engine, value: Abstract) -> tuple[Structure, list[Array | 
 
 
 @dataclass(slots=True, eq=False)
-class _Way:
-    """The way back through one call: what it needs, and which cotangents it takes and gives."""
+class _Pullback:
+    """The pullback of one call: its residuals, and the cotangents that it takes and gives."""
 
     back: FunctionPullback
     residuals: list[Value]
     seeds: list[Value]
-    """The results of the callee that have cotangents, in its own terms."""
+    """The results of the callee that have cotangents, as values of the callee."""
     leaves: list[Value | None]
-    """By number of the result: the callee's result that it is; None for what is known."""
+    """By number of the result: the result of the callee's HLO function; None for constants."""
     params: list[Value]
     """The values of the callee's parameters that get cotangents, as placeholders."""
     passed: dict[Value, Value]
-    """By number of the result that is a parameter, in the callee's own terms: the parameter's placeholder."""
+    """By number of the result that is a parameter of the callee: the parameter's placeholder."""
 
 
 def pulled_back(
     engine: Engine, function: Abstract, primals: Sequence[Abstract], has_aux: bool
 ) -> tuple[Abstract, Abstract, Abstract | None]:
-    """The callee's result, the callable that gives cotangents of the primals, and what else the callee gives."""
+    """The callee's result, its pullback as a callable value, and the auxiliary result."""
     call = lifted(engine, primals, range(len(primals)))
-    ways: list[_Way] = []
+    pullbacks: list[_Pullback] = []
     structures: list[Structure] = []
 
     def with_numbers(ctx: Context, *inner: Abstract) -> Abstract:
@@ -89,15 +89,15 @@ def pulled_back(
         count = len(body.results)
         leaf_of = {param: leaf for leaf, param in by_leaf.items()}
         mask = tuple([p in leaf_of and differentiable(p.type) for p in body.params])
-        reverse = Reverse()
+        reverse = ReverseMode()
         wanted = set(leaves)
         varied = reverse.activity.results(summary.function, mask)
         flags = tuple([r in wanted and v for r, v in zip(body.results, varied, strict=True)])
         back = reverse.pullback(summary.function, mask, flags)
         require_drawn_once(summary.function, (back.forward, back.backward))
         results = put_transformed(engine, summary, back.forward, actual)
-        ways.append(
-            _Way(
+        pullbacks.append(
+            _Pullback(
                 back,
                 back.residuals_of(actual, results),
                 [v for v, flag in zip(body.results, flags) if flag],
@@ -110,10 +110,10 @@ def pulled_back(
 
     whole = call_lifted(engine, Meaning("the function", with_numbers), call, {}, put)
     result = cast(Tuple, whole).items[0]
-    way, structure = ways[-1], structures[-1]
+    pulled, structure = pullbacks[-1], structures[-1]
 
     def pullback(ctx: Context, cotangent: Abstract) -> Abstract:
-        return _cotangents(cast(Engine, ctx), call, way, structure, cotangent)
+        return _cotangents(cast(Engine, ctx), call, pulled, structure, cotangent)
 
     if has_aux:
         value, aux = cast(Tuple, result).items
@@ -122,7 +122,7 @@ def pulled_back(
 
 
 def _cotangents(
-    engine: Engine, call: Lifted, way: _Way, structure: Structure, cotangent: Abstract
+    engine: Engine, call: Lifted, pulled: _Pullback, structure: Structure, cotangent: Abstract
 ) -> Abstract:
     """Cotangents of the primals, as a tuple. TypeError, ValueError if the one given does not fit the result."""
     given, numbers = flattened(engine, cotangent)
@@ -130,9 +130,9 @@ def _cotangents(
         engine.raise_(TypeError("the cotangent must have the structure of the function's result"))
     c = Calculus(engine.b)
     found: dict[Value, Value] = {}
-    for leaf, number in zip(way.leaves, numbers, strict=True):
+    for leaf, number in zip(pulled.leaves, numbers, strict=True):
         value = engine.b.op(Constant(np.asarray(number.value))) if isinstance(number, Const) else number.value
-        if leaf is None or (leaf not in way.seeds and leaf not in way.passed):
+        if leaf is None or (leaf not in pulled.seeds and leaf not in pulled.passed):
             continue
         if value.type.shape != leaf.type.shape:
             engine.raise_(
@@ -143,11 +143,11 @@ def _cotangents(
             )
         value = c.convert(value, leaf.type.dtype)
         found[leaf] = c.add(found[leaf], value) if leaf in found else value
-    seeds = [found[v] if v in found else c.zeros(v.type) for v in way.seeds]
-    made = engine.b.apply(Call(way.back.backward), [*seeds, *way.residuals]).results
+    seeds = [found[v] if v in found else c.zeros(v.type) for v in pulled.seeds]
+    made = engine.b.apply(Call(pulled.back.backward), [*seeds, *pulled.residuals]).results
     by = {leaf: c.zeros(leaf.type) for leaf in call.leaves.actual}
-    by.update(zip(way.params, made, strict=True))
-    for param, leaf in way.passed.items():
+    by.update(zip(pulled.params, made, strict=True))
+    for param, leaf in pulled.passed.items():
         if param in found:
             by[leaf] = c.add(by[leaf], found[param])
     return Tuple(tuple(call.filled(by)))
@@ -156,7 +156,7 @@ def _cotangents(
 def recomputed(
     engine: Engine, function: Abstract, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
 ) -> Abstract:
-    """A plain call whose way back keeps nothing but the arguments."""
+    """A plain call whose pullback keeps only the arguments and recomputes the rest."""
 
     def put(summary: Summary, actual: Sequence[Value]) -> Mapping[Value, Value]:
         made = engine.b.apply(Call(summary.function, recompute=True), actual, pure=summary.pure)

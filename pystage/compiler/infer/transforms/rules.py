@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...ops import Rule
+from ...ops import VjpRule
 from ...speculation import Balanced, Declarations, Grows
 from ...values.lattice import Meaning
 
@@ -24,5 +24,5 @@ class CustomRules:
         }
     )
 
-    open: dict[object, Rule] = field(default_factory=dict)
+    open: dict[object, VjpRule] = field(default_factory=dict)
     pulled: dict[int, tuple[Meaning, Meaning]] = field(default_factory=dict)

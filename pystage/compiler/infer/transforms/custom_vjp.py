@@ -1,9 +1,9 @@
-"""What `pystage.custom_vjp` means: a call that carries its own rule for reverse mode.
+"""`pystage.custom_vjp`: stages a call with a custom VJP rule.
 
 In: three callable values (the function, its forward and its backward rule) and abstract arguments. Out: the plain call
-of the function, as a `Call` with a `Rule`. The forward rule is inferred for the same arguments; the backward rule for
-placeholders of its residuals and of the cotangents of the result. Neither does anything to the state: where a rule does not
-fit or cannot be staged, the call has the diagnostic in its place, which a derivative through it reports.
+of the function, as a `Call` with a `VjpRule`. The forward rule is inferred for the same arguments; the backward rule for
+placeholders of its residuals and of the cotangents of the result. Neither changes the state. If a rule does not fit or
+cannot be staged, the call carries the diagnostic instead, and a derivative through the call reports it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ...hlo.ir import Region, Value
 from ...hlo.types import is_complex
 from ...library.context import Context
-from ...ops import Call, Constant, Rule, Ways
+from ...ops import Call, Constant, VjpFunctions, VjpRule
 from ...values.boundary import Form
 from ...values.lattice import (
     Abstract,
@@ -42,14 +42,14 @@ from ..calls.summaries import Summary
 from ..core.engine import Engine
 from ..core.speculate import commit_unless
 from ..objects.copies import class_of, opened
-from .custom_results import Cotangent, Owned, own
-from .custom_ways import Assembled, Part
+from .custom_results import CotangentTemplate, DistinctResult, fresh_value
 from .pullbacks import Structure, flattened
+from .vjp_functions import InferredFunction, VjpAssembler
 
 
 @dataclass(frozen=True, slots=True)
-class Custom:
-    """The three functions of a rule, and which positional arguments it gives no cotangents of."""
+class CustomVjp:
+    """The three functions of a `custom_vjp`, and the positional arguments (`apart`) that get no cotangents."""
 
     name: str
     function: Abstract
@@ -62,40 +62,42 @@ class Custom:
 
 def call_with_rule(
     engine: Engine,
-    custom: Custom,
+    custom: CustomVjp,
     args: Sequence[Abstract],
     kwargs: Mapping[str, Abstract],
     positional: Sequence[Abstract] | None,
 ) -> Abstract:
     """Calls the function. `positional` are all its arguments by position, None if some can only be named."""
-    owned = Owned(engine, custom.name)
+    distinct = DistinctResult(engine, custom.name)
 
     def with_numbers(ctx: Context, *inner: Abstract, **named: Abstract) -> Abstract:
-        owned.begin()
-        result = owned.of(engine.call(custom.function, inner, named))
+        distinct.begin()
+        result = distinct.of(engine.call(custom.function, inner, named))
         structure, numbers = flattened(engine, result)
-        owned.structure = structure
+        distinct.structure = structure
         return Tuple((result, Tuple(tuple(numbers))))
 
     summary, canonical = transformed(engine, Meaning("the function", with_numbers), args, kwargs)
-    part = Part(summary, summary.function, [*canonical.values, *summary.free])
+    primal = InferredFunction(summary, summary.function, [*canonical.values, *summary.free])
     key = _key(engine, custom, args, kwargs)
     rule = engine.custom_rules.open.get(key)
     if rule is None and summary.raises is None:
-        # What the rule computes may call the function itself, with the rule that is being made.
+        # The rule may call the function itself, recursively, with the rule that is being inferred.
         own = NoRuleFor(span=engine.b.span, name=custom.name, what="its rule needs its own derivative")
-        again = engine.custom_rules.open[key] = Rule(custom.name, own)
+        again = engine.custom_rules.open[key] = VjpRule(custom.name, own)
         try:
-            rule = Rule(custom.name, _ways(engine, custom, owned, part, positional))
+            rule = VjpRule(custom.name, _vjp(engine, custom, distinct, primal, positional))
         finally:
             del engine.custom_rules.open[key]
-        if isinstance(rule.ways, Ways) and len(part.actual) == len(canonical.values) + len(summary.free):
-            again.ways = rule.ways
+        if isinstance(rule.vjp, VjpFunctions) and len(primal.actual) == len(canonical.values) + len(
+            summary.free
+        ):
+            again.vjp = rule.vjp
 
     def put(summary: Summary, actual: Sequence[Value]) -> Mapping[Value, Value]:
         if not summary.pure:
-            engine.effects.functions.add(part.function)
-        made = engine.b.apply(Call(part.function, rule=rule), part.actual, pure=summary.pure)
+            engine.effects.functions.add(primal.function)
+        made = engine.b.apply(Call(primal.function, rule=rule), primal.actual, pure=summary.pure)
         return dict(zip(summary.function.body.results, made.results, strict=True))
 
     whole = apply_transformed(engine, summary, canonical, put)
@@ -104,54 +106,60 @@ def call_with_rule(
 
 
 def _key(
-    engine: Engine, custom: Custom, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
+    engine: Engine, custom: CustomVjp, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
 ) -> tuple[object, ...]:
-    """What tells apart calls that have different rules."""
+    """The key of a rule: calls with equal keys have the same rule."""
     canonical = Canonical(engine)
     for value in (custom.function, custom.forward, custom.backward, *args, *kwargs.values()):
         canonical.describe(value)
     return (custom.apart, *kwargs, engine.x64, product_type(), *canonical.tokens)
 
 
-def _ways(
-    engine: Engine, custom: Custom, owned: Owned, part: Part, positional: Sequence[Abstract] | None
-) -> Ways | Diagnostic:
-    """The ways of the call that `part` is, or why it has none; `part` takes all that the rule needs."""
+def _vjp(
+    engine: Engine,
+    custom: CustomVjp,
+    distinct: DistinctResult,
+    primal: InferredFunction,
+    positional: Sequence[Abstract] | None,
+) -> VjpFunctions | Diagnostic:
+    """The rule of the call of `primal`, or why it has none; `primal` gets the operands that the rule needs besides."""
     span = engine.b.span
-    found: Ways | Diagnostic
+    found: VjpFunctions | Diagnostic
     try:
         with commit_unless(engine, DiagnosticError) as trial:
-            found = _Making(engine, custom, owned, part).ways(positional)
+            found = _RuleInference(engine, custom, distinct, primal).vjp(positional)
             if trial.refused:
                 raise DiagnosticError(trial.refused[0])
     except DiagnosticError as error:
         found = error.diagnostic
     engine.b.span = span
-    if isinstance(found, Ways):
+    if isinstance(found, VjpFunctions):
         return found
     return found if found.span is not None else replace(found, span=span)
 
 
-class _Making:
-    """Makes the rule of one call from its three functions."""
+class _RuleInference:
+    """Infers the rule of one call from its three functions."""
 
-    def __init__(self, engine: Engine, custom: Custom, owned: Owned, part: Part) -> None:
+    def __init__(
+        self, engine: Engine, custom: CustomVjp, distinct: DistinctResult, primal: InferredFunction
+    ) -> None:
         self._engine = engine
         self._custom = custom
-        self._owned = owned
-        self._part = part
-        numbers = part.numbers()
+        self._distinct = distinct
+        self._primal = primal
+        numbers = primal.numbers()
         self._numbers = [n if n is not None and differentiable(n.type) else None for n in numbers]
         self._seeds = [n.value for n in self._numbers if n is not None]
         """The numbers of the result that have cotangents, in the function's own terms."""
 
-    def ways(self, positional: Sequence[Abstract] | None) -> Ways:
-        """The ways; `DiagnosticError` where there are none."""
+    def vjp(self, positional: Sequence[Abstract] | None) -> VjpFunctions:
+        """The functions of the rule; `DiagnosticError` where it has none."""
         if positional is None:
             self._misfit("its arguments cannot all be passed by position")
-        summary = self._part.summary
-        if self._owned.problem:
-            self._refuse(self._owned.problem)
+        summary = self._primal.summary
+        if self._distinct.problem:
+            self._refuse(self._distinct.problem)
         if summary.reached or summary.outer:
             self._refuse("it changes what was there before")
         engine = self._engine
@@ -169,13 +177,13 @@ class _Making:
                 engine.state.set(ERROR, ErrorCell())
                 engine.state.set(OUTPUT, OutputCell())
                 forward, residual, kept = self._forward(positional)
-                cotangent = Cotangent(engine, summary.made)
+                cotangent = CotangentTemplate(engine, summary.made)
                 assert isinstance(summary.result, Tuple)
                 seed = cotangent.of(summary.result.items[0])
                 backward = self._backward([*apart, residual, seed], structures, leaves)
         finally:
             engine.raises.bodies = bodies
-        return Assembled(self._part, forward, backward).ways(
+        return VjpAssembler(self._primal, forward, backward).assemble(
             kept, cotangent.numbers, self._seeds, leaves, outside, self._custom.is_transpose
         )
 
@@ -183,9 +191,11 @@ class _Making:
         """The values that the function uses without being given them by an argument that the rule covers."""
         roots = [self._custom.function, *apart]
         contents = [*roots, *[self._engine.state.get(c) for c in self._engine.state.reachable(roots)]]
-        return {*self._part.summary.free, *[v for content in contents for v in values_of(content)]}
+        return {*self._primal.summary.free, *[v for content in contents for v in values_of(content)]}
 
-    def _forward(self, positional: Sequence[Abstract]) -> tuple[Part, Abstract, dict[Value, Value]]:
+    def _forward(
+        self, positional: Sequence[Abstract]
+    ) -> tuple[InferredFunction, Abstract, dict[Value, Value]]:
         """The forward rule, the residuals as values of the caller, and what its results are in its own terms."""
         engine = self._engine
 
@@ -194,7 +204,7 @@ class _Making:
             if pair is None or len(pair) != 2:
                 self._misfit("the forward rule gives no pair (result, residuals)")
             structure, numbers = flattened(engine, pair[0])
-            if structure != self._owned.structure:
+            if structure != self._distinct.structure:
                 self._misfit("the forward rule gives a result of another structure than the function")
             found = [
                 self._number(wanted, number)
@@ -205,7 +215,7 @@ class _Making:
 
         summary, canonical = transformed(engine, Meaning("the forward rule", with_numbers), positional, {})
         self._check(summary, "forward")
-        part = Part(summary, summary.function, [*canonical.values, *summary.free])
+        rule = InferredFunction(summary, summary.function, [*canonical.values, *summary.free])
         kept: dict[Value, Value] = {}
 
         def put(summary: Summary, actual: Sequence[Value]) -> Mapping[Value, Value]:
@@ -215,21 +225,21 @@ class _Making:
 
         whole = apply_transformed(engine, replace(summary, error=None), canonical, put)
         assert isinstance(whole, Tuple)
-        return part, whole.items[0], kept
+        return rule, whole.items[0], kept
 
     def _number(self, wanted: Array, number: Array | Const) -> Array:
         """A number of the forward rule's result, which must be of the type that the function gives."""
         value = _value(self._engine, number)
         if value.type != wanted.type:
             self._misfit(f"the forward rule gives {value.type} where the function gives {wanted.type}")
-        return Array(own(self._engine, value), Form.JAX)
+        return Array(fresh_value(self._engine, value), Form.JAX)
 
     def _backward(
         self,
         args: Sequence[Abstract],
         structures: Sequence[Structure],
         leaves: Sequence[Value | None],
-    ) -> Part:
+    ) -> InferredFunction:
         """The backward rule: its numbers are the cotangents of the arguments' numbers."""
         engine = self._engine
 
@@ -248,7 +258,7 @@ class _Making:
 
         summary, canonical = transformed(engine, Meaning("the backward rule", with_numbers), args, {})
         self._check(summary, "backward")
-        return Part(summary, summary.function, [*canonical.values, *summary.free])
+        return InferredFunction(summary, summary.function, [*canonical.values, *summary.free])
 
     def _matched(self, structure: Structure, ct: Abstract, where: str) -> list[Abstract]:
         """The numbers of a cotangent, one for each of the argument's; None for those that are zeros."""
@@ -266,7 +276,7 @@ class _Making:
         found = _parts(engine, ct, structure)
         if found is None:
             self._misfit(f"the cotangent {where} has another structure than the argument")
-        return [n for part, c in zip(_inner(structure), found) for n in self._matched(part, c, where)]
+        return [n for inner, c in zip(_inner(structure), found) for n in self._matched(inner, c, where)]
 
     def _contribution(self, leaf: Value | None, ct: Abstract) -> Abstract:
         if leaf is None or (isinstance(ct, Const) and ct.value is None):
@@ -279,7 +289,7 @@ class _Making:
         if is_complex(value.type.dtype) and not is_complex(leaf.type.dtype):
             self._misfit("the backward rule gives a complex cotangent for a real argument")
         converted = Calculus(self._engine.b).convert(value, leaf.type.dtype)
-        return Array(own(self._engine, converted), Form.JAX)
+        return Array(fresh_value(self._engine, converted), Form.JAX)
 
     def _check(self, summary: Summary, which: str) -> None:
         """A rule does nothing but compute; of what it may raise, only what arithmetic raises has a meaning."""

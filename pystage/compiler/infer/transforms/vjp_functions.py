@@ -1,7 +1,7 @@
-"""The ways of a rule, put together as functions of all operands of the call that has the rule.
+"""Assembles a custom VJP rule: its forward and backward functions over all operands of the call.
 
-In: the function and its two rules, inferred (`Part`), and what the placeholders that the backward rule was inferred for
-stand for. Out: `Ways`, whose functions call those three.
+In: the function and its two rules, inferred (`InferredFunction`), and the values of the placeholders that the backward
+rule was inferred with. Out: `VjpFunctions`, whose functions call those three.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from ...ad.calculus import Calculus
 from ...hlo.builder import Builder
 from ...hlo.ir import Function, Region, Value
 from ...hlo.rewrite import with_params
-from ...ops import Call, Constant, Ways
+from ...ops import Call, Constant, VjpFunctions
 from ...values.lattice import Array, Tuple
 from ..calls.summaries import Summary
 
 
 @dataclass(slots=True, eq=False)
-class Part:
-    """One of the three functions, inferred: its HLO function, and the values that it is given at this call.
+class InferredFunction:
+    """One of the three functions of a rule, inferred: its HLO function, and its operands at this call.
 
-    The function with the rule takes all that the rule needs besides.
+    The function that has the rule also takes the operands that only the rule needs.
     """
 
     summary: Summary
@@ -32,21 +32,23 @@ class Part:
     actual: list[Value]
 
     def numbers(self) -> list[Array | None]:
-        """The numbers that it gives beside its result, in its own terms; None for what is known."""
+        """The numbers that it returns beside its result, in its own values; None for constants."""
         result = self.summary.result
         assert isinstance(result, Tuple) and isinstance(result.items[1], Tuple)
         return [n if isinstance(n, Array) else None for n in result.items[1].items]
 
 
-class Assembled:
-    """Puts the inferred functions together as functions of all operands of the call."""
+class VjpAssembler:
+    """Builds the functions of the rule, over all operands of the call, from the inferred functions."""
 
-    def __init__(self, part: Part, forward: Part, backward: Part) -> None:
-        self._part = part
+    def __init__(
+        self, primal: InferredFunction, forward: InferredFunction, backward: InferredFunction
+    ) -> None:
+        self._primal = primal
         self._forward = forward
         self._backward = backward
 
-    def ways(
+    def assemble(
         self,
         kept: Mapping[Value, Value],
         cotangents: Mapping[Value, Value],
@@ -54,53 +56,55 @@ class Assembled:
         leaves: Sequence[Value | None],
         outside: set[Value],
         is_transpose: bool,
-    ) -> Ways:
-        """The ways. `kept` and `cotangents` say what the placeholders of the backward rule stand for."""
-        part = self._part
+    ) -> VjpFunctions:
+        """The rule. `kept` and `cotangents` give the values of the backward rule's placeholders."""
+        primal = self._primal
         own = [v for v in self._backward.actual if v not in kept and v not in cotangents]
         numbers = [v for v in leaves if v is not None]
-        known = set(part.actual)
+        known = set(primal.actual)
         more = [v for v in dict.fromkeys((*self._forward.actual, *own, *numbers)) if v not in known]
         if more:
-            part.actual += more
-            part.function = with_params(part.function, [v.type for v in more])
+            primal.actual += more
+            primal.function = with_params(primal.function, [v.type for v in more])
         used = [v for v in self._backward.actual if v in kept]
         code = _code(self._forward.summary)
         residuals = [*dict.fromkeys([kept[v] for v in used]), *([] if code is None else [code])]
-        forward = self._way_forward(seeds, list(dict.fromkeys(residuals)), code)
+        forward = self._forward_function(seeds, list(dict.fromkeys(residuals)), code)
         by_leaf = list(zip(leaves, self._backward.numbers(), strict=True))
         wrt = list(dict.fromkeys([leaf for leaf, ct in by_leaf if leaf is not None and ct is not None]))
-        backward = self._way_back(kept, cotangents, seeds, list(dict.fromkeys(residuals)), wrt, by_leaf, code)
-        results = part.summary.function.body.results
-        return Ways(
+        backward = self._backward_function(
+            kept, cotangents, seeds, list(dict.fromkeys(residuals)), wrt, by_leaf, code
+        )
+        results = primal.summary.function.body.results
+        return VjpFunctions(
             forward,
             backward,
             tuple([results.index(v) for v in seeds]),
-            tuple([part.actual.index(v) for v in wrt]),
-            frozenset([i for i, v in enumerate(part.actual) if v in outside]),
+            tuple([primal.actual.index(v) for v in wrt]),
+            frozenset([i for i, v in enumerate(primal.actual) if v in outside]),
             is_transpose,
         )
 
-    def _way_forward(
+    def _forward_function(
         self, seeds: Sequence[Value], residuals: Sequence[Value], code: Value | None
     ) -> Function:
-        part, rule = self._part, self._forward
-        body = Region(part.function.param_types)
+        primal, rule = self._primal, self._forward
+        body = Region(primal.function.param_types)
         b = Builder(body)
-        b.span = part.function.span
-        at = dict(zip(part.actual, body.params, strict=True))
-        plain = b.apply(Call(part.function), body.params, pure=part.summary.pure).results
+        b.span = primal.function.span
+        at = dict(zip(primal.actual, body.params, strict=True))
+        plain = b.apply(Call(primal.function), body.params, pure=primal.summary.pure).results
         made = b.apply(Call(rule.function), [at[v] for v in rule.actual]).results
         by = dict(zip(rule.function.body.results, made, strict=True))
         numbers = [by[n.value] for n in rule.numbers() if n is not None]
         given = dict(
             zip(seeds, [_unless(b, None if code is None else by[code], n) for n in numbers], strict=True)
         )
-        results = zip(part.summary.function.body.results, plain, strict=True)
+        results = zip(primal.summary.function.body.results, plain, strict=True)
         body.results = (*[given.get(old, new) for old, new in results], *[by[r] for r in residuals])
-        return Function(f"{part.function.name}_fwd", body, part.function.span)
+        return Function(f"{primal.function.name}_fwd", body, primal.function.span)
 
-    def _way_back(
+    def _backward_function(
         self,
         kept: Mapping[Value, Value],
         cotangents: Mapping[Value, Value],
@@ -110,13 +114,13 @@ class Assembled:
         by_leaf: Sequence[tuple[Value | None, Array | None]],
         code: Value | None,
     ) -> Function:
-        part, rule = self._part, self._backward
-        types = (*part.function.param_types, *[v.type for v in (*residuals, *seeds)])
+        primal, rule = self._primal, self._backward
+        types = (*primal.function.param_types, *[v.type for v in (*residuals, *seeds)])
         body = Region(types)
         b = Builder(body)
-        b.span = part.function.span
+        b.span = primal.function.span
         c = Calculus(b)
-        at = dict(zip((*part.actual, *residuals, *seeds), body.params, strict=True))
+        at = dict(zip((*primal.actual, *residuals, *seeds), body.params, strict=True))
 
         def given(value: Value) -> Value:
             if value in kept:
@@ -143,11 +147,11 @@ class Assembled:
         for raised in codes:
             found = {leaf: _unless(b, raised, ct) for leaf, ct in found.items()}
         body.results = tuple([found[leaf] for leaf in wrt])
-        return Function(f"{part.function.name}_bwd", body, part.function.span)
+        return Function(f"{primal.function.name}_bwd", body, primal.function.span)
 
 
 def _code(summary: Summary) -> Value | None:
-    """The number of the place where a rule has raised, 0 if it has not; None if it cannot."""
+    """The error code of a rule, 0 if it has not raised; None if it cannot."""
     code = None if summary.error is None else summary.error.code
     return code if isinstance(code, Value) else None
 

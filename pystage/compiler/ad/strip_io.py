@@ -1,4 +1,4 @@
-"""A program that prints nothing: what is run once more for a derivative has printed before.
+"""Strips I/O effects: a function that a derivative recomputes must not print again.
 
 In: a function of HLO IR. Out: the same function without its `Print`s.
 """
@@ -11,20 +11,20 @@ from ..hlo.ir import Function, Op
 from ..hlo.op import HloOp
 from ..hlo.rewrite import Rewriter
 from ..hlo.walk import functions
-from ..ops import Call, Print, Rule, Ways
+from ..ops import Call, Print, VjpFunctions, VjpRule
 
 
-def silent(function: Function) -> Function:
-    """Rewrites `function` and all that it calls."""
-    return Silencing().function(function)
+def strip_io(function: Function) -> Function:
+    """`function` without I/O effects, its callees included."""
+    return IoStripper().function(function)
 
 
-class Silencing(Rewriter):
-    """Silent functions, each made once; those that print nothing are as they are."""
+class IoStripper(Rewriter):
+    """Strips functions of I/O effects, each once; functions without any are kept."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._rules: dict[Rule, Rule] = {}
+        self._rules: dict[VjpRule, VjpRule] = {}
         self._has: dict[Function, bool] = {}
 
     def function(self, old: Function) -> Function:
@@ -45,12 +45,12 @@ class Silencing(Rewriter):
             kind = replace(kind, rule=self._rule(kind.rule))
         return super().with_functions(kind)
 
-    def _rule(self, old: Rule) -> Rule:
+    def _rule(self, old: VjpRule) -> VjpRule:
         found = self._rules.get(old)
         if found is None:
-            found, ways = Rule(old.name), old.ways
+            found, vjp = VjpRule(old.name), old.vjp
             self._rules[old] = found
-            found.ways = (
-                replace(ways, forward=self.function(ways.forward)) if isinstance(ways, Ways) else ways
+            found.vjp = (
+                replace(vjp, forward=self.function(vjp.forward)) if isinstance(vjp, VjpFunctions) else vjp
             )
         return found

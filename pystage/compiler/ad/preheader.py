@@ -1,4 +1,4 @@
-"""Values that a loop comes to carry after it was built: what they begin with is built right before it."""
+"""The preheader of a loop: adds carried values to a finished loop and builds their initial values right before it."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from ..hlo.ir import Region, Value
 from ..hlo.types import ArrayType
 from ..ops import Constant
 from .calculus import Calculus
-from .tape import Step
+from .tape import TapeEntry
 
 
-class Before:
-    """Adds values that a loop carries: what they begin with is built right before the loop."""
+class Preheader:
+    """Adds carried values to a loop; their initial values are built right before it."""
 
-    def __init__(self, loop: Step) -> None:
+    def __init__(self, loop: TapeEntry) -> None:
         self._loop = loop
 
     def constant(self, array: np.ndarray) -> Value:
-        """A constant before the loop."""
+        """A constant in the preheader."""
         region = Region()
         value = Builder(region).op(Constant(array))
         return self._placed(region, value)
 
     def zeros(self, type: ArrayType) -> Value:
-        """An array of zeros before the loop."""
+        """An array of zeros in the preheader."""
         region = Region()
         value = Calculus(Builder(region)).zeros(type)
         return self._placed(region, value)
@@ -37,7 +37,7 @@ class Before:
         return value
 
     def carry(self, condition: Region, body: Region, start: Value) -> Value:
-        """One more carried value, of which the body has yet to give the next: the parameter of the body."""
+        """Adds a carried value and gives the body's parameter; the caller adds the next value to the body's results."""
         op = self._loop.op
         op.operands = (*op.operands, start)
         condition.add_param(start.type)
