@@ -39,7 +39,7 @@ from .values.boundary import (
     Spec,
 )
 from .values.demand import NeedsConstant, Statics
-from .values.told import short_array, told
+from .values.type_text import short_array, type_of_template
 from .values.walk import nodes
 
 
@@ -113,7 +113,7 @@ class Staged:
         """What the program takes and what the user gets of it, in NumPy's words: `name(float64[3], int64[]) -> float`."""
         if self.raised is not None:
             return f"{self.takes} raises {self.raised.__name__}"
-        return f"{self.takes} -> {told(self.program.result, self.program.function.result_types)}"
+        return f"{self.takes} -> {type_of_template(self.program.result, self.program.function.result_types)}"
 
     @property
     def takes(self) -> str:
@@ -207,19 +207,21 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
     refusal: StagingError | None = None
     decide = False
     while True:
-        told = Statics(static, request.value_of, fixed, request.changing.keys(), decide)
+        type_of_template = Statics(static, request.value_of, fixed, request.changing.keys(), decide)
         try:
-            program = infer(request.fn, request.args, request.kwargs, name=request.name, static=told)
+            program = infer(
+                request.fn, request.args, request.kwargs, name=request.name, static=type_of_template
+            )
         except NeedsConstant as first:
             for need in (first, *first.more):
-                _answer(request, need, told, static, demands, fixed)
+                _answer(request, need, type_of_template, static, demands, fixed)
             continue
         except StagingError as error:
             refusal = refusal or error
-            if not told.inputs or any(isinstance(d, ProgramTooLarge) for d in error.diagnostics):
+            if not type_of_template.inputs or any(isinstance(d, ProgramTooLarge) for d in error.diagnostics):
                 raise refusal from None
             if decide:
-                for key, (path, value) in told.inputs.items():
+                for key, (path, value) in type_of_template.inputs.items():
                     fixed[key] = Demand(path, str(path), value, None, "the program does not stage otherwise")
             decide = True
             continue
@@ -231,7 +233,7 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
 def _answer(
     request: Request,
     need: NeedsConstant,
-    told: Statics,
+    type_of_template: Statics,
     static: dict[int, Any],
     demands: dict[int, Demand],
     fixed: dict[PathKey, Demand],
@@ -239,7 +241,7 @@ def _answer(
     """Notes the number that inference asks for among the constants. `StagingError` if it cannot be known."""
     place = need.place
     if isinstance(place, Path):
-        value = told.inputs[place.key][1]
+        value = type_of_template.inputs[place.key][1]
         fixed[place.key] = Demand(place, str(place), value, need.span, need.reason)
         return
     where = request.path_of(place)

@@ -18,7 +18,7 @@ from pystage.compiler.analysis.induction import (
 )
 from pystage.compiler.analysis.intervals import Intervals
 from pystage.compiler.analysis.transfer import Interval
-from pystage.compiler.frontend.door import stage_function
+from pystage.compiler.frontend.entry import stage_function
 from pystage.compiler.hlo.ir import Op, Value
 from pystage.compiler.hlo.types import BOOL, INT64, ArrayType
 from pystage.compiler.stage import ir as stage

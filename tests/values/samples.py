@@ -16,6 +16,7 @@ from pystage.compiler.library.jax.at import At, AtIndex
 from pystage.compiler.library.numpy.indexing.masks import Masked
 from pystage.compiler.stage.ir import Function, Parameters
 from pystage.compiler.values.boundary import Form
+from pystage.compiler.values.exceptions import ExceptionBuilder
 from pystage.compiler.values.gated import Gated, GatedNumber
 from pystage.compiler.values.lattice import (
     NONE,
@@ -59,7 +60,6 @@ from pystage.compiler.values.lattice import (
     Version,
     Zip,
 )
-from pystage.compiler.values.remade import Remake
 from pystage.compiler.values.text import joined
 from pystage.compiler.values.views import Permuted, View, Window
 
@@ -104,7 +104,7 @@ def function() -> Function:
 def samples() -> list[Abstract | Cell]:
     """A sample of each class, in which every field differs from its default; of some classes a plain one too."""
     n, x = number, Ref(1)
-    remake = Remake(((ArrayType(INT64), 0),), lambda number: None)  # type: ignore[arg-type, return-value]
+    remake = ExceptionBuilder(((ArrayType(INT64), 0),), lambda number: None)  # type: ignore[arg-type, return-value]
     caught = Caught(
         remake, (n(INT32), n()), frozenset([(4, 4, KeyError)]), x, frozenset([(4, KeyError, (1,))])
     )

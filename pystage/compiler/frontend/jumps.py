@@ -78,11 +78,11 @@ def _remove(block: ir.Block, instrs: Sequence[ir.Instr]) -> None:
 class _Anchor:
     """An `if` after which blocks can run that would nest too deep inside it: each by its flag."""
 
-    deferred: list[tuple[str, Sequence[ir.Instr], _Place]] = field(default_factory=list)
+    deferred: list[tuple[str, Sequence[ir.Instr], _Position]] = field(default_factory=list)
 
 
 @dataclass(slots=True, frozen=True)
-class _Place:
+class _Position:
     """Where a block stands: in whose body, in tail position for which jumps, how deep.
 
     `anchor`: the outermost `if` around it after which nothing in it is followed by anything.
@@ -93,17 +93,17 @@ class _Place:
     depth: int = 0
     anchor: _Anchor | None = None
 
-    def followed(self) -> _Place:
+    def followed(self) -> _Position:
         """The same place, with something after it."""
-        return _Place(self.frame, frozenset(), self.depth)
+        return _Position(self.frame, frozenset(), self.depth)
 
-    def unanchored(self) -> _Place:
+    def unanchored(self) -> _Position:
         """Inside a statement that does something when it is left."""
-        return _Place(self.frame, self.tail, self.depth)
+        return _Position(self.frame, self.tail, self.depth)
 
-    def deeper(self, anchor: _Anchor | None = None) -> _Place:
+    def deeper(self, anchor: _Anchor | None = None) -> _Position:
         """Inside one more conditional."""
-        return _Place(self.frame, self.tail, self.depth + 1, anchor or self.anchor)
+        return _Position(self.frame, self.tail, self.depth + 1, anchor or self.anchor)
 
 
 class _Lowering:
@@ -144,12 +144,12 @@ class _Lowering:
 
     def plain(self, block: Sequence[ir.Instr]) -> ir.Block:
         """A block from which nothing jumps out; loops in it may still have jumps of their own."""
-        return self.sequence(block, _Place(_ExitFrame(_RETURN_FLAG)), [])
+        return self.sequence(block, _Position(_ExitFrame(_RETURN_FLAG)), [])
 
     def function_body(self, body: ir.Block, end: Span) -> ir.Block:
         """The body of a function that returns in several places, or nowhere."""
         frame = _ExitFrame(_RETURN_FLAG)
-        out = self.sequence(body, _Place(frame, frozenset({Jump.RETURN})), [])
+        out = self.sequence(body, _Position(frame, frozenset({Jump.RETURN})), [])
         frame.settle()
         if _RETURN_FLAG not in self.function.locals:
             for undone_in, made in self.undone:
@@ -166,7 +166,7 @@ class _Lowering:
         out.append(ir.Return(end, value.dst))
         return out
 
-    def sequence(self, block: Sequence[ir.Instr], place: _Place, out: ir.Block) -> ir.Block:
+    def sequence(self, block: Sequence[ir.Instr], place: _Position, out: ir.Block) -> ir.Block:
         """Lowers a block; one that would nest too deep waits, if nothing follows it, until its anchor is done."""
         anchor = place.anchor
         deep = place.depth >= MAX_DEPTH and any(isinstance(instr, ir.If) for instr in block)
@@ -179,7 +179,7 @@ class _Lowering:
         anchor.deferred.append((flag, block, place))
         return out
 
-    def segments(self, block: Sequence[ir.Instr], place: _Place, out: ir.Block) -> ir.Block:
+    def segments(self, block: Sequence[ir.Instr], place: _Position, out: ir.Block) -> ir.Block:
         """Lowers a block. Too many jumping statements for one nest become guarded segments, side by side."""
         jumping = [i for i, instr in enumerate(block) if self.jumps.of(instr)]
         budget = max(1, MAX_DEPTH - place.depth - 1)
@@ -193,7 +193,7 @@ class _Lowering:
                 self.guard(out, piece, here)
         return out
 
-    def guard(self, out: ir.Block, rest: Sequence[ir.Instr], place: _Place) -> None:
+    def guard(self, out: ir.Block, rest: Sequence[ir.Instr], place: _Position) -> None:
         """Appends `if not skipped: rest`."""
         if not rest:
             return
@@ -204,7 +204,7 @@ class _Lowering:
         out.append(branch)
         self.segment(rest, place.deeper(), branch.orelse)
 
-    def segment(self, block: Sequence[ir.Instr], place: _Place, out: ir.Block) -> None:
+    def segment(self, block: Sequence[ir.Instr], place: _Position, out: ir.Block) -> None:
         """Lowers statements up to the first that jumps; what follows that one moves or is guarded."""
         for i, instr in enumerate(block):
             if not isinstance(instr, LoopElse) and not self.jumps.of(instr):
@@ -223,7 +223,7 @@ class _Lowering:
                 self.guard(out, rest, place)
             return
 
-    def absorb(self, out: ir.Block, branch: ir.If, rest: Sequence[ir.Instr], place: _Place) -> bool:
+    def absorb(self, out: ir.Block, branch: ir.If, rest: Sequence[ir.Instr], place: _Position) -> bool:
         """Moves `rest` into the arm that completes, if the other one always leaves."""
         then_ends, else_ends = self.jumps.completes(branch.then), self.jumps.completes(branch.orelse)
         if rest and then_ends and else_ends:
@@ -239,7 +239,7 @@ class _Lowering:
         branch: ir.If,
         then: Sequence[ir.Instr],
         orelse: Sequence[ir.Instr],
-        place: _Place,
+        place: _Position,
     ) -> None:
         """Lowers an `if`; what its arms deferred follows it, side by side."""
         lowered = ir.If(branch.span, branch.cond, [], [])
@@ -258,9 +258,9 @@ class _Lowering:
             load = self.read(out, flag, block[0].span)
             late = ir.If(load.span, load.dst, [], [])
             out.append(late)
-            self.segments(block, _Place(origin.frame, origin.tail, inner.depth, anchor), late.then)
+            self.segments(block, _Position(origin.frame, origin.tail, inner.depth, anchor), late.then)
 
-    def compound(self, out: ir.Block, instr: ir.Instr, place: _Place) -> None:
+    def compound(self, out: ir.Block, instr: ir.Instr, place: _Position) -> None:
         """Lowers one statement; what follows it is the caller's business."""
         match instr:
             case ir.If(then=then, orelse=orelse):
@@ -277,7 +277,7 @@ class _Lowering:
             case _:
                 out.append(instr)
 
-    def try_(self, out: ir.Block, instr: ir.Try, place: _Place) -> None:
+    def try_(self, out: ir.Block, instr: ir.Try, place: _Position) -> None:
         """`else` runs only if the body was not left by a jump; nothing leaves a `finally`."""
         lowered = ir.Try(instr.span, [], [], [], self.plain(instr.final))
         out.append(lowered)
@@ -296,7 +296,7 @@ class _Lowering:
 
     # Jumps and loops
 
-    def jump(self, out: ir.Block, instr: ir.Instr, kind: Jump, place: _Place) -> None:
+    def jump(self, out: ir.Block, instr: ir.Instr, kind: Jump, place: _Position) -> None:
         """What a jump does: nothing in tail position, else it sets the flags of all that it leaves."""
         frame, tail = place.frame, place.tail
         if isinstance(instr, ir.Return):
@@ -320,7 +320,7 @@ class _Lowering:
             self.function.locals |= {_RETURN_FLAG}
             self.set_flag(out, _RETURN_FLAG, True, instr.span)
 
-    def undo(self, out: ir.Block, cancelled: frozenset[Jump], place: _Place, span: Span) -> None:
+    def undo(self, out: ir.Block, cancelled: frozenset[Jump], place: _Position, span: Span) -> None:
         """Takes back the flags of jumps that an exception, raised in a `finally` on their way, has replaced."""
         leaving: _ExitFrame | None = place.frame if cancelled else None
         while leaving is not None:
@@ -332,7 +332,7 @@ class _Lowering:
         if Jump.RETURN in cancelled:
             self.undone.append((out, self.set_flag(out, _RETURN_FLAG, False, span)))
 
-    def undoing(self, block: ir.With, cancelled: frozenset[Jump], place: _Place) -> ir.Block:
+    def undoing(self, block: ir.With, cancelled: frozenset[Jump], place: _Position) -> ir.Block:
         """Where the body of a `with` goes: its manager may swallow the exception that replaced a jump."""
         if not cancelled:
             return block.body
@@ -343,7 +343,7 @@ class _Lowering:
         block.body.append(guarded)
         return guarded.body
 
-    def loop(self, out: ir.Block, loop: ir.For | ir.While, place: _Place) -> str:
+    def loop(self, out: ir.Block, loop: ir.For | ir.While, place: _Position) -> str:
         """Lowers a loop; returns the flag by which it is left, if there is one."""
         free = self.jumps.of_block(loop.body)
         self.loops += 1
@@ -356,7 +356,7 @@ class _Lowering:
         elif Jump.RETURN in free:
             leave = _RETURN_FLAG
         inner = _ExitFrame(leave, place.frame, f".continue{number}")
-        body = self.sequence(loop.body, _Place(inner, frozenset({Jump.CONTINUE}), place.depth), [])
+        body = self.sequence(loop.body, _Position(inner, frozenset({Jump.CONTINUE}), place.depth), [])
         inner.settle()
         if inner.continues:
             self.function.locals |= {inner.continue_flag}
@@ -382,7 +382,7 @@ class _Lowering:
         out.append(ir.If(loop.span, flag.dst, stop, self.plain(loop.test)))
         return out
 
-    def loop_else(self, out: ir.Block, instr: LoopElse, rest: Sequence[ir.Instr], place: _Place) -> None:
+    def loop_else(self, out: ir.Block, instr: LoopElse, rest: Sequence[ir.Instr], place: _Position) -> None:
         """`else` of a loop: what follows the loop, unless `break` ended it."""
         leave = self.loop(out, instr.loop, place)
         following: list[ir.Instr] = []

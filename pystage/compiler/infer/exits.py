@@ -34,6 +34,7 @@ from ..values.boundary import (
     ViewTemplate,
     Write,
 )
+from ..values.exceptions import ExceptionBuilder
 from ..values.gated import Gated, GatedNumber, alternatives, narrow, narrow_number, number_of_kind
 from ..values.generators import GENERATORS, handle_of
 from ..values.lattice import (
@@ -59,7 +60,6 @@ from ..values.lattice import (
     Unknown,
     VariableCell,
 )
-from ..values.remade import Remake
 from ..values.state import ERROR, NOT_YET, OUTPUT
 from ..values.text import caused
 from ..values.views import View, Window
@@ -175,7 +175,7 @@ class Exit:
             self._exceptions[value] = found
         return found
 
-    def caught(self, value: Caught, remake: Remake, values: tuple[Abstract, ...]) -> Template:
+    def caught(self, value: Caught, remake: ExceptionBuilder, values: tuple[Abstract, ...]) -> Template:
         """An exception that was raised and caught; the same each time."""
         found = self._exceptions.get(value)
         if found is None:

@@ -28,7 +28,7 @@ def meaning(*objects: Any) -> Callable[[F], F]:
     """Declares that calling any of `objects` means the decorated function `(ctx, …) → Abstract`."""
 
     def declare(function: F) -> F:
-        place = _place(sys._getframe(1))
+        place = _defined_at(sys._getframe(1))
         for each in objects:
             if id(each) in _MEANINGS:
                 raise TypeError(f"{each!r} has two meanings")
@@ -39,7 +39,7 @@ def meaning(*objects: Any) -> Callable[[F], F]:
     return declare
 
 
-def _place(frame: types.FrameType) -> tuple[str, int]:
+def _defined_at(frame: types.FrameType) -> tuple[str, int]:
     """The file and line of a declaration: of a statement of a module, or of a function that declares a whole table."""
     while (outer := frame.f_back) is not None and frame.f_code.co_name != "<module>":
         of_module = outer.f_code.co_name == "<module>"
@@ -71,7 +71,7 @@ def method_meaning(cls: type, name: str) -> Callable[[F], F]:
 
     def declare(function: F) -> F:
         _METHODS[cls, name] = function
-        _PLACES[cls, name] = _place(sys._getframe(1))
+        _PLACES[cls, name] = _defined_at(sys._getframe(1))
         return function
 
     return declare

@@ -21,8 +21,8 @@ from ..hlo.ir import Value
 from ..hlo.types import ArrayType, DType
 from ..stage.ir import Function as StageFunction
 from .boundary import Form
+from .exceptions import ExceptionBuilder, PayloadKey
 from .node import NOTE, WEAK, CellNumber, TreeNode
-from .remade import PayloadKey, Remake
 from .views import View
 
 
@@ -260,7 +260,7 @@ class Caught(Abstract):
     arguments, with its class and those.
     """
 
-    remake: Remake
+    remake: ExceptionBuilder
     values: tuple[Abstract, ...]
     places: frozenset[tuple[int, int, type[BaseException]]]
     exception: Abstract | None = None

@@ -19,7 +19,7 @@ from ...compiler.diagnostics.span import Span
 from ...compiler.diagnostics.traceback import shows_all_frames
 from ...compiler.policy import is_own_file
 from ...compiler.values.boundary import Failure, Form, OutputTemplate
-from ...compiler.values.remade import Evaluate, chain, origin, remade
+from ...compiler.values.exceptions import Evaluate, chain, origin, rebuild_exception
 from ..outcomes import Raised
 
 
@@ -60,7 +60,7 @@ def raised(failure: Failure, number: int, values: Sequence[Any], evaluate: Evalu
     """What the program raised at the place with this number."""
     site = failure.find(number)
     payload = {key: values[index] for key, index in failure.payload.items()}
-    exception = remade(site, payload, failure.find, evaluate)
+    exception = rebuild_exception(site, payload, failure.find, evaluate)
     first = origin(site, payload, failure.find)
     places = [p for p in (first.span, *first.chain) if p is not None and not is_own_file(p.file)]
     return Raised(exception, _traceback(exception, places[::-1]))

@@ -26,7 +26,7 @@ from ...library.context import Context, Raw
 from ...library.jax.carrying import array_leaf
 from ...library.jax.pytrees import flatten, unflatten
 from ...library.registry import declared, meaning
-from ...library.rules.refusing import refused
+from ...library.rules.unsupported import refused
 from ...values.boundary import Form
 from ...values.lattice import NONE, Abstract, Array, Meaning
 from .trees import tree_at

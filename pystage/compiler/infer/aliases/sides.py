@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
 from ...hlo.types import INT32, ArrayType
+from ...values.exceptions import PayloadKey
 from ...values.lattice import (
     Abstract,
     ArrayCell,
@@ -16,7 +17,6 @@ from ...values.lattice import (
     Undef,
     Unknown,
 )
-from ...values.remade import PayloadKey
 from ...values.state import Content
 from ...values.views import path_type
 from ..core.phi import Placeholder

@@ -17,8 +17,8 @@ from ...diagnostics.codes_types import NoSuchOperation
 from ...diagnostics.diagnostic import DiagnosticError, Note
 from ...frontend import FrontendError, stage_function
 from ...library.jax.jit import under_jit
-from ...library.jax.made import is_made_by_jax, made_by_jax
 from ...library.jax.tail import is_jax_callable, jax_call, takes_as_pytrees
+from ...library.jax.transformed import is_transformed, transformation_of
 from ...library.registry import accepts, meaning_of, signature_of
 from ...library.rules.classes import class_name, is_generated
 from ...library.rules.jax import AxisProblem
@@ -137,7 +137,7 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         except DiagnosticError as error:
             if not isinstance(error.diagnostic, NotForJax) or not _has_source(value):
                 raise
-    if is_made_by_jax(value):
+    if is_transformed(value):
         return call(engine, _transformed_by_jax(engine, value), args, kwargs)
     if isinstance(value, types.FunctionType):
         if not (of_jax or is_generated(value) or is_closed(value)):
@@ -182,7 +182,7 @@ def _has_source(value: Any) -> bool:
 
 def _transformed_by_jax(engine: Engine, value: types.FunctionType) -> Abstract:
     """What `jax.grad(f)` and the like, made outside of staged source, mean inside of it."""
-    made = made_by_jax(value)
+    made = transformation_of(value)
     if made is None:
         why = "JAX has made it of a function of the program, which staged source cannot see through"
         raise DiagnosticError(UnknownCallable(span=engine.b.span, name=callable_name(value), why=why))

@@ -19,8 +19,8 @@ from ...diagnostics.span import Span
 from ...hlo.ir import Value
 from ...ops import Print
 from ...values.boundary import Template
+from ...values.host_evaluation import evaluate_template
 from ...values.lattice import Abstract, OutputCell, Stream
-from ...values.shown import shown
 from ...values.state import OUTPUT
 from ..core.branches import infer_if
 from ..core.phi import selector_value
@@ -48,7 +48,7 @@ class Printing:
     flush: bool
 
     def __call__(self, *values: np.ndarray) -> None:
-        text = shown(self.template, values)
+        text = evaluate_template(self.template, values)
         file = getattr(sys, self.stream)
         if file is not None:
             file.write(text)
@@ -81,7 +81,7 @@ def _try(engine: Engine, printing: Printing, values: list[Value]) -> None:
     """The program raises what making the string raises, as for a format that does not fit the type of a number."""
     zeros = [np.zeros(v.type.static_shape, v.type.dtype) for v in values]
     try:
-        shown(printing.template, zeros)
+        evaluate_template(printing.template, zeros)
     except Exception as error:
         engine.raise_(error)
 

@@ -9,7 +9,7 @@ from ...diagnostics.codes_control import HandlerAtRunTime
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.context import Context, Raw
 from ...library.kernels.structures import abstract
-from ...library.python.caught import is_among
+from ...library.python.caught_exceptions import is_among
 from ...library.python.strings import is_string, str_, text
 from ...values.lattice import NONE, Abstract, Array, Caught, ClassOf, Const, Exc, Meaning, Tuple, Unknown
 from ...values.walk import cells_of, rebuild

@@ -22,12 +22,13 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Op, Value
 from ...hlo.walk import callees, functions
-from ...library.python.caught import is_among
+from ...library.python.caught_exceptions import is_among
 from ...library.python.strings import known_exception
 from ...ops import Compare, Select
 from ...ops.host.draw import Draw
 from ...stage import ir as stage
 from ...values.boundary import Form
+from ...values.exceptions import ExceptionBuilder
 from ...values.lattice import (
     NONE,
     Abstract,
@@ -41,7 +42,6 @@ from ...values.lattice import (
     Unknown,
     Version,
 )
-from ...values.remade import Remake
 from ...values.state import ERROR, Content
 from ...values.walk import cells_of, rebuild
 from ..core.branches import infer_if, put_back, settle_alike, while_running
@@ -92,7 +92,7 @@ class _Thrown:
         places = frozenset([(n, *self.places[n]) for n in numbers])
         origins = {origin for _, origin, _ in places}
         exception = self._instance(origins.pop()) if len(origins) == 1 else None
-        remake = Remake(tuple(payload), self.engine.raises.sites.find)
+        remake = ExceptionBuilder(tuple(payload), self.engine.raises.sites.find)
         return Caught(remake, (code, *values), places, exception, self._known(places))
 
     def _known(

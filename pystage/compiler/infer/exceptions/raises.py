@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from ...hlo.ir import Region, Value
 from ...speculation import Balanced, Declarations, Fixed, Grows, Nested
+from ...values.exceptions import PayloadKey
 from ...values.lattice import Abstract, Slot
-from ...values.remade import PayloadKey
 from ...values.sites import RaiseSites
 
 

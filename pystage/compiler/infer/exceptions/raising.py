@@ -24,8 +24,8 @@ from ...library.context import ExceptionCase
 from ...library.rules.classes import class_of
 from ...ops import Add, And, Compare, Constant, Or, Select
 from ...values.boundary import CallTemplate, ConstantTemplate, Site, Template
+from ...values.exceptions import PayloadKey
 from ...values.lattice import Abstract, Array, Caught, Cell, Const, ErrorCell, Exc, Slot, Version
-from ...values.remade import PayloadKey
 from ...values.state import ERROR, NOT_YET, WITHOUT_CELLS, Content
 from ...values.text import caused, copied
 from ...values.walk import cells_of, values_of

@@ -17,10 +17,10 @@ from ...diagnostics.codes_constant import TooManyToUnroll
 from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.kernels.structures import view_items
-from ...library.numpy.indexing.doors import array_getitem
 from ...library.numpy.indexing.flat import flat_of
 from ...library.numpy.indexing.masks import Masked
 from ...library.numpy.indexing.stores import shape_of
+from ...library.numpy.indexing.subscripts import array_getitem
 from ...library.python import operators
 from ...library.python.iterators import is_iterator, taken
 from ...library.python.ranges import range_element, range_length

@@ -14,10 +14,10 @@ from ...diagnostics.codes_calls import NoSuchAttribute, NotServed
 from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.numpy.array_attributes import array_attribute, set_array_attribute
-from ...library.numpy.indexing.doors import array_getitem, array_setitem, refuse_item
 from ...library.numpy.indexing.flat import flat_getitem, flat_of, flat_setitem
 from ...library.numpy.indexing.grids import made_by_index
 from ...library.numpy.indexing.masks import Selection
+from ...library.numpy.indexing.subscripts import array_getitem, array_setitem, refuse_item
 from ...library.python import operators, strings
 from ...library.python.containers import (
     attribute_of_container,

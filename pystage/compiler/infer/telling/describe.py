@@ -34,7 +34,7 @@ from ...values.lattice import (
     Zip,
 )
 from ...values.state import State
-from ...values.told import short_array, told_constant
+from ...values.type_text import short_array, type_of_constant
 from ...values.views import path_type
 
 
@@ -122,7 +122,7 @@ def short_type(value: Abstract, state: State) -> str:
     """What `value` is, in the few characters that stand beside a line: `float32[3, 4]`, `3`, `list of 2`."""
     match value:
         case Const(v) if v is None or isinstance(v, bool | int | float | complex | str | bytes):
-            return told_constant(v)
+            return type_of_constant(v)
         case GatedNumber(kinds=kinds):
             kinds_shown = [short_array(ArrayType(kind.dtype), kind.form) for kind in kinds]
             return " or ".join(dict.fromkeys(kinds_shown))

@@ -12,8 +12,8 @@ from ...diagnostics.codes_control import HandlerAtRunTime
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.python.strings import is_string
 from ...values.boundary import CallTemplate, Form, Site
+from ...values.exceptions import ExceptionBuilder
 from ...values.lattice import NONE, Abstract, Array, Caught, Cell, ErrorCell
-from ...values.remade import Remake
 from ...values.sites import contexts
 from ...values.state import ERROR
 from ...values.text import noted
@@ -59,7 +59,7 @@ def _with_note(engine: Engine, caught: Caught, note: Abstract) -> Caught:
     )
     engine.current.noted += ((engine.raises.sites.next, handled),)
     values = [Array(value, Form.NDARRAY) for value in payload.values()]
-    remake = Remake(tuple(payload), engine.raises.sites.find)
+    remake = ExceptionBuilder(tuple(payload), engine.raises.sites.find)
     return Caught(remake, (Array(code, Form.PYTHON), *values), frozenset([(own, own, cls)]), caught.exception)
 
 

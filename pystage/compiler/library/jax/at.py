@@ -19,7 +19,7 @@ from ...ops import Add, Maximum, Minimum, Multiply, Select
 from ...values.lattice import Abstract, Array, Const, Meaning, Method
 from ...values.views import read_path, write_path
 from ..context import Context, Raw
-from ..numpy.indexing.gathering import Fancy, as_places, basic_views, fancy, gather, scatter
+from ..numpy.indexing.gathering import Fancy, as_index_arrays, basic_views, fancy, gather, scatter
 from ..numpy.indexing.indices import Indices, IntegerIndex, parse
 from ..numpy.indexing.masks import Selection, masked_choice, only_mask, refuse_slices, selection, spread
 from ..numpy.indexing.stores import fit, stored_value
@@ -160,7 +160,7 @@ def _stored(ctx: Context, array: Array, index: Raw, values: Raw, combine: HloOp 
         new = fit(ctx, new, old.type.static_shape)
         return write_path(ctx.b, array.value, views, ctx.op(combine, old, new) if combine else new)
     if not inside:
-        items = as_places(indices.items, ctx)
+        items = as_index_arrays(indices.items, ctx)
         indices = Indices(items, False, indices.separated)
     views = basic_views(indices.items, array.shape)
     old = read_path(ctx.b, array.value, views)

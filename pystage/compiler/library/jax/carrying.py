@@ -189,13 +189,13 @@ def settle(ctx: Context, carried: Carried, step: Callable[[list[Array]], Abstrac
 
     `twice`: once more if there are any, for what else `step` notes.
     """
-    promotions = _trip_apart(ctx, carried, step)
+    promotions = _peeled_trip(ctx, carried, step)
     carried.promote(ctx, promotions)
     if promotions and twice:
-        _trip_apart(ctx, carried, step)
+        _peeled_trip(ctx, carried, step)
 
 
-def _trip_apart(ctx: Context, carried: Carried, step: Callable[[list[Array]], Abstract]) -> dict[int, DType]:
+def _peeled_trip(ctx: Context, carried: Carried, step: Callable[[list[Array]], Abstract]) -> dict[int, DType]:
     """The types that one trip, in a region that is thrown away, makes of weakly typed leaves."""
     region = Region(tuple([a.type for a in carried.leaves]))
     with ctx.state.fork(), ctx.b.region(region):

@@ -37,7 +37,7 @@ from ...values.lattice import (
     Super,
 )
 from ..context import Context, Raw
-from .places import CALLS_HOST, beside_arrays
+from .placement import CALLS_HOST, beside_arrays
 from .pytrees import exposed, lifted
 
 

@@ -28,8 +28,8 @@ from ..rules.casting import assigned_value
 from ..rules.jax import is_none
 from ..rules.libraries import JAX, NUMPY, Rules, refuse_forgotten
 from ..rules.promote import python_type
-from .indexing.doors import array_getitem
 from .indexing.stores import cast, dtype_of, shape_of, store_through
+from .indexing.subscripts import array_getitem
 from .manipulation import order_of
 
 _LISTED = 256

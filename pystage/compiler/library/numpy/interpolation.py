@@ -20,7 +20,7 @@ from .composed import composed
 from .creation import filled
 from .indexing.gathering import Fancy, gather
 from .joining import part
-from .reductions.searching import count_before
+from .reductions.searching import count_preceding
 
 
 @meaning(np.interp)
@@ -59,7 +59,7 @@ def _between(ctx: Context, at: Value, places: Value, values: Value) -> tuple[Val
     (size,) = places.type.static_shape
     shape = at.type.static_shape
     one = filled(ctx, 1, shape, INT64)
-    found = ctx.op(Subtract(), count_before(ctx, places, at, "right"), one)
+    found = ctx.op(Subtract(), count_preceding(ctx, places, at, "right"), one)
     low = ctx.op(Maximum(), found, filled(ctx, 0, shape, INT64))
     low = ctx.op(Minimum(), low, filled(ctx, max(size - 2, 0), shape, INT64))
     high = ctx.op(Minimum(), ctx.op(Add(), low, one), filled(ctx, size - 1, shape, INT64))

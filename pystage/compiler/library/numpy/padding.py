@@ -66,7 +66,7 @@ def _sides(ctx: Context, constants: Raw, rank: int, dtype: DType) -> list[tuple[
     return [(numbers[2 * i], numbers[2 * i + 1]) for i in range(rank)]
 
 
-def _by_places(mode: str, value: np.ndarray, low: int, high: int) -> np.ndarray:
+def _by_positions(mode: str, value: np.ndarray, low: int, high: int) -> np.ndarray:
     """The places along one axis that a mode repeats: NumPy pads the places themselves."""
     return np.pad(value, (low, high), mode=mode)  # type: ignore[call-overload, no-any-return]
 
@@ -98,7 +98,7 @@ def pad(
             continue
         extent = value.type.static_shape[axis]
         try:
-            places = _by_places("edge" if how == "empty" else how, np.arange(extent), low, high)
+            places = _by_positions("edge" if how == "empty" else how, np.arange(extent), low, high)
         except ValueError as error:
             ctx.raise_(error)
         value = taken(ctx, value, places, axis)

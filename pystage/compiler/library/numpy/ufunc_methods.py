@@ -26,11 +26,11 @@ from ..rules.casting import cast_number
 from ..rules.jax import is_none
 from ..rules.libraries import NUMPY, as_ndarray
 from .composed import run_program
-from .indexing.doors import array_setitem
 from .indexing.gathering import basic_views, fancy, scatter
 from .indexing.indices import parse
 from .indexing.masks import Masked
 from .indexing.stores import broadcasts, dtype_of, fit, shape_of, store_through
+from .indexing.subscripts import array_setitem
 from .reductions.scans import running
 
 _REDUCTIONS: dict[np.ufunc, Any] = {

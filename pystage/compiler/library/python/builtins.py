@@ -56,7 +56,7 @@ from ..rules.bounds import bounds, bounds_of
 from ..rules.classes import c_name, class_of
 from ..rules.promote import kinds_of
 from . import strings
-from .caught import is_instance
+from .caught_exceptions import is_instance
 from .number_checks import check_divisor, check_least, check_overflow
 from .operators import binary, compare
 from .ordering import choose

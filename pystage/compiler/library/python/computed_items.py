@@ -21,11 +21,11 @@ from ...values.lattice import Abstract, Array, Const
 from ...values.rows import stacked
 from ..context import Context
 from ..kernels.arithmetic import like
-from ..numpy.indexing.inside import check_inside
+from ..numpy.indexing.bounds_checks import check_inside
 from ..rules.promote import fits
 
 
-def is_place(index: Array) -> bool:
+def is_computed_index(index: Array) -> bool:
     """True for one integer, as Python takes it for an index."""
     return not index.rank and index.dtype.kind in "iu"
 

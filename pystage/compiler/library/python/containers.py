@@ -43,7 +43,7 @@ from ..kernels.structures import (
 from ..numpy.indexing.flat import flat_attribute, flat_of
 from ..rules.promote import fits
 from . import dict_methods, list_methods, set_methods, strings
-from .computed_items import computed_item, is_place
+from .computed_items import computed_item, is_computed_index
 from .iterators import next_
 from .operators import binary
 
@@ -135,7 +135,7 @@ def container_getitem(ctx: Context, container: Raw, index: Raw) -> Abstract | No
 
 
 def _sequence_item(ctx: Context, items: tuple[Abstract, ...], index: Raw, kind: str) -> Abstract:
-    if isinstance(index, Array) and is_place(index) and ctx.is_computed(index):
+    if isinstance(index, Array) and is_computed_index(index) and ctx.is_computed(index):
         found = computed_item(ctx, items, index, kind)
         if found is not None:
             return found

@@ -29,8 +29,8 @@ from ...values.lattice import (
 )
 from ..context import Context, Raw
 from ..kernels.structures import MISSING, abstract, cell_of, new_iterator, type_name, view_items
-from ..numpy.indexing.doors import array_getitem
 from ..numpy.indexing.stores import shape_of
+from ..numpy.indexing.subscripts import array_getitem
 from ..registry import meaning
 from ..rules.classes import class_name
 from .builtins import listed

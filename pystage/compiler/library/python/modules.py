@@ -384,7 +384,7 @@ def is_dataclass(ctx: Context, obj: Raw, /) -> Abstract:
     return TRUE if isinstance(cell, ObjectCell) and dataclasses.is_dataclass(cell.cls) else FALSE
 
 
-def _taken_apart(ctx: Context, x: Abstract, build: Callable[[dict[str, Abstract]], Abstract]) -> Abstract:
+def _decomposed(ctx: Context, x: Abstract, build: Callable[[dict[str, Abstract]], Abstract]) -> Abstract:
     """`asdict` and `astuple`: dataclasses become what `build` makes of their fields, arrays are copied."""
 
     def go(part: Abstract) -> Abstract:
@@ -403,14 +403,14 @@ def _taken_apart(ctx: Context, x: Abstract, build: Callable[[dict[str, Abstract]
 def asdict(ctx: Context, obj: Raw, /) -> Abstract:
     """`dataclasses.asdict(obj)`."""
     _dataclass(ctx, obj, "asdict")
-    return _taken_apart(ctx, abstract(obj), lambda entries: new_dict(ctx, entries))
+    return _decomposed(ctx, abstract(obj), lambda entries: new_dict(ctx, entries))
 
 
 @meaning(dataclasses.astuple)
 def astuple(ctx: Context, obj: Raw, /) -> Abstract:
     """`dataclasses.astuple(obj)`."""
     _dataclass(ctx, obj, "astuple")
-    return _taken_apart(ctx, abstract(obj), lambda entries: Tuple(tuple(entries.values())))
+    return _decomposed(ctx, abstract(obj), lambda entries: Tuple(tuple(entries.values())))
 
 
 # ---------------------------------------------------------------- cmath

@@ -122,7 +122,7 @@ def check_sum(
     ctx: Context, symbol: str, operands: tuple[Operand, Operand], exact: Bounds, made: Value
 ) -> None:
     """`x + y` and `x - y` within 64 bits; `exact` are the bounds of the sum without a limit."""
-    if _held(exact):
+    if _fits_int64(exact):
         return
     x, y = [value_of(ctx, o, INT64, Form.PYTHON) for o in operands]
     known = operands[1].value if isinstance(operands[1], Const) else None
@@ -136,7 +136,7 @@ def check_sum(
     beyond_64_bits(ctx, bad, "{} " + symbol + " {}", *operands)
 
 
-def _held(exact: Bounds) -> bool:
+def _fits_int64(exact: Bounds) -> bool:
     low, high = exact
     return low is not None and high is not None and fits(low, INT64) and fits(high, INT64)
 
@@ -157,7 +157,7 @@ def check_product(
 
     What is not far beyond 64 bits wraps around to the other sign.
     """
-    if _held(exact):
+    if _fits_int64(exact):
         return
     if symbol == "*" and any(isinstance(o, Const) for o in operands):
         factor = next(int(o.value) for o in operands if isinstance(o, Const))
@@ -198,7 +198,7 @@ def check_shift(
     x, y = [value_of(ctx, o, INT64, Form.PYTHON) for o in operands]
     if isinstance(operands[1], Array):
         ctx.check(_negative(ctx, y), ValueError("negative shift count"), function, list(operands))
-    if symbol == "<<" and not _held(exact):
+    if symbol == "<<" and not _fits_int64(exact):
         back = ctx.op(ShiftRightArithmetic(), made, y)
         bad = ctx.op(Compare("NE"), back, x)
         beyond_64_bits(ctx, bad, "{} << {}", *operands)

@@ -46,7 +46,7 @@ from . import structure_operators as structure
 from .number_checks import both, check_least
 from .number_checks import either as any_of
 from .python_numbers import PYTHON_OPERATORS, apply_python, negated, python_loop
-from .texts import tested
+from .string_comparisons import tested
 
 FUNCTIONS: dict[str, ElementwiseFunction] = {
     "+": u.ADD,

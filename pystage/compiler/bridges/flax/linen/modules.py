@@ -18,7 +18,7 @@ from ....diagnostics.codes_calls import NotServed
 from ....infer.interface import captured, entries_of, fields_of, is_dict, new_dict
 from ....library.context import Context, Raw
 from ....library.registry import meaning
-from ....library.rules.refusing import refused
+from ....library.rules.unsupported import refused
 from ....values.boundary import CallableMember, Path
 from ....values.lattice import FALSE, NONE, TRUE, Abstract, Const, ListCell, Method, Ref, Tuple
 from .binding import (

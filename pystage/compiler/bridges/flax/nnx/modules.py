@@ -31,7 +31,7 @@ from ....infer.interface import (
 from ....library.context import Context, Raw
 from ....library.jax.lax.control import as_arrays
 from ....library.registry import declared, meaning
-from ....library.rules.refusing import refused
+from ....library.rules.unsupported import refused
 from ....values.boundary import Form
 from ....values.lattice import FALSE, NONE, Abstract, Array, Const, ListCell, Meaning, Ref, Tuple
 

@@ -31,11 +31,11 @@ from ...kernels.nesting import elements, nested
 from ...kernels.structures import abstract
 from ...rules.casting import array_value
 from ...rules.libraries import NUMPY
-from .doors import array_getitem, array_setitem
+from .bounds_checks import check_inside
 from .flat_stores import store_until_outside
 from .indices import from_front, is_index
-from .inside import check_inside
 from .stores import dtype_of, shape_of
+from .subscripts import array_getitem, array_setitem
 
 _SINGLE = ValueError("Error setting single item of array.")
 _INVALID = "only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are valid indices"
@@ -83,7 +83,7 @@ def flat_setitem(ctx: Context, flat: FlatIterator, index: Abstract, value: Raw) 
     if given is None:
         return
     size = shape_of(ctx, flat.array)[0]
-    places = _places(ctx, index)
+    places = _positions(ctx, index)
     if places is not None:
         front = from_front(ctx, places, size)
         new = array_value(ctx, given, dtype_of(ctx, flat.array), "a store into x.flat")
@@ -122,7 +122,7 @@ def _parsed(ctx: Context, flat: FlatIterator, index: Abstract) -> Abstract:
     return index
 
 
-def _places(ctx: Context, index: Abstract) -> Array | None:
+def _positions(ctx: Context, index: Abstract) -> Array | None:
     """The integers that an index is, if it is an array of them."""
     read = ctx.read(index) if isinstance(index, Ref) and ctx.is_ndarray(index) else None
     return read if isinstance(read, Array) and read.dtype.kind in "iu" else None
@@ -138,7 +138,7 @@ def _checked(ctx: Context, flat: FlatIterator, index: Abstract) -> Abstract:
         front = from_front(ctx, index, size)
         check_inside(ctx, index, front, size, _outside(size))
         return Array(front, Form.PYTHON, lower=0, upper=max(size - 1, 0))
-    places = _places(ctx, index)
+    places = _positions(ctx, index)
     if places is not None:
         check_inside(ctx, places, from_front(ctx, places, size), size, _outside(size))
     return index

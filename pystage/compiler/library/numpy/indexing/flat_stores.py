@@ -11,8 +11,8 @@ from ....hlo.ir import Value
 from ....hlo.types import INT64
 from ....values.lattice import Array, Ref
 from ...context import Context
+from .bounds_checks import check_inside, until_outside
 from .gathering import Fancy, gather, scatter
-from .inside import check_inside, until_outside
 from .stores import shape_of, store_through
 
 

@@ -189,7 +189,7 @@ def scatter(ctx: Context, array: Value, at: Fancy, new: Value, combine: HloOp | 
     return ctx.op(kind, array, index_vectors(ctx, at.places), new)
 
 
-def as_places(items: Sequence[Item], ctx: Context) -> tuple[Item, ...]:
+def as_index_arrays(items: Sequence[Item], ctx: Context) -> tuple[Item, ...]:
     """Integers as 0-d arrays of places, where a store must not move them inside."""
     made: list[Item] = []
     for item in items:

@@ -25,7 +25,7 @@ from ...context import Context, Raw
 from ...rules.bounds import bounds
 from ...rules.jax import canonical
 from ...rules.promote import fits
-from .inside import TOO_LARGE, check_inside, check_representable, outside_of_axis
+from .bounds_checks import TOO_LARGE, check_inside, check_representable, outside_of_axis
 from .slices import SelectedPositions, SliceIndex, part_of
 from .stores import known_array
 
@@ -321,7 +321,7 @@ def _items(ctx: Context, entry: _Entry, shape: tuple[int, ...], axis: int, jax: 
     if known is not None and not entry.rank:
         return [_known_item(ctx, int(known), shape[axis], axis, jax, _is_0d(entry))]
     if known is not None:
-        return [_known_places(ctx, known, shape[axis], axis, jax)]
+        return [_known_indices(ctx, known, shape[axis], axis, jax)]
     if not entry.rank:
         lower, upper = bounds(ctx, entry)
         inside = lower is not None and upper is not None and -shape[axis] <= lower <= upper < shape[axis]
@@ -358,7 +358,7 @@ def _mask_items(
     return [IntegerArrayIndex(ctx.constant(i, INT64), i) for i in np.nonzero(known)]
 
 
-def _known_places(ctx: Context, known: np.ndarray, extent: int, axis: int, jax: bool) -> IntegerArrayIndex:
+def _known_indices(ctx: Context, known: np.ndarray, extent: int, axis: int, jax: bool) -> IntegerArrayIndex:
     """A constant array of indices; NumPy raises where one is out of bounds, JAX does not."""
     places = known.astype(np.int64)
     outside = places[(places < -extent) | (places >= extent)]

@@ -31,16 +31,16 @@ from ...rules.promote import numpy_common
 from ..creation import filled
 from ..joining import joined, part, taken
 from ..manipulation import as_array
-from .doors import IMMUTABLE
+from .bounds_checks import check_inside, outside_of_axis
 from .flat_stores import store_repeated, store_until_outside
 from .gathering import Fancy, gather, scatter
 from .indices import from_front
-from .inside import check_inside, outside_of_axis
 from .masks import Masked
 from .stores import check_writable, dtype_of, known_array, mismatch, shape_of, store_through
+from .subscripts import IMMUTABLE
 
 
-def places_of(
+def indices_of(
     ctx: Context, raw: Raw, extent: int, mode: Raw, function: str, check: Callable[[Array, Value], None]
 ) -> Value:
     """Integers as int64 places along an axis of `extent` elements, by NumPy's `mode`.
@@ -98,7 +98,7 @@ def take(
     def outside(index: Any) -> None:
         np.take(np.broadcast_to(np.int8(0), shape), index, axis=at)
 
-    places = places_of(
+    places = indices_of(
         ctx, indices, shape[at], mode, "take", lambda i, p: check_inside(ctx, i, p, shape[at], outside)
     )
     return ctx.new(gather(ctx, value, Fancy((at,), (places,), places.type.static_shape, at, False)))
@@ -191,7 +191,7 @@ def put(ctx: Context, a: Raw, ind: Raw, v: Raw, mode: Raw = "raise") -> Abstract
     shape = shape_of(ctx, target)
     checked: list[Array] = []
     size = int(np.prod(shape))
-    places = places_of(ctx, ind, size, mode, "put", lambda given, front: checked.append(given))
+    places = indices_of(ctx, ind, size, mode, "put", lambda given, front: checked.append(given))
     new = array_value(ctx, v, dtype_of(ctx, target), "the stored value")
     if checked:
         store_until_outside(ctx, target, checked[0], places, new, _outside_of_put(shape), "put: output array")
@@ -253,7 +253,7 @@ def choose(ctx: Context, a: Raw, choices: Raw, out: Raw = None, mode: Raw = "rai
     def outside(index: Any) -> None:
         np.choose(index, [np.int8(0)] * len(values))
 
-    which = places_of(
+    which = indices_of(
         ctx, a, len(values), mode, "choose", lambda i, p: check_inside(ctx, i, p, len(values), outside)
     )
     try:
@@ -271,7 +271,7 @@ def choose(ctx: Context, a: Raw, choices: Raw, out: Raw = None, mode: Raw = "rai
 # ---------------------------------------------------------------- insertion and deletion
 
 
-def _known_places(ctx: Context, obj: Raw, what: str) -> Any:
+def _known_indices(ctx: Context, obj: Raw, what: str) -> Any:
     """An integer, a slice or a list of integers that must be known."""
     if isinstance(obj, SliceObject):
         return slice(*[ctx.known(x, what) for x in (obj.start, obj.stop, obj.step)])
@@ -287,7 +287,7 @@ def delete(ctx: Context, arr: Raw, obj: Raw, axis: Raw = None) -> Abstract:
         value = ctx.reshape(value, (value.type.size,))
     else:
         at = axis_of(ctx, axis, value.type.rank, "delete")
-    which = _known_places(ctx, obj, "the places of delete, and so its size,")
+    which = _known_indices(ctx, obj, "the places of delete, and so its size,")
     try:
         kept = np.delete(np.arange(value.type.static_shape[at]), which)
     except (IndexError, ValueError) as error:
@@ -304,7 +304,7 @@ def insert(ctx: Context, arr: Raw, obj: Raw, values: Raw, axis: Raw = None) -> A
         value = ctx.reshape(value, (value.type.size,))
     else:
         at = axis_of(ctx, axis, value.type.rank, "insert")
-    which = _known_places(ctx, obj, "the place of insert")
+    which = _known_indices(ctx, obj, "the place of insert")
     if not isinstance(which, int | np.integer):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.insert", argument="place that is no integer"))
     shape = value.type.static_shape

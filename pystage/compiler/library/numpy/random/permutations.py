@@ -19,8 +19,8 @@ from ....values.lattice import NONE, Abstract, Array, Const, ListCell, Ref
 from ...context import Context, Raw
 from ...kernels.structures import MISSING, abstract, cell_of, known_object
 from ...python.list_methods import replace_items
-from ..indexing.doors import array_setitem
 from ..indexing.stores import shape_of
+from ..indexing.subscripts import array_setitem
 from .draws import ActionBuilder, bound, drawn, receiver_of, stored
 
 

@@ -69,7 +69,7 @@ def _extremum_of(name: str, ctx: Context, rules: Rules, of: ReductionOperand, in
         ctx.fail(NoSuchOperation(span=ctx.span, operation=f"{rules.name}.{name}", types=types))
     start = initial_value(ctx, rules, initial, of.dtype, name)
     if is_complex(of.dtype):
-        return ctx.reshape(extremum_and_place(ctx, name, of.value, of.axes, of.where)[0], of.shape)
+        return ctx.reshape(extremum_and_index(ctx, name, of.value, of.axes, of.where)[0], of.shape)
     return reduce(ctx, EXTREMA[name], of, start)
 
 
@@ -242,7 +242,7 @@ def _better(ctx: Context, name: str, region: Region) -> tuple[Value, Value]:
     return ctx.op(Select(), chosen, new, best), ctx.op(Select(), chosen, new_at, best_at)
 
 
-def extremum_and_place(
+def extremum_and_index(
     ctx: Context, name: str, value: Value, axes: tuple[int, ...], where: Value | None = None
 ) -> tuple[Value, Value]:
     """The extremum (`max` or `min`) of the elements that count, and its index along one axis, as int64.
@@ -267,10 +267,10 @@ def extremum_and_place(
     return best, place
 
 
-def place_of_extremum(ctx: Context, name: str, value: Value, axis: int) -> Value:
+def index_of_extremum(ctx: Context, name: str, value: Value, axis: int) -> Value:
     """The index along `axis` of the extremum that `argmax` or `argmin` means, as int64; it does not vary."""
     fixed = ctx.op(StopGradient(), value) if value.type.dtype in FLOATS | COMPLEXES else value
-    return extremum_and_place(ctx, name[3:], fixed, (axis,))[1]
+    return extremum_and_index(ctx, name[3:], fixed, (axis,))[1]
 
 
 def _arg_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keepdims: Raw) -> Abstract:
@@ -290,7 +290,7 @@ def _arg_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keep
         value = value if shape else ctx.reshape(value, (1,))
     if value.type.static_shape[at] == 0:
         ctx.raise_(ValueError(f"attempt to get {name} of an empty sequence"))
-    place = ctx.reshape(place_of_extremum(ctx, name, value, at), result_shape)
+    place = ctx.reshape(index_of_extremum(ctx, name, value, at), result_shape)
     return rules.result(ctx, ctx.convert(place, rules.index_dtype(ctx)))
 
 

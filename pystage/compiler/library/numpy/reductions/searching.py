@@ -23,7 +23,7 @@ from ..indexing.stores import cast, known_array
 from ..joining import part
 
 
-def _before(ctx: Context, x: Value, y: Value) -> Value:
+def _precedes(ctx: Context, x: Value, y: Value) -> Value:
     """Where `x` stands before `y`: less, or a number where `y` is NaN."""
     less = ctx.op(Compare("LT"), x, y)
     if not is_floating(x.type.dtype):
@@ -38,7 +38,7 @@ def _at(ctx: Context, values: Value, places: Value) -> Value:
     return ctx.op(kind, values, places)
 
 
-def count_before(ctx: Context, values: Value, needles: Value, side: str) -> Value:
+def count_preceding(ctx: Context, values: Value, needles: Value, side: str) -> Value:
     """How many of the sorted `values` stand before each needle (with those equal to it for `right`), as int64."""
     (size,) = values.type.static_shape
     shape = needles.type.static_shape
@@ -50,14 +50,14 @@ def count_before(ctx: Context, values: Value, needles: Value, side: str) -> Valu
     for step in reversed([1 << bit for bit in range(size.bit_length())]):
         reached = ctx.op(Add(), found, number(step))
         element = _at(ctx, values, ctx.op(Subtract(), reached, number(1)))
-        ahead = _before(ctx, element, needles) if side == "left" else _not_after(ctx, element, needles)
+        ahead = _precedes(ctx, element, needles) if side == "left" else _not_after(ctx, element, needles)
         inside = ctx.op(Compare("LE"), reached, number(size))
         found = ctx.op(Select(), ctx.op(And(), inside, ahead), reached, found)
     return found
 
 
 def _not_after(ctx: Context, x: Value, y: Value) -> Value:
-    return ctx.op(Not(), _before(ctx, y, x))
+    return ctx.op(Not(), _precedes(ctx, y, x))
 
 
 def _ordered_pair(ctx: Context, rules: Rules, a: Raw, v: Raw, name: str) -> tuple[Value, Value]:
@@ -90,7 +90,7 @@ def searchsorted(
         if order.shape != values.type.shape:
             ctx.raise_(ValueError("sorter.size must equal len(array)"))
         values = _at(ctx, values, ctx.convert(order.value, INT64))
-    return rules.result(ctx, count_before(ctx, values, needles, which))
+    return rules.result(ctx, count_preceding(ctx, values, needles, which))
 
 
 @twins(np.digitize, None, delegates=False)
@@ -108,12 +108,12 @@ def digitize(ctx: Context, rules: Rules, x: Raw, bins: Raw, right: Raw = False) 
         if not any(s.all() for s in steps):
             ctx.raise_(ValueError("bins must be monotonically increasing or decreasing"))
     if size < 2:
-        return rules.result(ctx, count_before(ctx, values, needles, side))
+        return rules.result(ctx, count_preceding(ctx, values, needles, side))
     ends = [ctx.reshape(part(ctx, values, 0, i, i + 1), ()) for i in (0, size - 1)]
     falling = ctx.op(Compare("GT"), *ends)
     turned = ctx.op(Reverse((0,)), values)
     values = ctx.op(Select(), ctx.broadcast(falling, (size,)), turned, values)
-    found = count_before(ctx, values, needles, side)
+    found = count_preceding(ctx, values, needles, side)
     shape = needles.type.static_shape
     rest = ctx.op(Subtract(), ctx.broadcast(ctx.constant(size, INT64), shape), found)
     return rules.result(ctx, ctx.op(Select(), ctx.broadcast(falling, shape), rest, found))

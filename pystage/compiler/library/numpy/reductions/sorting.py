@@ -23,14 +23,14 @@ from ...rules.libraries import ArrayArgument, Rules, twins
 _KINDS = (None, "quicksort", "heapsort", "mergesort", "stable")
 
 
-def _places(ctx: Context, rules: Rules, shape: tuple[int, ...], axis: int) -> Value:
+def _positions(ctx: Context, rules: Rules, shape: tuple[int, ...], axis: int) -> Value:
     """The index of each element along `axis`."""
     return ctx.op(Iota(ArrayType(rules.index_dtype(ctx), shape), axis))
 
 
-def _sorted_places(ctx: Context, rules: Rules, keys: list[Value], sort: Sort) -> Value:
+def _sorted_positions(ctx: Context, rules: Rules, keys: list[Value], sort: Sort) -> Value:
     """Where the elements come from that ascend by the first key, then the second, and so on."""
-    where = _places(ctx, rules, keys[0].type.static_shape, sort.axis)
+    where = _positions(ctx, rules, keys[0].type.static_shape, sort.axis)
     return ctx.b.ops(sort, *keys, where)[-1]
 
 
@@ -101,10 +101,10 @@ def argsort(
     given, at = _along(ctx, rules, a, axis, "argsort")
     if ctx.known(descending, "descending of argsort"):
         turned = Reverse((at,))
-        where = ctx.op(turned, _places(ctx, rules, given.shape, at))
+        where = ctx.op(turned, _positions(ctx, rules, given.shape, at))
         found = ctx.op(turned, ctx.b.ops(Sort(at), ctx.op(turned, given.value), where)[-1])
     else:
-        found = _sorted_places(ctx, rules, [given.value], _sort(ctx, rules, at, kind, stable))
+        found = _sorted_positions(ctx, rules, [given.value], _sort(ctx, rules, at, kind, stable))
     if not is_none(dtype):
         found = ctx.convert(found, rules.dtype(ctx, dtype, "argsort"))
     return rules.array(ctx, found)
@@ -125,7 +125,7 @@ def lexsort(ctx: Context, rules: Rules, keys: Raw, axis: Raw = -1) -> Abstract:
         return rules.result(ctx, ctx.constant(0, rules.index_dtype(ctx)))
     at = axis_of(ctx, axis, len(shape), "lexsort")
     sort = Sort(at, keys=len(read))
-    return rules.array(ctx, _sorted_places(ctx, rules, [k.value for k in reversed(read)], sort))
+    return rules.array(ctx, _sorted_positions(ctx, rules, [k.value for k in reversed(read)], sort))
 
 
 # ---------------------------------------------------------------- partitions
@@ -159,4 +159,4 @@ def argpartition(
     _check_options(ctx, rules, "argpartition", order)
     given, at = _along(ctx, rules, a, axis, "argpartition")
     sort = _partial(ctx, kth, given, at, "argpartition")
-    return rules.array(ctx, _sorted_places(ctx, rules, [given.value], sort))
+    return rules.array(ctx, _sorted_positions(ctx, rules, [given.value], sort))

@@ -114,7 +114,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     count = len(edges) - 1
     equal = np.ndim(bins) == 0
     inside = (values >= edges[0]) & (values <= edges[-1])
-    place = _place_by_width(values, inside, edges) if equal else np.searchsorted(edges, values, "right") - 1
+    place = _bin_by_width(values, inside, edges) if equal else np.searchsorted(edges, values, "right") - 1
     place = np.where(inside, np.minimum(place, count - 1), count)
     if weights is None:
         n = np.zeros(count + 1, np.int64)
@@ -133,7 +133,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     return n, edges
 
 
-def _place_by_width(values: Any, inside: Any, edges: Any) -> Any:
+def _bin_by_width(values: Any, inside: Any, edges: Any) -> Any:
     """The number of the bin, among bins of one width: by a division, and moved by one where the edges say so."""
     last = len(edges) - 2
     x = values.astype(edges.dtype)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..hlo.types import ArrayType
 from .boundary import ConstantTemplate, Site, Template
-from .shown import shown
+from .host_evaluation import evaluate_template
 
 Evaluate = Callable[[Template, Sequence[Any]], Any]
 """The object that a template describes, of these values."""
@@ -20,7 +20,7 @@ PayloadKey = tuple[ArrayType, int]
 """The n-th value of a type among those that the message of an exception is made of."""
 
 
-def remade(
+def rebuild_exception(
     site: Site, payload: Mapping[PayloadKey, Any], find: Callable[[int], Site], evaluate: Evaluate
 ) -> BaseException:
     """The exception that the place raises, with its `__context__`."""
@@ -31,7 +31,7 @@ def _with_context(
     site: Site, payload: Mapping[PayloadKey, Any], find: Callable[[int], Site], evaluate: Evaluate
 ) -> tuple[BaseException, set[PayloadKey]]:
     """The exception that the place raises, and which of those being handled its chain of contexts has."""
-    exception = _made(site, [payload[key] for key in site.keys], evaluate)
+    exception = _construct(site, [payload[key] for key in site.keys], evaluate)
     if isinstance(site.exception, ConstantTemplate) and site.handled:
         exception.__context__ = None
     chained = {place.handled[0].number for place, _ in _repeated(site, payload, find)}
@@ -78,7 +78,7 @@ def _contexts(exception: BaseException | None) -> Iterator[BaseException]:
         exception = exception.__context__
 
 
-def _made(site: Site, payload: Sequence[Any], evaluate: Evaluate) -> BaseException:
+def _construct(site: Site, payload: Sequence[Any], evaluate: Evaluate) -> BaseException:
     """The exception that the place raises, of its own values."""
     try:
         made = evaluate(site.exception, payload)
@@ -94,7 +94,7 @@ def _made(site: Site, payload: Sequence[Any], evaluate: Evaluate) -> BaseExcepti
 
 
 @dataclass(frozen=True, slots=True)
-class Remake:
+class ExceptionBuilder:
     """Makes the exception of the place with a number, of the values that stand for the payload `keys`.
 
     0 is no place: the program has raised nothing, and nobody looks at what is made.
@@ -107,4 +107,4 @@ class Remake:
         if not code:
             return Exception()
         values = {key: np.asarray(value) for key, value in zip(self.keys, payload, strict=True)}
-        return remade(self.find(code), values, self.find, shown)
+        return rebuild_exception(self.find(code), values, self.find, evaluate_template)

@@ -18,10 +18,10 @@ _State = frozenset[str] | None
 """The variables that are assigned; None where execution does not get to."""
 
 
-def mark_certain(function: ir.Function) -> None:
+def mark_assigned(function: ir.Function) -> None:
     """Sets `certain` on the loads of `function`, and of the functions nested in it."""
     for nested in function.nested:
-        mark_certain(nested)
+        mark_assigned(nested)
     finals = (i for t in instructions(function.body) if isinstance(t, ir.Try) for i in instructions(t.final))
     unsure = _deleted(finals) | {name for nested in function.nested for name in _deleted_inside(nested)}
     parameters = frozenset(function.params.names())

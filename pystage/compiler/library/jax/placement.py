@@ -26,31 +26,31 @@ def beside_arrays(trace: Trace, leaves: Sequence[Leaf]) -> str | None:
     """Why the call cannot be staged though JAX can trace it."""
     if trace.effects:
         return CALLS_HOST
-    given = any(isinstance(x, Static) and _is_given_place(x.value) for x in leaves)
-    if trace.types and (given or _places(trace.jaxpr.jaxpr)):
+    given = any(isinstance(x, Static) and _is_placement_argument(x.value) for x in leaves)
+    if trace.types and (given or _places_arrays(trace.jaxpr.jaxpr)):
         return PLACED
     return None
 
 
-def _places(jaxpr: Jaxpr) -> bool:
+def _places_arrays(jaxpr: Jaxpr) -> bool:
     """True if an operation places an array, in the program or in one inside of it."""
     for eqn in jaxpr.eqns:
         if eqn.primitive.name in _PLACES:
             return True
         for name, value in eqn.params.items():
-            if name in _SHARDINGS and any(map(_is_place, value if type(value) is tuple else (value,))):
+            if name in _SHARDINGS and any(map(_is_placement, value if type(value) is tuple else (value,))):
                 return True
-            if any(map(_places, _programs(value))):
+            if any(map(_places_arrays, _programs(value))):
                 return True
     return False
 
 
-def _is_given_place(value: Any) -> bool:
+def _is_placement_argument(value: Any) -> bool:
     """True for an argument that can only say where an array shall lie."""
-    return isinstance(value, jax.sharding.Sharding | jax.sharding.Mesh | jax.Device) and _is_place(value)
+    return isinstance(value, jax.sharding.Sharding | jax.sharding.Mesh | jax.Device) and _is_placement(value)
 
 
-def _is_place(value: Any) -> bool:
+def _is_placement(value: Any) -> bool:
     """True for what says where an array lies; JAX has an object of its own for "anywhere", and a mesh of no axes."""
     if value is None or type(value).__name__ == "UnspecifiedValue":
         return False

@@ -14,7 +14,7 @@ from ..diagnostics.codes_syntax import TooDeep
 from ..diagnostics.span import Span
 from ..stage import ir
 from .build import build
-from .certain import mark_certain
+from .definite_assignment import mark_assigned
 from .errors import FrontendError
 from .jumps import remove_jumps
 from .parse import parse
@@ -95,7 +95,7 @@ def _stage(
 ) -> ir.Function:
     try:
         staged = build(parse(find_source(function)), shadowed)
-        mark_certain(staged)
+        mark_assigned(staged)
         remove_jumps(staged)
     except RecursionError:
         line = code.co_firstlineno

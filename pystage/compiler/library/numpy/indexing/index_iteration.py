@@ -18,7 +18,7 @@ from ...rules.jax import ints
 from ...rules.libraries import NUMPY
 
 
-def place(shape: Any, number: Any) -> Any:
+def index_at(shape: Any, number: Any) -> Any:
     """The place of an element by its number in C order."""
     found: list[Any] = []
     for extent in reversed(shape):
@@ -27,9 +27,9 @@ def place(shape: Any, number: Any) -> Any:
     return tuple(found)
 
 
-def place_and_element(array: Any, shape: Any, number: Any) -> Any:
+def index_and_element(array: Any, shape: Any, number: Any) -> Any:
     """The place of an element, and the element."""
-    at = place(shape, number)
+    at = index_at(shape, number)
     return at, array[at]
 
 
@@ -50,7 +50,7 @@ def ndindex(ctx: Context, *shape: Raw) -> Abstract:
         extents = tuple([n for each in shape for n in ints(ctx, each, "the shape of np.ndindex")])
     if any(n < 0 for n in extents):
         ctx.raise_(ValueError("negative dimensions are not allowed"))
-    return Mapped(Partial(Const(place), (_extents(extents),), ()), (_numbers(extents),), new_turn(ctx))
+    return Mapped(Partial(Const(index_at), (_extents(extents),), ()), (_numbers(extents),), new_turn(ctx))
 
 
 @meaning(np.ndenumerate)
@@ -58,5 +58,5 @@ def ndenumerate(ctx: Context, arr: Raw) -> Abstract:
     """All places of an array, each with the element that stands there when the loop comes to it."""
     given = nested(ctx, NUMPY, arr, "np.ndenumerate")
     array = abstract(arr) if ctx.is_ndarray(arr) else NUMPY.array(ctx, given.value)
-    function = Partial(Const(place_and_element), (array, _extents(given.shape)), ())
+    function = Partial(Const(index_and_element), (array, _extents(given.shape)), ())
     return Mapped(function, (_numbers(given.shape),), new_turn(ctx))

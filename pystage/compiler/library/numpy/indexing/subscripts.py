@@ -2,7 +2,7 @@
 
 Basic indexing of an ndarray gives a reference to the same memory (or a NumPy scalar), fancy indexing a copy;
 of a `jax.Array` both compute a new value. A store makes a new array for the cell that owns the memory.
-Indices that the program computes are checked where they do not certainly lie inside (`inside.py`).
+Indices that the program computes are checked where they do not certainly lie inside (`bounds_checks.py`).
 """
 
 from __future__ import annotations
@@ -250,9 +250,9 @@ def store_selected(ctx: Context, selected: Masked, value: Raw) -> None:
 
 def _load_at_selection(ctx: Context, obj: Abstract, index: Masked) -> Abstract:
     """`x[places[i:j]]`: what stands at some of the places, as a selection."""
-    if not _are_places(index) or (not is_number(obj) and not ctx.is_ndarray(obj)):
+    if not _are_index_arrays(index) or (not is_number(obj) and not ctx.is_ndarray(obj)):
         refuse(ctx, "indexing", index, obj)
-    whole = _inside_places(ctx, index)
+    whole = _inside_indices(ctx, index)
     found = array_getitem(ctx, obj, ctx.jax(whole) if index.form is Form.JAX else ctx.ndarray(whole))
     assert isinstance(found, Ref | Array)
     return index.of(found, found.type if isinstance(found, Array) else ctx.contents(found).type, 0)
@@ -265,13 +265,13 @@ def _store_at_selection(ctx: Context, obj: Ref, index: Masked, value: Raw) -> No
     def plain(ours: np.ndarray, theirs: np.ndarray) -> None:
         np.empty(1, np.int8)[np.zeros(theirs.shape, np.int64)] = ours.astype(np.int8)
 
-    if not _are_places(index) or (isinstance(value, Masked) and len(shape) > 1):
+    if not _are_index_arrays(index) or (isinstance(value, Masked) and len(shape) > 1):
         refuse(ctx, "a store", index, value)
     given = beside(ctx, "a store", plain, index, value, (value, index)) if len(shape) == 1 else value
     new = array_value(ctx, given, dtype, "the stored value")
     if new.type.rank and len(shape) > 1:
         refuse(ctx, "a store of an array", index)
-    indices = parse(ctx, ctx.ndarray(_inside_places(ctx, index)), shape, jax=False)
+    indices = parse(ctx, ctx.ndarray(_inside_indices(ctx, index)), shape, jax=False)
     indices.check_places()
     outside = ctx.broadcast(ctx.constant(shape[0], INT64), (extent,))
     places = ctx.op(Select(), index.mask, fancy(ctx, indices).places[0], outside)
@@ -281,12 +281,12 @@ def _store_at_selection(ctx: Context, obj: Ref, index: Masked, value: Raw) -> No
     store_through(ctx, obj, scatter(ctx, whole, at, new), masked=False)
 
 
-def _are_places(index: Masked) -> bool:
+def _are_index_arrays(index: Masked) -> bool:
     """True for a selection of a vector of integers."""
     return index.type.rank == 1 and is_integer(index.type.dtype)
 
 
-def _inside_places(ctx: Context, index: Masked) -> Value:
+def _inside_indices(ctx: Context, index: Masked) -> Value:
     """The places of a vector, with 0 for those that are not selected."""
     zero = ctx.broadcast(ctx.constant(0, index.type.dtype), index.type.static_shape)
     return ctx.op(Select(), index.mask, index.elements(ctx), zero)

@@ -19,7 +19,7 @@ from ...kernels.structures import lift
 from ...registry import meaning
 from ...rules.jax import ints
 from ...rules.libraries import NUMPY
-from .inside import check_inside
+from .bounds_checks import check_inside
 
 _OUTSIDE = ValueError("index is out of bounds for array")
 
@@ -45,10 +45,10 @@ def unravel_index(ctx: Context, indices: Raw, shape: Raw, order: Raw = "C") -> A
 
     read = given if isinstance(given, Array) else Array(argument.value, Form.NDARRAY)
     check_inside(ctx, read, flat, size, outside, fallback=_OUTSIDE)
-    return Tuple(tuple([ctx.new(place) for place in _places(ctx, flat, extents, how == "F")]))
+    return Tuple(tuple([ctx.new(place) for place in _indices(ctx, flat, extents, how == "F")]))
 
 
-def _places(ctx: Context, flat: Value, extents: tuple[int, ...], fortran: bool) -> list[Value]:
+def _indices(ctx: Context, flat: Value, extents: tuple[int, ...], fortran: bool) -> list[Value]:
     """The places along the axes, of which the last moves fastest, or in Fortran order the first."""
     found: list[Value] = []
     for extent in extents if fortran else reversed(extents):

@@ -33,21 +33,21 @@ JaxTransformation = tuple[Callable[..., Any], Any, dict[str, Any]]
 """A transformation of JAX's, the function that it was given, and its options."""
 
 
-def is_made_by_jax(function: object) -> bool:
+def is_transformed(function: object) -> bool:
     """True for a function of JAX's code that stands for one of the program."""
     if not isinstance(function, types.FunctionType) or not function.__code__.co_filename.startswith(_JAX):
         return False
     return not is_traced(function)
 
 
-def made_by_jax(function: types.FunctionType) -> JaxTransformation | None:
+def transformation_of(function: types.FunctionType) -> JaxTransformation | None:
     """What JAX has made the function of; None where that is not known."""
     held = _closure(function)
     name = function.__code__.co_qualname
     if name == _BOUNDARY and isinstance(inner := held.get("fun"), types.FunctionType):
-        return made_by_jax(inner)
+        return transformation_of(inner)
     if name in _GRADIENTS and isinstance(inner := held.get("value_and_grad_f"), types.FunctionType):
-        found = made_by_jax(inner)
+        found = transformation_of(inner)
         return None if found is None else (jax.grad, *found[1:])
     transformation, names = _TRANSFORMATIONS.get(name, (None, ()))
     if transformation is None or not {"fun", *names} <= held.keys():

@@ -23,7 +23,7 @@ from .boundary import (
 )
 
 
-def shown(template: Template, values: Sequence[np.ndarray]) -> Any:
+def evaluate_template(template: Template, values: Sequence[np.ndarray]) -> Any:
     """The object that `template` describes."""
     match template:
         case ConstantTemplate(value=value):
@@ -31,13 +31,16 @@ def shown(template: Template, values: Sequence[np.ndarray]) -> Any:
         case OutputTemplate():
             return _number(template, values[template.index])
         case ViewTemplate(base=base, steps=()):
-            return shown(base, values)
+            return evaluate_template(base, values)
         case CallTemplate(function=function, args=args, kwargs=kwargs):
-            return function(*[shown(a, values) for a in args], **{n: shown(a, values) for n, a in kwargs})
+            return function(
+                *[evaluate_template(a, values) for a in args],
+                **{n: evaluate_template(a, values) for n, a in kwargs},
+            )
         case ChoiceTemplate(selector=selector, options=options):
-            return shown(options[int(values[selector.index])], values)
+            return evaluate_template(options[int(values[selector.index])], values)
         case ContainerTemplate(cls=cls, keys=keys, children=children):
-            parts = [shown(c, values) for c in children]
+            parts = [evaluate_template(c, values) for c in children]
             if issubclass(cls, dict):
                 return dict(zip(keys, parts, strict=True))
             return tuple.__new__(cls, parts) if issubclass(cls, tuple) else parts
@@ -55,12 +58,12 @@ def _number(output: OutputTemplate, value: np.ndarray) -> Any:
         case Form.NDARRAY:
             return np.array(value)
         case Form.JAX:
-            made = np.array(value).view(_Shown)
+            made = np.array(value).view(_PrintedArray)
             made.weak = output.weak
             return made
 
 
-class _Shown(np.ndarray):
+class _PrintedArray(np.ndarray):
     """The elements of a `jax.Array`, with the same `str`, `repr` and `format`."""
 
     weak: bool = False

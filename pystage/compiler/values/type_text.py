@@ -28,7 +28,7 @@ _SHOWN = 6
 _LONGEST = 30
 
 
-def told(template: Template, types: Sequence[ArrayType]) -> str:
+def type_of_template(template: Template, types: Sequence[ArrayType]) -> str:
     """What the object is that a template describes."""
     match template:
         case OutputTemplate(index=index, form=form, scalar=scalar, key_impl=key):
@@ -36,20 +36,24 @@ def told(template: Template, types: Sequence[ArrayType]) -> str:
                 return "jax key"
             return short_array(types[index], form) if scalar is None else scalar.__name__
         case ConstantTemplate(value=value):
-            return told_constant(value)
+            return type_of_constant(value)
         case PathTemplate(path=path):
             return str(path)
         case ContainerTemplate(cls=cls, children=children):
             if cls is tuple and len(children) <= _SHOWN:
-                inner = ", ".join([told(child, types) for child in children])
+                inner = ", ".join([type_of_template(child, types) for child in children])
                 return f"({inner},)" if len(children) == 1 else f"({inner})"
             counted = issubclass(cls, list | dict | tuple | set | frozenset)
             return f"{cls.__name__} of {len(children)}" if counted else cls.__qualname__
         case ViewTemplate(base=base):
             found = _array(template, types)
-            return f"view of {told(base, types)}" if found is None else short_array(found, Form.NDARRAY)
+            return (
+                f"view of {type_of_template(base, types)}"
+                if found is None
+                else short_array(found, Form.NDARRAY)
+            )
         case ChoiceTemplate(options=options):
-            return " or ".join(dict.fromkeys([told(option, types) for option in options]))
+            return " or ".join(dict.fromkeys([type_of_template(option, types) for option in options]))
         case CallTemplate(function=type() as cls):
             return cls.__qualname__
         case CallTemplate(identity=identity):
@@ -78,7 +82,7 @@ def _array(template: Template, types: Sequence[ArrayType]) -> ArrayType | None:
     return None
 
 
-def told_constant(value: object) -> str:
+def type_of_constant(value: object) -> str:
     """An object known while compiling: small ones as they are written, others by their class."""
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
         text = repr(value)
