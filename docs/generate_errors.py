@@ -33,7 +33,7 @@ FAMILIES = {
     "4": "Values that must be known while compiling",
     "5": "Mutation and aliasing",
     "6": "Calls, attributes and classes",
-    "7": "Derivatives and maps over lanes",
+    "7": "Derivatives and vmap",
     "8": "The call of a compiled function",
 }
 

@@ -152,15 +152,15 @@ def hessian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[.
 
 
 def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> CompiledFunction[..., Any]:
-    """A function of many lanes that does what `fun` does for each of them, all at once.
+    """`fun` vectorised over a batch dimension: computes `fun` for every element of the batch at once.
 
-    `in_axes` says which axis of each positional argument counts the lanes: one int for all, or one for each, None
-    for what all lanes share; in place of an int may stand a structure of ints like the argument's. Keyword
-    arguments are mapped by axis 0. `out_axes` says where the axis of lanes is in the results. Numbers in the result
+    `in_axes` says which axis of each positional argument is the batch dimension: one int for all, or one for each, None
+    for an argument that is not batched; in place of an int may stand a structure of ints like the argument's. Keyword
+    arguments are mapped by axis 0. `out_axes` says where the batch dimension is in the results. Numbers in the result
     become arrays. ValueError for axes that are not there, or that differ in length (as `jax.vmap`).
 
-    Branches and loops may depend on the lane: a loop goes on until all lanes have left it. If lanes raise, the
-    exception is that of the first. StagingError for what cannot happen in all lanes at once: a store to what `fun`
+    Branches and loops may depend on the element: a loop runs until all elements have left it. If elements raise, the
+    exception is that of the first. StagingError for what cannot happen for all elements at once: a store to what `fun`
     did not make (PS703), `print` and draws (PS606).
     """
 

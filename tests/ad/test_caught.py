@@ -157,7 +157,7 @@ def rooted(v):
     return w
 
 
-def test_lanes_in_other_branches() -> None:
+def test_elements_in_other_branches() -> None:
     lanes = np.array([0.0, 4.0, -1.0, 0.0, 0.9])
     found = pystage.grad(lambda x: np.sum(pystage.vmap(rooted)(x)))(lanes)
     np.testing.assert_allclose(found, [pystage.grad(rooted)(float(v)) for v in lanes])

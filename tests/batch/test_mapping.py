@@ -1,4 +1,4 @@
-"""`pystage.vmap`: the function of all lanes against a Python loop over the lanes."""
+"""`pystage.vmap`: the batched function against a Python loop over the elements of the batch."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def collatz(n):
 
 
 def guarded(x):
-    """A loop that would not end for lanes that do not take the branch."""
+    """A loop that would not end for elements that do not take the branch."""
     y = x
     if x > 0:
         while y < 100:
@@ -104,7 +104,7 @@ def library(x):
     ],
     ids=lambda v: getattr(v, "__name__", None),
 )
-def test_every_lane_is_the_plain_call(function: Any, lanes: Any) -> None:
+def test_every_element_is_the_plain_call(function: Any, lanes: Any) -> None:
     found = pystage.vmap(function)(lanes)
     each = [function(lane) for lane in lanes]
     same(found, each)
@@ -210,7 +210,7 @@ def test_axes_that_do_not_fit(call: Any, message: str) -> None:
         call()
 
 
-def test_jax_maps_the_program_for_all_lanes_at_once() -> None:
+def test_jax_maps_the_batched_program() -> None:
     compiled = pystage.compile(newton)
     xs = jnp.array([2.25, 4.0, 9.0])
     np.testing.assert_allclose(jax.vmap(compiled)(xs), [1.5, 2, 3], rtol=1e-6)
@@ -278,7 +278,7 @@ def doubled_until(x):
     return x
 
 
-def test_a_callee_in_an_arm_ends_for_lanes_that_do_not_take_it() -> None:
+def test_a_callee_in_an_arm_ends_for_elements_that_do_not_take_it() -> None:
     def lane(x):
         if x > 0:
             return doubled_until(x)
@@ -296,7 +296,7 @@ def test_several_arms() -> None:
     np.testing.assert_allclose(pystage.vmap(lane)(index, xs), jax.vmap(lane)(index, xs))
 
 
-def test_no_lanes() -> None:
+def test_an_empty_batch() -> None:
     def checked(x):
         if x.sum() < 0:
             raise ValueError("negative")

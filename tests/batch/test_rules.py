@@ -1,4 +1,4 @@
-"""Every rule for many lanes, on the samples of every operation: all lanes at once against one after another."""
+"""Every batching rule, on the samples of every operation: the batch at once against one element after another."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from pystage.compiler.hlo.op import HloOp
 from pystage.compiler.hlo.types import ArrayType
 from pystage.compiler.hlo.verify import verify
 
-LANES = 3
+BATCH_SIZE = 3
 KINDS = sorted(
     {k for k in vars(ops).values() if isinstance(k, type) and issubclass(k, HloOp) and k.opcode},
     key=lambda k: k.__name__,
 )
 ONE_BY_ONE = {"CustomCall", "RngBitGenerator"}
-"""Operations that have no rule: their lanes are computed in a loop."""
+"""Operations that have no batching rule: the elements are computed in a loop."""
 
 
-def lanes_of(x):
-    """Three lanes: the sample, and two that differ from it but are as valid."""
+def batched_program(x):
+    """A batch of three: the sample, and two that differ from it but are as valid."""
     if x.dtype.kind in "fc" or x.dtype.kind == "V":
         with np.errstate(all="ignore"):
             return np.stack([(x * x.dtype.type(i)).astype(x.dtype) for i in (1, 2, 3)])
-    return np.stack([np.roll(x, i) for i in range(LANES)]) if x.size else np.stack([x] * LANES)
+    return np.stack([np.roll(x, i) for i in range(BATCH_SIZE)]) if x.size else np.stack([x] * BATCH_SIZE)
 
 
 def function_of(sample):
@@ -42,7 +42,7 @@ def function_of(sample):
 
 
 def subsets(count):
-    """All operands with lanes, then each alone, then all but each."""
+    """All operands batched, then each alone, then all but each."""
     found = [tuple([True] * count)]
     for i in range(count):
         found.append(tuple([j == i for j in range(count)]))
@@ -59,27 +59,27 @@ CASES = [
 
 
 @pytest.mark.parametrize("sample", CASES)
-def test_all_lanes_at_once(sample):
+def test_batched(sample):
     function = function_of(sample)
     if not sample.op.pure and not isinstance(sample.op, ops.JaxCall):
         with pytest.raises(NotMapped):
-            Batch(LANES).function(function, (True,) * len(sample.operands))
+            Batch(BATCH_SIZE).function(function, (True,) * len(sample.operands))
         return
     for flags in subsets(len(sample.operands)):
-        operands = [lanes_of(x) if f else x for x, f in zip(sample.operands, flags)]
-        made = Batch(LANES).function(function, flags)
+        operands = [batched_program(x) if f else x for x, f in zip(sample.operands, flags)]
+        made = Batch(BATCH_SIZE).function(function, flags)
         verify(made)
         if type(sample.op).__name__ not in ONE_BY_ONE and all(flags[:1]) and not sample.regions:
             assert len(made.body.ops) < 20
         with np.errstate(all="ignore"):
             found = interpret(made, operands)
             each = [
-                interpret(function, [x[lane] if f else x for x, f in zip(operands, flags)])
-                for lane in range(LANES)
+                interpret(function, [x[element] if f else x for x, f in zip(operands, flags)])
+                for element in range(BATCH_SIZE)
             ]
-        given = Batch(LANES).results(function, flags)
-        for index, (ours, has_lanes) in enumerate(zip(found, given, strict=True)):
-            theirs = np.stack([e[index] for e in each]) if has_lanes else each[0][index]
+        given = Batch(BATCH_SIZE).results(function, flags)
+        for index, (ours, batched) in enumerate(zip(found, given, strict=True)):
+            theirs = np.stack([e[index] for e in each]) if batched else each[0][index]
             assert ours.dtype == theirs.dtype
             np.testing.assert_allclose(
                 ours.astype(theirs.dtype),
@@ -93,11 +93,11 @@ def tolerance(dtype):
     return 1e-2 if dtype.itemsize <= 2 else 1e-4 if dtype.itemsize <= 8 else 1e-7
 
 
-def test_lanes_of_nothing_stay_as_they_are():
+def test_without_batched_operands_nothing_changes():
     body = Region((ArrayType(np.dtype(np.float32), (2,)),))
     b = Builder(body)
     body.results = (b.op(ops.Negate(), body.params[0]),)
     function = Function("sample", body)
-    made = Batch(LANES).function(function, (False,))
-    assert Batch(LANES).results(function, (False,)) == (False,)
+    made = Batch(BATCH_SIZE).function(function, (False,))
+    assert Batch(BATCH_SIZE).results(function, (False,)) == (False,)
     assert made.result_types == function.result_types

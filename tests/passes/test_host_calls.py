@@ -194,7 +194,7 @@ def weighted_quantiles(x: Any, w: Any) -> Any:
 
 
 @pytest.mark.parametrize("function", [weighted, weighted_partition, weighted_quantiles])
-def test_derivatives_and_lanes(function: Callable[..., Any]) -> None:
+def test_derivatives_and_batches(function: Callable[..., Any]) -> None:
     """The slope along a direction, of elements that are far from each other: they keep their order."""
     x, w, direction = RNG.permutation(500) * 1.0, RNG.standard_normal(500), RNG.standard_normal(500)
     staged = pystage.compile(function)

@@ -41,7 +41,7 @@ class ForwardMode:
         params = tuple([p and differentiable(t) for p, t in zip(params, old.param_types, strict=True)])
         key = old, params
         if key not in self._made:
-            self._made[key] = _Function(self, self._activity, old, params).made
+            self._made[key] = _JvpFunction(self, self._activity, old, params).made
         return self._made[key]
 
     def pushed(self, vjp: VjpFunctions) -> Function:
@@ -54,7 +54,7 @@ class ForwardMode:
         return self._pushed[back]
 
 
-class _Function:
+class _JvpFunction:
     """One function in forward mode: the copies of its values, and their tangents."""
 
     def __init__(self, owner: ForwardMode, activity: Activity, old: Function, params: Mask) -> None:

@@ -1,1 +1,1 @@
-"""Many lanes at once: HLO IR in, HLO IR out. The rules stand in the classes of the operations."""
+"""Batching (`vmap`): HLO IR in, HLO IR out. The batching rules stand in the classes of the operations."""

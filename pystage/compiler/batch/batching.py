@@ -1,11 +1,11 @@
-"""Many lanes at once: a function that computes what another does for each of many lanes.
+"""Batching: a function that computes another one for every element of a batch at once.
 
-In: a function, which of its parameters have lanes, and how many there are. Out: a function in which every value
-that differs from lane to lane has a leading axis that counts them.
+In: a function, which of its parameters are batched, and the batch size. Out: a function in which every batched value
+has the batch dimension in front.
 
-A branch whose condition differs runs both arms and selects, lane by lane. A loop whose condition differs goes on
-while any lane does, and keeps the values of lanes that have ended. What runs for some lanes only (`_active`) must
-not go on for others: a loop of unknown length inside of it stops as soon as no lane needs it.
+A branch with a batched condition is if-converted: all arms run, and selects choose between their results. A loop with a
+batched condition runs while any element does, and keeps the values of elements that have left it. Inside of both an
+active mask (`_active`) says which elements are meant: a loop with an unknown trip count stops when none of these needs it.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from ..ops import (
     VjpRule,
     While,
 )
-from ..ops.batching import later, of_all_lanes
-from .ruled import of_all
-from .spread import Mask, Spread
+from ..ops.batching import broadcast_to_batch, shifted
+from .batched_values import BatchedValues, Mask
+from .custom_rules import batched_call
 
 
 class NotMapped(Exception):
-    """Raised for what cannot happen in all lanes at once; says what, and where."""
+    """Raised for an effect that cannot be batched; says which, and where."""
 
     def __init__(self, what: str, span: Span | None) -> None:
         super().__init__(what)
@@ -58,72 +58,74 @@ class _Key:
 
 
 class Batch:
-    """Functions for a number of lanes; each is made once for each set of parameters with lanes.
+    """Batched functions of one batch size, memoised by function and set of batched parameters.
 
-    `once`: what is the same in all lanes is done once, also where it is done for its effect.
+    `once`: an effect whose operands are not batched happens once, and is not refused.
     """
 
-    def __init__(self, lanes: int, once: bool = False) -> None:
-        self.lanes = lanes
+    def __init__(self, batch_size: int, once: bool = False) -> None:
+        self.batch_size = batch_size
         self.once = once
-        self.spread = Spread()
+        self.batched_values = BatchedValues()
         self.rules: dict[tuple[VjpRule, Mask, bool], VjpRule] = {}
-        """Rules for all lanes, by what they are made of."""
+        """Batched VJP rules, by rule, batched operands and masking."""
         self._made: dict[_Key, Function] = {}
 
     def results(self, function: Function, params: Mask) -> Mask:
-        """Which results have lanes."""
-        return self.spread.results(function, params)
+        """Which results are batched."""
+        return self.batched_values.results(function, params)
 
     def function(self, old: Function, params: Mask, masked: bool = False) -> Function:
-        """`old` for all lanes. `masked`: one more parameter says which of them are needed."""
+        """`old`, batched. `masked`: its last parameter is the active mask."""
         key = _Key(old, params, masked)
         if key not in self._made:
-            self._made[key] = _Function(self, old, params, masked).made
+            self._made[key] = _BatchedFunction(self, old, params, masked).made
         return self._made[key]
 
 
-class _Function:
-    """One function for all lanes: what stands for each of its values, and which of these have lanes."""
+class _BatchedFunction:
+    """One batched function: the new value of each old one, and which of them are batched."""
 
     def __init__(self, owner: Batch, old: Function, params: Mask, masked: bool) -> None:
         self._owner = owner
-        self._lanes = owner.lanes
-        self._spread = owner.spread.of(old.body, [v for v, p in zip(old.body.params, params) if p])
+        self._batch_size = owner.batch_size
+        self._batched_values = owner.batched_values.of(
+            old.body, [v for v, p in zip(old.body.params, params) if p]
+        )
         self._new: dict[Value, Value] = {}
-        self._in_vain = False
-        """Whether something is computed for lanes that do not use it."""
+        self._has_inactive = False
+        """Whether something is computed for inactive elements too."""
         types = [self._type(v, p) for v, p in zip(old.body.params, params)]
-        body = Region((*types, *([ArrayType(BOOL, (self._lanes,))] if masked else [])))
+        body = Region((*types, *([ArrayType(BOOL, (self._batch_size,))] if masked else [])))
         self._active: Value | None = body.params[-1] if masked else None
         self._b = Builder(body)
         self._c = Calculus(self._b)
         self._new.update(zip(old.body.params, body.params))
         self._ops(old.body)
         body.results = self._values(old.body.results)
-        self.made = old.rewritten(body, "_lanes")
-        self.made.catches |= self._in_vain
+        self.made = old.rewritten(body, "_batched")
+        self.made.catches |= self._has_inactive
 
     # -- values
 
-    def _type(self, value: Value, has_lanes: bool) -> ArrayType:
-        return value.type.with_shape((self._lanes, *value.type.static_shape)) if has_lanes else value.type
+    def _type(self, value: Value, batched: bool) -> ArrayType:
+        return value.type.with_shape((self._batch_size, *value.type.static_shape)) if batched else value.type
 
     def _values(self, values: Sequence[Value]) -> tuple[Value, ...]:
         return tuple([self._new[v] for v in values])
 
     def _flags(self, values: Sequence[Value]) -> list[bool]:
-        return [v in self._spread for v in values]
+        return [v in self._batched_values for v in values]
 
-    def _full(self, value: Value, has_lanes: bool = True) -> Value:
-        """What stands for a value, with lanes if `has_lanes`."""
+    def _full(self, value: Value, batched: bool = True) -> Value:
+        """The new value of an old one, broadcast to the batch if `batched`."""
         made = self._new[value]
-        if not has_lanes or value in self._spread:
+        if not batched or value in self._batched_values:
             return made
-        return of_all_lanes(self._c, made, False, self._lanes, value.type.static_shape)
+        return broadcast_to_batch(self._c, made, False, self._batch_size, value.type.static_shape)
 
     def _selected(self, condition: Value, on_true: Value, on_false: Value) -> Value:
-        """Lane by lane one of two values that have lanes."""
+        """Selects between two batched values, element by element of the batch."""
         return self._c.select(
             self._c.broadcast(condition, on_true.type.static_shape, (0,)), on_true, on_false
         )
@@ -140,7 +142,7 @@ class _Function:
             self._op(op)
 
     def _op(self, op: Op) -> None:
-        if not self._lanes and op.results and all(self._flags(op.results)):
+        if not self._batch_size and op.results and all(self._flags(op.results)):
             self._new.update((r, self._c.zeros(self._type(r, True))) for r in op.results)
             return
         match op.kind:
@@ -160,28 +162,30 @@ class _Function:
         inner = [v for region in op.regions for o in region.walk() for v in o.operands]
         if not op.kind.pure and not isinstance(op.kind, JaxCall) and not self._owner.once:
             raise NotMapped(f"`{op.kind.opcode}`", op.span)
-        if not any(v in self._spread for v in (*op.operands, *inner)):
+        if not any(v in self._batched_values for v in (*op.operands, *inner)):
             made = self._b.apply(op.kind, self._values(op.operands), [self._copy(r, {}) for r in op.regions])
             self._define(op, made.results)
             return
         try:
-            self._define(op, self._by_rule(op, any(v in self._spread for v in inner)))
+            self._define(op, self._by_rule(op, any(v in self._batched_values for v in inner)))
         except NotBatched:
-            self._define(op, self._one_by_one(op, [v for v in inner if v in self._spread and v in self._new]))
+            self._define(
+                op, self._one_by_one(op, [v for v in inner if v in self._batched_values and v in self._new])
+            )
 
     def _by_rule(self, op: Op, inside: bool) -> Sequence[Value]:
         operands, flags = self._values(op.operands), self._flags(op.operands)
         if not op.regions:
-            return op.kind.batch(self._c, op, operands, flags, self._lanes)
+            return op.kind.batch(self._c, op, operands, flags, self._batch_size)
         count = len(operands) // 2
         if not isinstance(op.kind, ReduceWith) or inside or any(flags[count:]):
             raise NotBatched(f"`{op.kind.opcode}`")
         arrays = [self._full(v) for v in op.operands[:count]]
-        kind = ReduceWith(later(op.kind.axes))
+        kind = ReduceWith(shifted(op.kind.axes))
         return self._b.apply(kind, (*arrays, *operands[count:]), [self._copy(op.regions[0], {})]).results
 
     def _copy(self, region: Region, by: dict[Value, Value]) -> Region:
-        """A region without lanes as it is; `by`: what stands for some values there."""
+        """A copy of a region that is not batched; `by`: the new values of some old ones."""
         made = Region(tuple([p.type for p in region.params]))
         by = {**by, **dict(zip(region.params, made.params))}
         with self._b.region(made):
@@ -193,51 +197,51 @@ class _Function:
         return made
 
     def _one_by_one(self, op: Op, captured: Sequence[Value]) -> Sequence[Value]:
-        """The operation for one lane after another, in a loop."""
+        """The operation in a loop over the elements of the batch."""
         b, c = self._b, self._c
-        zero, limit = (b.op(Constant(np.asarray(n, INT64))) for n in (0, self._lanes))
+        zero, limit = (b.op(Constant(np.asarray(n, INT64))) for n in (0, self._batch_size))
         starts = [c.zeros(self._type(r, True)) for r in op.results]
         types = (ArrayType(INT64), *[s.type for s in starts])
         tests, steps = Region(types), Region(types)
         with b.region(tests):
             tests.results = (b.op(Compare("LT"), tests.params[0], limit),)
         with b.region(steps):
-            lane, *buffers = steps.params
+            index, *buffers = steps.params
 
             def of_lane(value: Value) -> Value:
                 whole = self._new[value]
-                if value not in self._spread:
+                if value not in self._batched_values:
                     return whole
                 shape = value.type.static_shape
-                part = c.dynamic_slice(whole, [lane, *[zero] * len(shape)], (1, *shape))
+                part = c.dynamic_slice(whole, [index, *[zero] * len(shape)], (1, *shape))
                 return c.reshape(part, shape)
 
             by = {v: of_lane(v) for v in dict.fromkeys((*op.operands, *captured))}
             regions = [self._copy(r, by) for r in op.regions]
             made = b.apply(op.kind, [by[v] for v in op.operands], regions).results
             stored = [
-                c.update(buffer, c.reshape(r, (1, *r.type.static_shape)), [lane, *[zero] * r.type.rank])
+                c.update(buffer, c.reshape(r, (1, *r.type.static_shape)), [index, *[zero] * r.type.rank])
                 for buffer, r in zip(buffers, made, strict=True)
             ]
-            steps.results = (b.op(Add(), lane, b.op(Constant(np.asarray(1, INT64)))), *stored)
-        return b.apply(While(self._lanes), (zero, *starts), (tests, steps)).results[1:]
+            steps.results = (b.op(Add(), index, b.op(Constant(np.asarray(1, INT64)))), *stored)
+        return b.apply(While(self._batch_size), (zero, *starts), (tests, steps)).results[1:]
 
     # -- control flow
 
     def _call(self, op: Op, function: Function) -> None:
         params = tuple(self._flags(op.operands))
         assert isinstance(op.kind, Call)
-        ruled = op.kind.rule is not None
+        has_rule = op.kind.rule is not None
         masked = self._active is not None and _may_run_on(function.body)
-        if not any(params) and (ruled or not masked):
+        if not any(params) and (has_rule or not masked):
             self._plain_call(op)
             return
         operands = list(self._values(op.operands))
         if masked:
             assert self._active is not None
             operands.append(self._active)
-        if ruled:
-            kind = of_all(self._owner, op.kind, params, masked)
+        if has_rule:
+            kind = batched_call(self._owner, op.kind, params, masked)
         else:
             kind = replace(op.kind, function=self._owner.function(function, params, masked))
         self._define(op, self._b.apply(kind, operands).results)
@@ -253,7 +257,7 @@ class _Function:
 
     def _branch(self, op: Op) -> None:
         selector = op.operands[0]
-        if selector in self._spread:
+        if selector in self._batched_values:
             self._both(op, self._new[selector])
             return
         flags = self._flags(op.results)
@@ -267,8 +271,8 @@ class _Function:
         self._define(op, self._b.apply(op.kind, (self._new[selector],), regions).results)
 
     def _both(self, op: Op, selector: Value) -> None:
-        """Every arm for the lanes that take it, and a selection."""
-        self._in_vain = True
+        """If-converts a branch with a batched condition: every arm under its active mask, then selects."""
+        self._has_inactive = True
         found: list[Value] | None = None
         for arm, taken in reversed(list(enumerate(self._taken(op, selector)))):
             results = self._arm(op.regions[arm], taken)
@@ -279,7 +283,7 @@ class _Function:
         self._define(op, found or [])
 
     def _taken(self, op: Op, selector: Value) -> list[Value]:
-        """For each arm which lanes take it; an index outside takes the last."""
+        """The mask of the elements that take each arm; an index out of range takes the last."""
         b, c = self._b, self._c
         if isinstance(op.kind, If):
             return [selector, b.op(Not(), selector)]
@@ -293,7 +297,7 @@ class _Function:
         return [*equal, last]
 
     def _arm(self, region: Region, taken: Value) -> list[Value]:
-        """What one arm gives, in its lanes; where it holds loops it runs only if there are any."""
+        """The results of one arm; an arm that holds loops runs only if an element is active."""
         outer = self._active
         active = taken if outer is None else self._b.op(And(), outer, taken)
         self._active = active
@@ -313,8 +317,8 @@ class _Function:
 
     def _loop(self, op: Op) -> None:
         condition, body = op.regions
-        if condition.results[0] in self._spread:
-            self._uneven(op)
+        if condition.results[0] in self._batched_values:
+            self._divergent_loop(op)
             return
         assert isinstance(op.kind, While)
         flags = self._flags(op.results)
@@ -335,10 +339,10 @@ class _Function:
             steps.results = tuple([self._full(v, f) for v, f in zip(body.results, flags)])
         self._define(op, self._b.apply(op.kind, operands, (tests, steps)).results)
 
-    def _uneven(self, op: Op) -> None:
-        """A loop that lanes leave at different trips: which are going on is carried with the rest."""
+    def _divergent_loop(self, op: Op) -> None:
+        """A loop that elements leave at different trips: it carries the active mask."""
         condition, body = op.regions
-        self._in_vain, outer = True, self._active
+        self._has_inactive, outer = True, self._active
         operands = [self._full(v) for v in op.operands]
 
         def going(state: Sequence[Value], before: Value | None) -> Value:
@@ -381,5 +385,5 @@ def _holds_loops(region: Region) -> bool:
 
 
 def _may_run_on(region: Region) -> bool:
-    """True if a region holds a loop that might not end for lanes that do not need it."""
+    """True if a region holds a loop that might not end for inactive elements."""
     return _any_op(region, lambda op: isinstance(op.kind, While) and op.kind.trip_count is None)

@@ -92,7 +92,7 @@ class NoRuleFor(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class StoreInMapped(Diagnostic):
-    """A mapped function that changes what was there before. Its lanes run all at once: no order is left."""
+    """A mapped function that changes what was there before. The elements of the batch run at once: no order is left."""
 
     code = "PS703"
     ever = False

@@ -25,7 +25,7 @@ class NotDifferentiable(Exception):
 
 
 class NotBatched(Exception):
-    """Raised by a rule for many lanes that does not cover the case: the lanes are computed one after another."""
+    """Raised by a batching rule that does not cover the case: the elements are computed one after another."""
 
 
 @dataclass(frozen=True, slots=True)

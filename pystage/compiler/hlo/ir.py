@@ -117,7 +117,7 @@ class Function:
     """A function: a region that uses no outer values, a name, and where it was defined. Its body is immutable.
 
     `fence`: its calls stay calls down to the machine code, so that XLA fuses nothing across them. `catches`: it goes
-    on after what it or a callee raises, or for lanes that have left, so that what it computes may be meant for nobody.
+    on after what it or a callee raises, or for inactive elements of a batch, so that some of its values may be unused.
     `kernel`: XLA:CPU compiles it into one machine function, instead of one for each operation.
     """
 

@@ -122,12 +122,12 @@ class HloOp:
         raise NotDifferentiable(f"`{self.opcode}`")
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        """The results of as many applications as there are `lanes`, each with a leading axis that counts them.
+        """The batching rule: the results of `batch_size` applications, each with the batch dimension in front.
 
-        `operands` are those of `op`; those that `has_lanes` have that axis too, others are the same in all lanes.
-        At least one has. `NotBatched` where there is no better way than one lane after another.
+        `operands` are those of `op`; the `batched` ones have the batch dimension in front, the others are shared.
+        At least one is batched. `NotBatched` where nothing is better than a loop over the elements.
         """
         raise NotBatched(f"`{self.opcode}`")
 

@@ -1,6 +1,6 @@
-"""What the rules for many lanes at once share: a lane is one of several applications of an operation.
+"""What the batching rules of operations share.
 
-A value of all lanes has a leading axis that counts them; so have all results of a rule.
+A batched value has the batch dimension in front; so have all results of a rule.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ from ..hlo.ir import Op, Value
 from ..hlo.op import HloOp
 
 
-def later(axes: Iterable[int]) -> tuple[int, ...]:
-    """Axes of one lane as axes of all."""
+def shifted(axes: Iterable[int]) -> tuple[int, ...]:
+    """Axes of one element of the batch as axes of the batched value."""
     return tuple([a + 1 for a in axes])
 
 
-def of_all_lanes(c: Calculus, x: Value, has_lanes: bool, lanes: int, shape: Sequence[int]) -> Value:
-    """`x` as `(lanes, *shape)`: what all lanes share is repeated, a scalar of a lane fills its part."""
-    full = (lanes, *shape)
-    if has_lanes:
+def broadcast_to_batch(c: Calculus, x: Value, batched: bool, batch_size: int, shape: Sequence[int]) -> Value:
+    """`x` as `(batch_size, *shape)`: broadcasts a value that is not batched, and a scalar to the shape of its element."""
+    full = (batch_size, *shape)
+    if batched:
         return x if x.type.rank == len(full) else c.broadcast(x, full, (0,))
     return c.broadcast(x, full, range(1, 1 + x.type.rank))
 
 
 def elementwise(
-    kind: HloOp, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+    kind: HloOp, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
 ) -> Sequence[Value]:
     """The rule of operations that work element by element, on operands of the result's shape or scalars."""
     shape = op.results[0].type.static_shape
-    return (c.op(kind, *[of_all_lanes(c, x, f, lanes, shape) for x, f in zip(operands, has_lanes)]),)
+    return (c.op(kind, *[broadcast_to_batch(c, x, f, batch_size, shape) for x, f in zip(operands, batched)]),)
 
 
-def repeated(
-    c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+def all_broadcast_to_batch(
+    c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
 ) -> list[Value]:
-    """All operands with an axis of lanes in front."""
+    """All operands with the batch dimension in front."""
     return [
-        of_all_lanes(c, x, f, lanes, old.type.static_shape)
-        for x, f, old in zip(operands, has_lanes, op.operands, strict=True)
+        broadcast_to_batch(c, x, f, batch_size, old.type.static_shape)
+        for x, f, old in zip(operands, batched, op.operands, strict=True)
     ]

@@ -17,7 +17,7 @@ from ..hlo.calculus import Calculus, Contribution, Cotangents, Tangents
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import ErrorSample, HloOp, ResultTypes, RunRegion, Sample
 from ..hlo.types import BOOL, FLOAT32, FLOAT64, INT32, ArrayType, ShapeError
-from .batching import repeated
+from .batching import all_broadcast_to_batch
 from .elementwise.binary import Add, Multiply, Subtract
 from .elementwise.compare import Compare
 from .elementwise.unary import Negate, Sine
@@ -335,9 +335,9 @@ class OptimizationBarrier(HloOp):
         return operands
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        return c.apply(self, repeated(c, op, operands, has_lanes, lanes)).results
+        return c.apply(self, all_broadcast_to_batch(c, op, operands, batched, batch_size)).results
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -379,7 +379,7 @@ class StopGradient(HloOp):
         return operands[0]
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
         return (c.op(self, *operands),)
 

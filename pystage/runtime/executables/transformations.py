@@ -3,7 +3,7 @@
 `jax.jvp` binds the program and, beside it, `pystage_linear`: the program's tangents, as a function of its inputs and of
 their tangents, in which it is linear. So `jax.linearize` has it to itself, and `jax.grad` transposes it: that is the
 program in reverse mode, a staged program like any other, which can be differentiated again. `jax.vmap` binds the
-program for all lanes at once (`compiler/batch`).
+batched program (`compiler/batch`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ...compiler.pipeline import Staged
 
 Mask = tuple[bool, ...]
 Mapped = tuple[list[Any], list[Any]]
-"""Results, and the axis of lanes of each."""
+"""Results, and the batch dimension of each."""
 
 pystage_p = Primitive("pystage")
 pystage_p.multiple_results = True
@@ -106,23 +106,23 @@ def jvp_rule(bind: Callable[..., list[Any]]) -> Callable[..., tuple[list[Any], l
 
 
 @functools.lru_cache(maxsize=512)
-def lanes_of(staged: Staged, has_lanes: Mask, lanes: int) -> tuple[Staged, Mask] | None:
-    """The program for many lanes at once, and which of its results have lanes; None if there is no such program."""
-    batch = Batch(lanes)
+def batched_program(staged: Staged, batched: Mask, batch_size: int) -> tuple[Staged, Mask] | None:
+    """The batched program, and which of its results are batched; None if it has effects that cannot be batched."""
+    batch = Batch(batch_size)
     try:
-        function = batch.function(staged.function, has_lanes)
+        function = batch.function(staged.function, batched)
     except NotMapped:
         return None
-    kept = tuple(range(len(has_lanes)))
-    return replace(staged, function=function, kept=kept), batch.results(staged.function, has_lanes)
+    kept = tuple(range(len(batched)))
+    return replace(staged, function=function, kept=kept), batch.results(staged.function, batched)
 
 
 def batch_rule(operands: Sequence[Any], axes: Sequence[Any], *, staged: Staged) -> Mapped:
-    """The rule of `jax.vmap` for `pystage`: the program for all lanes; what prints, for one after the other."""
-    moved, has_lanes, lanes = _in_front(operands, axes)
-    found = lanes_of(staged, has_lanes, lanes)
+    """The rule of `jax.vmap` for `pystage`: the batched program; one with effects runs for one element after another."""
+    moved, batched, batch_size = _in_front(operands, axes)
+    found = batched_program(staged, batched, batch_size)
     if found is None:
-        return _one_by_one(functools.partial(pystage_p.bind, staged=staged), moved, has_lanes)
+        return _one_by_one(functools.partial(pystage_p.bind, staged=staged), moved, batched)
     program, results = found
     made = pystage_p.bind(*moved, staged=program)
     return made, [0 if r else None for r in results]
@@ -131,45 +131,43 @@ def batch_rule(operands: Sequence[Any], axes: Sequence[Any], *, staged: Staged) 
 def linear_batch_rule(
     operands: Sequence[Any], axes: Sequence[Any], *, staged: Staged, varied: Mask
 ) -> Mapped:
-    """The rule of `jax.vmap` for `pystage_linear`: what is linear in the tangents of the program for all lanes."""
-    moved, has_lanes, lanes = _in_front(operands, axes)
+    """The rule of `jax.vmap` for `pystage_linear`: the tangents of the batched program."""
+    moved, batched, batch_size = _in_front(operands, axes)
     count = len(varied)
     places = [i for i, v in enumerate(varied) if v]
     pairs = list(zip(places, range(count, len(operands)), strict=True))
-    whole = [i in places and (has_lanes[i] or has_lanes[j]) for i, j in pairs]
-    flags = list(has_lanes[:count])
+    whole = [i in places and (batched[i] or batched[j]) for i, j in pairs]
+    flags = list(batched[:count])
     for (i, _), flag in zip(pairs, whole):
         flags[i] = flag
     one = functools.partial(linear_p.bind, staged=staged, varied=varied)
-    found = lanes_of(staged, tuple(flags), lanes)
+    found = batched_program(staged, tuple(flags), batch_size)
     if found is None or moving(found[0], varied) != moving(staged, varied):
-        return _one_by_one(one, moved, has_lanes)
+        return _one_by_one(one, moved, batched)
     program, results = found
     for (i, j), flag in zip(pairs, whole):
         for k in (i, j):
-            if flag and not has_lanes[k]:
-                moved[k] = jnp.broadcast_to(moved[k], (lanes, *jnp.shape(moved[k])))
+            if flag and not batched[k]:
+                moved[k] = jnp.broadcast_to(moved[k], (batch_size, *jnp.shape(moved[k])))
     made = linear_p.bind(*moved, staged=program, varied=varied)
     tangents = [r for r, t in zip(results, moving(program, varied), strict=True) if t]
     return made, [0 if r else None for r in tangents]
 
 
 def _in_front(operands: Sequence[Any], axes: Sequence[Any]) -> tuple[list[Any], Mask, int]:
-    """The operands with their lanes in front, which of them have any, and how many."""
-    has_lanes = tuple([axis is not None for axis in axes])
-    moved = [
-        jnp.moveaxis(x, axis, 0) if f else x for x, axis, f in zip(operands, axes, has_lanes, strict=True)
-    ]
-    (lanes,) = {x.shape[0] for x, f in zip(moved, has_lanes) if f}
-    return moved, has_lanes, lanes
+    """The operands with the batch dimension in front, which of them are batched, and the batch size."""
+    batched = tuple([axis is not None for axis in axes])
+    moved = [jnp.moveaxis(x, axis, 0) if f else x for x, axis, f in zip(operands, axes, batched, strict=True)]
+    (batch_size,) = {x.shape[0] for x, f in zip(moved, batched) if f}
+    return moved, batched, batch_size
 
 
-def _one_by_one(bind: Callable[..., list[Any]], operands: Sequence[Any], has_lanes: Mask) -> Mapped:
+def _one_by_one(bind: Callable[..., list[Any]], operands: Sequence[Any], batched: Mask) -> Mapped:
     def one(parts: Sequence[Any]) -> list[Any]:
         following = iter(parts)
-        return bind(*[next(following) if f else x for x, f in zip(operands, has_lanes)])
+        return bind(*[next(following) if f else x for x, f in zip(operands, batched)])
 
-    results = jax.lax.map(one, [x for x, f in zip(operands, has_lanes) if f])
+    results = jax.lax.map(one, [x for x, f in zip(operands, batched) if f])
     return results, [0] * len(results)
 
 

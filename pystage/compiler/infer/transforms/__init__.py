@@ -1,1 +1,1 @@
-"""Derivatives, lanes and custom rules of functions inside staged source."""
+"""Derivatives, `vmap` and custom rules of functions inside staged source."""

@@ -24,7 +24,7 @@ from ...hlo.types import INT64, ArrayType
 from ...hlo.walk import functions
 from ...library.context import Context
 from ...ops import Call
-from ...ops.batching import of_all_lanes
+from ...ops.batching import broadcast_to_batch
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Ref, Tuple
 from ..calls.calls import put_transformed, require_drawn_once
@@ -44,7 +44,7 @@ def jacobians(
     """The callee's result, and the derivative of it (of its first part with `has_aux`) by each of the arguments."""
     call = lifted(engine, args, positions)
     wanted = [_leaf_of(engine, call, chosen) for chosen in call.chosen]
-    lanes = sum(leaf.type.size for leaf in wanted)
+    batch_size = sum(leaf.type.size for leaf in wanted)
     columns: list[Value] = []
     cells = call.leaves.before.items()
     arrays = {cell: content.value for cell, content in cells if isinstance(content, ArrayCell)}
@@ -58,28 +58,28 @@ def jacobians(
         leaf_of = {param: leaf for leaf, param in by_leaf.items()}
         if output not in body.results:  # it is a parameter
             if output in leaf_of:
-                columns.append(_directions(c, wanted, leaf_of[output], lanes))
+                columns.append(_directions(c, wanted, leaf_of[output], batch_size))
             return put_transformed(engine, summary, summary.function, actual)
         forward, mask = ForwardMode(), tuple([p in leaf_of for p in body.params])
         moved = forward.function(summary.function, mask)
-        directions = [_directions(c, wanted, leaf_of[p], lanes) for p in body.params if p in leaf_of]
+        directions = [_directions(c, wanted, leaf_of[p], batch_size) for p in body.params if p in leaf_of]
         count = len(body.results)
         varied = [r for r, v in zip(body.results, forward.results(summary.function, mask), strict=True) if v]
         place = count + varied.index(output) if output in varied else None
-        block = _at_once(moved, lanes)
-        if block < lanes:
+        block = _at_once(moved, batch_size)
+        if block < batch_size:
             require_drawn_once(summary.function, (summary.function, moved))
             if place is not None:
                 found = _Blocks(engine, strip_io(moved), [p in leaf_of for p in body.params], block, place)
                 chosen = [leaf_of[p] for p in body.params if p in leaf_of]
                 columns.append(found.all(actual, wanted, chosen, output.type))
             return put_transformed(engine, summary, summary.function, actual)
-        directions = [_directions(c, wanted, leaf_of[p], lanes) for p in body.params if p in leaf_of]
-        made, has_lanes = _mapped(engine, moved, len(actual), len(directions), lanes)
+        directions = [_directions(c, wanted, leaf_of[p], batch_size) for p in body.params if p in leaf_of]
+        made, batched = _mapped(engine, moved, len(actual), len(directions), batch_size)
         results = put_transformed(engine, summary, made, [*actual, *directions])
         if place is not None:
             shape = output.type.static_shape
-            columns.append(of_all_lanes(c, results[place], has_lanes[place], lanes, shape))
+            columns.append(broadcast_to_batch(c, results[place], batched[place], batch_size, shape))
         return results[:count]
 
     result = call_lifted(engine, _with_own_result(function, has_aux), call, kwargs, put)
@@ -106,11 +106,11 @@ def _with_own_result(function: Abstract, has_aux: bool) -> Meaning:
 
 
 def _mapped(
-    engine: Engine, moved: Function, given: int, directions: int, lanes: int
+    engine: Engine, moved: Function, given: int, directions: int, batch_size: int
 ) -> tuple[Function, Sequence[bool]]:
     """The function of many directions, and which of its results are one for each."""
     flags = (*[False] * given, *[True] * directions)
-    batch = Batch(lanes, once=True)
+    batch = Batch(batch_size, once=True)
     try:
         return batch.function(moved, flags), batch.results(moved, flags)
     except NotMapped as problem:
@@ -119,11 +119,15 @@ def _mapped(
         raise DiagnosticError(NotServed(span=span, name="the Jacobian", why=why, instead=instead)) from None
 
 
-def _at_once(moved: Function, lanes: int) -> int:
+def _at_once(moved: Function, batch_size: int) -> int:
     """Along how many directions a function is pushed at once: as many of its largest value as the budget holds."""
     values = [v for f in functions(moved) for op in f.body.walk() for v in op.results]
     largest = max([v.type.size * v.type.dtype.itemsize for v in values], default=0)
-    return lanes if largest * lanes <= config.residual_bytes else max(1, config.residual_bytes // largest)
+    return (
+        batch_size
+        if largest * batch_size <= config.residual_bytes
+        else max(1, config.residual_bytes // largest)
+    )
 
 
 class _Blocks:
@@ -135,15 +139,15 @@ class _Blocks:
         self._engine = engine
         self._block = block
         self._place = place
-        self._made, self._has_lanes = _mapped(engine, moved, len(is_moved), sum(is_moved), block)
+        self._made, self._batched = _mapped(engine, moved, len(is_moved), sum(is_moved), block)
 
     def all(
         self, actual: Sequence[Value], wanted: Sequence[Value], chosen: Sequence[Value], out: ArrayType
     ) -> Value:
         """The derivatives along the directions of all of `wanted`, one after another in the first axis."""
         b, c, block, shape = self._engine.b, Calculus(self._engine.b), self._block, out.static_shape
-        lanes = sum(leaf.type.size for leaf in wanted)
-        count = -(-lanes // block)
+        batch_size = sum(leaf.type.size for leaf in wanted)
+        count = -(-batch_size // block)
         zeros = [integer(b, 0)] * len(shape)
 
         def step(carried: Sequence[Value]) -> Sequence[Value]:
@@ -151,15 +155,15 @@ class _Blocks:
             start = c.mul(i, integer(b, block))
             directions = [_directions(c, wanted, leaf, block, start) for leaf in chosen]
             results = b.apply(Call(self._made), [*actual, *directions]).results
-            has_lanes = self._has_lanes[self._place]
-            part = of_all_lanes(c, results[self._place], has_lanes, block, shape)
+            batched = self._batched[self._place]
+            part = broadcast_to_batch(c, results[self._place], batched, block, shape)
             return c.add(i, integer(b, 1)), c.update(found, part, [start, *zeros])
 
         empty = c.zeros(ArrayType(out.dtype, (count * block, *shape)))
         found = while_loop(
             b, [integer(b, 0), empty], lambda carried: c.compare("LT", carried[0], integer(b, count)), step
         )[1]
-        return c.slice(found, [0] * (1 + len(shape)), [lanes, *shape])
+        return c.slice(found, [0] * (1 + len(shape)), [batch_size, *shape])
 
 
 def _leaf_of(engine: Engine, call: Lifted, chosen: Abstract) -> Value:
@@ -206,17 +210,17 @@ def _output(engine: Engine, summary: Summary, has_aux: bool, entry: Mapping[int,
 
 
 def _directions(
-    c: Calculus, wanted: Sequence[Value], leaf: Value, lanes: int, start: Value | None = None
+    c: Calculus, wanted: Sequence[Value], leaf: Value, batch_size: int, start: Value | None = None
 ) -> Value:
     """Along all elements of all arguments, one after another, from the one at `start`: how this one moves."""
     before = sum(other.type.size for other in wanted[: wanted.index(leaf)])
     type, size = leaf.type, leaf.type.size
-    whole = ArrayType(INT64, (lanes, size))
-    lane, column = c.iota(INT64, (lanes, size), 0), c.iota(INT64, (lanes, size), 1)
+    whole = ArrayType(INT64, (batch_size, size))
+    row, column = c.iota(INT64, (batch_size, size), 0), c.iota(INT64, (batch_size, size), 1)
     if start is not None:
-        lane = c.add(lane, c.broadcast(start, (lanes, size), ()))
-    equal = c.compare("EQ", lane, c.add(column, c.filled(whole, before)))
-    return c.reshape(c.convert(equal, type.dtype), (lanes, *type.static_shape))
+        row = c.add(row, c.broadcast(start, (batch_size, size), ()))
+    equal = c.compare("EQ", row, c.add(column, c.filled(whole, before)))
+    return c.reshape(c.convert(equal, type.dtype), (batch_size, *type.static_shape))
 
 
 def _split(

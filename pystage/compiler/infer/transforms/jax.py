@@ -373,7 +373,7 @@ def hessian(
 
 
 def _axes_of(engine: Engine, axes: Axes, tree: PyTreeDef) -> list[Axes]:
-    """Where the lanes of each leaf of a result are put, by a structure of axes that begins like the result's."""
+    """The batch dimension of each leaf of a result, from `out_axes`, a tree prefix of the result."""
 
     def no_axis(part: object) -> bool:
         return part is None
@@ -391,7 +391,10 @@ def _axes_of(engine: Engine, axes: Axes, tree: PyTreeDef) -> list[Axes]:
 def _moved(engine: Engine, leaf: Abstract, axis: Axes) -> Abstract:
     if axis is None:
         _refuse(
-            engine, "None in out_axes of jax.vmap", "pystage maps every result", "take lane 0 after the call"
+            engine,
+            "None in out_axes of jax.vmap",
+            "pystage maps every result",
+            "take element 0 after the call",
         )
     return leaf if axis == 0 else engine.call(Const(jnp.moveaxis), [leaf, Const(0), Const(axis)])
 
@@ -407,7 +410,7 @@ def vmap(
     spmd_axis_name: Raw = NONE,
     sum_match: Raw = FALSE,
 ) -> Abstract:
-    """The function of many lanes, of arrays."""
+    """The batched function, of JAX arrays."""
     engine = cast(Engine, ctx)
     options = {"axis_name": axis_name, "axis_size": axis_size, "spmd_axis_name": spmd_axis_name}
     _only(engine, "jax.vmap", **options, sum_match=sum_match)

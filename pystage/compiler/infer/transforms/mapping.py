@@ -1,9 +1,8 @@
-"""What `pystage.vmap` means: the callee's HLO function for all lanes at once, put into the program.
+"""`pystage.vmap`: stages a call of the callee's batched HLO function.
 
-In: any callable value, abstract arguments, and the axis of each that counts the lanes. In the callee every such
-array is a placeholder without that axis, so that its HLO function is that of one lane; `batch.Batch` makes that of
-all lanes from it. Out: the callee's result, in which every number has an axis of lanes. If lanes raise, the first
-of them does.
+In: any callable value, abstract arguments, and the batch dimension of each. The callee is inferred for one element of the
+batch, with placeholders without the batch dimension, and `batch.Batch` makes the batched function of it. Out: the
+callee's result, in which every number is batched. If elements raise, the exception is that of the first.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from ...hlo.types import INT64
 from ...library.context import Context
 from ...library.rules.jax import canonical
 from ...ops import Call, Compare, Constant, Convert, Minimum, Reduce, Reshape, Select
-from ...ops.batching import of_all_lanes
+from ...ops.batching import broadcast_to_batch
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Meaning, Ref, Tuple, is_number
 from ...values.walk import N, children, keys, rebuild, values_of, with_children
@@ -37,21 +36,21 @@ from ..objects.copies import Copies, opened
 from ..objects.objects import completed
 
 Axes = Any
-"""The axis of lanes of a number, None if it has none, or a structure of such like that of the value."""
+"""The batch dimension of a number, None if it is not batched, or a structure of these like that of the value."""
 
 
 @dataclass(slots=True)
 class _Arguments:
-    """Arguments of one lane: placeholders, and the arrays with lanes in front that they stand for."""
+    """Arguments of one element: placeholders, and the arrays with the batch dimension in front that they stand for."""
 
     engine: Engine
     actual: dict[Value, Value] = field(default_factory=dict)
-    lanes: int | None = None
+    batch_size: int | None = None
     is_jax: bool = False
     _made: dict[tuple[int, str], Ref] = field(default_factory=dict)  # by the caller's cell, and its axes
 
-    def lane(self, value: Abstract, axes: Axes) -> Abstract:
-        """The argument as one lane gets it."""
+    def element(self, value: Abstract, axes: Axes) -> Abstract:
+        """The argument as the function gets it for one element."""
         if axes is None:
             return value
         match value:
@@ -82,13 +81,13 @@ class _Arguments:
                 )
             )
         axis %= rank
-        if self.lanes is None:
-            self.lanes = shape[axis]
-        elif self.lanes != shape[axis]:
+        if self.batch_size is None:
+            self.batch_size = shape[axis]
+        elif self.batch_size != shape[axis]:
             self.engine.raise_(
                 ValueError(
                     "vmap got inconsistent sizes for array axes to be mapped: "
-                    f"{self.lanes} and {shape[axis]} elements"
+                    f"{self.batch_size} and {shape[axis]} elements"
                 )
             )
         others = [a for a in range(len(shape)) if a != axis]
@@ -117,7 +116,7 @@ class _Arguments:
         parts = _axes_of_parts(axes, keys(container))
         if parts is None:
             self._refuse_structure()
-        return with_children(container, map(self.lane, children(container), parts))
+        return with_children(container, map(self.element, children(container), parts))
 
     def _refuse_structure(self) -> NoReturn:
         self.engine.raise_(
@@ -137,7 +136,7 @@ def _axes_of_parts(axes: Axes, keys: Sequence[Any]) -> list[Axes] | None:
 
 
 class _Result(Copies):
-    """Brings a lane's result into a form in which numbers can have lanes: every one is an array of its own."""
+    """Makes every number of one element's result an array of its own, so that it can be batched."""
 
     def __init__(self, engine: Engine, is_jax: bool) -> None:
         super().__init__(engine.state)
@@ -180,7 +179,7 @@ def mapped(
     in_axes: Axes,
     out_axes: Axes,
 ) -> Abstract:
-    """The callee's results for all lanes. ValueError for axes that do not fit, as JAX raises it."""
+    """The callee's batched results. ValueError for axes that do not fit, as JAX raises it."""
     if isinstance(in_axes, tuple | list):
         if len(in_axes) != len(args):
             engine.raise_(
@@ -193,12 +192,12 @@ def mapped(
     else:
         axes = [in_axes] * len(args)
     given = _Arguments(engine)
-    own = [given.lane(a, axis) for a, axis in zip(args, axes)]
-    named = {name: given.lane(a, 0) for name, a in kwargs.items()}
-    lanes = given.lanes
-    if lanes is None:
+    own = [given.element(a, axis) for a, axis in zip(args, axes)]
+    named = {name: given.element(a, 0) for name, a in kwargs.items()}
+    batch_size = given.batch_size
+    if batch_size is None:
         engine.raise_(ValueError("vmap must have at least one non-None value in in_axes"))
-    batch = Batch(lanes)
+    batch = Batch(batch_size)
 
     def one(ctx: Context, *inner: Abstract, **rest: Abstract) -> Abstract:
         return _Result(cast(Engine, ctx), given.is_jax).of(engine.call(function, inner, rest))
@@ -211,7 +210,7 @@ def mapped(
         flags = tuple([v in given.actual for v in actual])
         return _apply_to_all(engine, batch, summary, [given.actual.get(v, v) for v in actual], flags)
 
-    result = call_transformed(engine, Meaning("one lane", one), own, named, put)
+    result = call_transformed(engine, Meaning("one element", one), own, named, put)
     return _Axes(engine).moved(result, out_axes)
 
 
@@ -233,11 +232,11 @@ def _not_mapped(name: str, span: Span | None) -> NotServed:
 def _apply_to_all(
     engine: Engine, batch: Batch, summary: Summary, actual: Sequence[Value], flags: tuple[bool, ...]
 ) -> Mapping[Value, Value]:
-    """Puts the function of all lanes into the program; of what it raises, what the first lane raises."""
+    """Stages a call of the batched function; it raises what the first element that raises does."""
     function, body = summary.function, summary.function.body
     stand_in: dict[Value, Value] = {}
     given = dict(zip(body.params, zip(actual, flags, strict=True), strict=True))
-    if not batch.lanes:
+    if not batch.batch_size:
         _forget_error(engine, summary)
     if summary.error is not None:
         raised = dict.fromkeys(v for v in values_of(summary.error) if v in body.results or v in given)
@@ -249,16 +248,16 @@ def _apply_to_all(
     except NotMapped as problem:
         raise DiagnosticError(_not_mapped(str(problem), problem.span)) from None
     results = engine.b.apply(Call(made), actual, pure=summary.pure).results
-    has_lanes = batch.results(function, flags)
+    batched = batch.results(function, flags)
     c = Calculus(engine.b)
-    by = dict(zip(body.results, zip(results, has_lanes), strict=True))
+    by = dict(zip(body.results, zip(results, batched), strict=True))
     first = engine.b.op(Constant(np.asarray(0, INT64)))  # where all raise alike
     known = {**given, **by}
     if stand_in and isinstance(code, Value) and known[code][1]:
-        first = _first_raised(engine, known[code][0], batch.lanes)
+        first = _first_raised(engine, known[code][0], batch.batch_size)
     found = dict(zip(body.params, actual, strict=True))
     for old, (value, flag) in by.items():
-        found[old] = of_all_lanes(c, value, flag, batch.lanes, old.type.static_shape)
+        found[old] = broadcast_to_batch(c, value, flag, batch.batch_size, old.type.static_shape)
     for old, placeholder in stand_in.items():
         value, flag = known[old]
         if flag:
@@ -270,34 +269,34 @@ def _apply_to_all(
 
 
 def _forget_error(engine: Engine, summary: Summary) -> None:
-    """Without lanes nothing runs, so nothing raises; what raises in every lane has no result to map."""
+    """An empty batch raises nothing; a function that always raises has no result to batch."""
     if summary.raises is not None:
-        why, instead = "the function always raises and there are no lanes", "map over at least one lane"
+        why, instead = "the function always raises and the batch is empty", "map over at least one element"
         raise DiagnosticError(NotServed(span=engine.b.span, name="vmap", why=why, instead=instead))
     summary.error = None
 
 
-def _first_raised(engine: Engine, codes: Value, lanes: int) -> Value:
-    """The first lane whose code is not 0; the first of all if there is none."""
+def _first_raised(engine: Engine, codes: Value, batch_size: int) -> Value:
+    """The first element whose error code is not 0; the first of all if there is none."""
     b, c = engine.b, Calculus(engine.b)
     raised = b.op(Compare("NE"), codes, c.zeros(codes.type))
-    places = c.iota(INT64, (lanes,), 0)
-    found = c.filled(places.type, lanes)
-    end = b.op(Constant(np.asarray(lanes, INT64)))
+    places = c.iota(INT64, (batch_size,), 0)
+    found = c.filled(places.type, batch_size)
+    end = b.op(Constant(np.asarray(batch_size, INT64)))
     least = b.op(Reduce(Minimum(), (0,)), b.op(Select(), raised, places, found), end)
     none = b.op(Compare("GE"), least, end)
     return b.op(Select(), none, b.op(Constant(np.asarray(0, INT64))), least)
 
 
 class _Axes:
-    """Moves the axis of lanes of a result to where it is wanted."""
+    """Moves the batch dimension of a result to `out_axes`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._done: set[int] = set()
 
     def moved(self, value: Abstract, axes: Axes) -> Abstract:
-        """The result with its axis of lanes at `axes`."""
+        """The result with its batch dimension at `axes`."""
         engine = self._engine
         match value:
             case Tuple():

@@ -102,7 +102,10 @@ def _hessian(ctx: Context, fun: Abstract, argnums: Raw = 0) -> Abstract:
 
 def _vmap(ctx: Context, fun: Abstract, in_axes: Raw = ZERO, out_axes: Raw = ZERO) -> Abstract:
     engine = cast(Engine, ctx)
-    where = engine.known(in_axes, "which axes are mapped"), engine.known(out_axes, "where lanes are put")
+    where = (
+        engine.known(in_axes, "which axes are mapped"),
+        engine.known(out_axes, "where the batch dimension is put"),
+    )
 
     def call(inner: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
         return mapped(cast(Engine, inner), fun, args, kwargs, *where)

@@ -61,9 +61,9 @@ class Elementwise(HloOp):
         return (found,)
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        return elementwise(self, c, op, operands, has_lanes, lanes)
+        return elementwise(self, c, op, operands, batched, batch_size)
 
     @classmethod
     def name(cls) -> str:

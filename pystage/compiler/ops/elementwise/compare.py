@@ -81,9 +81,9 @@ class Compare(HloOp):
         return np.asarray(_COMPARISONS[self.direction](*operands))
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        return elementwise(self, c, op, operands, has_lanes, lanes)
+        return elementwise(self, c, op, operands, batched, batch_size)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -142,9 +142,9 @@ class Select(HloOp):
         return np.where(condition, on_true, on_false).astype(on_true.dtype, copy=False)
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        return elementwise(self, c, op, operands, has_lanes, lanes)
+        return elementwise(self, c, op, operands, batched, batch_size)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -200,9 +200,9 @@ class Clamp(HloOp):
         return np.minimum(np.maximum(x, low), high).astype(x.dtype, copy=False)
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        return elementwise(self, c, op, operands, has_lanes, lanes)
+        return elementwise(self, c, op, operands, batched, batch_size)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

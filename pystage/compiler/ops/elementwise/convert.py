@@ -84,7 +84,7 @@ class Convert(HloOp):
         return x.astype(self.dtype)
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
         return (c.op(self, *operands),)
 
@@ -151,7 +151,7 @@ class BitcastConvert(HloOp):
         return np.ndarray(shape, self.dtype, raw.tobytes())
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
         return (c.op(self, *operands),)
 

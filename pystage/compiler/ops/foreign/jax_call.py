@@ -246,14 +246,14 @@ class JaxCall(HloOp):
             raise NotDifferentiable(f"`{self.name}` ({error})") from None
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
         """What `jax.vmap` makes of the call: one more call of JAX's."""
         own = [leaf for leaf in self.leaves if isinstance(leaf, ArrayLeaf)]
         leaves = [ArrayLeaf(x.type, leaf.weak) for leaf, x in zip(own, operands, strict=True)]
         try:
             made, _ = JaxCall.bind(
-                _Lanes(self, tuple(has_lanes), lanes), leaves, {}, _described, self.settings
+                _BatchedCall(self, tuple(batched), batch_size), leaves, {}, _described, self.settings
             )
             results = c.apply(made, operands).results
         except JaxCallError as error:
@@ -419,21 +419,21 @@ class _Derivative:
 
 
 @dataclass(frozen=True)
-class _Lanes:
-    """A call for many lanes by JAX: operands that have lanes are counted by their first axis."""
+class _BatchedCall:
+    """A call under `jax.vmap`: batched operands have the batch dimension in front."""
 
     call: JaxCall
-    has_lanes: tuple[bool, ...]
-    lanes: int
+    batched: tuple[bool, ...]
+    batch_size: int
 
     def __call__(self, *arrays: Any) -> list[Any]:
-        """The call's array results, each with an axis of lanes in front."""
+        """The call's array results, each with the batch dimension in front."""
 
-        def lane(*operands: Any) -> list[Any]:
+        def element(*operands: Any) -> list[Any]:
             return [x for x in jax.tree.leaves(self.call.rebuilt(operands)) if isinstance(x, jax.Array)]
 
-        axes = [0 if has_lanes else None for has_lanes in self.has_lanes]
-        found: list[Any] = jax.vmap(lane, axes, axis_size=self.lanes)(*arrays)
+        axes = [0 if batched else None for batched in self.batched]
+        found: list[Any] = jax.vmap(element, axes, axis_size=self.batch_size)(*arrays)
         return found
 
 

@@ -15,7 +15,7 @@ from ...hlo.ir import Op, Value
 from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import FLOAT32, INT32, ArrayType, DType, Extent, ShapeError, Symbol, known_equal
-from ..batching import of_all_lanes
+from ..batching import broadcast_to_batch
 from ..operands import require, require_axes, require_per_axis, require_same_dtype
 from ..reductions.window import WindowAxis, window_sources
 from ..structure.shapes import Reverse
@@ -170,19 +170,19 @@ class Convolution(HloOp):
         return result.transpose(np.argsort(order)).astype(type.dtype)
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        """Lanes of the arrays are more of the batch, lanes of the kernels more groups of features."""
+        """Merges the batch of the images into their batch dimension, that of the kernels into the feature groups."""
         lhs, rhs = operands
         if self.batch_group_count != 1:
             raise NotBatched("a convolution by groups of the batch")
-        if not has_lanes[1]:
-            array = _lanes_within(c, lhs, self.lhs_spec[0])
-            return (_lanes_apart(c, c.op(self, array, rhs), self.out_spec[0], lanes),)
-        lhs = of_all_lanes(c, lhs, has_lanes[0], lanes, op.operands[0].type.static_shape)
-        array, kernel = _lanes_within(c, lhs, self.lhs_spec[1]), _lanes_within(c, rhs, self.rhs_spec[0])
-        kind = replace(self, feature_group_count=self.feature_group_count * lanes)
-        return (_lanes_apart(c, c.op(kind, array, kernel), self.out_spec[1], lanes),)
+        if not batched[1]:
+            array = _merge_batch(c, lhs, self.lhs_spec[0])
+            return (_split_batch(c, c.op(self, array, rhs), self.out_spec[0], batch_size),)
+        lhs = broadcast_to_batch(c, lhs, batched[0], batch_size, op.operands[0].type.static_shape)
+        array, kernel = _merge_batch(c, lhs, self.lhs_spec[1]), _merge_batch(c, rhs, self.rhs_spec[0])
+        kind = replace(self, feature_group_count=self.feature_group_count * batch_size)
+        return (_split_batch(c, c.op(kind, array, kernel), self.out_spec[1], batch_size),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -356,17 +356,17 @@ def _moved_into(c: Calculus, x: Value, source: int, target: int) -> Value:
     return c.reshape(c.transpose(x, order), merged)
 
 
-def _lanes_within(c: Calculus, x: Value, axis: int) -> Value:
-    """Lanes, which are axis 0, and the lane's axis `axis` as one axis, the lanes slower."""
-    lanes, *shape = x.type.static_shape
+def _merge_batch(c: Calculus, x: Value, axis: int) -> Value:
+    """Merges the batch dimension, axis 0, into the element's axis `axis`, with the batch as its major part."""
+    batch_size, *shape = x.type.static_shape
     moved = c.transpose(x, [*range(1, axis + 1), 0, *range(axis + 1, len(shape) + 1)])
-    shape[axis] *= lanes
+    shape[axis] *= batch_size
     return c.reshape(moved, shape)
 
 
-def _lanes_apart(c: Calculus, x: Value, axis: int, lanes: int) -> Value:
-    """The lanes of such an axis in front again."""
+def _split_batch(c: Calculus, x: Value, axis: int, batch_size: int) -> Value:
+    """Splits the batch dimension off such an axis and moves it to the front."""
     shape = list(x.type.static_shape)
-    shape[axis : axis + 1] = [lanes, shape[axis] // lanes]
+    shape[axis : axis + 1] = [batch_size, shape[axis] // batch_size]
     apart = c.reshape(x, shape)
     return c.transpose(apart, [axis, *[a for a in range(len(shape)) if a != axis]])

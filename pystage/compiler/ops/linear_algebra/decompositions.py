@@ -19,7 +19,7 @@ from ...hlo.ir import Op, Value
 from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import FLOAT32, FLOAT64, INT32, ArrayType, ShapeError, known_equal
-from ..batching import repeated
+from ..batching import all_broadcast_to_batch
 from ..foreign.jax_call import emit_by_jax
 from ..operands import COMPLEXES, require_dtype, require_same_dtype, same_shape
 from .dot import DotGeneral
@@ -72,7 +72,7 @@ class Cholesky(HloOp):
         return out
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
         return (c.op(self, *operands),)
 
@@ -197,9 +197,9 @@ class TriangularSolve(HloOp):
         return np.linalg.solve(triangle.swapaxes(-1, -2), b.swapaxes(-1, -2)).swapaxes(-1, -2).astype(b.dtype)
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        return (c.op(self, *repeated(c, op, operands, has_lanes, lanes)),)
+        return (c.op(self, *all_broadcast_to_batch(c, op, operands, batched, batch_size)),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

@@ -132,11 +132,11 @@ class DotGeneral(HloOp):
         return product.reshape(result.static_shape).astype(result.dtype)
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        """Lanes of both are one more batch axis; lanes of one are a free axis, which is moved to the front."""
+        """The batch of both operands is one more batching dimension; that of one is a free dimension, moved to the front."""
         lhs, rhs = operands
-        left, right = has_lanes
+        left, right = batched
         both = left and right
         kind = replace(
             self,

@@ -81,7 +81,7 @@ class Fft(HloOp):
         return result.astype(_REAL[x.dtype] if self.kind == "IRFFT" else x.dtype)
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
         return (c.op(self, *operands),)
 

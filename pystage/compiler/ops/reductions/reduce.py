@@ -14,7 +14,7 @@ from ...hlo.calculus import Calculus, Contribution, Cotangents, NotBatched, NotD
 from ...hlo.ir import Op, Region, Value
 from ...hlo.op import ErrorSample, HloOp, ResultTypes, RunRegion, Sample
 from ...hlo.types import BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT32, ArrayType, is_floating
-from ..batching import later
+from ..batching import shifted
 from ..elementwise.base import Binary, combining
 from ..elementwise.binary import Add, And, Maximum, Minimum, Multiply, Or, Xor
 from ..elementwise.compare import Compare, Select
@@ -69,12 +69,12 @@ class Reduce(HloOp):
         return np.asarray(result).astype(x.dtype)
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
         array, start = operands
-        if has_lanes[1]:
-            raise NotBatched("a value of its own in each lane to begin with")
-        return (c.op(Reduce(self.combine, later(self.axes)), array, start),)
+        if batched[1]:
+            raise NotBatched("a batched initial value")
+        return (c.op(Reduce(self.combine, shifted(self.axes)), array, start),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

@@ -17,7 +17,7 @@ from ...hlo.ir import Op, Region, Value
 from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import FLOAT32, INT32, ArrayType, Extent, ShapeError, Symbol, is_complex
-from ..batching import of_all_lanes
+from ..batching import broadcast_to_batch
 from ..elementwise.base import combining
 from ..elementwise.binary import Add, Maximum, Minimum, Multiply, Power
 from ..elementwise.compare import Compare
@@ -146,11 +146,11 @@ class ReduceWindow(HloOp):
         return result
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
         array, start = operands
-        if has_lanes[1]:
-            raise NotBatched("a value of its own in each lane to begin with")
+        if batched[1]:
+            raise NotBatched("a batched initial value")
         kind = ReduceWindow(
             self.combine,
             (1, *self.window),
@@ -347,14 +347,14 @@ class SelectAndScatter(HloOp):
         return result
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
         *parts, start = operands
-        if has_lanes[2]:
-            raise NotBatched("a value of its own in each lane to begin with")
+        if batched[2]:
+            raise NotBatched("a batched initial value")
         arrays = [
-            of_all_lanes(c, x, f, lanes, old.type.static_shape)
-            for x, f, old in zip(parts, has_lanes, op.operands)
+            broadcast_to_batch(c, x, f, batch_size, old.type.static_shape)
+            for x, f, old in zip(parts, batched, op.operands)
         ]
         kind = SelectAndScatter(
             self.select, self.combine, (1, *self.window), (1, *self.strides), ((0, 0), *self.padding)

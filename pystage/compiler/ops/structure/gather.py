@@ -15,7 +15,7 @@ from ...hlo.ir import Op, Value
 from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import FLOAT32, INT32, ArrayType, Extent, ShapeError, Symbol, is_integer, known_equal
-from ..batching import later
+from ..batching import shifted
 from ..elementwise.compare import Clamp
 from ..operands import require, require_axes, require_per_axis
 from .shapes import Constant
@@ -181,19 +181,19 @@ class Gather(HloOp):
         return np.moveaxis(out, range(rank - len(kept), rank), self.offset_dims)
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        """Lanes of the array are one more slice axis, lanes of the indices one more batch axis, or both go along."""
+        """The batch is a slice dimension of the array, a batch dimension of the indices, or a batching dimension of both."""
         array, indices = operands
-        of_array, of_indices = has_lanes
+        of_array, of_indices = batched
         by = 1 if of_array else 0
         together = of_array and of_indices
         kind = Gather(
-            offset_dims=later(self.offset_dims) if of_indices else (0, *later(self.offset_dims)),
+            offset_dims=shifted(self.offset_dims) if of_indices else (0, *shifted(self.offset_dims)),
             collapsed_slice_dims=tuple([a + by for a in self.collapsed_slice_dims]),
             start_index_map=tuple([a + by for a in self.start_index_map]),
             index_vector_dim=self.index_vector_dim + of_indices,
-            slice_sizes=(1 if together else lanes, *self.slice_sizes) if of_array else self.slice_sizes,
+            slice_sizes=(1 if together else batch_size, *self.slice_sizes) if of_array else self.slice_sizes,
             operand_batching_dims=(
                 *((0,) if together else ()),
                 *[a + by for a in self.operand_batching_dims],

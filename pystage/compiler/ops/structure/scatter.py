@@ -15,7 +15,7 @@ from ...hlo.ir import Op, Value
 from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import FLOAT32, INT32, ArrayType, ShapeError, Symbol, known_equal
-from ..batching import later, of_all_lanes
+from ..batching import broadcast_to_batch, shifted
 from ..elementwise.base import combining
 from ..elementwise.binary import Add, Maximum, Multiply
 from ..operands import require, require_axes, require_same_dtype, same_shape
@@ -132,25 +132,25 @@ class Scatter(HloOp):
         return out
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        """Lanes of the indices go along with those of the array; without them, they are one more window axis."""
+        """With batched indices the batch is a batching dimension of both, else one more window dimension."""
         array, indices, updates = operands
-        of_indices = has_lanes[1]
+        of_indices = batched[1]
         array, updates = [
-            of_all_lanes(c, x, f, lanes, old.type.static_shape)
+            broadcast_to_batch(c, x, f, batch_size, old.type.static_shape)
             for x, f, old in (
-                (array, has_lanes[0], op.operands[0]),
-                (updates, has_lanes[2], op.operands[2]),
+                (array, batched[0], op.operands[0]),
+                (updates, batched[2], op.operands[2]),
             )
         ]
         kind = Scatter(
             self.combine,
-            later(self.update_window_dims) if of_indices else (0, *later(self.update_window_dims)),
-            later(self.inserted_window_dims),
-            later(self.scatter_dims_to_operand_dims),
+            shifted(self.update_window_dims) if of_indices else (0, *shifted(self.update_window_dims)),
+            shifted(self.inserted_window_dims),
+            shifted(self.scatter_dims_to_operand_dims),
             self.index_vector_dim + of_indices,
-            (*((0,) if of_indices else ()), *later(self.input_batching_dims)),
+            (*((0,) if of_indices else ()), *shifted(self.input_batching_dims)),
             (
                 *((0,) if of_indices else ()),
                 *[a + of_indices for a in self.scatter_indices_batching_dims],

@@ -13,7 +13,7 @@ from ...hlo import extents
 from ...hlo.calculus import Calculus, Contribution, Cotangents, NotBatched
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import BOOL, FLOAT32, FLOAT64, INT32, ArrayType, Shape, ShapeError, Symbol, known_equal
-from ..batching import later, repeated
+from ..batching import all_broadcast_to_batch, shifted
 from ..operands import (
     ALL,
     listing,
@@ -164,9 +164,9 @@ class Broadcast(HloOp):
         return np.broadcast_to(spread, self.shape)  # type: ignore[arg-type]
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        return (c.op(Broadcast((lanes, *self.shape), (0, *later(self.axes))), *operands),)
+        return (c.op(Broadcast((batch_size, *self.shape), (0, *shifted(self.axes))), *operands),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -229,9 +229,9 @@ class Reshape(HloOp):
         return operands[0].reshape(self.shape)
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        return (c.op(Reshape((lanes, *self.shape)), *operands),)
+        return (c.op(Reshape((batch_size, *self.shape)), *operands),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -285,9 +285,9 @@ class Transpose(HloOp):
         return np.transpose(operands[0], self.permutation)
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        return (c.op(Transpose((0, *later(self.permutation))), *operands),)
+        return (c.op(Transpose((0, *shifted(self.permutation))), *operands),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -335,9 +335,9 @@ class Reverse(HloOp):
         return np.flip(operands[0], self.axes)
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        return (c.op(Reverse(later(self.axes)), *operands),)
+        return (c.op(Reverse(shifted(self.axes)), *operands),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -397,9 +397,11 @@ class Concatenate(HloOp):
         return np.concatenate(operands, self.axis)
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        return (c.op(Concatenate(self.axis + 1), *repeated(c, op, operands, has_lanes, lanes)),)
+        return (
+            c.op(Concatenate(self.axis + 1), *all_broadcast_to_batch(c, op, operands, batched, batch_size)),
+        )
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -488,11 +490,11 @@ class Pad(HloOp):
         return padded[tuple(kept)]
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
         array, filling = operands
-        if has_lanes[1]:
-            raise NotBatched("a filling of its own in each lane")
+        if batched[1]:
+            raise NotBatched("a batched fill value")
         kind = Pad((0, *self.low), (0, *self.high), (0, *self.interior))
         return (c.op(kind, array, filling),)
 

@@ -13,7 +13,7 @@ from ...hlo import extents
 from ...hlo.calculus import Calculus, Contribution, Cotangents, Into
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT8, ArrayType, Extent, ShapeError, Symbol
-from ..batching import later, of_all_lanes, repeated
+from ..batching import all_broadcast_to_batch, broadcast_to_batch, shifted
 from ..elementwise.compare import Clamp
 from ..operands import (
     ALL,
@@ -76,9 +76,9 @@ class Slice(HloOp):
         return operands[0][tuple([slice(*part) for part in parts])]
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        kind = Slice((0, *self.starts), (lanes, *self.limits), (1, *self.strides))
+        kind = Slice((0, *self.starts), (batch_size, *self.limits), (1, *self.strides))
         return (c.op(kind, *operands),)
 
     @classmethod
@@ -145,15 +145,15 @@ class DynamicSlice(HloOp):
         return operand[_window(operand, starts, self.sizes)]
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        """Starts that are the same in all lanes stay; others make it a gather."""
+        """A dynamic slice if the starts are not batched, else a gather."""
         array, *starts = operands
-        if not any(has_lanes[1:]):
+        if not any(batched[1:]):
             zero = c.op(Constant(np.zeros((), starts[0].type.dtype if starts else INT32)))
-            return (c.op(DynamicSlice((lanes, *self.sizes)), array, zero, *starts),)
-        places = _index_vectors(c, starts, has_lanes[1:], lanes)
-        return (c.op(_slices(self.sizes, has_lanes[0]), array, places),)
+            return (c.op(DynamicSlice((batch_size, *self.sizes)), array, zero, *starts),)
+        places = _index_vectors(c, starts, batched[1:], batch_size)
+        return (c.op(_slices(self.sizes, batched[0]), array, places),)
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -226,20 +226,20 @@ class DynamicUpdateSlice(HloOp):
         return result
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        """Starts that are the same in all lanes stay; others, moved inside, make it a scatter."""
+        """A dynamic update if the starts are not batched, else a scatter at clamped starts."""
         array, update, *starts = operands
-        array, update = repeated(c, op, operands, has_lanes, lanes)[:2]
-        if not any(has_lanes[2:]):
+        array, update = all_broadcast_to_batch(c, op, operands, batched, batch_size)[:2]
+        if not any(batched[2:]):
             zero = c.op(Constant(np.zeros((), starts[0].type.dtype if starts else INT32)))
             return (c.op(self, array, update, zero, *starts),)
-        places = _index_vectors(c, starts, has_lanes[2:], lanes)
+        places = _index_vectors(c, starts, batched[2:], batch_size)
         old, part = op.operands[0].type.static_shape, op.operands[1].type.static_shape
         last = np.array([n - m for n, m in zip(old, part)]).astype(places.type.dtype)
         limit = c.broadcast(c.op(Constant(last)), places.type.static_shape, (1,))
         places = c.op(Clamp(), c.zeros(places.type), places, limit)
-        axes = later(range(len(old)))
+        axes = shifted(range(len(old)))
         scatter = Scatter(None, axes, (), axes, 1, (0,), (0,), unique_indices=True)
         return (c.op(scatter, array, places, update),)
 
@@ -298,18 +298,18 @@ def _window(operand: np.ndarray, starts: Sequence[np.ndarray], sizes: Sequence[E
     return tuple(places)
 
 
-def _index_vectors(c: Calculus, starts: Sequence[Value], has_lanes: Sequence[bool], lanes: int) -> Value:
-    """Starts of slices as index vectors, one for each lane."""
+def _index_vectors(c: Calculus, starts: Sequence[Value], batched: Sequence[bool], batch_size: int) -> Value:
+    """Starts of slices as index vectors, one for each element of the batch."""
     columns = [
-        c.reshape(of_all_lanes(c, start, f, lanes, ()), (lanes, 1))
-        for start, f in zip(starts, has_lanes, strict=True)
+        c.reshape(broadcast_to_batch(c, start, f, batch_size, ()), (batch_size, 1))
+        for start, f in zip(starts, batched, strict=True)
     ]
     return c.concatenate(columns, 1)
 
 
 def _slices(sizes: Sequence[Extent], of_array: bool) -> Gather:
-    """A slice of these sizes for each lane, of its own array or of one for all."""
+    """A slice of these sizes for each element of the batch, of its own array or of a shared one."""
     axes, known = tuple(range(len(sizes))), tuple([n for n in sizes if isinstance(n, int)])
     if not of_array:
-        return Gather(later(axes), (), axes, 1, known)
-    return Gather(later(axes), (), later(axes), 1, (1, *known), (0,), (0,))
+        return Gather(shifted(axes), (), axes, 1, known)
+    return Gather(shifted(axes), (), shifted(axes), 1, (1, *known), (0,), (0,))

@@ -16,7 +16,7 @@ from ...hlo.ir import Op, Region, Value
 from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, OnHost, Sample
 from ...hlo.types import FLOAT32, INT32, ArrayType, DType, ShapeError, is_complex, is_floating
-from ..batching import repeated
+from ..batching import all_broadcast_to_batch
 from ..elementwise.binary import Add, And, Or
 from ..elementwise.compare import Compare
 from ..elementwise.unary import Imag, Not, Real
@@ -98,10 +98,10 @@ class Sort(HloOp):
         return OnHost(SortOnHost(self, taken, indices), tuple([op.operands[i] for i in kept]), places)
 
     def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], has_lanes: Sequence[bool], lanes: int
+        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
         kind = replace(self, axis=self.axis + 1)
-        return c.apply(kind, repeated(c, op, operands, has_lanes, lanes)).results
+        return c.apply(kind, all_broadcast_to_batch(c, op, operands, batched, batch_size)).results
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

@@ -1,7 +1,7 @@
-"""Which values of a program differ from lane to lane: those that are computed from something that does.
+"""Batch dependence: which values of a program are batched, since they are computed from batched parameters.
 
-In: a function and which of its parameters have lanes. Out: the values that have, those inside regions included.
-A branch whose condition has lanes gives such values only; so does a loop whose condition has.
+In: a function and which of its parameters are batched. Out: the values that are, those inside regions included.
+A branch or a loop whose condition is batched has batched results only.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ Mask = tuple[bool, ...]
 """One flag for each parameter, operand or result."""
 
 
-class Spread:
-    """The values with lanes in one function, and in the functions that it calls, by what has lanes of their parameters."""
+class BatchedValues:
+    """The batched values of a function, and the batched results of its callees by their batched parameters."""
 
     def __init__(self) -> None:
         self._results: dict[tuple[Function, Mask], Mask] = {}
 
     def of(self, region: Region, given: Iterable[Value]) -> set[Value]:
-        """`given` and all values of `region` that have lanes with them."""
+        """`given` and all values of `region` that depend on them."""
         found = set(given)
         self._region(region, found)
         return found
 
     def results(self, function: Function, params: Mask) -> Mask:
-        """Which results of a function have lanes, if these of its parameters do."""
+        """Which results of a function are batched, if these of its parameters are."""
         key = function, params
         if key not in self._results:
             found = self.of(function.body, [v for v, p in zip(function.body.params, params) if p])

@@ -1,7 +1,7 @@
-"""Calls that have a derivative rule of their own, for many lanes at once: the rule is one for all lanes too.
+"""Batching of calls with a custom VJP rule: the functions of the rule are batched too.
 
-In: such a call, and which of its operands have lanes. Out: a call whose results all have lanes, with a rule for it. Each
-lane is an application of its own, so that the cotangent of an operand that all lanes share is the sum over them.
+In: such a call, and which of its operands are batched. Out: a call with a batched rule, whose results are all batched. The
+cotangent of an operand that is not batched is the sum over the batch.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from ..hlo.builder import Builder
 from ..hlo.ir import Function, Region, Value
 from ..hlo.types import BOOL, ArrayType
 from ..ops import Call, VjpFunctions, VjpRule
-from ..ops.batching import of_all_lanes
-from .spread import Mask
+from ..ops.batching import broadcast_to_batch
+from .batched_values import Mask
 
 
-class Lanes(Protocol):
-    """What is asked of `batching.Batch`."""
+class Batcher(Protocol):
+    """The interface of `batching.Batch` used here."""
 
-    lanes: int
+    batch_size: int
     rules: dict[tuple[VjpRule, Mask, bool], VjpRule]
 
     def results(self, function: Function, params: Mask) -> Mask: ...
@@ -30,51 +30,51 @@ class Lanes(Protocol):
     def function(self, old: Function, params: Mask, masked: bool = False) -> Function: ...
 
 
-def of_all(owner: Lanes, kind: Call, params: Mask, masked: bool) -> Call:
-    """The call for all lanes; `masked`: its last operand says which of them are needed."""
+def batched_call(owner: Batcher, kind: Call, params: Mask, masked: bool) -> Call:
+    """The batched call; `masked`: its last operand is the active mask."""
     assert kind.rule is not None
     rule = _rule(owner, kind.rule, params, masked)
-    return replace(kind, function=_whole(owner, kind.function, params, masked), rule=rule)
+    return replace(kind, function=_batched_function(owner, kind.function, params, masked), rule=rule)
 
 
-def _rule(owner: Lanes, old: VjpRule, params: Mask, masked: bool) -> VjpRule:
+def _rule(owner: Batcher, old: VjpRule, params: Mask, masked: bool) -> VjpRule:
     key = old, params, masked
     found = owner.rules.get(key)
     if found is None:
         found, vjp = VjpRule(old.name), old.vjp
         owner.rules[key] = found
         if isinstance(vjp, VjpFunctions):
-            forward = _whole(owner, vjp.forward, params, masked)
-            vjp = replace(vjp, forward=forward, backward=_back(owner, vjp, params, masked))
+            forward = _batched_function(owner, vjp.forward, params, masked)
+            vjp = replace(vjp, forward=forward, backward=_batched_backward(owner, vjp, params, masked))
         found.vjp = vjp
     return found
 
 
-def _types(owner: Lanes, types: Sequence[ArrayType], params: Mask, masked: bool) -> list[ArrayType]:
-    """The types of the operands of all lanes."""
-    found = [t.with_shape((owner.lanes, *t.static_shape)) if p else t for t, p in zip(types, params)]
-    return [*found, ArrayType(BOOL, (owner.lanes,))] if masked else found
+def _types(owner: Batcher, types: Sequence[ArrayType], params: Mask, masked: bool) -> list[ArrayType]:
+    """The types of the batched operands."""
+    found = [t.with_shape((owner.batch_size, *t.static_shape)) if p else t for t, p in zip(types, params)]
+    return [*found, ArrayType(BOOL, (owner.batch_size,))] if masked else found
 
 
-def _whole(owner: Lanes, old: Function, params: Mask, masked: bool) -> Function:
-    """`old` for all lanes, with lanes in every result."""
+def _batched_function(owner: Batcher, old: Function, params: Mask, masked: bool) -> Function:
+    """`old`, batched, with every result batched."""
     made = owner.function(old, params, masked)
     flags = owner.results(old, params)
 
     def results(c: Calculus, operands: Sequence[Value]) -> list[Value]:
         found = zip(c.apply(Call(made), operands).results, flags, old.result_types, strict=True)
-        return [of_all_lanes(c, r, flag, owner.lanes, t.static_shape) for r, flag, t in found]
+        return [broadcast_to_batch(c, r, flag, owner.batch_size, t.static_shape) for r, flag, t in found]
 
     return _function(made.name, old, _types(owner, old.param_types, params, masked), results)
 
 
-def _back(owner: Lanes, vjp: VjpFunctions, params: Mask, masked: bool) -> Function:
-    """The way back of all lanes: of their operands, and of residuals and cotangents that all have lanes."""
+def _batched_backward(owner: Batcher, vjp: VjpFunctions, params: Mask, masked: bool) -> Function:
+    """The batched backward function of a rule: its residuals and cotangents are all batched."""
     old = vjp.backward
     count = len(params)
     flags = (*params, *[True] * (len(old.param_types) - count))
     made = owner.function(old, flags, masked)
-    has_lanes = owner.results(old, flags)
+    batched = owner.results(old, flags)
     own = _types(owner, old.param_types[:count], params, masked)
     given = _types(owner, old.param_types[count:], flags[count:], False)
 
@@ -82,8 +82,8 @@ def _back(owner: Lanes, vjp: VjpFunctions, params: Mask, masked: bool) -> Functi
         mask = list(operands[count : len(own)])
         found = c.apply(Call(made), [*operands[:count], *operands[len(own) :], *mask]).results
         whole = [
-            of_all_lanes(c, r, flag, owner.lanes, t.static_shape)
-            for r, flag, t in zip(found, has_lanes, old.result_types, strict=True)
+            broadcast_to_batch(c, r, flag, owner.batch_size, t.static_shape)
+            for r, flag, t in zip(found, batched, old.result_types, strict=True)
         ]
         return [r if params[i] else c.sum(r, (0,)) for i, r in zip(vjp.wrt, whole, strict=True)]
 
