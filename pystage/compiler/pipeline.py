@@ -169,7 +169,7 @@ def finished(
     demands: tuple[Demand, ...] = (),
 ) -> Staged:
     """Runs the stages after inference, all but emission. `StagingError` where XLA would take too long."""
-    program, simplified = _proved(program, simplify(program.function))
+    program, simplified = _fold_checks(program, simplify(program.function))
     simplified = in_place(simplified)
     check_size(simplified.function, program.multiplied)
     function = _with_result(simplified.function)
@@ -178,8 +178,8 @@ def finished(
     return Staged(name, span, program, function, simplified.kept, weak, static, demands, printed)
 
 
-def _proved(program: Program, simplified: Simplified) -> tuple[Program, Simplified]:
-    """The program without the checks that certainly pass, and without an error, if it has no others."""
+def _fold_checks(program: Program, simplified: Simplified) -> tuple[Program, Simplified]:
+    """Fold the branches that ranges decide; a program whose checks all certainly pass cannot raise."""
     failure = program.failure
     if failure is None or isinstance(failure.code, int):
         return program, simplified

@@ -45,8 +45,6 @@ def assigned(loop: stage.Instr) -> tuple[tuple[str, ...], tuple[str, ...]]:
                 names[name] = None
             case stage.SetItem(obj=obj) | stage.Inplace(left=obj) if obj in loaded:
                 stored[loaded[obj]] = None
-    if isinstance(loop, stage.For):
-        names[f".index{id(loop)}"] = None
     return tuple(names), tuple(stored)
 
 

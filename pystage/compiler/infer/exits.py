@@ -53,18 +53,19 @@ from ..values.lattice import (
     Ref,
     SetCell,
     SliceObject,
-    Slot,
+    Stamp,
     Text,
     Tuple,
     Undef,
     Unknown,
     VariableCell,
 )
+from ..values.slots import Slot, Variable
 from ..values.state import ERROR, NOT_YET, OUTPUT
 from ..values.text import caused
 from ..values.views import View, Window
 from ..values.walk import children, head, keys
-from .aliases.merged import MERGEABLE, UNRESOLVED, aliases_of, alone, possible
+from .aliases.merged import MERGEABLE, aliases_of, alone, possible
 from .core.phi import SELECTOR, DeferredSelect
 from .telling.describe import describe
 
@@ -299,7 +300,7 @@ class Exit:
         pending, seen = [cell], {id(cell)}
         for content in pending:
             for source in content.aliases:
-                if source.stamp is UNRESOLVED:
+                if source.stamp is Stamp.UNRESOLVED:
                     continue
                 if source.cell in initial or source.cell in self._visible:
                     return True
@@ -334,7 +335,7 @@ class Exit:
         for source in cell.aliases:
             content = slots.get(source.cell)
             here: int | Value = 0
-            if source.stamp is UNRESOLVED:
+            if source.stamp is Stamp.UNRESOLVED:
                 pass
             elif source.cell in initial or source.cell in self._visible or source.ref.path:
                 if source.ref not in objects:
@@ -403,9 +404,10 @@ class Exit:
             found += [replace(m, unless=conditions.get(slot, ())) for m in last]
         return found, Failure(code, self.engine.raises.sites.find, payload, first)
 
-    def assignment(self, slot: tuple[int, str], value: Any) -> list[Mutation]:
+    def assignment(self, slot: Variable, value: Any) -> list[Mutation]:
         """The mutation of a global variable, or of an attribute of a class; none where it was not assigned yet."""
         owner, name = self.engine.namespaces.owners[slot[0]], slot[1]
+        assert isinstance(name, str)
         of_class = isinstance(owner, type)
         path = Path(
             CallableMember(owner, owner.__qualname__) if isinstance(owner, type) else Global(owner, name)

@@ -20,6 +20,12 @@ from ..diagnostics.span import Span
 Temp = str
 """The name of a temporary, such as `%7`."""
 
+
+def is_temp(name: str) -> bool:
+    """True for the name of a temporary."""
+    return name.startswith("%")
+
+
 Block = list["Instr"]
 
 

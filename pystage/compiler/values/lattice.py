@@ -7,6 +7,7 @@ The lattice is finer than Python's types: a value may be known altogether (`Cons
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import field
@@ -23,6 +24,7 @@ from ..stage.ir import Function as StageFunction
 from .boundary import Form
 from .exceptions import ExceptionBuilder, PayloadKey
 from .node import NOTE, WEAK, CellNumber, TreeNode
+from .slots import Slot
 from .views import View
 
 
@@ -317,12 +319,25 @@ class Cell(TreeNode):
     __slots__ = ()
 
 
+class Stamp(enum.Enum):
+    """Stands in an alias for a version stamp that it does not have."""
+
+    __hash__ = object.__hash__  # each is one object, and part of many keys
+
+    PENDING = "the joined state is not complete yet"
+    OUT_OF_DATE = "its cell has changed, and what it held is forgotten"
+    UNRESOLVED = "no selector tells whether it is this one: only stores ask for it"
+
+
 @immutable
 class Alias(TreeNode):
-    """An object that a merged cell may be, or a view of an array, and what its cell held when both were last equal."""
+    """A member of the may-alias set of a merged cell: an object, or a view of an array.
+
+    The version `stamp` is what its cell held when the merged cell was last equal to it.
+    """
 
     ref: Ref
-    stamp: Cell = field(metadata=NOTE)
+    stamp: Cell | Stamp = field(metadata=NOTE)
 
     @property
     def cell(self) -> int:
@@ -414,10 +429,6 @@ class IteratorCell(Cell):
     source: Abstract | None = None
     index: int = 0
     keys: tuple[Any, ...] = ()
-
-
-Slot = CellNumber | tuple[int, str]
-"""A place of the state: the number of a heap cell, or a variable of a frame."""
 
 
 @immutable

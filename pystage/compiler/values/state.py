@@ -1,6 +1,6 @@
 """The state of the program being inferred: one store of slots for variables and heap cells alike.
 
-A slot is a variable `(frame, name)` or the number of a heap cell. Control flow forks the store: a fork
+Control flow forks the store: a fork
 notes the old contents of what it changes, so that leaving it restores them and yields the changes.
 Forking costs what was changed, not what exists. A speculation (`infer/core/speculate.py`) notes them in the same way.
 """
@@ -21,9 +21,9 @@ from .lattice import (
     Const,
     ErrorCell,
     OutputCell,
-    Slot,
     Undef,
 )
+from .slots import Slot, is_temporary
 from .views import View
 from .walk import cells_of, paths_to
 
@@ -58,11 +58,6 @@ class Changes(dict[Slot, Content]):
 
 WITHOUT_CELLS = frozenset([Array, ArrayCell, Const, GatedNumber])
 """What refers to no cell: most of what variables and cells hold."""
-
-
-def is_temporary(slot: Slot) -> bool:
-    """True for a temporary of stage IR, which is written before it is read on every path."""
-    return isinstance(slot, tuple) and slot[1].startswith("%")
 
 
 class Fork:

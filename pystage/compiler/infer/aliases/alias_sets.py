@@ -12,11 +12,11 @@ from typing import cast
 
 from ...hlo.ir import Value
 from ...hlo.types import ArrayType
-from ...values.lattice import Alias, ArrayCell, Cell, Ref, through
+from ...values.lattice import Alias, ArrayCell, Cell, Ref, Stamp, through
 from ...values.state import Content
 from ...values.views import View, Window
 from ..core.phi import SELECTOR, START, DeferredRead, DeferredSelect, joined_path, outline
-from .merged import OUT_OF_DATE, UNRESOLVED, Mergeable
+from .merged import Mergeable
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +74,12 @@ class AliasSet:
     def __init__(self) -> None:
         self._found: dict[tuple[int, tuple[View, ...]], Alias] = {}
 
-    def leaf(self, ref: Ref, known: Cell) -> AliasLeaf:
+    def leaf(self, ref: Ref, stamp: Cell | Stamp) -> AliasLeaf:
         """The source that `ref` is, added where it is new."""
         key = outline(ref)
         found = self._found.get(key)
-        if found is None or known is OUT_OF_DATE or found.stamp is UNRESOLVED:
-            self._found[key] = Alias(ref if found is None else found.ref, known)
+        if found is None or stamp is Stamp.OUT_OF_DATE or found.stamp is Stamp.UNRESOLVED:
+            self._found[key] = Alias(ref if found is None else found.ref, stamp)
         return AliasLeaf(list(self._found).index(key) + 1, ref)
 
     def aliases(self, tree: AliasTree, other: AliasTree) -> tuple[Alias, ...]:
@@ -150,13 +150,13 @@ def joined_aliases(a: Mergeable, b: Mergeable) -> tuple[Alias, ...]:
     for alias in b.aliases:
         key = outline(alias.ref)
         other = found.get(key)
-        if other is None or other.stamp is UNRESOLVED:
+        if other is None or other.stamp is Stamp.UNRESOLVED:
             found[key] = alias
             continue
-        known = OUT_OF_DATE if alias.stamp is OUT_OF_DATE else other.stamp
+        stamp = Stamp.OUT_OF_DATE if alias.stamp is Stamp.OUT_OF_DATE else other.stamp
         path = cast("tuple[View, ...]", joined_path(other.ref.path, alias.ref.path))
         same = path == other.ref.path
-        found[key] = Alias(other.ref if same else Ref(alias.cell, path), known)
+        found[key] = Alias(other.ref if same else Ref(alias.cell, path), stamp)
     return tuple(found.values())
 
 

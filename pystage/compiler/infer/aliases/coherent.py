@@ -27,6 +27,7 @@ from ...values.lattice import (
     ListCell,
     ObjectCell,
     Ref,
+    Stamp,
     through,
 )
 from ...values.memory import is_row_major
@@ -36,7 +37,6 @@ from ..exceptions.raising import write
 from ..telling.describe import describe
 from .merged import (
     ALIASES_PER_STEP,
-    UNRESOLVED,
     Mergeable,
     aliases_of,
     is_out_of_date,
@@ -91,7 +91,7 @@ def reconciled(engine: Engine, number: int) -> Cell:
     if not any(is_out_of_date(engine.state, s) for s in aliases_of(cell)):
         return cell
     for alias in aliases_of(cell):
-        if alias.stamp is not UNRESOLVED and aliases_of(engine.state.slots.get(alias.cell)):
+        if alias.stamp is not Stamp.UNRESOLVED and aliases_of(engine.state.slots.get(alias.cell)):
             reconciled(engine, alias.cell)
     merged = cast(Mergeable, cell)
     for position, alias in enumerate(merged.aliases, 1):
@@ -133,7 +133,7 @@ def other_names(engine: Engine, number: int) -> list[tuple[Ref, Truth]]:
     found: list[tuple[Ref, Truth]] = []
     cell = engine.state.slots.get(number)
     for position, alias in enumerate(aliases_of(cell), 1):
-        if alias.stamp is UNRESOLVED or alias.cell not in engine.state.slots:
+        if alias.stamp is Stamp.UNRESOLVED or alias.cell not in engine.state.slots:
             continue
         condition = is_alias(engine, cast(Mergeable, cell), position)
         if condition is False:
@@ -251,7 +251,7 @@ def identities(engine: Engine, ref: Ref) -> list[tuple[Ref, Truth]]:
     found = [(ref, is_alias(engine, merged, 0))]
     for position, alias in enumerate(aliases, 1):
         condition = is_alias(engine, merged, position)
-        if alias.stamp is UNRESOLVED or alias.cell not in engine.state.slots:
+        if alias.stamp is Stamp.UNRESOLVED or alias.cell not in engine.state.slots:
             found.append((ref, condition))
             continue
         found += [(r, both(engine, condition, truth)) for r, truth in identities(engine, alias.ref)]
@@ -273,7 +273,7 @@ def memory_of(engine: Engine, ref: Ref) -> list[tuple[Ref, Truth]]:
     found = [(ref, is_alias(engine, merged, 0))]
     for position, alias in enumerate(merged.aliases, 1):
         condition = is_alias(engine, merged, position)
-        if alias.stamp is UNRESOLVED or alias.cell not in engine.state.slots:
+        if alias.stamp is Stamp.UNRESOLVED or alias.cell not in engine.state.slots:
             found.append((ref, condition))
             continue
         inner = memory_of(engine, through(alias.ref, ref.path))
@@ -300,7 +300,7 @@ def same_object(engine: Engine, a: Ref, b: Ref) -> Truth | None:
     if no_alias(engine.state, find, a.cell, b.cell):
         return False
     for one, other in ((a, b), (b, a)):
-        unresolved = {s.cell for s in aliases_of(find(one.cell)) if s.stamp is UNRESOLVED}
+        unresolved = {s.cell for s in aliases_of(find(one.cell)) if s.stamp is Stamp.UNRESOLVED}
         if unresolved & {other.cell, *possible(find, other.cell)}:
             return None
     result: Truth = False
@@ -350,7 +350,7 @@ def settle(engine: Engine, ref: Ref) -> Cell:
         return cell
     cell = cast(Mergeable, reconciled(engine, ref.cell))
     held = [s for s in cell.aliases if engine.referenced_elsewhere(s.cell, ref.cell)]
-    if any(s.stamp is UNRESOLVED for s in held):
+    if any(s.stamp is Stamp.UNRESOLVED for s in held):
         what = describe(Ref(ref.cell), engine.state).partition(" of ")[0]
         raise DiagnosticError(UncertainAlias(span=engine.b.span, what=what))
     if not held and not any(is_rearranged(engine, s) for s in cell.aliases):

@@ -10,14 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
-from ...values.lattice import Alias, ArrayCell, Cell, DictCell, ListCell, ObjectCell, Ref, SetCell, Slot
+from ...values.lattice import Alias, ArrayCell, Cell, DictCell, ListCell, ObjectCell, Ref, SetCell, Stamp
+from ...values.slots import Slot
 from ...values.state import Content, State
-
-PENDING: Cell = SetCell(frozenset())
-"""Stands for the contents of a source until the joined state is complete (see `stamp_versions`)."""
-
-UNRESOLVED: Cell = SetCell(frozenset())
-"""Stands for the contents of a source that only matters to stores."""
 
 C = TypeVar("C")
 
@@ -27,9 +22,6 @@ MERGEABLE = (ArrayCell, ListCell, DictCell, SetCell, ObjectCell)
 
 CONTAINERS = (ListCell, DictCell, ObjectCell)
 """Cells whose children are what they hold, apart from their sources."""
-
-OUT_OF_DATE: Cell = SetCell(frozenset())
-"""Stands for the contents of a source that has changed since."""
 
 
 def aliases_of(content: Any) -> tuple[Alias, ...]:
@@ -49,13 +41,13 @@ def stamp_versions(state: State, slots: Iterable[Slot]) -> None:
     for slot in slots:
         content = state.slots.get(slot)
         if isinstance(content, MERGEABLE) and content.aliases:
-            aliases = [s if s.stamp is OUT_OF_DATE else stamped(state, s) for s in content.aliases]
+            aliases = [s if s.stamp is Stamp.OUT_OF_DATE else stamped(state, s) for s in content.aliases]
             state.set(slot, replace(content, aliases=tuple(aliases)))
 
 
 def stamped(state: State, alias: Alias) -> Alias:
     """A source with what its cell holds now; rivals have no contents."""
-    if alias.stamp is UNRESOLVED:
+    if alias.stamp is Stamp.UNRESOLVED:
         return alias
     return Alias(alias.ref, cast(Cell, state.slots.get(alias.cell, alias.stamp)))
 
@@ -70,8 +62,8 @@ NO_CELL = -1
 def is_out_of_date(state: State, alias: Alias) -> bool:
     """True if a source of a merged cell has changed since the paths joined."""
     now, content = state.slots.get(alias.cell), alias.stamp
-    if content is OUT_OF_DATE or now is None or now is content or content is UNRESOLVED:
-        return content is OUT_OF_DATE
+    if content is Stamp.OUT_OF_DATE or now is None or now is content or content is Stamp.UNRESOLVED:
+        return content is Stamp.OUT_OF_DATE
     if isinstance(now, ArrayCell) and isinstance(content, ArrayCell):
         return now.value is not content.value
     return True
@@ -83,10 +75,13 @@ def note_out_of_date(state: State, slots: Iterable[Slot]) -> None:
         content = state.slots.get(slot)
         if isinstance(content, MERGEABLE) and content.aliases:
             state.step(len(content.aliases) // ALIASES_PER_STEP)
-            out_of_date = [s.stamp is not OUT_OF_DATE and is_out_of_date(state, s) for s in content.aliases]
+            out_of_date = [
+                s.stamp is not Stamp.OUT_OF_DATE and is_out_of_date(state, s) for s in content.aliases
+            ]
             if any(out_of_date):
                 aliases = [
-                    Alias(s.ref, OUT_OF_DATE) if old else s for s, old in zip(content.aliases, out_of_date)
+                    Alias(s.ref, Stamp.OUT_OF_DATE) if old else s
+                    for s, old in zip(content.aliases, out_of_date)
                 ]
                 state.set(slot, replace(content, aliases=tuple(aliases)))
 
@@ -94,7 +89,7 @@ def note_out_of_date(state: State, slots: Iterable[Slot]) -> None:
 def without_alias(content: Content, cell: int) -> Content:
     """The contents of a merged cell that certainly is not `cell` any more."""
     if isinstance(content, MERGEABLE):
-        aliases = [s if s.cell != cell else Alias(Ref(NO_CELL), UNRESOLVED) for s in content.aliases]
+        aliases = [s if s.cell != cell else Alias(Ref(NO_CELL), Stamp.UNRESOLVED) for s in content.aliases]
         return replace(content, aliases=tuple(aliases))
     return content
 

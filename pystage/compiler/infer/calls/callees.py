@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 from ...hlo.ir import Region
 from ...speculation import Balanced, Declarations, Grows
 from ...stage import ir as stage
-from ...values.lattice import Abstract, Slot
+from ...values.lattice import Abstract
+from ...values.slots import Slot
 from ..core.frame import CalleeScope
 from ..exceptions.raises import TryBody
 from .summaries import SummaryEntry

@@ -24,7 +24,8 @@ from ...hlo.ir import Region, Value
 from ...hlo.walk import callees, functions
 from ...ops import Call
 from ...ops.host.draw import Draw
-from ...values.lattice import NONE, Abstract, Cell, ErrorCell, OutputCell, Ref, Slot, Undef, VariableCell
+from ...values.lattice import NONE, Abstract, Cell, ErrorCell, OutputCell, Ref, Undef, VariableCell
+from ...values.slots import Hidden, Purpose, Slot
 from ...values.state import ERROR, OUTPUT, Content
 from ...values.walk import cells_of, rebuild, values_of
 from ..aliases.merged import aliases_of, note_out_of_date, stamp_versions
@@ -483,6 +484,6 @@ def _run_frame(engine: Engine, frame: Frame) -> Abstract:
         engine.trail.enter(frame)
     try:
         engine.run_block(frame.function.body)
-        return cast(Abstract, engine.state.slots.get((frame.id, "%return"), NONE))
+        return cast(Abstract, engine.state.slots.get((frame.id, Hidden(Purpose.RESULT)), NONE))
     finally:
         engine.frame = outer

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from ...hlo.ir import Function as HloFunction
 from ...hlo.ir import Value
-from ...values.lattice import Abstract, Cell, ErrorCell, OutputCell, Slot
+from ...values.lattice import Abstract, Cell, ErrorCell, OutputCell
+from ...values.slots import Slot
 from ...values.state import Content, OrderSensitivity
 from ..core.frame import PythonRaise
 

@@ -14,10 +14,10 @@ from ...values.lattice import (
     Cell,
     ErrorCell,
     ObjectCell,
-    Slot,
     Unknown,
     is_number,
 )
+from ...values.slots import Slot
 from ...values.state import ERROR, MISSING, Content
 from ...values.walk import rebuild
 from ..aliases.merged import possible, stamp_versions, without_alias

@@ -11,8 +11,9 @@ from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL, ArrayType
 from ...ops import If, Not
 from ...values.boundary import Form
-from ...values.lattice import FALSE, Abstract, Array, ArrayCell, ErrorCell, Slot, Version
+from ...values.lattice import FALSE, Abstract, Array, ArrayCell, ErrorCell, Version
 from ...values.sites import contexts
+from ...values.slots import Hidden, Purpose, Slot, Variable, is_temporary_name
 from ...values.state import ERROR, MISSING, NOT_YET, OUTPUT, Changes, Content
 from ...values.walk import rebuild, values_of
 from ..aliases.coherent import reconcile_aliases
@@ -185,7 +186,7 @@ def _join_raising(
         for side, arm in enumerate(arms):
             if arm.raises and _is_seen(engine, slot):
                 condition = predicate if side == 0 else engine.b.op(Not(), predicate)
-                place = (frame, f"%seen{len(made)}")
+                place = (frame, Hidden(Purpose.RAISED, len(made)))
                 content = lookups[side](slot) if slot in slots or slot in arm.changes else NOT_YET
                 template = join.from_one_side(content, lookups[side], arm.inside)
                 join.entries[place] = (template, *_sides(side, content))
@@ -201,7 +202,7 @@ def _join_raising(
 class _Seen:
     """`place` holds what is seen of `slot` after a raise under `condition`."""
 
-    place: tuple[int, str]
+    place: Variable
     slot: Slot
     condition: Value
 
@@ -227,9 +228,9 @@ def _sides(side: int, content: Content) -> tuple[Content, Content]:
 class _Late:
     """`place` holds what is seen of `slot` after a raise in an arm, under the condition that `condition` holds."""
 
-    place: tuple[int, str]
+    place: Variable
     slot: Slot
-    condition: tuple[int, str]
+    condition: Variable
 
 
 def _join_versions(frame: int, arms: list[_InferredArm], join: Join) -> list[_Late]:
@@ -237,7 +238,9 @@ def _join_versions(frame: int, arms: list[_InferredArm], join: Join) -> list[_La
     made: list[_Late] = []
     for side, arm in enumerate(arms):
         for version in arm.versions:
-            place, condition = [(frame, f"%{name}{len(made)}") for name in ("late", "condition")]
+            place, condition = [
+                (frame, Hidden(purpose, len(made))) for purpose in (Purpose.VERSION, Purpose.CONDITION)
+            ]
             template = join.from_one_side(version.content, (join.a, join.b)[side], arm.inside)
             join.entries[place] = (template, *_sides(side, version.content))
             holds = Array(version.condition, Form.PYTHON)
@@ -284,7 +287,7 @@ def relevant(slot: Slot, frame: int, first: Changes, second: Changes, before: di
     if isinstance(slot, int):
         return slot in before
     number, name = slot
-    if name.startswith("%"):
+    if is_temporary_name(name):
         return number == frame and slot in first and slot in second
     return number == frame or number < 0
 
@@ -329,7 +332,7 @@ def infer_choice(
 ) -> Abstract:
     """The value of one of two computations, chosen at run time; both are inferred."""
     frame = engine.state.new_frame()
-    slot = (frame, "%value")
+    slot = (frame, Hidden(Purpose.CHOICE))
     infer_if(
         engine,
         predicate,

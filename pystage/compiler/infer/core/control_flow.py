@@ -15,6 +15,7 @@ from ...library.python import operators
 from ...stage import ir as stage
 from ...values.boundary import Form
 from ...values.lattice import FALSE, Abstract, Array, Caught, Const, Exc, ObjectCell, Ref, Undef, Unknown
+from ...values.slots import Hidden, Purpose
 from ..exceptions import made as made_exceptions
 from ..exceptions.raising import attempt, raise_from, raise_now
 from ..iteration.appending import growing_lists, infer_appending
@@ -35,7 +36,7 @@ from ..telling.describe import describe
 from .branches import infer_if
 from .constants import UNROLL_LIMIT
 from .engine import Engine
-from .loop import Loop
+from .loop import Loop, counter_of
 from .loops import infer_loop
 from .speculate import speculate
 
@@ -126,7 +127,7 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
     if trips == 0:
         return
     growing = growing_lists(e, frame, i, trips)
-    counter = (frame.id, f".index{id(i)}")
+    counter = counter_of(frame.id, i)
     outer = e.state.slots.get(counter)
     e.state.set(counter, Const(0))
 
@@ -251,7 +252,7 @@ def _given(item: Abstract) -> Abstract:
 
 def return_(e: Engine, i: stage.Return) -> None:
     frame = e.current
-    e.state.set((frame.id, "%return"), e.peek(i.value))
+    e.state.set((frame.id, Hidden(Purpose.RESULT)), e.peek(i.value))
 
 
 # ---------------------------------------------------------------- exceptions

@@ -12,7 +12,8 @@ from ...hlo.ir import Region, Value
 from ...speculation import Balanced, Declarations, Fixed, Forked, Grows
 from ...stage import ir as stage
 from ...values.boundary import Handled
-from ...values.lattice import Abstract, Slot
+from ...values.lattice import Abstract
+from ...values.slots import Slot
 
 
 @dataclass(slots=True, eq=False)

@@ -15,7 +15,8 @@ from ...library.rules.bounds import Bounds, bounds
 from ...library.rules.promote import fits
 from ...stage import ir as stage
 from ...values.boundary import Form
-from ...values.lattice import Array, Const, Slot
+from ...values.lattice import Array, Const
+from ...values.slots import Slot
 from ...values.state import Content
 
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ from ...values.lattice import (
     OutputCell,
     Ref,
     SetCell,
-    Slot,
+    Stamp,
     Text,
     Tuple,
     Undef,
@@ -59,11 +59,12 @@ from ...values.lattice import (
     through,
 )
 from ...values.memory import is_row_major
+from ...values.slots import Slot
 from ...values.state import MISSING, Content, State
 from ...values.views import View
 from ...values.walk import cells_of, children, head, rebuild, with_children
 from ..aliases.alias_sets import OWN, AliasSet, AliasTree, alias_fork, joined_aliases, number_of, seen_through
-from ..aliases.merged import MERGEABLE, PENDING, UNRESOLVED, Mergeable, aliases_of, no_alias, possible
+from ..aliases.merged import MERGEABLE, Mergeable, aliases_of, no_alias, possible
 from ..aliases.sides import are_unlike, joined_error, own_field
 from ..telling.blame import MergeProvenance, attribute_of, holder_of, name_of
 from ..telling.describe import describe, describe_type
@@ -435,9 +436,9 @@ class Join:
             lasts = ref.cell in self.state.slots or ref.cell in self._shared
             aliases = content.aliases
             if self._carrier(ref.cell, lookup) not in (None, merged):
-                aliases, selector = (Alias(ref, PENDING),), 1
+                aliases, selector = (Alias(ref, Stamp.PENDING),), 1
             elif lasts and ref.cell != merged:
-                aliases, selector = (Alias(ref, PENDING), *content.aliases), 1
+                aliases, selector = (Alias(ref, Stamp.PENDING), *content.aliases), 1
             elif not content.aliases:
                 selector = 0
             options = [self._origin(s, lookup, alias_set, merged) for s in aliases]
@@ -462,21 +463,21 @@ class Join:
     def _origin(self, source: Alias, lookup: Lookup, alias_set: AliasSet, merged: int) -> AliasTree:
         """Which of the candidates of `merged`, to which it is added, an object is that a side may stand for."""
         self.state.step()
-        cell, path, known = source.cell, source.ref.path, source.stamp
+        cell, path, stamp = source.cell, source.ref.path, source.stamp
         lasts = cell in self.state.slots or cell in self._shared
-        if known is not UNRESOLVED:
+        if stamp is not Stamp.UNRESOLVED:
             carrier = self._carrier(cell, lookup)
             content = lookup(cell)
             ends = not lasts if cell not in self.owned else lookup is self.b
             if carrier is not None and carrier != merged:
-                return alias_set.leaf(through(Ref(carrier), path), PENDING)
+                return alias_set.leaf(through(Ref(carrier), path), Stamp.PENDING)
             if ends:  # what it stands for; made on this side, it is an object of its own
                 inner = [Alias(through(s.ref, path), s.stamp) for s in aliases_of(content)]
                 options = [self._origin(s, lookup, alias_set, merged) for s in inner]
                 return alias_fork(cast(Mergeable, content).selector, [OWN, *options]) if inner else OWN
         if not lasts and cell not in self.owned:
             return OWN
-        return alias_set.leaf(source.ref, known)
+        return alias_set.leaf(source.ref, stamp)
 
     def shared(self) -> set[int]:
         """Cells made on one side that several cells of the joined state stand for: they must stay cells.
@@ -563,9 +564,9 @@ class Join:
     def _note_unresolved(self, first: int, second: int) -> None:
         for cell, other in ((first, second), (second, first)):
             template, *sides = self.entries[cell]
-            known = [s.cell for s in aliases_of(template) if s.stamp is UNRESOLVED]
+            known = [s.cell for s in aliases_of(template) if s.stamp is Stamp.UNRESOLVED]
             if isinstance(template, MERGEABLE) and other not in known:
-                template = replace(template, aliases=(*template.aliases, Alias(Ref(other), UNRESOLVED)))
+                template = replace(template, aliases=(*template.aliases, Alias(Ref(other), Stamp.UNRESOLVED)))
                 self.entries[cell] = (template, sides[0], sides[1])
 
     def cell(self, cell: int, a: Content, b: Content) -> None:

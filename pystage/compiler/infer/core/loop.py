@@ -10,7 +10,8 @@ from ...diagnostics.diagnostic import Note
 from ...hlo.ir import Region
 from ...speculation import Balanced, Declarations, Fixed, Grows
 from ...stage import ir as stage
-from ...values.lattice import Abstract, ErrorCell, Slot
+from ...values.lattice import Abstract, ErrorCell
+from ...values.slots import Hidden, Purpose, Slot, Variable
 from ...values.state import Changes, Content
 
 EntryContents = dict[int, tuple[int, Callable[[], Content]]]
@@ -36,6 +37,11 @@ class Loop:
     peeled: bool = False
     runs: Abstract | None = None
     guessed: bool = True
+
+
+def counter_of(frame: int, loop: stage.Instr) -> Variable:
+    """The variable that counts the trips of a rolled `for`."""
+    return frame, Hidden(Purpose.COUNTER, id(loop))
 
 
 @dataclass(slots=True)

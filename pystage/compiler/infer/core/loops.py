@@ -32,11 +32,11 @@ from ...values.lattice import (
     Const,
     ErrorCell,
     Ref,
-    Slot,
     Undef,
     Unknown,
     same_constant,
 )
+from ...values.slots import Hidden, Purpose, Slot, Variable, is_temporary
 from ...values.state import ERROR, MISSING, OUTPUT, Changes, Content, State
 from ...values.views import View
 from ...values.walk import rebuild
@@ -51,7 +51,7 @@ from .constants import UNROLL_LIMIT, SourceLoop, unroll, unrollable
 from .frame import PythonRaise
 from .induction_ranges import induction_ranges, with_range
 from .join import Join
-from .loop import Active, EntryContents, Loop, Pass
+from .loop import Active, EntryContents, Loop, Pass, counter_of
 from .phi import DeferredRead, Placeholder, phi_operands, placeholder_for, placeholders_of
 from .same import same_template, same_templates
 from .speculate import commit_unless, speculate
@@ -202,7 +202,7 @@ def _tested(engine: Engine, loop: Loop) -> Abstract:
 
 def _tested_once(engine: Engine, loop: Loop) -> Loop:
     """The same loop with its test before it and at the end of each trip: a variable holds what it gave."""
-    slot = (loop.frame, f".goes_on{id(loop)}")
+    slot = (loop.frame, Hidden(Purpose.TEST, id(loop)))
 
     def test() -> None:
         engine.state.set(slot, engine.truth(loop.test()))
@@ -264,8 +264,8 @@ def _guess(engine: Engine, loop: Loop) -> dict[Slot, Content]:
     slots = engine.state.slots
     guess: dict[Slot, Content] = {}
     names, stored = assigned(loop.instruction)
-    for name in names:
-        slot = (loop.frame, name)
+    variables: list[Variable] = [(loop.frame, name) for name in names]
+    for slot in (*variables, counter_of(loop.frame, loop.instruction)):
         content = slots.get(slot)
         if isinstance(content, Const) and type(content.value) in (int, float):
             type_ = ArrayType(np.dtype(np.int64 if isinstance(content.value, int) else np.float64))
@@ -389,11 +389,12 @@ def _in_trip(engine: Engine, loop: Loop) -> PythonRaise | None:
         return attempt(engine, loop.body)
 
 
-def _of_one_trip(engine: Engine, slot: tuple[int, str], loop: Loop, entry: Content) -> bool:
+def _of_one_trip(engine: Engine, slot: Variable, loop: Loop, entry: Content) -> bool:
     """True for a variable that lives within a trip: it is not assigned before, nor read after."""
     if loop.instruction is None or not (entry is MISSING or isinstance(entry, Undef)):
         return False
-    return only_within_trips(slot[1], loop.instruction, engine.current.function)
+    name = slot[1]
+    return isinstance(name, str) and only_within_trips(name, loop.instruction, engine.current.function)
 
 
 def _visible(slot: Slot, loop: Loop, state: State) -> bool:
@@ -403,7 +404,7 @@ def _visible(slot: Slot, loop: Loop, state: State) -> bool:
     """
     if isinstance(slot, int):
         return slot in state.slots and slot != ERROR
-    return (slot[0] == loop.frame or slot[0] < 0) and not slot[1].startswith("%")
+    return (slot[0] == loop.frame or slot[0] < 0) and not is_temporary(slot)
 
 
 def _enter(engine: Engine, templates: dict[Slot, Content], region: Region) -> None:

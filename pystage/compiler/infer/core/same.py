@@ -15,15 +15,16 @@ from ...values.lattice import (
     ArrayCell,
     Const,
     ObjectCell,
-    Slot,
+    Stamp,
     Unknown,
     is_number,
     same_constant,
 )
 from ...values.node import TreeNode
+from ...values.slots import Slot
 from ...values.state import Content
 from ...values.walk import children, head
-from ..aliases.merged import OUT_OF_DATE, aliases_of, alone
+from ..aliases.merged import aliases_of, alone
 from .phi import Placeholder, outline
 
 
@@ -66,7 +67,7 @@ def _same_aliases(old: Sequence[Alias], new: Sequence[Alias]) -> bool:
     """True if merged cells may be the same objects, and know as much of them."""
     first, second = [{outline(s.ref): s for s in aliases} for aliases in (old, new)]
     return first.keys() == second.keys() and all(
-        (s.stamp is OUT_OF_DATE) == (second[key].stamp is OUT_OF_DATE)
+        (s.stamp is Stamp.OUT_OF_DATE) == (second[key].stamp is Stamp.OUT_OF_DATE)
         and same_template(s.ref, second[key].ref)
         for key, s in first.items()
     )

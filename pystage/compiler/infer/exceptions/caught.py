@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, cast
 
 from ...diagnostics.codes_control import HandlerAtRunTime
 from ...diagnostics.diagnostic import DiagnosticError
+from ...hlo.ir import Value
 from ...library.context import Context, Raw
 from ...library.kernels.structures import abstract
 from ...library.python.caught_exceptions import is_among
 from ...library.python.strings import is_string, str_, text
+from ...library.rules.split import split_value
+from ...values.gated import Gated
 from ...values.lattice import NONE, Abstract, Array, Caught, ClassOf, Const, Exc, Meaning, Tuple, Unknown
 from ...values.walk import cells_of, rebuild
-from ..core.branches import infer_if
 from ..objects import classes
 from ..telling.notes import add_note
 from . import made as made_exceptions
@@ -74,7 +76,7 @@ def _by_place(engine: Engine, caught: Caught, name: str) -> Abstract | None:
 
         def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
             given, named = list(map(abstract, args)), {k: abstract(v) for k, v in kwargs.items()}
-            return _joined(
+            return _split(
                 engine,
                 caught,
                 exceptions,
@@ -82,32 +84,25 @@ def _by_place(engine: Engine, caught: Caught, name: str) -> Abstract | None:
             )
 
         return Meaning(name, call)
-    return _joined(engine, caught, exceptions, lambda e: exception_attribute(engine, e, name))
+    return _split(engine, caught, exceptions, lambda e: exception_attribute(engine, e, name))
 
 
-def _joined(
+def _split(
     engine: Engine, caught: Caught, exceptions: Mapping[int, Exc], part: Callable[[Exc], Abstract]
 ) -> Abstract:
-    """`part` of what has been raised, which is the exception of one of these places."""
-    frame = engine.current.id
-    variable = (frame, "%exception")
+    """`part` of the exception that was raised, split over those of these places."""
+    *origins, last = sorted(exceptions)
+    if not origins:
+        return part(exceptions[last])
     code = caught.values[0]
     assert isinstance(code, Array)
 
-    def choose(origins: Sequence[int]) -> None:
-        first, *others = origins
+    def raised_at(origin: int) -> Value:
+        return is_among(engine, code.value, sorted(number for number, o, _ in caught.places if o == origin))
 
-        def this() -> None:
-            engine.state.set(variable, part(exceptions[first]))
-
-        if not others:
-            return this()
-        numbers = sorted(number for number, origin, _ in caught.places if origin == first)
-        infer_if(engine, is_among(engine, code.value, numbers), frame, this, lambda: choose(others))
-
-    choose(sorted(exceptions))
-    found = engine.state.slots[variable]
-    assert isinstance(found, Abstract)
+    options = tuple([exceptions[origin] for origin in (*origins, last)])
+    gated = Gated(options, tuple(map(raised_at, origins)))
+    found = split_value(engine, gated, lambda exception: part(cast(Exc, exception)))
     if isinstance(found, Unknown):
         raise DiagnosticError(found.reason)
     return engine.narrowed(found)

@@ -38,10 +38,10 @@ from ...values.lattice import (
     ErrorCell,
     ObjectCell,
     Ref,
-    Slot,
     Unknown,
     Version,
 )
+from ...values.slots import Slot
 from ...values.state import ERROR, Content
 from ...values.walk import cells_of, rebuild
 from ..core.branches import infer_if, put_back, settle_alike, while_running

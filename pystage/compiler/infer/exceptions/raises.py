@@ -8,8 +8,9 @@ from typing import ClassVar
 from ...hlo.ir import Region, Value
 from ...speculation import Balanced, Declarations, Fixed, Grows, Nested
 from ...values.exceptions import PayloadKey
-from ...values.lattice import Abstract, Slot
+from ...values.lattice import Abstract
 from ...values.sites import RaiseSites
+from ...values.slots import Slot
 
 
 @dataclass(frozen=True, slots=True, eq=False)

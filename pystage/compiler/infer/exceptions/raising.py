@@ -25,7 +25,8 @@ from ...library.rules.classes import class_of
 from ...ops import Add, And, Compare, Constant, Or, Select
 from ...values.boundary import CallTemplate, ConstantTemplate, Site, Template
 from ...values.exceptions import PayloadKey
-from ...values.lattice import Abstract, Array, Caught, Cell, Const, ErrorCell, Exc, Slot, Version
+from ...values.lattice import Abstract, Array, Caught, Cell, Const, ErrorCell, Exc, Version
+from ...values.slots import Slot, is_temporary_name
 from ...values.state import ERROR, NOT_YET, WITHOUT_CELLS, Content
 from ...values.text import caused, copied
 from ...values.walk import cells_of, values_of
@@ -313,7 +314,7 @@ def is_observable(engine: Engine, slot: Slot) -> bool:
     bodies = engine.raises.bodies
     if isinstance(slot, tuple):
         frame, name = slot
-        return frame < 0 or (any(body.frame == frame for body in bodies) and not name.startswith("%"))
+        return frame < 0 or (any(body.frame == frame for body in bodies) and not is_temporary_name(name))
     outside = _is_outside(engine, slot)
     engine.callees.note_observed(slot, outside, bodies)
     return outside or any(slot in body.cells for body in bodies)

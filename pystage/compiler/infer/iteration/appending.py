@@ -33,11 +33,11 @@ from ...values.lattice import (
     Const,
     ListCell,
     Ref,
-    Slot,
     Tuple,
     same_constant,
 )
 from ...values.rows import row
+from ...values.slots import Hidden, Name, Purpose, Slot, Variable, is_temporary
 from ...values.state import Content
 from ...values.walk import cells_of
 from ..aliases.merged import aliases_of
@@ -98,7 +98,7 @@ def _is_private(engine: Engine, cell: int, holder: Slot) -> bool:
 
 
 def _refers(slot: Slot, content: Any, cell: int) -> bool:
-    if isinstance(slot, tuple) and slot[1].startswith("%"):
+    if is_temporary(slot):
         return False
     return cell in cells_of(content) or any(s.ref.cell == cell for s in aliases_of(content))
 
@@ -149,7 +149,7 @@ def _uses(block: stage.Block) -> dict[str, int]:
 
 def _temps(operand: object) -> Iterator[str]:
     """The temporaries among the operands of an instruction; those of inner blocks are not."""
-    if isinstance(operand, str) and operand.startswith("%"):
+    if isinstance(operand, str) and stage.is_temp(operand):
         yield operand
     elif isinstance(operand, tuple):
         for part in operand:
@@ -178,9 +178,9 @@ class Growing:
     cell: int
     before: tuple[Abstract, ...] = ()
     items: tuple[Abstract, ...] | None = None
-    slots: list[tuple[int, str]] = field(default_factory=list)
+    slots: list[Variable] = field(default_factory=list)
     """The variables that hold the arrays of rows, one for each number in `items`."""
-    _kept: dict[int, str] = field(default_factory=dict)
+    _kept: dict[int, Name] = field(default_factory=dict)
     """By position in `items`, the variable that holds the same array as the list."""
     _loop_began: int = 0
     _trip_began: int = 0
@@ -235,8 +235,7 @@ class Growing:
     def end(self) -> None:
         """After the loop: the list holds the elements of all trips."""
         state = self.engine.state
-        mark = f".rows{self.cell}."
-        held = [s for s in state.slots if isinstance(s, tuple) and s[1].startswith(mark)]
+        rows_of_list = [s for s in state.slots if self._is_rows(s)]
         if self.loop in self.engine.loops.retyped:  # the second trip may append numbers of another type
             raise Restart(self.loop)
         assert self.items is not None
@@ -247,16 +246,23 @@ class Growing:
             appended += [self._element(item, rows) for item in self.items]
         for i, name in self._kept.items():
             appended[i - len(self.items)] = self._last(name)
-        for slot in held:
+        for slot in rows_of_list:
             state.forget(slot)
         state.set(self.cell, ListCell((*self.before, *appended)))
 
-    def _slot(self, position: int, number: Array) -> tuple[int, str]:
+    def _slot(self, position: int, number: Array) -> Variable:
         """The variable for the rows of a number: another one for each type that it may have."""
-        kind = f"{number.form.name}.{number.weak}.{number.key_impl}.{number.type}"
-        return self.frame.id, f".rows{self.cell}.{position}.{kind}"
+        kind = number.form, number.weak, number.key_impl, number.type
+        return self.frame.id, Hidden(Purpose.ROWS, (self.cell, position, kind))
 
-    def _stored(self, slot: tuple[int, str], value: Value, at: Value) -> Value:
+    def _is_rows(self, slot: Slot) -> bool:
+        """True for a variable that `_slot` has named."""
+        match slot:
+            case (_, Hidden(Purpose.ROWS, (cell, _, _))):
+                return bool(cell == self.cell)
+        return False
+
+    def _stored(self, slot: Variable, value: Value, at: Value) -> Value:
         """The array of rows with one more row."""
         b = self.engine.b
         shape = value.type.static_shape
@@ -265,7 +271,7 @@ class Growing:
         new = b.op(Reshape((1, *shape)), value)
         return b.op(DynamicUpdateSlice(), rows, new, at, *[zero] * len(shape))
 
-    def _last(self, name: str) -> Abstract:
+    def _last(self, name: Name) -> Abstract:
         """What a variable holds after the loop: the array that the last trip appended."""
         held = self.engine.state.get((self.frame.id, name))
         held = where_assigned(held) if may_be_unassigned(held) else held

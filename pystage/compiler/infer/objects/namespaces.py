@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ...speculation import Declarations, Grows
+from ...values.slots import Variable
 from ...values.state import State
 
 Namespace = dict[str, Any] | type
@@ -38,7 +39,7 @@ class Namespaces:
         self.owners[number] = namespace
         return number
 
-    def written(self, state: State) -> list[tuple[int, str]]:
+    def written(self, state: State) -> list[Variable]:
         """The variables that the program has assigned, on the path at hand."""
         if not self._numbers:
             return []

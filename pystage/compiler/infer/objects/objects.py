@@ -23,8 +23,9 @@ from ...library.context import Context
 from ...library.kernels.structures import call_now
 from ...library.registry import meaning_of
 from ...library.rules.classes import c_name, is_generated
+from ...library.rules.split import branch_on
 from ...policy import package_of
-from ...values.boundary import CallableMember, Form, Path, PathStep
+from ...values.boundary import CallableMember, Path, PathStep
 from ...values.gated import Gated, may_be_unassigned, where_assigned
 from ...values.lattice import (
     NONE,
@@ -115,11 +116,7 @@ def assigned(engine: Engine, value: Abstract | None, missing: Callable[[], Abstr
         return missing()
     if not isinstance(value, Gated) or not may_be_unassigned(value):
         return value
-    tag = value.tags[0]
-    known = engine.intervals.decides(tag)
-    if known is None:
-        return engine.branch(Array(tag, Form.PYTHON), missing, lambda: where_assigned(value))
-    return missing() if known else where_assigned(value)
+    return branch_on(engine, value, 0, missing, lambda: where_assigned(value))
 
 
 def completed(content: Cell) -> Cell:

@@ -16,7 +16,8 @@ from ...diagnostics.span import Span
 from ...policy import is_plumbing
 from ...stage import ir as stage
 from ...stage.walk import walk
-from ...values.lattice import ObjectCell, Ref, Slot
+from ...values.lattice import ObjectCell, Ref
+from ...values.slots import Name, Slot, Variable, is_of_compiler, is_temporary
 from ...values.state import State
 from ..core.frame import Frame
 
@@ -41,7 +42,7 @@ class MergeProvenance:
     second: stage.Block | None
     peeled: bool = False
 
-    def notes(self, slot: Slot | None, holder: str | None, texts: tuple[str, str]) -> tuple[Note, ...]:
+    def notes(self, slot: Slot | None, holder: Name | None, texts: tuple[str, str]) -> tuple[Note, ...]:
         """Where what is in `slot` got what the texts say of it, on the first and on the second path.
 
         `holder`: the variable that refers to it, if it is an object.
@@ -49,7 +50,7 @@ class MergeProvenance:
         text = "which of them it is, is decided here"
         meet = Note(text, self.instruction.span, text)
         branch = isinstance(self.instruction, stage.If)
-        if not isinstance(slot, tuple) or slot[1].startswith("%"):
+        if not isinstance(slot, tuple) or is_temporary(slot):
             return ((meet,) if branch else ()) + self._growth(holder)
         found: list[Note] = []
         for block, text in zip((self.first, self.second), texts):
@@ -58,11 +59,11 @@ class MergeProvenance:
                 span = assigned_before(self.function, self.instruction, slot[1])
             if span is not None:
                 found.append(Note(f"here it is {text}", span, f"here it is {text}"))
-        if branch and not slot[1].startswith("."):
+        if branch and not is_of_compiler(slot[1]):
             found.append(meet)
         return tuple(found)
 
-    def _growth(self, holder: str | None) -> tuple[Note, ...]:
+    def _growth(self, holder: Name | None) -> tuple[Note, ...]:
         """Where the length of a list or a dict changes on one of the paths."""
         if holder is None:
             return ()
@@ -71,7 +72,7 @@ class MergeProvenance:
         return tuple([Note(_CHANGES, span, _CHANGES) for span in spans])
 
 
-def assigned_before(function: stage.Function, instruction: stage.Instr, name: str) -> Span | None:
+def assigned_before(function: stage.Function, instruction: stage.Instr, name: Name) -> Span | None:
     """The last assignment that stands before an instruction of a function; for a parameter the function itself."""
     found = _header(function) if name in _parameters(function) else None
     for instr in walk(function.body):
@@ -82,7 +83,7 @@ def assigned_before(function: stage.Function, instruction: stage.Instr, name: st
     return found
 
 
-def _last_store(block: stage.Block, name: str) -> Span | None:
+def _last_store(block: stage.Block, name: Name) -> Span | None:
     spans = [i.span for i in walk(block) if isinstance(i, stage.Store) and i.name == name]
     return spans[-1] if spans else None
 
@@ -98,7 +99,7 @@ def growth_note(reason: Diagnostic) -> Growth | None:
     return Growth(text, spans[0] if spans else reason.span, text)
 
 
-def changes_of_length(block: stage.Block, name: str) -> Iterator[Span]:
+def changes_of_length(block: stage.Block, name: Name) -> Iterator[Span]:
     """Where methods of the list or dict in a variable or an attribute are called that change how many elements it has."""
     held: set[str] = set()
     for i in walk(block):
@@ -138,12 +139,14 @@ def outside(diagnostic: Diagnostic, frame: Frame | None, current: Span | None) -
     return replace(diagnostic, span=span, notes=notes)
 
 
-def holder_of(state: State, slot: Slot | None) -> tuple[int, str] | None:
+def holder_of(state: State, slot: Slot | None) -> Variable | None:
     """The slot of the variable that a slot belongs to: itself, or the variable that refers to an object."""
     if not isinstance(slot, int):
         return slot
     holders = [s for s, held in state.slots.items() if isinstance(held, Ref) and held.cell == slot]
-    return next((s for s in holders if isinstance(s, tuple) and s[1].isidentifier()), None)
+    return next(
+        (s for s in holders if isinstance(s, tuple) and isinstance(s[1], str) and s[1].isidentifier()), None
+    )
 
 
 def attribute_of(state: State, cell: int) -> tuple[str, str] | None:
@@ -163,6 +166,6 @@ def name_of(state: State, slot: Slot | None) -> str:
         held = attribute_of(state, slot)
         return "a value" if held is None else f"the attribute {held[1]!r} of {held[0]}"
     slot = holder
-    if slot is None or slot[1].startswith("%"):
+    if slot is None or is_temporary(slot):
         return "a value"
-    return "the result" if slot[1].startswith(".") else f"the variable {slot[1]!r}"
+    return "the result" if is_of_compiler(slot[1]) else f"the variable {slot[1]!r}"

@@ -21,7 +21,8 @@ from ...ops.foreign.jax_call import JaxCall
 from ...stage import ir as stage
 from ...stage.walk import walk
 from ...values.gated import Gated
-from ...values.lattice import Abstract, Array, ArrayCell, Ref, Slot, VariableCell
+from ...values.lattice import Abstract, Array, ArrayCell, Ref, VariableCell
+from ...values.slots import Slot
 from ...values.state import State
 from ..core.effort import Effort
 from ..core.frame import CalleeScope, Frame
@@ -229,7 +230,7 @@ def _read_by(instr: stage.Instr) -> Iterator[str]:
         yield instr.name
     for each in fields(instr):
         value = getattr(instr, each.name)
-        if each.name != "dst" and isinstance(value, str) and value.startswith("%"):
+        if each.name != "dst" and isinstance(value, str) and stage.is_temp(value):
             yield value
 
 

@@ -27,8 +27,9 @@ from ...hlo.calculus import NotDifferentiable
 from ...hlo.ir import Region, Value
 from ...ops import Constant
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Slot, Tuple, Undef
+from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Tuple, Undef
 from ...values.node import TreeNode
+from ...values.slots import Hidden, Purpose, Slot
 from ...values.walk import cells_of, children, keys, rebuild, values_of
 from ..aliases.merged import CONTAINERS, aliases_of, stamp_versions
 from ..calls.calls import call_transformed, put_transformed
@@ -228,7 +229,7 @@ def call_lifted(engine: Engine, function: Abstract, call: Lifted, kwargs: Named,
 
     leaves = call.leaves
     before = {cell: engine.state.get(cell) for cell in leaves.fresh.values()}
-    names = (engine.state.new_frame(), ".lifted")
+    names = (engine.state.new_frame(), Hidden(Purpose.ARGUMENTS))
     engine.state.set(names, Tuple(tuple(map(Ref, leaves.fresh))))  # the caller's own names for them
     result = call_transformed(engine, function, call.args, kwargs, transform, may_draw=True)
     engine.state.set(names, Undef())

@@ -68,6 +68,17 @@ def split_value(ctx: Context, value: Phi, operation: Callable[[Abstract], Abstra
     return split(ctx, value, run, lambda tag, then, orelse: ctx.branch(Array(tag, Form.PYTHON), then, orelse))
 
 
+def branch_on(
+    ctx: Context, value: Phi, position: int, this: Callable[[], Abstract], other: Callable[[], Abstract]
+) -> Abstract:
+    """What `this` gives where `value` is the alternative at `position`, and `other` where it is another one."""
+    tag = value.tags[position]
+    holds = ctx.intervals.decides(tag)
+    if holds is None:
+        return ctx.branch(Array(tag, Form.PYTHON), this, other)
+    return this() if holds else other()
+
+
 def split_operation(ctx: Context, asked: NeedsSplit, operation: Callable[[], Abstract]) -> Abstract:
     """What an operation gives that has `asked` before it changed anything."""
     found = split_value(ctx, asked.value, lambda _: operation())
