@@ -1,14 +1,15 @@
-"""Packages that the compiler knows by name, beside Python's library and what pystage is built on.
+"""Bridges: packages that the compiler knows by name, besides Python's library and its own dependencies.
 
-bridge.py      the class `Bridge`: all that is known of one package
+bridge.py      the class `Bridge`: the policy, version and declarations of one package
 flax/          modules of Linen and NNX
 equinox/       modules, filtered functions, `tree_at`
-traced.py      packages that need no more than JAX's tracing
-scipy.py       the functions that JAX has too; advice for the others
-opaque.py      packages of which nothing is staged, with advice
+traced.py      packages whose functions JAX traces
+scipy.py       functions that JAX has too; advice for the others
+opaque.py      packages that are refused, with advice
 
-A bridge uses of inference what `infer/interface.py` has, and inference knows of no bridge: importing this package fills
-the tables that inference asks. It imports none of the packages, and no meaning before the program imports its package.
+A bridge uses inference through `infer/interface.py` only, and inference knows no bridge: importing this package fills
+the tables that inference consults. It imports none of the packages; meanings are imported once the program imports its
+package.
 """
 
 from __future__ import annotations

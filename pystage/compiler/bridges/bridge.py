@@ -1,4 +1,4 @@
-"""What the compiler knows of one package that it was not built on: a `Bridge`, which is data."""
+"""`Bridge`: the data that describe one package to the compiler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packages of which nothing is staged, as their data are no arrays or their code is compiled: calls get advice."""
+"""Packages that are refused, with advice: their data are not arrays, or their code is compiled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SciPy: the functions that JAX has too are staged (`library/scipy/`); its compiled code is refused, with advice."""
+"""SciPy: functions that JAX has too are staged (`library/scipy/`); its compiled code is refused, with advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packages built on JAX that need no meanings: JAX traces their functions."""
+"""Packages built on JAX without meanings: JAX traces their functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How operands that do not broadcast are made to: an axis added to the right one, or which of their sizes differ."""
+"""Help for shapes that do not broadcast: an axis to insert, or the sizes that differ."""
 
 from __future__ import annotations
 

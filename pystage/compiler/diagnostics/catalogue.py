@@ -1,4 +1,4 @@
-"""The pages of the codes, as the package has them: what a code means, an example with its error, and the rewrite.
+"""The pages of the codes, as package data: the meaning of a code, an example with its error, and the rewrite.
 
 `docs/generate_errors.py` writes them, from the same classes and goldens as `docs/errors/`.
 """

@@ -1,4 +1,4 @@
-"""PS4xx: a value must be known while compiling, and is not."""
+"""PS4xx: a value must be a compile-time constant, and is not."""
 
 from __future__ import annotations
 

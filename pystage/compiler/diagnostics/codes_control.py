@@ -1,4 +1,4 @@
-"""PS3xx: control flow whose values or effects have no common meaning over its paths."""
+"""PS3xx: control flow whose paths have values or effects that do not join."""
 
 from __future__ import annotations
 

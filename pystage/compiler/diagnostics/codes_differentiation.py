@@ -1,4 +1,4 @@
-"""PS7xx: what can be wrong with a derivative, or with a function that is mapped."""
+"""PS7xx: errors of derivatives and of mapped functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diagnostics of calls into JAX, and of the structures that JAX's control flow carries: PS650 to PS669."""
+"""PS650 to PS669: calls into JAX, and the carry of JAX's control flow."""
 
 from __future__ import annotations
 

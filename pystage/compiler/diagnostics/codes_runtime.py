@@ -1,4 +1,4 @@
-"""PS8xx: what can be wrong with a call: its arguments, their memory, and where it is made."""
+"""PS8xx: errors of a call: its arguments, their memory, and its context."""
 
 from __future__ import annotations
 

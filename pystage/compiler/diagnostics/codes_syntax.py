@@ -1,4 +1,4 @@
-"""PS1xx: what can be wrong before anything is known of values: finding the source, and its syntax.
+"""PS1xx: errors of source lookup and syntax, found without values.
 
 Titles and helps are written for someone who writes NumPy, not compilers. Every help is a rewrite that works.
 """

@@ -1,4 +1,4 @@
-"""Diagnostics of family 2xx: types and shapes, where the plain run raises TypeError, ValueError or IndexError."""
+"""PS2xx: types and shapes, where the plain run raises TypeError, ValueError or IndexError."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Columns of a terminal: where each character of a source line is shown, and what of a long line.
+"""Terminal columns of a source line, and the window of a long one.
 
-A span counts characters; a terminal counts cells. A tab goes on to the next stop, a wide character of East Asian
-scripts takes two cells, a combining one none.
+A span counts characters; a terminal counts cells. A tab advances to the next stop, a wide character of East Asian
+scripts occupies two cells, a combining one none.
 """
 
 from __future__ import annotations

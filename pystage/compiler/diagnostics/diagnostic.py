@@ -1,7 +1,7 @@
-"""Errors as data: what every diagnostic has, the registry of codes, and the exceptions that carry them.
+"""`Diagnostic`: the base class of all diagnostics, the registry of codes, and the exception that carries one internally.
 
-A diagnostic is a frozen dataclass: its class says code, title and help as templates over its fields; an
-instance adds the place and the reasons. Exceptions, terminal text, JSON and pages are all made from it.
+A diagnostic is a frozen dataclass: its class declares code, title and help as templates over its fields; an
+instance adds the span and the reasons. Exceptions, terminal text, JSON and pages are rendered from it.
 """
 
 from __future__ import annotations

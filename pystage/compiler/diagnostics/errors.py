@@ -1,4 +1,4 @@
-"""The exception by which diagnostics reach the user."""
+"""`StagingError`: the exception that carries diagnostics to the user."""
 
 from __future__ import annotations
 

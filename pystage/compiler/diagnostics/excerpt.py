@@ -1,7 +1,7 @@
-"""An excerpt of the source: its lines, and under them what each place says.
+"""Source excerpts: the lines of a file, with underlined spans and their labels.
 
-In: the places in one file, each with its label and its mark. Out: lines of pieces, text and style. Lines in which
-nothing is marked are left out, a long span shows its beginning and its end, and a long line what is around its marks.
+In: the marked spans of one file. Out: lines of pieces, each text and style. Lines without marks are omitted, a long span
+shows its first and last lines, and a long line the part around its marks.
 """
 
 from __future__ import annotations

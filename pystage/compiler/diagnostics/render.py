@@ -1,6 +1,6 @@
-"""Diagnostics as text, in the manner of rustc: headline, place, the source line underlined, why, help.
+"""Diagnostics as text, in the manner of rustc: headline, location, the source line underlined, reasons, help.
 
-The text of the source is read here and nowhere before: a diagnostic that nobody prints costs nothing.
+Rendering reads the source text, so that a diagnostic that nobody prints costs nothing.
 """
 
 from __future__ import annotations

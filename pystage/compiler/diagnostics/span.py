@@ -1,4 +1,4 @@
-"""Where something stands in the user's source."""
+"""`Span`: a range of the user's source."""
 
 from __future__ import annotations
 

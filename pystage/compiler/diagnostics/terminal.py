@@ -1,4 +1,4 @@
-"""What a stream can show: colours, and how many columns."""
+"""Capabilities of a stream: colours, and the number of columns."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Where the traceback of a `StagingError` ends: at the user's call, without the frames of pystage below it.
+"""Tracebacks of `StagingError`, cut at the user's call, without the frames of pystage below it.
 
-In: the exception as it leaves one of pystage's entries. Out: the same one, which remembers nothing of what happened inside.
+In: the exception as it leaves an entry point of pystage. Out: the same exception without references to internal frames.
 `PYSTAGE_TRACEBACK=full` keeps every frame.
 """
 

@@ -1,11 +1,14 @@
-"""The front end: a Python function to its stage IR, from its source, once per function and without types.
+"""The front end: from a Python function to its untyped stage IR, once per function.
 
-    source.py   function → the text that defines it        build_*.py  syntax tree → stage IR
-    parse.py    text → syntax tree with exact places       definite_assignment.py  marks reads of assigned variables
-    scope.py    where every variable lives                 jumps.py    removes break, continue, inner return
-    fence.py    the table: what becomes of every kind of syntax node
+    source.py               function → the text that defines it
+    parse.py                text → syntax tree with exact positions
+    scope.py                storage class of every variable
+    fence.py                the table that says for each kind of syntax node how it is built or why it is refused
+    build_*.py              syntax tree → stage IR
+    definite_assignment.py  marks reads of assigned variables
+    jumps.py                removes break, continue and inner return
 
-`stage_function` goes all the way, and remembers.
+`stage_function` runs all of them, and caches the result.
 """
 
 from .entry import stage_function, substituted

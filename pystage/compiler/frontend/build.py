@@ -1,4 +1,4 @@
-"""Syntax tree to stage IR: the door of the builder."""
+"""Syntax tree to stage IR: the entry point of the builder."""
 
 from __future__ import annotations
 

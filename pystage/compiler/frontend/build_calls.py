@@ -1,4 +1,4 @@
-"""Calls, and what can be called: lambdas, nested functions, zero-argument `super()`."""
+"""Calls and callables: lambdas, nested functions, zero-argument `super()`."""
 
 from __future__ import annotations
 

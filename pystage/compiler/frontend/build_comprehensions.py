@@ -1,8 +1,8 @@
-"""Comprehensions and generator expressions, as loops in the function around them (PEP 709).
+"""Comprehensions and generator expressions, as loops in the enclosing function (PEP 709).
 
-A generator expression computes its elements when they are asked for, so it is built only where that can
-be kept: fused into the loop that runs over it, stopped where `any` and `all` stop, added up where `sum` takes what
-meets a condition, or as a list where all of it is consumed at once. Anywhere else it is refused.
+A generator expression is lazy, so it is built only where a loop preserves that: fused into the loop over it, with an early
+exit for `any` and `all`, as a filtered sum for `sum`, or as a list where a call consumes all of it. Anywhere else it is
+refused.
 """
 
 from __future__ import annotations

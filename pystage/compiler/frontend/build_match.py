@@ -1,7 +1,6 @@
-"""`match` to stage IR (PEP 634): each pattern becomes a test; names are bound when all of it matched.
+"""`match` to stage IR (PEP 634): each pattern becomes a test, and names are bound after the whole pattern has matched.
 
-A name captured somewhere inside a pattern waits in a hidden local until the whole pattern has matched,
-since the parts of a pattern that fails must not bind anything.
+A captured value is kept in a hidden local until then, since a pattern that fails must not bind anything.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Statements to stage IR. Jumps stay jumps here; `jumps.py` removes them."""
+"""Statements to stage IR. Jumps remain, and `jumps.py` removes them."""
 
 from __future__ import annotations
 

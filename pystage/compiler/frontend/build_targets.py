@@ -1,4 +1,4 @@
-"""What assignments, loops and `del` write to: names, attributes, items, and nested unpacking of them."""
+"""Targets of assignments, loops and `del`: names, attributes, items, and nested unpacking of them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""What all visitors share: the instructions built so far, fresh names, scopes, spans, diagnostics.
+"""State that all visitors share: instructions, fresh names, scopes, spans, diagnostics.
 
-One `StageBuilder` per frame (function, lambda, or comprehension that stays a function); one `Unit` for all
-frames of one source. Which visitor builds which syntax node is not known here: the table (`fence.py`)
-comes in with the unit.
+There is one `StageBuilder` per frame (function, lambda, or comprehension that stays a function) and one `Unit` for all
+frames of one source. The unit brings the table of visitors (`fence.py`), which the builder does not know.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Definite assignment: marks the loads that can only be reached with their variable assigned.
+"""Definite assignment: marks the loads whose variable is assigned on every path to them.
 
-Java's rule (JLS 16) on structured code that still has its jumps. After `jumps.py` this could no longer be
-seen: `while True: x = …; if …: break` assigns `x` before the loop ends, but the loop on a flag that it
-becomes looks as if it might not run at all. What is not marked is not wrong, only not known here.
+Java's rule (JLS 16) on structured code that still has its jumps. `jumps.py` would hide it: `while True: x = …; if …: break`
+assigns `x` before the loop ends, but the loop on a flag that replaces it may seem not to run at all. The analysis is
+conservative: an unmarked load may still be safe.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The door of the front end: `stage_function`, with its cache."""
+"""The entry point of the front end: `stage_function`, with its cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the front end raises: all syntax diagnostics of one function."""
+"""The exception of the front end: all syntax diagnostics of one function."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""The fence: what becomes of every kind of syntax node, in one table.
+"""The fence: one table that says how each kind of syntax node is built, or why it is refused.
 
-A node is built by the function named here, or refused with the diagnostic named here, or it is a part that
-the node around it reads, or it means nothing (punctuation). The builder asks this table and nothing else,
-so what is said here and what is done cannot differ; a test goes through libcst's classes and fails on one
-that is missing.
+A node has a visitor here, or a diagnostic, or the visitor of its parent reads it, or it carries no meaning (punctuation).
+The builder consults this table and nothing else, so that the table cannot disagree with the builder; a test enumerates
+libcst's classes and fails on a missing one.
 """
 
 from __future__ import annotations

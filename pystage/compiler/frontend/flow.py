@@ -1,4 +1,4 @@
-"""What the passes of the front end ask of control flow: blocks, the jumps that leave them, what completes."""
+"""Control flow for the passes of the front end: blocks, the jumps that leave them, and whether they complete normally."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Removes `break`, `continue` and inner `return`, without copying any statement.
+"""Removal of `break`, `continue` and inner `return`, without copies of any statement.
 
-Where an arm of an `if` always leaves, the rest of the block moves into its other arm: then falling off
-the end is what the jump meant. What still jumps sets a flag, a boolean local that no source can name
-(`.return`, `.break1`, `.continue1`), and an `if` on the flag guards what the jump skips. A loop ends by its
-flag: `For.until`, or a test that begins by asking it. The returned value waits in the local `.value`.
+If an arm of an `if` always leaves, the rest of the block moves into the other arm: the end of the block then means the
+same as the jump. Every other jump sets a flag, a boolean local that no source can name (`.return`, `.break1`,
+`.continue1`), and an `if` on the flag guards the statements that the jump skips. A loop exits by its flag: `For.until`,
+or a test that first reads it. The returned value is kept in the local `.value`.
 
 A block in *tail position* for a kind of jump is one whose end means the same as the jump: the body of a
 function for `return`, the body of a loop for `continue`. There the jump needs no flag.

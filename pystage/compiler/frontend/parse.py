@@ -1,4 +1,4 @@
-"""Source text to concrete syntax tree: one function, read by libcst, with the exact place of every node."""
+"""Source text to the concrete syntax tree of one function, by libcst, with the position of every node."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Do two code objects mean the same? Tells whether a file was edited after its functions were loaded.
+"""Equivalence of code objects: detects that a file was edited after its functions were loaded.
 
-Everything that decides what a function does is compared (instructions, names, constants, nested code);
-what only says where it stands (file, lines) is not.
+Everything that determines a function's behaviour is compared (instructions, names, constants, nested code); positions
+(file, lines) are ignored.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Where every variable of a function lives: the rules of Python's own symbol table (PEP 227, 572, 709).
+"""Scopes: the storage class of every variable, by the rules of Python's symbol table (PEP 227, 572, 709).
 
 `analyse` walks the syntax tree once. Each function, lambda and comprehension gets a `VariableScope`;
-`VariableScope.resolve` answers for a name used in it. A comprehension is inlined into the function around
-it, its variables renamed, as in PEP 709; unless a function made inside it captures one of them: then every
-run of the comprehension needs variables of its own, and it stays a function.
+`VariableScope.resolve` gives the storage class of a name. A comprehension is inlined into its function with its variables
+renamed, as in PEP 709, unless a nested function captures one of them: then every execution of the comprehension needs
+variables of its own, and it stays a function.
 """
 
 from __future__ import annotations

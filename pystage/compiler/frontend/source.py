@@ -1,9 +1,8 @@
-"""Finds the source of a function: the file, and the piece of its text that defines exactly this function.
+"""Source lookup: the file, and the part of its text that defines exactly this function.
 
 In: a function or its code object. Out: a `FunctionSource`, or a `FrontendError` with one coded diagnostic
-(no text, changed on disk, lambdas that cannot be told apart). The standard library's `ast` serves here
-only to find the piece, since it is a hundred times faster than a concrete syntax tree of the whole file;
-what is compiled is read by libcst (`parse.py`).
+(no text, changed on disk, ambiguous lambdas). The standard library's `ast` only locates the part, since it is a hundred
+times faster than a concrete syntax tree of the whole file; libcst parses the part itself (`parse.py`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a library function sees of inference: the context it is called with.
+"""`Context`: the interface of inference to library functions.
 
-A library function has the signature of the Python function that it stands for, with the context before:
-`def mean(ctx, a, axis=None, …)`. Arguments are abstract values; defaults are plain Python objects, and
-every accessor here takes either. It builds HLO operations with `ctx.op`, and gives back abstract values.
+A library function has the signature of the Python function that it implements, preceded by the context:
+`def mean(ctx, a, axis=None, …)`. Its arguments are abstract values, its defaults plain Python objects, and
+every accessor here takes either. It builds HLO operations with `ctx.op` and returns abstract values.
 """
 
 from __future__ import annotations

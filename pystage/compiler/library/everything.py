@@ -1,4 +1,4 @@
-"""Importing this module imports all others of the package, and with them declares every meaning (`registry.meaning`)."""
+"""Imports every module of the package, which declares every meaning (`registry.meaning`)."""
 
 import importlib
 import pkgutil

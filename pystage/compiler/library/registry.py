@@ -1,6 +1,6 @@
-"""The table of known callables: what a call to a Python object that is not user code means.
+"""The table of meanings: from Python callables that are not user code to their implementations.
 
-Library modules declare with `@meaning(np.sum, …)`. A meaning's own signature is what it accepts: a
+Library modules declare with `@meaning(np.sum, …)`. A meaning's own signature determines what it accepts: a
 keyword that it does not name is refused, never ignored.
 """
 

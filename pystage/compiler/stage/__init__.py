@@ -1,1 +1,1 @@
-"""The stage IR: structured, untyped, one program per Python function."""
+"""The stage IR: structured and untyped, one program per Python function."""

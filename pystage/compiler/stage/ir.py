@@ -1,11 +1,13 @@
-"""Stage IR: what a Python function says, in about thirty kinds of instruction, before any type is known.
+"""Stage IR: a Python function as about thirty kinds of untyped instructions.
 
 Three-address form: an instruction reads temporaries and writes one (`dst`). Temporaries are strings that
-begin with `%` and are written once on every path (the arms of an `If` may both write the one that joins
-them). Variables of the program are read by `Load` and written by `Store`. Control flow is structured:
-`If`, `While`, `For`, `Try` and `With` hold blocks. `Break`, `Continue` and inner `Return`s exist only
-between `frontend/build.py` and `frontend/jumps.py`, which removes them: after it a `Return` is the last
-instruction of a function's body and stands nowhere else.
+begin with `%` and are written once on every path (both arms of an `If` may write the one that joins
+them). `Load` reads variables of the program, `Store` writes them. Control flow is structured: `If`, `While`, `For`, `Try`
+and `With` contain blocks. `Break`, `Continue` and inner `Return`s exist only between `frontend/build.py` and
+`frontend/jumps.py`, which removes them: after it a `Return` is the last instruction of a function's body.
+
+Instructions that HLO IR has too (`If`, `While`, `Call`, `Constant`, …) have the same name there; modules that use both
+import this one as `stage`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Stage IR as text: what `pystage.code_lowered` prints.
+"""Stage IR as text, for `pystage.code_lowered`.
 
     def newton(a, tol):                                               # newton.py
         %1 = a                                                        #  5
@@ -8,8 +8,8 @@
             while %10:
                 …
 
-A variable is read as `x`, as `x?` where it may not be assigned, as `cell x` where functions share it, as
-`global x` where the module holds it. The line of the source stands at the right, where it changes.
+A variable is printed as `x`, as `x?` where it may be unassigned, as `cell x` if functions share it, as
+`global x` if the module holds it. The source line is printed at the right where it changes.
 """
 
 from __future__ import annotations

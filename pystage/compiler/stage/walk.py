@@ -1,4 +1,4 @@
-"""Walks over stage IR."""
+"""Traversals of stage IR."""
 
 from __future__ import annotations
 

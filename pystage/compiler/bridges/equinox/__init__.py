@@ -1,6 +1,6 @@
-"""Equinox: modules are staged from source, as objects that take attributes only while they are made.
+"""Equinox: modules are staged from source, as objects whose attributes are writable only during construction.
 
-modules.py   what the metaclass and the hooks of modules mean; filtered functions
+modules.py   the metaclass and the attribute hooks of modules; filtered functions
 trees.py     `equinox.tree_at`
 """
 

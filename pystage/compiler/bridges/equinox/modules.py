@@ -1,7 +1,7 @@
-"""Equinox's modules: what their metaclass and their attribute hooks come to in a program.
+"""Equinox's modules: the effects of their metaclass and attribute hooks.
 
-A module is an object that takes attributes while it is made and none afterwards. Its methods are bound as Python binds
-them: that Equinox makes pytrees of bound methods is seen only by who flattens one, which is refused here.
+A module is an object that accepts attributes during construction and none afterwards. Its methods are bound as Python
+binds them; Equinox's bound methods are pytrees, and flattening one is refused.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""`equinox.tree_at`: a tree in which the parts that a function points at are replaced.
+"""`equinox.tree_at`: replacement of the parts of a tree that a function selects.
 
-The function gets a tree whose parts can be told apart: a mark at each leaf, a class of its own for each tuple, new
-lists, dicts and objects. What it gives is found again by these.
+The function receives a tree whose parts are distinguishable: a marker for each leaf, a class of its own for each tuple, new
+lists, dicts and objects. They identify the parts in its result.
 """
 
 from __future__ import annotations

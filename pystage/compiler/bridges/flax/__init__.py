@@ -1,7 +1,7 @@
-"""Flax: modules of Linen and of NNX are staged from source, layers of the library traced by JAX where it can take them.
+"""Flax: modules of Linen and of NNX are staged from source; JAX traces layers of the library where it can.
 
-linen/   modules bound to scopes, on cells in place of a thread's memory
-nnx/     modules as plain objects; what takes them apart runs on shells
+linen/   modules bound to scopes, on cells in place of thread-local state
+nnx/     modules as plain objects; functions that split or merge them run on shells
 """
 
 from __future__ import annotations

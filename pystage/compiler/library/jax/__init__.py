@@ -1,1 +1,1 @@
-"""What is JAX's own beside the twins of NumPy's functions."""
+"""Functions of JAX that are no twins of NumPy's."""

@@ -1,7 +1,7 @@
-"""`x.at[index].set(v)` and its siblings: updates of a `jax.Array` that give a new array.
+"""`x.at[index].set(v)` and its siblings: functional updates of a `jax.Array`.
 
-In: the array and an abstract index. A place outside the array is not stored to, as JAX has it by default;
-places that occur twice add up in `add`, `multiply`, `min` and `max`.
+In: the array and an abstract index. Out: a new array. An update out of bounds is dropped, JAX's default; repeated
+indices accumulate in `add`, `multiply`, `min` and `max`.
 """
 
 from __future__ import annotations

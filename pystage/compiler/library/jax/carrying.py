@@ -1,9 +1,8 @@
-"""What JAX's loops carry: a pytree of arrays, whose structure and types each trip must keep.
+"""Carried values of JAX's loops: a pytree of arrays whose structure and types are loop-invariant.
 
-In: the initial value and what a body returned. Out: arrays of fixed types for the engine's `While`, and
-afterwards the pytree that the plain run would return. A weakly typed leaf (a Python scalar) takes the type
-that the body makes of it, once, as JAX has it; a leaf that the body hands on unchanged comes back as the
-very object that it was.
+In: the initial value and the result of the body. Out: arrays of fixed types for the `While` that inference builds, and
+after it the pytree that the plain run returns. A weakly typed leaf (a Python scalar) is promoted once to the type that
+the body gives it, as in JAX; a leaf that the body returns unchanged comes back as the same object.
 """
 
 from __future__ import annotations

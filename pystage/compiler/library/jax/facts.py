@@ -1,4 +1,4 @@
-"""Facts about element types that are known while compiling: `jnp.finfo` and `jnp.iinfo`."""
+"""`jnp.finfo` and `jnp.iinfo`: limits of element types, constants of the program."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`jax.jit` in staged source: the function is staged with everything else.
+"""`jax.jit` in staged source: its function is staged as part of the caller.
 
-What is left of `jax.jit` is what it does to the kinds of values: arguments that are not static are arrays
-inside, and all results are `jax.Array`s.
+Only the effect of `jax.jit` on kinds of values remains: non-static arguments become arrays, and all results are
+`jax.Array`s.
 """
 
 from __future__ import annotations

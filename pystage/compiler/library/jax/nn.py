@@ -1,7 +1,7 @@
-"""`jax.nn`: activations and normalisations, in terms of `jax.numpy`'s meanings and of operations.
+"""`jax.nn`: activations and normalisations, composed of meanings of `jax.numpy` and of operations.
 
-Arguments are `jax.Array`s first, as under the `jax.jit` that JAX puts around these functions: Python numbers
-become weakly typed. What JAX defines for few cases only (masks, weights) goes to JAX as a whole.
+Arguments first become `jax.Array`s, as under the `jax.jit` that JAX puts around these functions, so that Python numbers
+are weakly typed. Rarely used options (masks, weights) become a `JaxCall`.
 """
 
 from __future__ import annotations

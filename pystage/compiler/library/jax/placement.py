@@ -1,7 +1,7 @@
-"""What a call of JAX's would do besides computing its arrays: lay them out over devices, and call the host.
+"""Refusal of calls whose JAX trace places arrays on devices or calls the host.
 
-In: JAX's trace of a call, and its arguments. Out: in words why the call is refused, None where nothing of it would be
-lost. A staged program runs where its arguments are, and nobody would see that a request for another place was dropped.
+In: JAX's trace of a call, and its arguments. Out: the reason for the refusal, or None. A staged program runs on the
+device of its arguments, and would drop a placement without notice.
 """
 
 from __future__ import annotations

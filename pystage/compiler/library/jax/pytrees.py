@@ -1,9 +1,9 @@
-"""Pytrees of abstract values, with JAX's own registry deciding what is a node.
+"""Pytrees of abstract values, whose nodes JAX's own registry determines.
 
-`exposed` makes of an abstract value the Python structure that it stands for, with abstract values as its
-leaves; JAX flattens that. `lifted` goes back: what JAX unflattens becomes abstract values again, with new
-lists and dicts on the heap. No user code runs: objects are made without their constructors; instances of a class that
-the program has registered are flattened, and made again, by the program's functions, staged.
+`exposed` turns an abstract value into the Python structure that it represents, with abstract values as leaves; JAX
+flattens that structure. `lifted` is the inverse: it turns an unflattened structure into abstract values, and allocates
+new lists and dicts on the heap. No user code runs: objects are created without their constructors, and instances of
+classes that the program registered are flattened and unflattened by the program's functions, staged.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Typed PRNG keys as values: what indexing, iteration and attributes of a key array mean.
+"""Typed PRNG keys as values: indexing, iteration and attributes of key arrays.
 
-A typed key travels as its uint32 data, with the name of its generator in `Array.key_impl`; the last axes
-of the data belong to one key. `jax.random.*` itself goes to JAX (`jaxtail`), which wraps and unwraps keys.
+A typed key is represented by its uint32 data and the name of its generator in `Array.key_impl`; the trailing axes of
+the data belong to one key. Functions of `jax.random` become `JaxCall`s (`jax/tail.py`), which wrap and unwrap keys.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What JAX was told of the classes of the program: how their instances are flattened, and made again.
+"""JAX's pytree registry, as far as the classes of the program are in it.
 
-In: a class. Out: the program's own functions that JAX would call. JAX does not publish its registry, so that what is not
-found there is not known; `tests/contract/jax/test_pytrees.py` fails where JAX keeps it in another way.
+In: a class. Out: the program's functions that flatten and unflatten its instances. JAX does not publish its registry, so
+an entry that is not found is unknown; `tests/contract/jax/test_pytrees.py` fails where JAX stores it differently.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The long tail: calls that JAX can trace and pystage does not know become one `JaxCall` each.
+"""Calls of functions without a meaning that JAX can trace: one `JaxCall` each.
 
-In: a callable defined in JAX or in a package built on it, and abstract arguments. Out: abstract values of
-form `JAX` for the arrays of its result, constants for all else. Functions of the program among the arguments
-are refused: JAX would execute them.
+In: a callable defined in JAX or in a package built on it, and abstract arguments. Out: abstract values of form `JAX` for
+the arrays of its result, constants for everything else. Functions of the program among the arguments are refused,
+because JAX would execute them.
 """
 
 from __future__ import annotations

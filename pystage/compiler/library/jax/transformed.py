@@ -1,7 +1,7 @@
-"""Functions that JAX has made of functions of the program, as `jax.grad(f)` at the top of a module.
+"""Functions that JAX returned for functions of the program, as `jax.grad(f)` at the top of a module.
 
-In: a Python function. Out: the transformation, and what it was given. JAX does not publish how such a function holds
-these: they are read off its closure, by the names that JAX gives them; what has other names is not known.
+In: a Python function. Out: the transformation, its function and its options. JAX has no public API for these: they are
+read from the closure of the function, by JAX's own names; a closure with other names is unknown.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""`jax.tree` and `jax.tree_util`: structures are known while compiling, and functions on leaves are staged.
+"""`jax.tree` and `jax.tree_util` on structures that are constants; functions on leaves are staged.
 
-Leaves keep their kinds: an ndarray stays the very ndarray that it is, a Python number stays one.
+Leaves keep their kind: an ndarray stays the same ndarray, a Python number a Python number.
 """
 
 from __future__ import annotations

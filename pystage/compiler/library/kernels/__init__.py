@@ -1,1 +1,1 @@
-"""Parts of meanings, on values of the program: they are called by several libraries' functions."""
+"""Computations on program values that meanings of several libraries share."""

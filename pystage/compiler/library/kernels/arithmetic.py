@@ -1,7 +1,7 @@
-"""Arithmetic on values: division, remainders, powers, shifts, comparisons, as each library defines them.
+"""Arithmetic on program values: division, remainders, powers, shifts, comparisons, by the rules of each library.
 
-In: values of one shape, in the element types of a loop. Out: one value. `form` says whose rules hold where
-NumPy, JAX and Python differ (division by zero, signs of zero). Constants among the operands save operations.
+In: values of one shape, in the element types of a loop. Out: one value. `form` selects the rules where NumPy, JAX and
+Python differ (division by zero, signed zeros). Constant operands are folded.
 """
 
 from __future__ import annotations

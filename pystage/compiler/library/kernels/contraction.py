@@ -1,8 +1,7 @@
-"""Sums of products of labelled arrays: what `einsum`, `matmul`, `dot` and `tensordot` come down to.
+"""Sums of products of labelled arrays: the common form of `einsum`, `matmul`, `dot` and `tensordot`.
 
-In: values whose axes have labels, and the labels of the result. Out: one `DotGeneral` where both operands
-share summed labels, else a product of broadcast arrays; diagonals and sums of one operand come before, a
-transposition after.
+In: values whose axes have labels, and the labels of the result. Out: one `DotGeneral` where both operands share summed
+labels, else a broadcast product. Diagonals and sums of a single operand precede it, a transposition follows.
 """
 
 from __future__ import annotations

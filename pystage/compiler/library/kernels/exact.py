@@ -1,8 +1,8 @@
-"""Exact answers of Python's numbers where float64 arithmetic alone is not: comparisons of integers with
-floats, and rounding to decimal digits.
+"""Exact results of Python's numbers where float64 arithmetic rounds: comparisons of integers with floats, and rounding
+to decimal digits.
 
-In: scalars of Python's types. Out: what CPython gives, bit for bit. Products are taken apart into halves whose
-products are exact, so that it makes no difference whether XLA contracts a multiplication and an addition.
+In: scalars of Python's types. Out: CPython's result, bit for bit. Products are split into halves whose products are
+exact, so that XLA may contract a multiplication and an addition without effect.
 """
 
 from __future__ import annotations

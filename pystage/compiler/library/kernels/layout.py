@@ -1,4 +1,4 @@
-"""How an ndarray lies in memory: whether NumPy's `reshape` of it is a view."""
+"""Memory layout of ndarrays: whether NumPy's `reshape` of an array is a view."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Arrays from nested lists and tuples, as `np.array` and `jnp.array` make them.
+"""Arrays from nested lists and tuples, for `np.array` and `jnp.array`.
 
-In: a list or tuple (of lists …) of numbers, known or staged, and arrays of one shape. Out: their stack, in
-the element type that the library discovers. What is known altogether is one constant.
+In: a nested list or tuple of numbers, constant or staged, and of arrays of one shape. Out: their stack, in the element
+type that the library infers. A nest of constants is one constant.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Powers: where NumPy and JAX do something else than promote both operands and call a kernel.
+"""Powers whose rules are not promotion followed by a kernel.
 
-In: base and exponent. Out: the power, or None where the general rule holds.
+In: base and exponent. Out: the power, or None where the general rule applies.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What reductions are made of: which elements, along which axes, in which element type.
+"""Operands of reductions: their elements, axes and element type.
 
 In: an array argument with `axis`, `keepdims` and `where`, or the elements that a mask selects. Out: a
-`ReductionOperand`, whose elements `reduce` combines. Elements that are left out count as the neutral element.
+`ReductionOperand`, whose elements `reduce` combines. Masked elements are replaced by the neutral element.
 """
 
 from __future__ import annotations

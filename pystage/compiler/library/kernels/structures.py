@@ -1,7 +1,7 @@
-"""Python structure as abstract values: taking containers apart, and making them of what is inside.
+"""Python containers as abstract values: construction, and access to their elements.
 
-In: abstract tuples, lists, dicts, sets, ranges and iterators, or constants of those types. Out: lists of
-abstract values, or new containers. What a container holds is known in number, if not in value.
+In: abstract tuples, lists, dicts, sets, ranges and iterators, or constants of those types. Out: lists of abstract
+values, or new containers. The number of elements is a constant, their values need not be.
 """
 
 from __future__ import annotations

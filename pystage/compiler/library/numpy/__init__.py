@@ -1,1 +1,1 @@
-"""NumPy's functions, ufuncs, and the attributes and methods of its arrays."""
+"""NumPy's functions and ufuncs, and the attributes and methods of its arrays."""

@@ -1,7 +1,7 @@
-"""NumPy's functions that call functions, and those that put arrays together.
+"""NumPy's functions that call a function per line or element, and those that join blocks.
 
-`apply_along_axis` and `vectorize` are loops that call the staged function once for each line or element; what the
-first call gives decides the shape and element type of the result, as in NumPy.
+`apply_along_axis` and `vectorize` are loops that call the staged function; as in NumPy, the first call determines the
+shape and element type of the result.
 """
 
 from __future__ import annotations

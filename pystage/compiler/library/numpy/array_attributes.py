@@ -1,8 +1,8 @@
-"""What the attributes and methods of arrays and numbers mean.
+"""Attributes and methods of arrays and numbers.
 
-In goes the receiver (an ndarray, a NumPy or Python scalar, a `jax.Array`, known or staged) and an attribute's
-name; out comes the attribute's value, or for a method the method bound to its receiver. Most methods are the
-function of the same name in `np` or `jnp`, which is looked up when the method is called.
+In: the receiver (an ndarray, a NumPy or Python scalar, a `jax.Array`, constant or staged) and an attribute's name. Out:
+the attribute's value, or a bound method. Most methods call the function of the same name in `np` or `jnp`, which is
+looked up at the call.
 """
 
 from __future__ import annotations

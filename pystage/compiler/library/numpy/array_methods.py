@@ -1,7 +1,7 @@
-"""The methods of ndarrays, NumPy scalars and `jax.Array`s.
+"""Methods of ndarrays, NumPy scalars and `jax.Array`s.
 
-In: the receiver and abstract arguments, out: what the method gives. A method that is the function of its name
-calls that function; written out here is where the method differs from it, or there is none.
+In: the receiver and abstract arguments. Out: the method's result. A method calls the function of its name; only methods
+that differ from it, or have none, are written out here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Functions of NumPy that are not staged for bfloat16, which is no type of NumPy's own.
+"""NumPy functions that are refused for bfloat16, which is not a type of NumPy's own.
 
-They ask whether an element type is one of NumPy's floats. ml_dtypes' bfloat16 is none, so that they take its numbers for
-integers: they compute in float64, see no NaN, or raise TypeError. In: nothing. Out: the meanings of these functions,
-which refuse such arrays (PS203). `jax.numpy` knows the type.
+They ask whether an element type is one of NumPy's floats. That of ml_dtypes is not, so they treat its numbers as
+integers: they compute in float64, miss NaN, or raise TypeError. The meanings here refuse such arrays (PS203).
+`jax.numpy` supports the type.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Functions of NumPy that are programs over simpler ones, written as what they are: plain Python.
+"""NumPy functions implemented in plain Python, over simpler NumPy functions.
 
-`composed(np.cov)` declares a Python function as what a call to `np.cov` means. The engine stages its source
-like any function of the program, so that element types, kinds and aliasing follow from the functions it calls;
-run by CPython it computes the same. What a program certainly gets wrong it raises, as NumPy does.
+`composed(np.cov)` declares a Python function as the meaning of `np.cov`. Inference stages its source like user code, so
+element types, kinds and aliasing follow from the functions that it calls; CPython computes the same. It raises the
+exceptions that NumPy raises.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""New arrays: `zeros`, `full`, `arange`, `array` and their kin.
+"""Creation of arrays: `zeros`, `full`, `arange`, `array` and their kin.
 
-Shapes and element types must be known while compiling, values need not be. `np.array` copies; `np.asarray`
-of an ndarray is that very ndarray.
+Shapes and element types must be constants, values need not be. `np.array` copies; `np.asarray` of an ndarray returns
+that ndarray.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Functions that work element by element: how they are applied, for NumPy's ufuncs and their twins in JAX.
+"""Application of elementwise functions: NumPy's ufuncs and their twins in JAX.
 
-In: an `ElementwiseFunction` (what is declared of each function, in `ufuncs.py`) and abstract operands. Out: abstract
-results, in the element types that NumPy or JAX would give. `out=`, `where=` and `dtype=` of NumPy are served.
+In: an `ElementwiseFunction` (declared in `ufuncs.py`) and abstract operands. Out: abstract results, in the element types
+of NumPy or JAX. NumPy's `out=`, `where=` and `dtype=` are supported.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""`np.fft`: discrete Fourier transforms, one operation per axis, and the frequencies that belong to them.
+"""`np.fft`: discrete Fourier transforms, one operation per axis, and their frequencies.
 
-In: arrays of any type; float32 and complex64 are transformed in 32 bits, all else in 64. Out: arrays. A length
-`n` cuts the axis or fills it with zeros.
+In: arrays of any type; float32 and complex64 are transformed in 32 bits, all others in 64. Out: arrays. A length `n`
+truncates the axis or pads it with zeros.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions through points: linear interpolation, integrals by the trapezoidal rule, polynomials."""
+"""Linear interpolation, integrals by the trapezoidal rule, and polynomials through points."""
 
 from __future__ import annotations
 

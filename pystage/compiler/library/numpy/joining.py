@@ -1,4 +1,4 @@
-"""Arrays put together and taken apart: concatenation, stacking, splitting, repetition, padding."""
+"""Concatenation, stacking, splitting, repetition and rotation of arrays."""
 
 from __future__ import annotations
 

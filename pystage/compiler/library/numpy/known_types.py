@@ -1,7 +1,7 @@
-"""Questions about types and constants, which NumPy answers while compiling.
+"""Queries about types and constants, which the real NumPy function answers at compile time.
 
-In: dtypes, scalar types, numbers that are known. Out: what the real function says. Of an argument that the
-program computes, its element type is what counts.
+In: dtypes, scalar types, constants. Out: the result of the real function. A computed argument contributes its element
+type.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Rearranged arrays: reshaped, transposed, flipped, with more or fewer axes.
+"""Rearrangement of arrays: reshaping, transposition, reversal, insertion and removal of axes.
 
-Of an ndarray these are views of the same memory wherever NumPy gives a view, else copies; of a `jax.Array`
-they are new values.
+Of an ndarray the result is a view of the same memory wherever NumPy returns a view, else a copy; of a `jax.Array` it is a
+new value.
 """
 
 from __future__ import annotations

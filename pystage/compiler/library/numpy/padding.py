@@ -1,4 +1,4 @@
-"""`pad`: an array with more elements around it; and convolution of vectors."""
+"""`pad`, and convolution of vectors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Choices between elements: `where`, `select`, `clip`, `nan_to_num`.
+"""Selection between elements: `where`, `select`, `clip`, `nan_to_num`.
 
-In: conditions, arrays and limits. Out: an array in the common type of what is chosen from, by NumPy's rules
-for `np.*` and by JAX's for `jnp.*`.
+In: conditions, arrays and limits. Out: an array in the common type of the alternatives, by NumPy's rules for `np.*` and by
+JAX's for `jnp.*`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Numbers in a row: gradients, correlations, unwrapped phases, polynomials by their coefficients.
+"""Gradients, correlations, unwrapped phases, and polynomials by their coefficients.
 
-Programs over simpler functions of NumPy; in and out what NumPy's functions take and give.
+Composed of simpler NumPy functions, with NumPy's signatures.
 """
 
 from __future__ import annotations

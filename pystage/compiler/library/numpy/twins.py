@@ -1,7 +1,7 @@
-"""NumPy's forms of functions that JAX computes: one `JaxCall` of the twin, in NumPy's element types.
+"""NumPy functions that JAX computes: one `JaxCall` of the twin, in NumPy's element types.
 
-In: values in the element types that NumPy computes with. Out: the values of the twin's results. JAX traces
-with 64 bits whatever the user has set, because these are calls of NumPy.
+In: values in the element types that NumPy computes with. Out: the values of the twin's results. JAX traces with 64 bits
+enabled regardless of the user's setting, because these are calls of NumPy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Methods of NumPy's ufuncs: `reduce`, `accumulate`, `outer`, `at`.
 
-In: a ufunc and the arguments of the method. The usual reductions are those of `np` with other defaults; what
-is left is a program over the ufunc itself, whose loop stays a loop.
+In: a ufunc and the arguments of the method. Common reductions call those of `np` with other defaults; the others are
+programs over the ufunc, whose loop stays rolled.
 """
 
 from __future__ import annotations

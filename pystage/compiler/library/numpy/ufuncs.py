@@ -1,7 +1,7 @@
-"""The elementwise functions: one declaration each for NumPy's ufunc and its twin in `jax.numpy`.
+"""The elementwise functions: one declaration per NumPy ufunc and its twin in `jax.numpy`.
 
 `declare` registers both as meanings and returns the declaration, which the operators use too. A twin that
-is missing here is served by JAX itself, through `JaxCall`.
+is missing here becomes a `JaxCall`.
 """
 
 from __future__ import annotations

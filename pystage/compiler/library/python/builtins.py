@@ -1,7 +1,7 @@
 """Python's builtin functions of numbers and objects: `abs`, `min`, `sum`, `isinstance`, `len`, …
 
-In: abstract arguments. Out: what the builtin gives, in the kind of object that the plain run has. Functions
-of iterables stand in `iterables.py`, conversions in `scalars.py`.
+In: abstract arguments. Out: the builtin's result, in the kind of object that the plain run returns. Functions of
+iterables are in `iterables.py`, conversions in `scalars.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Questions about exceptions that a handler has caught, which only the run time can answer: of which class they are."""
+"""Class tests of a caught exception, which only the run can decide."""
 
 from __future__ import annotations
 

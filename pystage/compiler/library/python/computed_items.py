@@ -1,8 +1,8 @@
-"""Items of lists and tuples at places that only the program knows.
+"""Items of lists and tuples at computed indices.
 
-In: the items, and an integer of the program. Out: the item, where all of them are of one type: numbers of one kind, or
-`jax.Array`s of one dtype and shape. They are the rows of one array, of which the program takes one; it raises Python's
-IndexError for a place outside, and counts negative places from the end.
+In: the items, and an integer of the program. Out: the item, if all have one type: numbers of one kind, or `jax.Array`s of
+one dtype and shape. The items are the rows of one array, from which the program takes one; it raises Python's IndexError
+for an index out of bounds, and counts negative indices from the end.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Lists, dicts, tuples, sets, strings and ranges: their items, and the door to their methods.
+"""Lists, dicts, tuples, sets, strings and ranges: their items, and lookup of their methods.
 
 In: an abstract container and an index or the name of an attribute. Out: the abstract item; or, for a method,
-the method bound to its receiver. Indices and keys must be known while compiling.
+the method bound to its receiver. Keys must be constants; indices of lists and tuples may be computed.
 """
 
 from __future__ import annotations

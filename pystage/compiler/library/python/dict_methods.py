@@ -1,6 +1,6 @@
-"""The methods of dicts, on their cells. Keys are known while compiling.
+"""Methods of dicts, on their cells. Keys are constants.
 
-In: the receiver and abstract arguments. Out: what the method returns.
+In: the receiver and abstract arguments. Out: the method's result.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Builtins that make or walk iterables: `range`, `enumerate`, `zip`, `sorted`, `list`, `dict`, `next`, …
+"""Builtins that construct or consume iterables: `range`, `enumerate`, `zip`, `sorted`, `list`, `dict`, `next`, …
 
 In: abstract arguments. Out: abstract ranges and iterators that stay unexpanded, so that loops over them can
-be rolled, or containers of listed elements.
+be rolled, or containers of enumerated elements.
 """
 
 from __future__ import annotations

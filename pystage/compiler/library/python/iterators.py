@@ -1,7 +1,7 @@
-"""Iterators: `iter`, `next`, `filter`, and what an iterator over something gives next.
+"""Iterators: `iter`, `next`, `filter`, and the next element of each kind of iterator.
 
-An iterator is a cell that knows what it goes over and how far it has come, so that it sees what a list, a dict or an
-ndarray has become meanwhile, and that whoever shares it finds what the others have left.
+An iterator is a cell with its source and its position, so it observes later changes of a list, a dict or an ndarray, and
+all its users share one position.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The methods of lists, tuples and NamedTuples, on their cells.
+"""Methods of lists, tuples and NamedTuples, on their cells.
 
-In: the receiver and abstract arguments. Out: what the method returns; a list that it changes gets a new cell
-content. Where elements are looked for by value, each comparison must be known.
+In: the receiver and abstract arguments. Out: the method's result; a method that mutates a list replaces the content of its
+cell. A search by value needs every comparison to be a constant.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the functions of `math` raise: ValueError outside of their domain, OverflowError where a result is too large.
+"""Exceptions of the functions of `math`: ValueError outside of the domain, OverflowError for a result that is too large.
 
-In: a function, its arguments as float64 scalars, and the result as the program computes it. Out: checks in the
-program, which call the real function after the run, so that the text is that of the Python at hand.
+In: a function, its arguments as float64 scalars, and the computed result. Out: checks in the program, which call the real
+function after the run, so that the text is that of the running Python.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The `math` module, on Python floats and integers that the program computes.
+"""The `math` module on computed Python floats and integers.
 
-In: a number (anything that `float()` takes). Out: a Python float, int or bool. Where all arguments are known
-the real function runs now, with its exceptions; what it raises at run time, `math_checks.py` says.
+In: a number (anything that `float()` takes). Out: a Python float, int or bool. On constants the real function runs at
+compile time, with its exceptions; `math_checks.py` handles exceptions at run time.
 """
 
 from __future__ import annotations

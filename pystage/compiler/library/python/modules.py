@@ -1,6 +1,6 @@
 """Functions of `operator`, `functools`, `itertools`, `copy`, `dataclasses` and `cmath`.
 
-In: abstract arguments. Out: what the function gives; iterators over structure are listed at once.
+In: abstract arguments. Out: the function's result; iterators over containers are enumerated at once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What Python's own numbers raise: division by zero, overflow, domains, integers that leave 64 bits.
+"""Exceptions of Python's numbers: division by zero, overflow, domains, and integers beyond 64 bits.
 
-In: operands that are Python scalars, and a result as the program computes it. Out: checks in the program, where
-the bounds of the operands do not rule the exception out; the exception itself is Python's, raised by the very
-operation after the run. An integer that 64 bits do not hold is no exception of Python's: it is PS810.
+In: operands that are Python scalars, and a computed result. Out: checks in the program unless the ranges of the operands
+rule the exception out; the operation itself raises Python's exception after the run. An integer beyond 64 bits is no
+exception of Python's: it is PS810.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What the attributes and methods of staged Python and NumPy scalars mean, beyond those of arrays.
+"""Attributes and methods of staged Python and NumPy scalars, beyond those of arrays.
 
-In goes the scalar and an attribute's name; out comes the attribute's value, or the method bound to the scalar.
+In: the scalar and an attribute's name. Out: the attribute's value, or the method bound to the scalar.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The operators of Python on abstract values: the doors that inference calls.
+"""Python's operators on abstract values: the entry points for inference.
 
-In: an operator's symbol and abstract operands. Out: the abstract result that the plain run would give, in
-kind, element type and shape. Operators that a user's class defines are dispatched before.
+In: an operator's symbol and abstract operands. Out: the abstract result, with the kind, element type and shape of the plain
+run's. Operators of user classes are dispatched earlier.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Order: sorting structure whose comparisons are known, and a few staged numbers without knowing them."""
+"""Sorting: of containers whose comparisons are constants, and of a few staged numbers by a sorting network."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Functions of Python's library that compute with texts and other constants alone: they are called while compiling.
+"""Functions of Python's library on strings and other constants, which run at compile time.
 
-In: functions that reach no file, ask nothing about the machine or the process, and run no code of the user's when
-they are given plain objects. Out: their meanings, which take arguments that are known. What is known only when the
-program runs is refused as other calls of that module are; the parts of a path are put together after the run.
+In: functions that access no file, no machine and no process state, and run no user code on plain objects. Out: their
+meanings, which take constants. A computed argument is refused like other calls of that module; the parts of a path are
+joined after the run.
 """
 
 from __future__ import annotations

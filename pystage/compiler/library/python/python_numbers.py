@@ -1,8 +1,7 @@
 """Arithmetic of Python's own numbers: bool, int, float and complex, staged.
 
-In: operands that are all Python scalars. Out: Python scalars, of the type that CPython gives. Integers are
-64 bits wide and keep the bounds that are known of them; bounds prove indices non-negative, choose the cheaper
-division, and decide comparisons.
+In: operands that are all Python scalars. Out: Python scalars, of the type that CPython returns. Integers have 64 bits and
+carry their ranges, which prove indices non-negative, select the cheaper division, and decide comparisons.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`range`: ranges whose parts may be staged integers, and how many numbers they hold."""
+"""`range` with constant or staged parts, and its length."""
 
 from __future__ import annotations
 

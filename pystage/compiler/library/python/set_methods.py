@@ -1,4 +1,4 @@
-"""The methods of sets, on their cells. Elements are known while compiling."""
+"""Methods of sets, on their cells. Elements are constants."""
 
 from __future__ import annotations
 

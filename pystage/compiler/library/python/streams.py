@@ -1,7 +1,7 @@
 """`print`, and the standard streams that it writes to.
 
-In: abstract arguments. Out: text that the program prints, put together on the host from what the arguments are at
-that time. `sys.stdout` and `sys.stderr` are names here: which objects they are is looked up when text is written.
+In: abstract arguments. Out: text that the program prints; the host formats it from the values of the arguments at that
+time. `sys.stdout` and `sys.stderr` are looked up at each write.
 """
 
 from __future__ import annotations

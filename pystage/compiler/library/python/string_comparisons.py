@@ -1,7 +1,7 @@
-"""Comparisons of strings that the path decides: `s = "a" if x > 1 else "b"`, and the text of what a handler has caught.
+"""Comparisons of strings that depend on the path (`s = "a" if x > 1 else "b"`), and of the text of a caught exception.
 
-In: a string that is one of several known ones, and a test. Out: a bool of the program. What a string is made of numbers of
-the run time for is not known.
+In: a string that is one of several constants, and a predicate. Out: a bool of the program. A string with computed numbers
+cannot be compared.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Strings: methods of known objects, and strings that are put together from numbers of the run time.
+"""Strings: methods of constants, and formatting of computed numbers.
 
-In: a constant and the name of an attribute. Out: the attribute, or the method, which runs now on arguments that
-must be known. A string that is made of what the program computes is a `Text`, put together after the run; what
-needs to know it asks for what it is made of.
+In: a constant and the name of an attribute. Out: the attribute, or the method, which runs at compile time on constant
+arguments. A string with computed parts is a `Text`, formatted after the run; an operation that needs its characters
+demands the parts as constants.
 """
 
 from __future__ import annotations

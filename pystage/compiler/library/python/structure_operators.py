@@ -1,7 +1,7 @@
-"""Operators on structure: tuples, lists, dicts, sets, strings, None, and identity.
+"""Operators on containers, strings and None, and identity.
 
-In: abstract operands of which at least one is no number. Out: the result, or None where the operator is not
-defined for these types. Comparing elements is left to the `equal` and `compare` that the caller passes.
+In: abstract operands of which at least one is not a number. Out: the result, or None where the operator is not
+defined for these types. The caller passes `equal` and `compare` for elements.
 """
 
 from __future__ import annotations

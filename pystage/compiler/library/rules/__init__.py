@@ -1,1 +1,1 @@
-"""Whose rules a function follows, and what no rule covers."""
+"""Rules that meanings share: promotion, casting, ranges, splits, refusals."""

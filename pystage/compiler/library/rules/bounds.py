@@ -1,4 +1,4 @@
-"""What is known of the least and the greatest value of an integer, and whether another type holds it."""
+"""Ranges of integers, and whether a type can represent them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Numbers that go into an array of another element type: when they must fit, and when they are cast.
+"""Conversion of numbers to the element type of an array: checked or wrapping.
 
-In: a number, an array, or a nested list of them, and the element type. Out: a value of that type. NumPy asks Python's
-integers to fit, and makes Python integers of Python's floats first: `np.array(300, np.int8)` and `np.array(nan, int)`
+In: a number, an array, or a nested list of them, and the element type. Out: a value of that type. NumPy checks the range of
+Python's integers, and converts Python's floats to integers first: `np.array(300, np.int8)` and `np.array(nan, int)`
 raise. So do its own scalars where they become signed integers as elements of a list, or through a basic index. All
 others, and elements of arrays, are cast, so that integers wrap around.
 """

@@ -1,4 +1,4 @@
-"""The Python class of an abstract value: what `type` and `isinstance` look at."""
+"""The Python class of an abstract value, for `type` and `isinstance`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What pystage cannot stage of Python's library and of packages with a bridge: why, and what to do in each case.
+"""Callables of Python's library and of packages with a bridge that are refused: the reason, and advice.
 
-In: the names under which a user may know a callable or a class. Out: its `Advice`. The table is data: one row for
-each module, class or function, of which the longest that fits counts.
+In: the names under which a user may know a callable or a class. Out: its `Advice`. The table is data: one row per module,
+class or function, of which the longest match applies.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What the meanings of JAX functions share: operands as `jax.numpy` sees them, dtypes under the x64 flag.
+"""Rules that the meanings of JAX functions share: conversion of operands, and dtypes under the x64 flag.
 
-In: abstract values as they come to a library function. Out: `Array`s of form `JAX`, with the element type
-that JAX gives them (64 bits become 32 unless `jax_enable_x64`) and the weak type of Python scalars; and the
-static arguments of `jax.lax` as plain tuples.
+In: abstract values as passed to a library function. Out: `Array`s of form `JAX`, with JAX's element type (64 bits become
+32 unless `jax_enable_x64` is set) and the weak type of Python scalars; and the static arguments of `jax.lax` as plain
+tuples.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Whose rules a function follows: NumPy's or `jax.numpy`'s.
+"""`Rules`: the differences between NumPy and `jax.numpy` that a function depends on.
 
-Most functions exist in both libraries and differ in element types, in weak types and in the kind of object
-that they give back, and in nothing else. So they are written once, against `Rules`, and declared for both
-with `twins`.
+Most functions exist in both libraries and differ only in element types, in weak types and in the kind of object
+that they return. They are implemented once, against `Rules`, and declared for both with `twins`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Promotion: which element types an operation computes with, and what kind of result it gives.
+"""Promotion: the element types of an operation, and the kind of its result.
 
 In: the kinds of the operands (element type, form, weakness). Out: a `LoopTypes`: the types that the operands are
-converted to, the types of the results, and their form. NumPy's own resolver answers for NumPy (NEP 50), JAX's
-public `result_type` for JAX, Python's rules stand here. Of a number whose kind the path says (`GatedNumber`) every
-alternative must give the same loop; otherwise the operation is split (`NeedsSplit`).
+converted to, the types of the results, and their form. NumPy's own resolver decides for NumPy (NEP 50), JAX's
+public `result_type` for JAX; Python's rules are here. All alternatives of a `GatedNumber` must have the same loop,
+otherwise the operation is split (`NeedsSplit`).
 """
 
 from __future__ import annotations

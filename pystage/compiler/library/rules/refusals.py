@@ -1,6 +1,6 @@
-"""Functions of NumPy that are refused for a reason of their own, each with what to write instead.
+"""NumPy functions that are refused for a reason of their own, each with a rewrite.
 
-In: a call of one of them. Out: PS606. `reason_of` tells `docs/support.md` the same.
+In: a call of one of them. Out: PS606. `reason_of` gives `docs/support.md` the reason.
 """
 
 from __future__ import annotations

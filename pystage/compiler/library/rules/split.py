@@ -1,4 +1,4 @@
-"""What cannot be done for the alternatives of a gated φ alike, and is split over them."""
+"""`NeedsSplit`: operations that cannot treat the alternatives of a gated φ uniformly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of other packages that have no meaning in staged source: what refuses them."""
+"""Refusal of functions of other packages that have no meaning."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`scipy.special` and `scipy.linalg` in NumPy's form, through their twins in `jax.scipy`.
+"""`scipy.special` and `scipy.linalg`, through their twins in `jax.scipy`.
 
-SciPy is no dependency: the meanings are declared when a program that is being staged has imported it. Elements
-are computed in the types that SciPy's own ufuncs resolve to.
+SciPy is no dependency: the meanings are declared when a program that is being staged has imported it. The element types
+are those that SciPy's own ufuncs resolve to.
 """
 
 from __future__ import annotations

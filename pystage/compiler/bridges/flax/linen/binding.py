@@ -1,8 +1,8 @@
-"""How a module of Flax Linen becomes a part of another: names, scopes, `setup`, on cells.
+"""Binding of submodules of Flax Linen: names, scopes and `setup`, on cells.
 
-In: modules as objects, of the world or made in staged source. A module that is made while a method of another runs, or is
-stored in another's `setup` or fields, gets a name, and the scope of that name. What Flax keeps in the memory of a thread,
-the module at work, is a cell.
+In: modules as objects, of the caller or constructed in staged source. A module that is constructed while a method of another
+runs, or is stored in another's `setup` or fields, gets a name, and the scope of that name. Flax's thread-local state, the
+current module, is a cell.
 """
 
 from __future__ import annotations

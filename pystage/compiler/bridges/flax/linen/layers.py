@@ -1,7 +1,7 @@
-"""Layers of Flax's library in staged source: a method of a layer bound to a scope is one `JaxCall`.
+"""Layers of Flax's library: a method of a layer bound to a scope is one `JaxCall`.
 
-In: a bound module of which all code is the library's. JAX traces the method of an equal module, bound to a scope that holds
-the same variables and keys; what it changes of them comes back, and is stored where it belongs.
+In: a bound module whose code is the library's only. JAX traces the method of an equal module, bound to a scope with the same
+variables and keys; its updates of them are results, and are stored back.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Modules of Flax Linen in staged source: `init` and `apply` bind them to a scope, and their methods are staged.
+"""Modules of Flax Linen: `init` and `apply` bind them to a scope, and their methods are staged.
 
-A module is an object like any other, of the program's class or of the library's. Bound to a scope (`scopes.py`)
-it finds its variables by its path. Flax wraps every method: around the method stands what names submodules, runs
-`setup` once and knows which module is at work. Flax does so in the memory of a thread and by weak references; here it is
-done on cells, so that branches, loops and derivatives see it as all else. A method of a layer of the library goes to JAX
-(`layers.py`) where that can take it, and is staged from its source where it holds parts of the program.
+A module is an object like any other, of the program's class or of the library's. Bound to a scope (`scopes.py`), it finds
+its variables by its path. Flax wraps every method to name submodules, to run `setup` once and to track the current module,
+in thread-local state and by weak references; here cells hold that state, so that branches, loops and derivatives handle it
+as any other. A method of a library layer becomes a `JaxCall` (`layers.py`) if JAX can trace it, and is staged from its
+source if it contains parts of the program.
 """
 
 from __future__ import annotations

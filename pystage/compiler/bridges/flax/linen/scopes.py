@@ -1,8 +1,8 @@
-"""Scopes of Flax Linen in staged source: where a bound module finds its variables and its random numbers.
+"""Scopes of Flax Linen: lookup of a bound module's variables and random keys.
 
-A scope is an instance of Flax's own `Scope`, whose fields are cells: the variables by collection and name, the keys, how
-often each was used, the names that are taken. What a scope does is staged from Flax's source (`param`, `variable`,
-`make_rng`, `put_variable`, …); here stands what that source does by hashes, sets and the identity of objects.
+A scope is an instance of Flax's own `Scope`, whose fields are cells: the variables by collection and name, the keys, the
+number of uses of each, the reserved names. Its methods are staged from Flax's source (`param`, `variable`, `make_rng`,
+`put_variable`, …); this module replaces the parts that use hashes, sets and the identity of objects.
 """
 
 from __future__ import annotations

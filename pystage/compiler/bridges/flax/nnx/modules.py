@@ -1,7 +1,7 @@
-"""Modules of Flax NNX: they are objects, and are staged as such; a variable is an object that holds an array.
+"""Modules of Flax NNX, staged as the objects that they are; a variable is an object that holds an array.
 
-`nnx.grad` is `jax.grad` by the arrays in the variables that it chooses. What takes modules apart, and puts them together,
-runs on shells of them (`infer/objects/shells.py`). `nnx.jit` of a function is the function.
+`nnx.grad` is `jax.grad` with respect to the arrays of the selected variables. Functions that split modules and merge them
+run on shells (`infer/objects/shells.py`). `nnx.jit` of a function is the function.
 """
 
 from __future__ import annotations

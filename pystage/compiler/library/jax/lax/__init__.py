@@ -1,1 +1,1 @@
-"""`jax.lax`, under its own strict rules."""
+"""`jax.lax`, whose functions neither promote nor broadcast."""

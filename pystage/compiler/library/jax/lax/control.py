@@ -1,7 +1,7 @@
-"""`jax.lax.cond`, `switch`, `while_loop` and `fori_loop`: their functions are staged like any others.
+"""`jax.lax.cond`, `switch`, `while_loop` and `fori_loop`, whose functions are staged as user code.
 
-Functions get their arguments as JAX's traces do: every leaf an array. Branches must give one structure and
-one type for each leaf, loops must keep what they carry. A branch or a loop is the engine's own.
+As under a JAX trace, every leaf of their arguments is an array. Branches must return one structure with one type per
+leaf, and loop bodies must preserve the carry. Inference builds the branch or the loop.
 """
 
 from __future__ import annotations

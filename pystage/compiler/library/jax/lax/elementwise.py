@@ -1,8 +1,8 @@
-"""The elementwise functions of `jax.lax`, one HLO operation each, under lax's own strict rules.
+"""Elementwise functions of `jax.lax`, each one HLO operation.
 
-Operands must have equal element types; shapes must be equal, or one of them a scalar, or of equal rank with
-axes of length 1. The result is a `jax.Array`, weakly typed if all operands are. What lax accepts and
-StableHLO has no one operation for goes to JAX as a whole (`jaxtail`).
+Operands must have equal element types; their shapes must be equal, one of them a scalar, or of equal rank with axes of
+length 1. The result is a `jax.Array`, weakly typed if all operands are. A case that lax accepts and no single
+StableHLO operation covers becomes a `JaxCall` (`jax/tail.py`).
 """
 
 from __future__ import annotations

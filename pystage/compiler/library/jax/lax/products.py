@@ -1,7 +1,7 @@
 """`jax.lax`: products of arrays (`dot`, `dot_general`, `batch_matmul`) and convolutions.
 
-What StableHLO says in one operation is emitted so; mixed element types, complex convolutions and dot
-algorithms go to JAX as a whole.
+A case that one StableHLO operation covers is emitted as that operation; mixed element types, complex convolutions and
+dot algorithms become a `JaxCall`.
 """
 
 from __future__ import annotations

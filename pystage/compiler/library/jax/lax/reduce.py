@@ -1,7 +1,7 @@
 """`jax.lax`: reductions, windows, sorting, and the Fourier transform.
 
-A reduction takes a function of two scalars. One of lax's own with its neutral element is a plain reduction;
-any other is staged on scalars, into the region of the operation.
+A reduction with a reducer of lax and its neutral element is a plain HLO reduction; any other reducer is staged on
+scalars into the region of the operation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`jax.lax.scan` and `jax.lax.map`: a loop over the first axis of arrays, which stacks what each trip gives."""
+"""`jax.lax.scan` and `jax.lax.map`: a loop over the leading axis that stacks the results of its trips."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`jax.lax`: making arrays, and rearranging their elements.
+"""`jax.lax`: creation of arrays, and rearrangement of their elements.
 
-Everything static (shapes, axes, permutations) must be known while compiling; no function broadcasts or
-promotes beyond what its name says. Results are `jax.Array`s, weakly typed if all their operands are.
+Static operands (shapes, axes, permutations) must be constants. No function broadcasts or promotes implicitly. Results
+are `jax.Array`s, weakly typed if all operands are.
 """
 
 from __future__ import annotations

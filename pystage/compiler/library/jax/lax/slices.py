@@ -1,6 +1,6 @@
-"""`jax.lax`: parts of arrays, at places known while compiling and at places the program computes.
+"""`jax.lax`: static and dynamic slices of arrays, and updates of them.
 
-A negative start counts from the end, as JAX has it; a part that would reach outside is moved inside.
+As in JAX, a negative start counts from the end, and the start of a slice that exceeds the array is clamped.
 """
 
 from __future__ import annotations

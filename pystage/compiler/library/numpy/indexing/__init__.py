@@ -1,1 +1,1 @@
-"""`x[…]`, `x[…] = v`, and the functions that take from and store to places."""
+"""`x[…]`, `x[…] = v`, and the functions that gather elements and scatter them."""

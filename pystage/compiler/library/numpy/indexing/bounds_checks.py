@@ -1,7 +1,7 @@
-"""Checks that computed indices lie inside: `x[i]` with an `i` beyond the end raises IndexError.
+"""Bounds checks of computed indices: `x[i]` raises IndexError for an `i` beyond the end.
 
-In: indices as the program gives them, and counted from the front. Out: a check in the program where interval
-analysis does not prove them inside, which raises with NumPy's own text, of the first index that is outside.
+In: indices as computed, and counted from the front. Out: a check in the program unless interval analysis proves it
+redundant. It raises with NumPy's text, for the first index out of bounds.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""`x.flat`: an iterator over the elements of an ndarray in row-major order, which may also be indexed and stored to.
+"""`x.flat`: an iterator over the elements of an ndarray in row-major order, which also supports indexing and stores.
 
-In: a reference to the iterator, which goes over `x` in one axis (`FlatIterator`), a view. What it gives are copies; what is
-stored is repeated until it is long enough.
+In: a reference to the iterator, a view of `x` with one axis (`FlatIterator`). Reads copy; stored values are repeated to
+the required length.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Stores at places of the flat array, one after the other: `np.put` and `x.flat[places] = v`."""
+"""Sequential stores at flat indices: `np.put` and `x.flat[indices] = v`."""
 
 from __future__ import annotations
 

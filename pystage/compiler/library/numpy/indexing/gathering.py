@@ -1,8 +1,8 @@
-"""Fancy indexing: loads and stores at arrays of places, as `Gather` and `Scatter`.
+"""Fancy indexing: loads and stores at index arrays, as `Gather` and `Scatter`.
 
-In: the value of an array and sorted-out `Indices`. The integers and slices of the index are views and come
-first; what is left are arrays of places along some axes of that view, which broadcast together. Their axes
-stand where NumPy puts them: in the place of the indexed axes if these are adjacent, else first.
+In: the value of an array and normalised `Indices`. The integers and slices of the index are views and apply first; the
+rest are index arrays along some axes of that view, broadcast together. As in NumPy, their axes replace the indexed axes
+if these are adjacent, else they come first.
 """
 
 from __future__ import annotations

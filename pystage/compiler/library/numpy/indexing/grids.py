@@ -1,4 +1,4 @@
-"""NumPy's objects that are indexed to make something: `np.mgrid`, `np.ogrid`, `np.r_`, `np.c_`, `np.s_`.
+"""NumPy objects that create arrays by indexing: `np.mgrid`, `np.ogrid`, `np.r_`, `np.c_`, `np.s_`.
 
 In: such an object and its index. Out: arrays, or the index itself (`np.s_`, `np.index_exp`).
 """

@@ -1,6 +1,6 @@
-"""`np.ndindex` and `np.ndenumerate`: the places of an array in C order, which a loop goes through rolled.
+"""`np.ndindex` and `np.ndenumerate`: iteration over the indices of an array in C order, in a rolled loop.
 
-In: a shape, or an array. Out: an iterable that computes each place from its number.
+In: a shape, or an array. Out: an iterable that computes each index from its number.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""What stands between the brackets of `x[…]`, sorted out against the shape of `x`.
+"""Normalisation of the index in `x[…]` against the shape of `x`.
 
-In: the abstract index and a shape. Out: one item per part of the index, ellipses spelled out, every axis of
-the array named by exactly one item, places counted from the front. Errors that the plain run certainly
-raises are raised in the program here, but for arrays of places that are outside: NumPy looks at those last, after it
-has converted what is stored (`Indices.check_places`).
+In: the abstract index and a shape. Out: one item per part of the index, with ellipses expanded, exactly one item for
+each axis, and indices counted from the front. Errors that the plain run certainly raises are raised here, except for
+index arrays out of bounds: NumPy checks those last, after it has converted the stored value (`Indices.check_places`).
 """
 
 from __future__ import annotations

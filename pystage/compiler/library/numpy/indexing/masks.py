@@ -1,12 +1,12 @@
-"""`x[mask]` with a mask that the program computes: the number of elements is not known while compiling.
+"""`x[mask]` with a computed mask: selections whose size only the program knows.
 
-Such a value keeps the whole array and the mask. Elementwise work is done on all elements, a reduction leaves
-the others out, and a store through the same mask chooses. `x[i:j]` whose length is not known is the same with a
-progression of places, by which two of them, and arrays of known length, are put beside each other (`aligned`).
-Anything else needs the number of elements: the loop around is written out where that gives it, or it is refused.
+A selection keeps the whole array and the mask. Elementwise operations apply to all elements, reductions skip the masked
+ones, and a store through the same mask selects. `x[i:j]` of unknown length is a selection with a progression of indices,
+by which two of them, and arrays of static length, are aligned (`aligned`). Any other operation needs the size: the loop
+around is unrolled if that makes it a constant, else the operation is refused.
 
-The whole array is memory like any other's: of `x[mask]` a copy of `x`, of `x[i:j]` that of `x` itself. So all names
-of a selection see what is stored through one of them.
+The whole array is memory like any other: of `x[mask]` a copy of `x`, of `x[i:j]` that of `x` itself. So all names
+of a selection see a store through one of them.
 """
 
 from __future__ import annotations

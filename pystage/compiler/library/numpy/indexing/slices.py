@@ -1,8 +1,8 @@
-"""Slices of an axis: `start:stop:step` with known bounds, or with computed bounds of known distance.
+"""Slices of an axis: `start:stop:step` with constant bounds, or with computed bounds of constant distance.
 
-`x[i : i + 3]` has a known size: both bounds are the same expression but for a constant. It is served where
-inference knows that it lies inside the array, because Python cuts off a slice that does not, and its size
-would then depend on `i`. Of any other slice the size is not known: its places are a progression, and a mask.
+`x[i : i + 3]` has a static size: its bounds are one expression plus constants. It is supported where inference proves it
+in bounds, because Python truncates a slice that is not, and its size would depend on `i`. Any other slice has a dynamic
+size and is a progression of indices and a mask.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Stores into ndarrays: a new array for the cell that owns the memory, through all views in between.
+"""Stores into ndarrays: replacement of the array in the cell that owns the memory, through all views of it.
 
-In: a reference to an ndarray, and the value that it is to hold. Out: the cell in `ctx.state` replaced.
-Values are cast as NumPy's assignment casts them, which is without regard to what is lost.
+In: a reference to an ndarray, and the new value. Out: the updated cell in `ctx.state`. Values are cast as NumPy's
+assignment casts them, without checks for loss.
 """
 
 from __future__ import annotations

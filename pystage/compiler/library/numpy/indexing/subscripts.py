@@ -1,8 +1,8 @@
-"""`x[…]` and `x[…] = v` on arrays: the doors that the engine calls.
+"""`x[…]` and `x[…] = v` on arrays: the entry points for inference.
 
-Basic indexing of an ndarray gives a reference to the same memory (or a NumPy scalar), fancy indexing a copy;
-of a `jax.Array` both compute a new value. A store makes a new array for the cell that owns the memory.
-Indices that the program computes are checked where they do not certainly lie inside (`bounds_checks.py`).
+Basic indexing of an ndarray returns a reference to the same memory (or a NumPy scalar), fancy indexing a copy; of a
+`jax.Array` both compute a new value. A store replaces the array in the cell that owns the memory. Computed indices that
+may be out of bounds are checked (`bounds_checks.py`).
 """
 
 from __future__ import annotations

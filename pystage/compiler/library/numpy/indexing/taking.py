@@ -1,6 +1,6 @@
-"""Elements taken from and stored to computed places: `take`, `put`, `choose` and their kin.
+"""Gathers and scatters at computed indices: `take`, `put`, `choose` and their kin.
 
-What would give an array whose size depends on values is refused, with a rewrite that works.
+A call whose result has a size that depends on values is refused, with a rewrite that works.
 """
 
 from __future__ import annotations

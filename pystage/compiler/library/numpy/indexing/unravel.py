@@ -1,4 +1,4 @@
-"""Places in the flat array as places along each axis: `np.unravel_index`."""
+"""`np.unravel_index`: flat indices as one index per axis."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""`np.linalg`, products of arrays, and matrices with a pattern."""
+"""`np.linalg`, products of arrays, and structured matrices."""

@@ -1,6 +1,6 @@
-"""`einsum`: the sum of products that a string of labels describes.
+"""`einsum`: sums of products that a string of labels describes.
 
-Two operands are contracted at a time, in the order that NumPy's `einsum_path` finds for more than two.
+Operands are contracted pairwise; for more than two, NumPy's `einsum_path` determines the order.
 """
 
 from __future__ import annotations

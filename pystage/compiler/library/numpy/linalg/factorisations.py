@@ -1,9 +1,9 @@
-"""`np.linalg`: systems, inverses, determinants, factors and spectra of matrices.
+"""`np.linalg`: systems, inverses, determinants, factorisations and spectra of matrices.
 
-In: matrices `(…, m, n)` of any real or complex type; integers and booleans count as float64. Out: arrays of the
-element types of NumPy, in its named tuples. HLO factorises by Cholesky itself; the rest are LAPACK's routines
-through JAX, as NumPy's are. Where NumPy finds while running that a matrix is singular or not positive-definite
-the program raises its LinAlgError: a zero among the pivots tells what is singular.
+In: matrices `(…, m, n)` of any real or complex type; integers and booleans convert to float64. Out: arrays of NumPy's
+element types, in its named tuples. Cholesky is an HLO operation; the rest are LAPACK routines through JAX, as NumPy's
+are. A matrix that is singular or not positive-definite raises LinAlgError in the program: a zero pivot marks it as
+singular.
 """
 
 from __future__ import annotations

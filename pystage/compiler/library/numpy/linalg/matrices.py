@@ -1,4 +1,4 @@
-"""Matrices with a pattern, diagonals and triangles, and grids of coordinates."""
+"""Structured matrices, diagonals and triangles, and coordinate grids."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """`np.linalg` under its Array-API names, products of stacked vectors, and powers of matrices.
 
-Most are functions of `np` with other defaults: in comes what they take, and the function they stand for is
-called.
+Most are functions of `np` with other defaults, and call those.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Products of arrays: `@`, `dot`, `inner`, `outer`, `tensordot`, and what is made of them.
+"""Products of arrays: `@`, `dot`, `inner`, `outer`, `tensordot`, and functions over them.
 
-In NumPy both operands come to their common element type, integers stay integers, booleans are combined by
-"and" and "or". In `jax.numpy` the user's default precision holds.
+NumPy promotes both operands to their common element type, keeps integers, and combines booleans by "and" and "or". In
+`jax.numpy` the user's default precision applies.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Products of slices of unknown length: `a[i, :j] @ b[:j]`.
+"""Products of slices of dynamic length: `a[i, :j] @ b[:j]`.
 
-In: two operands, vectors or matrices, of which at least one is a selection along one axis. Out: the product of the
-whole arrays, what is not selected being zero where it would be summed; along an axis that is not summed the product
-is a selection too.
+In: two operands, vectors or matrices, at least one a selection along one axis. Out: the product of the whole arrays,
+with zeros for masked elements of a summed axis; a selected axis that is not summed stays a selection in the product.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""`numpy.random`: the host draws, the program takes what was drawn."""
+"""`numpy.random`: the host draws, and the program takes the drawn numbers as inputs."""

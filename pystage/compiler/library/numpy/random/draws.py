@@ -1,8 +1,8 @@
-"""Draws of the user's own generators of random numbers, which the host performs before the program runs.
+"""Draws from the user's random generators, which the host performs before the program runs.
 
-In: a generator, the name of a method, and abstract arguments. Out: a `Draw` (`ops/host/draw.py`) with the type of what
-it gives, which a draw from another generator tells. Arguments are constants, or inputs of the program as they
-came; what the program computes is asked for as a constant, or refused (PS606).
+In: a generator, the name of a method, and abstract arguments. Out: a `Draw` (`ops/host/draw.py`), whose type a trial draw
+from another generator determines. Arguments are constants or unchanged inputs of the program; a computed argument is
+demanded as a constant, or refused (PS606).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What `numpy.random` means: methods of generators, functions of the module, and generators made by a program.
+"""`numpy.random`: methods of generators, functions of the module, and generators that the program constructs.
 
-In: calls. Out: draws that the host performs (`draws.py`, `permutations.py`), or PS606 for what is about the state
-of a generator.
+In: calls. Out: draws that the host performs (`draws.py`, `permutations.py`), or PS606 for access to the state of a
+generator.
 """
 
 from __future__ import annotations

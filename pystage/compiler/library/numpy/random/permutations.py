@@ -1,7 +1,6 @@
-"""Permutations, and elements chosen at random: the host draws positions, the program takes the elements.
+"""Permutations and random choices: the host draws positions, and the program gathers the elements.
 
-In: a generator, and an array or a list of the program. Out: the array or list with its elements in another order,
-or some of them.
+In: a generator, and an array or a list of the program. Out: its elements permuted, or a sample of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Numbers that a distribution allows, in the place of parameters whose values are not known yet.
+"""Placeholder values for parameters of distributions whose values are not known yet.
 
-In: the name of a parameter and its type. Out: a value of that type for which a draw gives something, so that one
-sees of which type that is.
+In: the name of a parameter and its type. Out: a value of that type in the domain of the distribution, so that a trial draw
+determines the type of the result.
 """
 
 from __future__ import annotations

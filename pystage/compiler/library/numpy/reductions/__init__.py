@@ -1,1 +1,1 @@
-"""Sums, extrema, statistics, running sums, and order."""
+"""Sums, extrema, statistics, scans, and order."""

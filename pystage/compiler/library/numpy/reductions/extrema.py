@@ -1,6 +1,6 @@
-"""Reductions by comparison: extrema and their places, truth, counts.
+"""Reductions by comparison: extrema and their indices, truth, counts.
 
-NaN wins over every number in `max` and `argmax`, as in NumPy; of equal elements `argmax` names the first.
+As in NumPy, NaN wins over every number in `max` and `argmax`; `argmax` returns the first of equal elements.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""`median`, `percentile`, `quantile` of NumPy: positions in the sorted elements.
+"""NumPy's `median`, `percentile` and `quantile`: positions in the sorted elements.
 
-Where a quantile lies among `n` sorted elements depends on `n` and `q` only. Where both are known, NumPy itself
-says it, of the elements 0, 1, …, n - 1, and only the interpolation is computed. NaN anywhere gives NaN.
+The position of a quantile among `n` sorted elements depends on `n` and `q` only. Where both are constants, NumPy itself
+computes it from the elements 0, 1, …, n - 1, and the program only interpolates. NaN anywhere gives NaN.
 """
 
 from __future__ import annotations

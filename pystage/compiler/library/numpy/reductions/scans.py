@@ -1,6 +1,6 @@
-"""Running sums and products: `cumsum`, `cumprod`, and `diff`, their inverse.
+"""Scans: `cumsum`, `cumprod`, and their inverse `diff`.
 
-A running sum is one `reduce_window` whose window reaches back to the beginning; XLA rewrites it into blocks.
+A scan is one `reduce_window` whose window extends to the beginning; XLA rewrites it into blocks.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Places in an order: `searchsorted`, `digitize`, `bincount` of NumPy.
+"""NumPy's `searchsorted`, `digitize` and `bincount`.
 
-A search halves the sorted elements for all needles at once: its size grows with the logarithm of their number.
+A binary search runs for all needles at once: its size grows with the logarithm of the number of sorted elements.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Order: `sort`, `argsort`, `partition`, `lexsort`.
+"""NumPy's `sort`, `argsort`, `partition` and `lexsort`.
 
-NaN comes last, complex numbers are ordered by real part and then imaginary part. Where NumPy leaves the order open
-(equal elements in `argsort`, what lies beside `kth` in `partition`), it is NumPy's own on the host, and that of a
-stable sort elsewhere.
+NaN sorts last, complex numbers by real part and then imaginary part. Where NumPy leaves the order open (equal elements
+in `argsort`, elements beside `kth` in `partition`), the result is NumPy's own on the host, and that of a stable sort
+elsewhere.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Statistics of NumPy as programs over its simpler functions: covariances, histograms, order without NaN.
+"""NumPy's statistics, composed of simpler functions: covariances, histograms, order statistics without NaN.
 
-In and out: what the NumPy functions take and give. Keywords that are not here are refused.
+Signatures are NumPy's. A keyword that is missing here is refused.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reductions of NumPy and `jax.numpy`: sums, means, extrema, counts, and their variants that skip NaN.
 
-Sums of floats are XLA's: another order than NumPy's pairwise one, so they differ by rounding. Sources: NumPy's
-reference of each function; StableHLO's `reduce`.
+Sums of floats are XLA's and differ from NumPy's pairwise sums by rounding. Sources: NumPy's reference of each function;
+StableHLO's `reduce`.
 """
 
 from __future__ import annotations
