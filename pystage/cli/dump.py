@@ -11,7 +11,7 @@ from ..compiler.diagnostics.errors import StagingError
 from .explorer import name_of, page
 from .programs import Programs, Stage
 from .streams import write_file
-from .targets import Target, UsageError, declare, find, target_from
+from .targets import NamedTarget, UsageError, declare, find, target_from
 
 
 def add(commands: Any) -> None:
@@ -63,12 +63,12 @@ def _explore(options: argparse.Namespace) -> int:
     return 0 if made.error is None else 1
 
 
-def _without_arguments(name: str) -> Target:
+def _without_arguments(name: str) -> NamedTarget:
     """The target where no arguments are needed, because no types are."""
-    return Target(name, find(name).function, (), {})
+    return NamedTarget(name, find(name).function, (), {})
 
 
-def _checked(target: Target) -> Target:
+def _checked(target: NamedTarget) -> NamedTarget:
     """The target, if the arguments are such as the function takes."""
     try:
         inspect.signature(target.function).bind(*target.args, **target.kwargs)

@@ -22,9 +22,9 @@ from .callgraph import Calls, calls_of
 from .colors import STYLES, program_line
 from .costs import Cost, costs_of
 from .excerpts import Excerpt, excerpts
-from .programs import Listing, Programs, Stage, place_of
+from .programs import Programs, Stage, StageListing, place_of
 from .quantities import amount, bytes_text
-from .targets import Target, plain
+from .targets import NamedTarget, plain
 
 TITLES = {
     Stage.LOWERED: "Lowered",
@@ -78,7 +78,7 @@ class Contents:
     name: str
     signature: str
     definition: Place | None
-    listings: tuple[Listing, ...]
+    listings: tuple[StageListing, ...]
     problems: tuple[Problem, ...] = ()
     calls: Calls | None = None
     costs: dict[Place | None, Cost] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class Contents:
             yield from [line.place for line in listing.lines if line.place]
 
 
-def page(target: Target) -> Page:
+def page(target: NamedTarget) -> Page:
     """The explorer of one call of a function; where it cannot be staged, of its source and the problems."""
     try:
         return Page(html_of(contents(target)), None)
@@ -104,12 +104,12 @@ def page(target: Target) -> Page:
         return Page(html_of(failed(target, error)), error)
 
 
-def name_of(target: Target) -> str:
+def name_of(target: NamedTarget) -> str:
     """The name by which the user asked for the function."""
     return target.name.rpartition(":")[2]
 
 
-def contents(target: Target) -> Contents:
+def contents(target: NamedTarget) -> Contents:
     """What the page shows of a function that is staged. StagingError if it is not."""
     programs = Programs(target)
     staged, definition = programs.staged, _definition(target)
@@ -126,22 +126,22 @@ def contents(target: Target) -> Contents:
     )
 
 
-def failed(target: Target, error: StagingError) -> Contents:
+def failed(target: NamedTarget, error: StagingError) -> Contents:
     """What the page shows of a function that is not staged: its source, why, and the lowered program if there is one."""
     try:
-        listings: tuple[Listing, ...] = (Programs(target).listing(Stage.LOWERED),)
+        listings: tuple[StageListing, ...] = (Programs(target).listing(Stage.LOWERED),)
     except StagingError:
         listings = ()
     problems = tuple([_problem(diagnostic) for diagnostic in error.diagnostics])
     return Contents(name_of(target), "", place_of(_definition(target)), listings, problems)
 
 
-def _is_transform(target: Target) -> bool:
+def _is_transform(target: NamedTarget) -> bool:
     """True for a derivative, or the like, of what the user wrote."""
     return getattr(target.function, "transformed", None) is not None
 
 
-def _definition(target: Target) -> Span | None:
+def _definition(target: NamedTarget) -> Span | None:
     return definition_of(target_of(plain(target.function)).fn)
 
 
@@ -232,7 +232,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= MAX_COLUMNS else text[:MAX_COLUMNS] + " …"
 
 
-def _counts(listings: Sequence[Listing]) -> dict[Place, int]:
+def _counts(listings: Sequence[StageListing]) -> dict[Place, int]:
     """How many operations of the last program come from each place."""
     counts: dict[Place, int] = {}
     for line in listings[-1].lines if listings else ():

@@ -1,6 +1,6 @@
 """The programs that a call of a function becomes, stage by stage, each line with its place in the source.
 
-In: a function and its arguments. Out: a `Listing` for each stage, which `dump` writes and the explorer shows.
+In: a function and its arguments. Out: a `StageListing` for each stage, which `dump` writes and the explorer shows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..introspection import lower, stage_ir
 from ..runtime.lowering import Compiled, Lowered
 from ..runtime.reports.hlo_text import Place, hlo_lines
 from ..runtime.reports.mlir_text import mlir_lines
-from .targets import Target, is_ours
+from .targets import NamedTarget, is_ours
 
 _COLUMN = 72
 _NO_OPERATION = re.compile(
@@ -50,7 +50,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class StageListing:
     """A program at one stage."""
 
     stage: Stage
@@ -74,7 +74,7 @@ class Listing:
 class Programs:
     """What a call of a function becomes; made when it is first asked for. StagingError if it cannot be staged."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: NamedTarget) -> None:
         self._target = target
 
     @functools.cached_property
@@ -96,7 +96,7 @@ class Programs:
         """The places in the user's source that the program comes from."""
         return frozenset(_places((self.staged.program.function, self.staged.function)))
 
-    def listing(self, stage: Stage) -> Listing:
+    def listing(self, stage: Stage) -> StageListing:
         """The program at a stage."""
         match stage:
             case Stage.LOWERED:
@@ -110,10 +110,10 @@ class Programs:
             case Stage.OPTIMIZED:
                 return self._listing(stage, hlo_lines(self.compiled.as_text()))
 
-    def _listing(self, stage: Stage, lines: Iterable[tuple[str, tuple[Place, ...], bool]]) -> Listing:
+    def _listing(self, stage: Stage, lines: Iterable[tuple[str, tuple[Place, ...], bool]]) -> StageListing:
         """Of the places of a line, the innermost one that is in the user's source."""
         known = self.places
-        return Listing(
+        return StageListing(
             stage,
             tuple([Line(text, next((p for p in at if p in known), None), op) for text, at, op in lines]),
         )
@@ -138,8 +138,8 @@ def _places(roots: Iterable[Function]) -> Iterator[Place]:
                     yield place
 
 
-def _listing_of_spans(stage: Stage, lines: Iterable[tuple[str, Span | None]]) -> Listing:
-    return Listing(
+def _listing_of_spans(stage: Stage, lines: Iterable[tuple[str, Span | None]]) -> StageListing:
+    return StageListing(
         stage,
         tuple([Line(text, place_of(span), _NO_OPERATION.match(text) is None) for text, span in lines]),
     )

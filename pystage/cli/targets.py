@@ -26,8 +26,7 @@ from typing import Any, NamedTuple
 
 from ..compiler.policy import is_own_file
 from ..runtime.arguments.abstract import spec
-from ..runtime.arguments.targets import Target as CallTarget
-from ..runtime.arguments.targets import target_of
+from ..runtime.arguments.targets import Target, target_of
 from ..runtime.function import BoundFunction, CompiledFunction
 from ..transforms import custom_vjp
 from .annotations import (
@@ -63,7 +62,7 @@ class ArgumentUnknown(UsageError):
 
 
 @dataclass(frozen=True)
-class Target:
+class NamedTarget:
     """A function, plain or compiled, and the arguments of a call."""
 
     name: str
@@ -99,7 +98,7 @@ def declare(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     )
 
 
-def target_from(options: argparse.Namespace) -> Target:
+def target_from(options: argparse.Namespace) -> NamedTarget:
     """The function that the options name, and its arguments."""
     found = find(options.target)
     function = found.function
@@ -121,7 +120,7 @@ def target_from(options: argparse.Namespace) -> Target:
     ):
         args, kwargs = (*function.args, *args), {**function.keywords, **kwargs}
         function = function.func
-    return Target(options.target, function, args, kwargs)
+    return NamedTarget(options.target, function, args, kwargs)
 
 
 # ---------------------------------------------------------------- the function
@@ -312,7 +311,7 @@ def from_annotations(
     return tuple(args), kwargs
 
 
-def written_target(function: Callable[..., Any]) -> CallTarget:
+def written_target(function: Callable[..., Any]) -> Target:
     """The plain function that the user wrote, with its annotations, and the arguments that come before those of a call.
 
     `ArgumentUnknown` for what has arguments that the user's function does not have.

@@ -85,23 +85,23 @@ def _account(account: Account) -> dict[str, Any]:
         },
         "compiled": [
             {
-                "types": made.types,
+                "types": program.types,
                 "changes": [
                     {"what": c.what, "old": c.old, "new": c.new, "reason": c.reason, "place": _data(c.span)}
-                    for c in made.changes
+                    for c in program.changes
                 ],
             }
-            for made in account.made
+            for program in account.compilations
         ],
         "fallbacks": [
             {
-                "code": fallen.code,
-                "headline": fallen.headline,
-                "place": _data(fallen.span),
-                "calls": fallen.calls,
-                "seconds": fallen.seconds,
+                "code": fallback.code,
+                "headline": fallback.headline,
+                "place": _data(fallback.span),
+                "calls": fallback.calls,
+                "seconds": fallback.seconds,
             }
-            for fallen in account.fallen.values()
+            for fallback in account.fallbacks.values()
         ],
     }
 
@@ -183,20 +183,20 @@ def _table(accounts: list[Account], here: str) -> Table:
 
 
 def _details(account: Account, here: str) -> Iterator[Text]:
-    again = account.made[1:]
+    again = account.compilations[1:]
     if again:
         yield Text()
         yield Text(f"{account.name} was compiled {account.programs} times, again because of", "bold")
-        for made in again[:_SHOWN]:
-            yield Text("  " + (in_words([_seen(c, here) for c in made.changes]) or _UNKNOWN))
+        for program in again[:_SHOWN]:
+            yield Text("  " + (in_words([_seen(c, here) for c in program.changes]) or _UNKNOWN))
         if len(again) > _SHOWN:
             yield Text(f"  and {len(again) - _SHOWN} more")
-    for fallen in account.fallen.values():
+    for fallback in account.fallbacks.values():
         yield Text()
         yield Text.assemble(
             (f"{account.name} ran as Python", "bold"),
-            f" {_count(fallen.calls, 'time')}, {_seconds(fallen.seconds)}: {fallen.code}: {fallen.headline}",
-            f"  {_place(fallen.span, here)}",
+            f" {_count(fallback.calls, 'time')}, {_seconds(fallback.seconds)}: {fallback.code}: {fallback.headline}",
+            f"  {_place(fallback.span, here)}",
         )
 
 

@@ -29,7 +29,7 @@ from .arena import LIMIT, arena_of
 from .array import LazyTensor, from_host
 from .barrier import barrier, placed
 from .fallback import plain_results
-from .graph import Call, Node, Tape, tape, varies
+from .graph import GradientTape, Node, RecordedCall, tape, varies
 from .recipes import Recipe, kind_of
 from .segment import Segment, program_of
 from .tensor import node_of, owner
@@ -82,7 +82,7 @@ def _run(
         inputs += made
         trees.append((len(made), tree))
         given[i] = jax.tree_util.tree_unflatten(tree, [m.stand for m in made])
-    recorded = Tape({id(m.node) for m in inputs})
+    recorded = GradientTape({id(m.node) for m in inputs})
     try:
         with tape(recorded):
             result = fun(*given, **kwargs)
@@ -144,7 +144,7 @@ def _another(node: Node) -> Node:
     """Another node for the same array: what is computed from it can be told from what is computed from `node`."""
     array = placed(node)
     if varies(node):
-        made = Node(node.type, node.device, None, Call(_same(node.type), (node,), None))
+        made = Node(node.type, node.device, None, RecordedCall(_same(node.type), (node,), None))
         if array is not None:
             made.settle(array)
     else:
@@ -162,7 +162,7 @@ def _same(type: ArrayType) -> Recipe:
     return Recipe("gradient", Function("same", body), (0,))
 
 
-def _gradients(result: Any, inputs: Sequence[Node], recorded: Tape) -> list[Node | None]:
+def _gradients(result: Any, inputs: Sequence[Node], recorded: GradientTape) -> list[Node | None]:
     """The gradient by each input, recorded; None where the result does not depend on it."""
     if not isinstance(result, LazyTensor):
         if isinstance(result, float | np.floating):
@@ -189,7 +189,7 @@ class _WayBack:
     They are calls like all others: what is recorded is cut where it grows long, and equal parts are one program.
     """
 
-    def __init__(self, last: Node, recorded: Tape) -> None:
+    def __init__(self, last: Node, recorded: GradientTape) -> None:
         self._recorded = recorded
         self._arena = arena_of(last.device)
         self._cotangents: dict[Place, Node] = {}
@@ -209,7 +209,7 @@ class _WayBack:
             return id(node), 0
         return id(node.origin), node.index
 
-    def _through(self, call: Call) -> None:
+    def _through(self, call: RecordedCall) -> None:
         """Hands the cotangents of a call's results on to its operands."""
         given = tuple([k for k in range(len(call.recipe.types)) if (id(call), k) in self._cotangents])
         moving = tuple([self._recorded.varies(node) for node in call.operands])
@@ -224,15 +224,15 @@ class _WayBack:
         if len(self._arena.recorded) >= LIMIT and self._arena.is_cut():
             barrier(self._arena, "many calls", tuple(self._cotangents.values()))
 
-    def _add(self, operand: Node, cotangent: Node, call: Call) -> None:
+    def _add(self, operand: Node, cotangent: Node, call: RecordedCall) -> None:
         place = self._place(operand)
         before = self._cotangents.get(place)
         if before is not None:
             (cotangent,) = self._record(_sum_of(operand.type), [before, cotangent], call)
         self._cotangents[place] = cotangent
 
-    def _record(self, recipe: Recipe, operands: Sequence[Node], at: Call) -> list[Node]:
-        made = Call(recipe, tuple(operands), at.place)
+    def _record(self, recipe: Recipe, operands: Sequence[Node], at: RecordedCall) -> list[Node]:
+        made = RecordedCall(recipe, tuple(operands), at.place)
         self._arena.recorded.append(recipe)
         return [Node(type, self._arena.device, None, made, k) for k, type in enumerate(recipe.types)]
 
@@ -248,7 +248,7 @@ class _Back:
 _backs: OrderedDict[tuple[Recipe, Mask, tuple[int, ...]], _Back | None] = OrderedDict()
 
 
-def _way_back(call: Call, moving: Mask, given: tuple[int, ...]) -> _Back | None:
+def _way_back(call: RecordedCall, moving: Mask, given: tuple[int, ...]) -> _Back | None:
     """The way back of a call, from these of its results to those of its operands that move; None if there is none."""
     key = (call.recipe, moving, given)
     if key not in _backs:
@@ -259,10 +259,10 @@ def _way_back(call: Call, moving: Mask, given: tuple[int, ...]) -> _Back | None:
     return _backs[key]
 
 
-def _way_back_of(call: Call, moving: Mask, given: tuple[int, ...]) -> _Back | None:
+def _way_back_of(call: RecordedCall, moving: Mask, given: tuple[int, ...]) -> _Back | None:
     types = [node.type for node in call.operands]
     device = call.operands[0].device
-    alone = Call(call.recipe, tuple([Node(type, device, None) for type in types]), call.place)
+    alone = RecordedCall(call.recipe, tuple([Node(type, device, None) for type in types]), call.place)
     results = [Node(call.recipe.types[k], device, None, alone, k) for k in given]
     segment = Segment(results)
     staged = program_of(segment)
@@ -294,9 +294,9 @@ class _Taped(Segment):
 
     __slots__ = ("_recorded",)
 
-    def __init__(self, last: Node, recorded: Tape) -> None:
+    def __init__(self, last: Node, recorded: GradientTape) -> None:
         self._recorded = recorded
         super().__init__([last])
 
-    def call_of(self, node: Node) -> Call | None:
+    def call_of(self, node: Node) -> RecordedCall | None:
         return None if self._recorded.begins_with(node) else node.origin

@@ -1,6 +1,6 @@
 """What is recorded: arrays that are computed or not, and the calls that give those that are not.
 
-A `Node` is one array that never changes: it is computed, or it is a result of a recorded `Call`. A barrier computes
+A `Node` is one array that never changes: it is computed, or it is a result of a recorded `RecordedCall`. A barrier computes
 nodes, which then forget their calls. So what is still to be computed is what lies between the nodes that somebody
 holds and those that are computed.
 """
@@ -23,7 +23,7 @@ Place = tuple[CodeType, int]
 """Where a call was recorded: the code of the user's function, and the instruction in it."""
 
 
-class Tape:
+class GradientTape:
     """What is differentiated while it runs: the nodes of the inputs, by their identity."""
 
     def __init__(self, inputs: set[int]) -> None:
@@ -54,12 +54,12 @@ class Tape:
         return self._seen[id(node)]
 
 
-_tapes: list[Tape] = []
+_tapes: list[GradientTape] = []
 """The tapes that run, innermost last."""
 
 
 @contextmanager
-def tape(new: Tape) -> Iterator[None]:
+def tape(new: GradientTape) -> Iterator[None]:
     """Lets a tape run."""
     _tapes.append(new)
     try:
@@ -87,7 +87,7 @@ class Node:
     __slots__ = ("array", "call", "device", "exported", "index", "origin", "type")
 
     def __init__(
-        self, type: ArrayType, device: Any, array: Any, call: Call | None = None, index: int = 0
+        self, type: ArrayType, device: Any, array: Any, call: RecordedCall | None = None, index: int = 0
     ) -> None:
         self.type = type
         self.device = device
@@ -105,7 +105,7 @@ class Node:
         self.call = None
 
 
-class Call:
+class RecordedCall:
     """A recorded call: a recipe applied to nodes."""
 
     __slots__ = ("operands", "place", "recipe")

@@ -44,7 +44,7 @@ from .arena import arena_of
 from .interpreting_cost import interpreting_cost
 
 
-class Kind:
+class TensorKind:
     """What a recipe knows of a tensor. There is one object for each, so that keys are compared by identity."""
 
     __slots__ = ("arena", "device", "form", "ordered", "type", "writable")
@@ -59,7 +59,7 @@ class Kind:
         """True if NumPy's array would lie in memory in row-major order, in one piece."""
 
 
-_kinds: dict[tuple[ArrayType, Form, Any, bool, bool], Kind] = {}
+_kinds: dict[tuple[ArrayType, Form, Any, bool, bool], TensorKind] = {}
 
 
 def kind_of(
@@ -68,10 +68,10 @@ def kind_of(
     device: Any,
     writable: bool = True,
     ordered: bool = True,
-) -> Kind:
-    """The one `Kind` of this."""
+) -> TensorKind:
+    """The one `TensorKind` of this."""
     key = (type, form, device, writable, ordered)
-    return _kinds.get(key) or _kinds.setdefault(key, Kind(*key))
+    return _kinds.get(key) or _kinds.setdefault(key, TensorKind(*key))
 
 
 PlaceOf = Callable[[Path, Sequence[Any], Mapping[str, Any]], Any]
@@ -109,7 +109,7 @@ class Recipe:
         function: Function,
         takes: tuple[int, ...],
         device: Any = None,
-        only: Kind | None = None,
+        only: TensorKind | None = None,
         result: Template | None = None,
         mutations: Sequence[Mutation] = (),
         failure: Failure | None = None,
@@ -273,7 +273,7 @@ def name_of(function: Any) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
 
 
-def _only(template: Template, function: Function, device: Any) -> Kind | None:
+def _only(template: Template, function: Function, device: Any) -> TensorKind | None:
     """The kind of a result that is one new ndarray or NumPy scalar."""
     if isinstance(template, ViewTemplate) and not template.steps:
         template = template.base

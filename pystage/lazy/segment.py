@@ -24,7 +24,7 @@ from ..compiler.values.boundary import ContainerTemplate, Form, OutputTemplate, 
 from ..runtime.executables.compiler_options import options_for
 from ..runtime.executables.jax_private import run_with_x64
 from ..runtime.executables.primitive import bind
-from .graph import Call, Node, span_of
+from .graph import Node, RecordedCall, span_of
 
 PROGRAMS = 512
 """So many programs are kept."""
@@ -39,9 +39,9 @@ class Segment:
 
     def __init__(self, outputs: Sequence[Node]) -> None:
         self.outputs = outputs
-        self.calls: list[Call] = []
+        self.calls: list[RecordedCall] = []
         self.inputs: list[Node] = []
-        numbers: dict[Call | Node, int] = {}
+        numbers: dict[RecordedCall | Node, int] = {}
         key: list[Any] = []
         for output in outputs:
             call = self.call_of(output)
@@ -50,11 +50,11 @@ class Segment:
         key += [(numbers[call], o.index) for o in outputs if (call := self.call_of(o)) is not None]
         self.key: Key = tuple(key)
 
-    def call_of(self, node: Node) -> Call | None:
+    def call_of(self, node: Node) -> RecordedCall | None:
         """The call to compute a node by; None for an input."""
         return node.call
 
-    def _collect(self, last: Call, numbers: dict[Call | Node, int], key: list[Any]) -> None:
+    def _collect(self, last: RecordedCall, numbers: dict[RecordedCall | Node, int], key: list[Any]) -> None:
         """Adds a call after those that it needs. `numbers` are those of calls, and below 0 those of inputs."""
         inputs, call_of = self.inputs, self.call_of
         pending = [last]

@@ -41,8 +41,8 @@ from ..runtime.results.results import view_maker
 from .arena import LIMIT, Registered, arena_of
 from .barrier import barrier, placed, value_of
 from .devices import DeviceMismatch, default_device, on_device
-from .graph import Call, Node, is_differentiating
-from .recipes import Kind, Recipe, Refused, kind_of, name_of, path_recipe, recipe_for
+from .graph import Node, RecordedCall, is_differentiating
+from .recipes import Recipe, Refused, TensorKind, kind_of, name_of, path_recipe, recipe_for
 
 _NUMBERS: dict[type, tuple[ArrayType, Callable[[Any], Any]]] = {
     int: (ArrayType(INT64), np.int64),
@@ -70,12 +70,12 @@ class Tensor(Registered, Lazy):
     """Of a view: what its owner held when the view was last read."""
     _owner: Tensor | None
     _path: tuple[View, ...]
-    _kind: Kind
+    _kind: TensorKind
     made: ClassVar[type[Tensor]]
     """The class of the tensors that calls give."""
 
 
-def owner(node: Node, kind: Kind) -> Any:
+def owner(node: Node, kind: TensorKind) -> Any:
     """A tensor that owns its memory, or a NumPy scalar."""
     tensor = Tensor.made.__new__(Tensor.made)
     tensor._node = node
@@ -107,10 +107,10 @@ def view_of(tensor: Tensor, steps: tuple[View, ...], frozen: bool = False) -> An
     return made
 
 
-_view_kinds: dict[tuple[Kind, tuple[View, ...], bool], Kind] = {}
+_view_kinds: dict[tuple[TensorKind, tuple[View, ...], bool], TensorKind] = {}
 
 
-def _view_kind(kind: Kind, steps: tuple[View, ...], frozen: bool) -> Kind:
+def _view_kind(kind: TensorKind, steps: tuple[View, ...], frozen: bool) -> TensorKind:
     """The kind of a view of an array of some kind."""
     writable = kind.writable and not frozen and not any(step.read_only for step in steps)
     ordered = kind.ordered and is_ordered(kind.type, steps)
@@ -162,7 +162,7 @@ def _is_older(node: Node, base: Node) -> bool:
 def _read(node: Node, path: tuple[View, ...], type: ArrayType) -> Node:
     recipe, starts = path_recipe(node.type, path)
     operands = (node, *[Node(_NUMBERS[int][0], node.device, np.int64(s)) for s in starts])
-    return Node(type, node.device, None, Call(recipe, operands, None))
+    return Node(type, node.device, None, RecordedCall(recipe, operands, None))
 
 
 def assign(tensor: Tensor, node: Node) -> None:
@@ -176,7 +176,7 @@ def assign(tensor: Tensor, node: Node) -> None:
         recipe, starts = path_recipe(old.type, tensor._path, node.type)
         operands = (old, node, *[Node(_NUMBERS[int][0], node.device, np.int64(s)) for s in starts])
         place = None if node.call is None else node.call.place
-        base._node = tensor._seen = Node(old.type, old.device, None, Call(recipe, operands, place))
+        base._node = tensor._seen = Node(old.type, old.device, None, RecordedCall(recipe, operands, place))
         tensor._node = node
     if base._host is not None:
         np.copyto(base._host, np.asarray(value_of(base._node, "a store into memory that others hold")))
@@ -315,7 +315,7 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
         else:
             operands.append(_input(leaf, device))
     frame = sys._getframe(depth)
-    call = Call(entry, tuple(operands), (frame.f_code, frame.f_lasti))
+    call = RecordedCall(entry, tuple(operands), (frame.f_code, frame.f_lasti))
     kind = entry.only
     arena = arena_of(device) if kind is None else kind.arena
     arena.recorded.append(entry)
@@ -468,7 +468,9 @@ def _input(leaf: Any, device: Any) -> Node:
 class _Finish:
     """What becomes of the results of one recorded call that does more than give one new tensor."""
 
-    def __init__(self, recipe: Recipe, call: Call, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    def __init__(
+        self, recipe: Recipe, call: RecordedCall, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> None:
         self._recipe, self._args, self._kwargs = recipe, args, kwargs
         self._device = recipe.device
         self._nodes = [Node(type, self._device, None, call, i) for i, type in enumerate(recipe.types)]

@@ -3,6 +3,6 @@
 `Offload(fn, compile)` is called like the plain function; what remains in Python is `Offload.residual`.
 """
 
-from .offload import Offload, Residual
+from .offload import Offload, ResidualProgram
 
-__all__ = ["Offload", "Residual"]
+__all__ = ["Offload", "ResidualProgram"]

@@ -16,7 +16,7 @@ from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.span import Span
 from .blame import Reason, blamed
 from .runs import (
-    Run,
+    StatementRun,
     Variables,
     blocks_of,
     how_of,
@@ -29,7 +29,7 @@ from .runs import (
 )
 from .source import is_users, parse_definition
 
-MakeRegion = Callable[["Cutting", Run, str], Any]
+MakeRegion = Callable[["Cutting", StatementRun, str], Any]
 Ends = tuple[ast.stmt, ast.stmt]
 
 
@@ -44,10 +44,10 @@ class Cutting:
         self.names = _Fresh(variables)
         self._splits: set[ast.stmt] = set()
         self._dissolved: set[ast.stmt] = set()
-        self._runs: dict[Ends, Run | str] = {}
+        self._runs: dict[Ends, StatementRun | str] = {}
         self._make_region = make_region
         self._callees = callees
-        self._programs: dict[Run | None, tuple[int, FunctionType]] = {}
+        self._programs: dict[StatementRun | None, tuple[int, FunctionType]] = {}
         self._body = variables.source.node.body
         self.plain: set[ast.stmt] = set()
         """Statements whose calls are left as they are."""
@@ -63,7 +63,7 @@ class Cutting:
 
     # -- what is found out
 
-    def learn(self, diagnostics: Sequence[Diagnostic], run: Run | None = None) -> None:
+    def learn(self, diagnostics: Sequence[Diagnostic], run: StatementRun | None = None) -> None:
         """Makes the cut finer: these were given for the run, or for the whole function."""
         statements = self._body if run is None else run.statements
         found = blamed(diagnostics, self.variables, statements)
@@ -74,21 +74,21 @@ class Cutting:
         self.stays.update(found)
         self.version += 1
 
-    def _split(self, run: Run, reason: Reason) -> dict[ast.stmt, Reason]:
+    def _split(self, run: StatementRun, reason: Reason) -> dict[ast.stmt, Reason]:
         """Where it is not known what is to blame: each statement apart, or what stands in the only one."""
         if len(run.statements) > 1:
             self._splits.update(run.statements)
             return {}
         return {run.statements[0]: reason}
 
-    def dissolve(self, run: Run) -> None:
+    def dissolve(self, run: StatementRun) -> None:
         """The run is a part of the residual program from the next call on."""
         self._dissolved.update(run.statements)
         self.version += 1
 
     # -- the cut
 
-    def _pieces(self, block: Sequence[ast.stmt]) -> Iterator[ast.stmt | Run]:
+    def _pieces(self, block: Sequence[ast.stmt]) -> Iterator[ast.stmt | StatementRun]:
         """A block as regions and the statements between them."""
         group: list[ast.stmt] = []
         for statement in block:
@@ -106,7 +106,7 @@ class Cutting:
     def _stays(self, statement: ast.stmt) -> bool:
         return statement in self._dissolved or any(s in self.stays for s in own_statements([statement]))
 
-    def _partition(self, group: Sequence[ast.stmt]) -> Iterator[ast.stmt | Run]:
+    def _partition(self, group: Sequence[ast.stmt]) -> Iterator[ast.stmt | StatementRun]:
         """The longest runs of a group, from its beginning."""
         i = 0
         while i < len(group):
@@ -119,16 +119,16 @@ class Cutting:
                 yield group[i]
                 i += 1
 
-    def _run(self, statements: Sequence[ast.stmt]) -> Run | None:
+    def _run(self, statements: Sequence[ast.stmt]) -> StatementRun | None:
         ends = statements[0], statements[-1]
         found = self._runs.get(ends)
         if found is None:
             has_room = self.variables.has_room(statements)
             found = self.variables.run(statements) if has_room else "it shares its line"
             self._runs[ends] = found
-        return found if isinstance(found, Run) else None
+        return found if isinstance(found, StatementRun) else None
 
-    def region(self, run: Run) -> Any:
+    def region(self, run: StatementRun) -> Any:
         """The region of a run; the same one as long as the run is cut in this way."""
         ends = run.statements[0], run.statements[-1]
         found = self.regions.get(ends)
@@ -152,14 +152,14 @@ class Cutting:
 
     # -- the residual program
 
-    def program(self, run: Run | None = None) -> FunctionType:
+    def program(self, run: StatementRun | None = None) -> FunctionType:
         """The residual program of the function, or of a run, as it is cut now."""
         version, made = self._programs.get(run, (-1, None))
         if made is None or version != self.version:
             version = self.version
             source = self.variables.source
             given: dict[str, Any] = {self.names.offloaded: self._callees.offloaded(self)}
-            node = self._definition(run, Writer(self, given))
+            node = self._definition(run, ResidualWriter(self, given))
             made = source.make(node, given)
             if run is None:
                 made.__defaults__ = source.fn.__defaults__
@@ -169,12 +169,12 @@ class Cutting:
 
     def text(self) -> tuple[str, list[Any]]:
         """The residual program for people, and the regions that it calls."""
-        writer = Writer(self, {}, comments=True)
+        writer = ResidualWriter(self, {}, comments=True)
         node = self._definition(None, writer)
         text = ast.unparse(ast.fix_missing_locations(node))
         return re.sub(rf"^(\s*){_COMMENT}\((.*)\)$", _comment, text, flags=re.MULTILINE), writer.regions
 
-    def _definition(self, run: Run | None, writer: Writer) -> Any:
+    def _definition(self, run: StatementRun | None, writer: ResidualWriter) -> Any:
         source = self.variables.source
         if run is None:
             node = copy.copy(source.node)
@@ -221,7 +221,7 @@ def _comment(found: re.Match[str]) -> str:
     return f"{found[1]}# {ast.literal_eval(found[2])}"
 
 
-class Writer:
+class ResidualWriter:
     """Writes residual programs. `given`: what the program needs by name; `comments`: for people."""
 
     def __init__(self, cutting: Cutting, given: dict[str, Any], *, comments: bool = False) -> None:
@@ -235,7 +235,7 @@ class Writer:
         """What becomes of a block."""
         made: list[ast.stmt] = []
         for piece in self._cutting._pieces(block):
-            if isinstance(piece, Run):
+            if isinstance(piece, StatementRun):
                 made += self._call(piece)
             else:
                 made += self._comment_on(piece)
@@ -272,7 +272,7 @@ class Writer:
 
     # -- calls of regions
 
-    def _call(self, run: Run) -> list[ast.stmt]:
+    def _call(self, run: StatementRun) -> list[ast.stmt]:
         region = self._cutting.region(run)
         self._given[region.name] = region
         self.regions.append(region)
@@ -286,7 +286,7 @@ class Writer:
             call = [checked]
         return [*note, *call]
 
-    def _dispatch(self, run: Run, name: str) -> list[ast.stmt]:
+    def _dispatch(self, run: StatementRun, name: str) -> list[ast.stmt]:
         how, value = self._names.how, self._names.value
         call = f"{name}({', '.join(run.ins)})"
         if run.only_returns:
@@ -300,7 +300,7 @@ class Writer:
             made += self._jumping(_parsed(f"if {how} == {kind!r}:\n    {jump}", run), run)
         return made
 
-    def _jumping(self, made: list[ast.stmt], run: Run) -> list[ast.stmt]:
+    def _jumping(self, made: list[ast.stmt], run: StatementRun) -> list[ast.stmt]:
         """The jumps in these statements, as those of the user that they stand for."""
         for statement in own_statements(made):
             if isinstance(statement, ast.Return | ast.Break | ast.Continue):
@@ -309,7 +309,7 @@ class Writer:
         return made
 
 
-def _parsed(text: str, run: Run) -> list[ast.stmt]:
+def _parsed(text: str, run: StatementRun) -> list[ast.stmt]:
     made = ast.parse(text).body
     for statement in made:
         for part in ast.walk(statement):

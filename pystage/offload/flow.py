@@ -31,7 +31,7 @@ class Targets:
         return self.after_break | self.after_continue | self.after_return | self.after_raise
 
 
-class Liveness:
+class VariableLiveness:
     """Which variables may be read later. `always`: variables that nested functions may read at any time."""
 
     def __init__(self, always: Set = EMPTY) -> None:

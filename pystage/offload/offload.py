@@ -19,7 +19,7 @@ from ..compiler.diagnostics.errors import StagingError
 from .blame import Reason, inner_diagnostics
 from .cutting import Cutting
 from .policy import ANEW, ANEW_IN_LOOPS, MAX_PROGRAMS, Trial, Trials, Way, kind_of, timed
-from .runs import Run, Variables
+from .runs import StatementRun, Variables
 from .source import Source, calls_users, is_users, source_of
 
 Compile = Callable[..., Any]
@@ -31,22 +31,22 @@ MAX_KINDS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Residual:
+class ResidualProgram:
     """What is left of a function in Python; `str` gives it for people to read."""
 
     text: str
     regions: tuple[str, ...]
     """A description of each region."""
-    callees: tuple[Residual, ...]
+    callees: tuple[ResidualProgram, ...]
 
     def __str__(self) -> str:
         return "\n\n".join([self.text, *self.regions, *map(str, self.callees)])
 
 
-class Region:
+class StagedRegion:
     """A run of statements of a residual program: called with the variables that go in, it gives those that come out."""
 
-    def __init__(self, owner: Part, cutting: Cutting, run: Run, name: str) -> None:
+    def __init__(self, owner: OffloadedFunction, cutting: Cutting, run: StatementRun, name: str) -> None:
         self.name = name
         self.run = run
         self._owner = owner
@@ -122,7 +122,7 @@ class Region:
         return "\n".join([head, *[f"    {program}" for program in programs]])
 
 
-class Part:
+class OffloadedFunction:
     """One function of a program: run whole where that can be staged, else as its residual program."""
 
     def __init__(self, fn: Callable[..., Any], shared: Shared, *, asked: bool) -> None:
@@ -204,8 +204,8 @@ class Part:
                 self._cuttings[kinds] = found
             return found
 
-    def _region(self, cutting: Cutting, run: Run, name: str) -> Region:
-        return Region(self, cutting, run, name)
+    def _region(self, cutting: Cutting, run: StatementRun, name: str) -> StagedRegion:
+        return StagedRegion(self, cutting, run, name)
 
     def _kinds(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         kinds = tuple([kind_of(a, shapes=False) for a in args])
@@ -224,7 +224,7 @@ class Part:
         source = self._source
         return () if source is None else inner_diagnostics(reason, source.first, source.last, source.file)
 
-    def residual(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Residual:
+    def residual(self, args: Sequence[Any], kwargs: dict[str, Any]) -> ResidualProgram:
         """What is left of the function for such arguments, as it is known now."""
         cutting = self._cuttings.get(self._kinds(args, kwargs))
         if cutting is None:
@@ -233,10 +233,10 @@ class Part:
             except StagingError as error:
                 cutting = self.cut(error.diagnostics, args, kwargs)
             if cutting is None:
-                return Residual(f"# {self._name()} is staged as a whole", (), ())
+                return ResidualProgram(f"# {self._name()} is staged as a whole", (), ())
         return self.described(cutting, set())
 
-    def described(self, cutting: Cutting, seen: set[int]) -> Residual:
+    def described(self, cutting: Cutting, seen: set[int]) -> ResidualProgram:
         """A cut, and those of the functions that it calls."""
         seen.add(id(self))
         text, regions = cutting.text()
@@ -246,7 +246,7 @@ class Part:
             if id(part) not in seen and part.is_called_by(cutting)
             for each in list(part._cuttings.values())[:1]
         ]
-        return Residual(text, tuple(map(str, regions)), tuple(callees))
+        return ResidualProgram(text, tuple(map(str, regions)), tuple(callees))
 
     def is_called_by(self, cutting: Cutting) -> bool:
         """True if a statement that stays calls the function."""
@@ -263,22 +263,22 @@ class Shared:
         self.compile = compile
         self.spent = 0.0
         """Seconds that programs took that were refused."""
-        self._parts: weakref.WeakKeyDictionary[FunctionType, Part] = weakref.WeakKeyDictionary()
+        self._parts: weakref.WeakKeyDictionary[FunctionType, OffloadedFunction] = weakref.WeakKeyDictionary()
         self._seen: dict[int, int] = {}
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[OffloadedFunction]:
         """The functions that were called."""
         return list(self._parts.values())
 
-    def add(self, fn: Callable[..., Any]) -> Part:
+    def add(self, fn: Callable[..., Any]) -> OffloadedFunction:
         """The function that the user asked for."""
-        part = Part(fn, self, asked=True)
+        part = OffloadedFunction(fn, self, asked=True)
         if isinstance(fn, FunctionType):
             self._parts[fn] = part
         return part
 
-    def part(self, fn: FunctionType) -> Part | None:
+    def part(self, fn: FunctionType) -> OffloadedFunction | None:
         """The function, offloaded; None for one that is made anew again and again."""
         found = self._parts.get(fn)
         if found is None:
@@ -286,13 +286,13 @@ class Shared:
             if made >= MAX_PROGRAMS:
                 return None
             self._seen[id(fn.__code__)] = made + 1
-            found = self._parts.setdefault(fn, Part(fn, self, asked=False))
+            found = self._parts.setdefault(fn, OffloadedFunction(fn, self, asked=False))
         return found
 
     def offloaded(self, cutting: Cutting) -> Callable[[Any], Any]:
         """What a residual program calls its functions through."""
 
-        known: dict[FunctionType, Part] = {}
+        known: dict[FunctionType, OffloadedFunction] = {}
 
         def offloaded(fn: Any) -> Any:
             if type(fn) is BuiltinFunctionType:
@@ -326,17 +326,17 @@ class Offload:
     ) -> None:
         self.__wrapped__ = fn
         self._shared = Shared(compile)
-        self._part = self._shared.add(fn)
+        self._function = self._shared.add(fn)
         if refused:
-            self._part.seed(refused)
+            self._function.seed(refused)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the function."""
-        return self._part(*args, **kwargs)
+        return self._function(*args, **kwargs)
 
-    def residual(self, *args: Any, **kwargs: Any) -> Residual:
+    def residual(self, *args: Any, **kwargs: Any) -> ResidualProgram:
         """What is left of the function in Python for such arguments: the program, its regions, why each line stays."""
-        return self._part.residual(args, kwargs)
+        return self._function.residual(args, kwargs)
 
 
 def _has_loops(source: Source | None) -> bool:

@@ -1,8 +1,8 @@
-"""A run of statements as a function of its own: which variables go in and out, and how control leaves it.
+"""Outlines a run of statements as a function: its live-in and live-out variables, and how control leaves it.
 
-In: statements that follow each other in a block of a user's function. Out: a `Run`, or the reason why they cannot be
-cut out. The text of the function that is made of a run is the user's own, line for line and column for column; only its
-jumps are written as returns.
+In: consecutive statements of a block of a user's function. Out: a `StatementRun`, or the reason why they cannot be
+outlined. The text of the outlined function is the user's own, line for line and column for column; only its
+jumps become returns.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import FunctionType
 
 from ..compiler.frontend.source import give_source
-from .flow import EMPTY, Assignment, Liveness, Set, Targets
+from .flow import EMPTY, Assignment, Set, Targets, VariableLiveness
 from .names import CONSUMERS, FUNCTIONS, names_in, parameters
 from .source import LOOPS, Source, parse_definition
 
@@ -42,7 +42,7 @@ _SETTINGS = frozenset(["errstate", "printoptions", "catch_warnings"])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class StatementRun:
     """Statements that can be a function of their own."""
 
     statements: tuple[ast.stmt, ...]
@@ -129,7 +129,7 @@ class Variables:
         self.watched = not _WATCHING.isdisjoint(_called(node)) or any(map(self._takes, CONSUMERS))
         self.mentions = {s: names_in([without_blocks(s)]) for s in own_statements(node.body)}
         self.shared, self.captured = self._captured(given)
-        self.liveness = Liveness(self.captured)
+        self.liveness = VariableLiveness(self.captured)
         self.liveness.block(node.body, EMPTY, Targets())
         self.assignment = Assignment()
         self.assignment.block(node.body, frozenset(given))
@@ -155,7 +155,7 @@ class Variables:
         changing = {n for n in captured if bound[n] > 1 or n in self.names.deleted}
         return frozenset(changing | (self.names.rebound & self.local)), frozenset(captured)
 
-    def run(self, statements: Sequence[ast.stmt]) -> Run | str:
+    def run(self, statements: Sequence[ast.stmt]) -> StatementRun | str:
         """These statements as a run, or why they cannot be cut out."""
         first, last = statements[0], statements[-1]
         before = self.assignment.before.get(first)
@@ -170,7 +170,7 @@ class Variables:
         if bound & targets.after_raise:
             return f"`{min(bound & targets.after_raise)}` is read where an exception is handled"
         jumps = tuple(_jumps(statements))
-        inside, own = Assignment(), Liveness()
+        inside, own = Assignment(), VariableLiveness()
         ended = inside.block(statements, EMPTY)
         exposed = own.block(statements, EMPTY, Targets()) & self.local
         exits: list[tuple[Set, Set]] = [(ended, self.liveness.after[last])] if ended is not None else []
@@ -192,7 +192,7 @@ class Variables:
         flags = {name: self._flag(name) for name in sorted(fresh & handed)}
         if not all(_can_flag(statement, flags) for statement in own_statements(statements)):
             return f"`{min(flags)}` may not be assigned"
-        return Run(
+        return StatementRun(
             tuple(statements),
             tuple(sorted(ins)),
             flags,
@@ -228,7 +228,7 @@ class Variables:
         inside = set() if statements[0] in self._repeated else set(own_statements(statements))
         return any(name in names.binds for s, names in self.mentions.items() if s not in inside)
 
-    def function_of(self, run: Run, name: str) -> FunctionType:
+    def function_of(self, run: StatementRun, name: str) -> FunctionType:
         """The run as a plain function, whose source pystage reads as the user's."""
         text, line = self._text(run, name)
         made = self.source.make(parse_definition(text, line), {})
@@ -243,7 +243,7 @@ class Variables:
         alone = not before or before.endswith(b":")
         return alone and after.partition(b"#")[0].strip() in (b"", b";") and _first_line(first) > 2
 
-    def _text(self, run: Run, name: str) -> tuple[str, int]:
+    def _text(self, run: StatementRun, name: str) -> tuple[str, int]:
         source, first = self.source, run.first_line
         lines = [source.line(n) for n in range(first, run.last_line + 1)]
         last = run.statements[-1]
@@ -274,7 +274,7 @@ class Variables:
         return b"\n".join([*head, *lines, b""]).decode(), first - len(head)
 
 
-def _edits(run: Run) -> Iterator[tuple[int, int, int, str]]:
+def _edits(run: StatementRun) -> Iterator[tuple[int, int, int, str]]:
     """What makes returns of the jumps of a run: line, column, bytes taken away, text put there."""
     for jump in run.jumps:
         how = how_of(jump)
@@ -287,7 +287,7 @@ def _edits(run: Run) -> Iterator[tuple[int, int, int, str]]:
             yield jump.lineno, jump.col_offset, len(how), f"return {how!r}{value}{tail}"
 
 
-def _flag_edits(run: Run) -> Iterator[tuple[int, int, int, str]]:
+def _flag_edits(run: StatementRun) -> Iterator[tuple[int, int, int, str]]:
     """What notes in a flag that a variable is assigned."""
     for statement in own_statements(run.statements):
         names = sorted(names_in([without_blocks(statement)]).binds & run.flags.keys())
@@ -309,7 +309,7 @@ def _can_flag(statement: ast.stmt, flags: Container[str]) -> bool:
     return isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr)
 
 
-def returns_for_jumps(run: Run, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+def returns_for_jumps(run: StatementRun, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
     """Statements that do what those of the run do, with its jumps written as in `Variables.function_of`."""
     if run.only_returns:
         return list(statements)
@@ -323,14 +323,14 @@ def returns_for_jumps(run: Run, statements: Sequence[ast.stmt]) -> list[ast.stmt
     return made
 
 
-def _noted(run: Run, end: ast.stmt, place: ast.stmt) -> list[ast.stmt]:
+def _noted(run: StatementRun, end: ast.stmt, place: ast.stmt) -> list[ast.stmt]:
     """The end of a run, the flags set before it from what is assigned there."""
     before = [f"{f} = {n!r} in locals(); {n} = locals().get({n!r})" for n, f in run.flags.items()]
     return [_all_at(statement, place) for statement in [*ast.parse("\n".join(before)).body, end]]
 
 
 class _Returns(ast.NodeTransformer):
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: StatementRun) -> None:
         self._run = run
         self._at = {place_of(jump): jump for jump in run.jumps}
 

@@ -14,7 +14,7 @@ from ops.running import application, type_of
 
 from pystage import compiler  # noqa: F401
 from pystage.compiler import ops
-from pystage.compiler.ad.calculus import Calculus, accumulated, differentiable
+from pystage.compiler.ad.calculus import CalculusBuilder, accumulated, differentiable
 from pystage.compiler.ad.forward import ForwardMode
 from pystage.compiler.ad.reverse import ReverseMode
 from pystage.compiler.ad.rules import contributions, tangents
@@ -54,7 +54,7 @@ def forward(sample, varied):
     operands = body.params[: len(types)]
     given = dict(zip(varied, body.params[len(types) :]))
     op = b.apply(sample.op, operands)
-    c = Calculus(b)
+    c = CalculusBuilder(b)
     found = tangents(c, op, [given.get(i) for i in range(len(types))])
     body.results = tuple(
         [c.zeros(r.type) if t is None else t for r, t in zip(op.results, found) if differentiable(r.type)]
@@ -69,7 +69,7 @@ def backward(sample, varied):
     b = Builder(body)
     op = b.apply(sample.op, body.params)
     cts = [body.add_param(r.type) if differentiable(r.type) else None for r in op.results]
-    c = Calculus(b)
+    c = CalculusBuilder(b)
     found = contributions(c, op, cts)
     made = [accumulated(c, None, found[i], types[i]) for i in varied]
     body.results = tuple([c.zeros(types[i]) if v is None else v for i, v in zip(varied, made)])
@@ -237,7 +237,7 @@ def a_case(index):
     """Sine, square or a constant of three numbers, times others."""
     body = Region((type_of(np.asarray(index)), *[type_of(np.zeros(3))] * 2))
     b = Builder(body)
-    c = Calculus(b)
+    c = CalculusBuilder(b)
     chosen, x, y = body.params
     arms = []
     for arm in (lambda: c.op(ops.Sine(), x), lambda: c.mul(x, x), lambda: c.filled(x.type, 2.0)):

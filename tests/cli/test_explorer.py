@@ -13,9 +13,9 @@ from pystage.cli.callgraph import Calls
 from pystage.cli.colors import program_line, source_lines
 from pystage.cli.excerpts import excerpts
 from pystage.cli.explorer import MAX_COLUMNS, MAX_LINES, Contents, contents, html_of, page
-from pystage.cli.programs import Line, Listing, Stage
+from pystage.cli.programs import Line, Stage, StageListing
 from pystage.cli.quantities import amount, bytes_text
-from pystage.cli.targets import Target
+from pystage.cli.targets import NamedTarget
 
 from . import commands
 from .browser import chromium, outcome
@@ -35,9 +35,9 @@ PRODUCT = line_of("return np.tanh(x @ w)")
 TEN = line_of("for _i in range(10):")
 
 
-def call_of(name: str, *args: object) -> Target:
+def call_of(name: str, *args: object) -> NamedTarget:
     """A call of one of the functions."""
-    return Target(target(name), getattr(commands, name), args, {})
+    return NamedTarget(target(name), getattr(commands, name), args, {})
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def test_the_page_needs_nothing_else(fit: Contents) -> None:
 
 def test_a_large_program_is_abridged_and_says_so(fit: Contents) -> None:
     lines = [Line("x" * 10_000, (HERE, LOOP), True), *[Line("y", None, True)] * (MAX_LINES + 6)]
-    text = html_of(replace(fit, listings=(Listing(Stage.OPTIMIZED, tuple(lines)),)))
+    text = html_of(replace(fit, listings=(StageListing(Stage.OPTIMIZED, tuple(lines)),)))
     assert "7 more lines are left out" in text
     assert "long lines are cut" in text
     assert "pystage dump --stage optimized" in text

@@ -11,7 +11,7 @@ import pytest
 
 import pystage
 from pystage.cli import main
-from pystage.cli.targets import ImportFailed, Target, UsageError, declare, find, module_at, target_from
+from pystage.cli.targets import ImportFailed, NamedTarget, UsageError, declare, find, module_at, target_from
 
 MODULE = """
 import functools
@@ -84,7 +84,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def target(*arguments: str) -> Target:
+def target(*arguments: str) -> NamedTarget:
     parser = argparse.ArgumentParser()
     declare(parser)
     return target_from(parser.parse_args(arguments))

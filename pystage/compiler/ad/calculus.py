@@ -1,4 +1,4 @@
-"""`Calculus` in operations: what derivative rules are written with."""
+"""The builder that derivative and batching rules are applied with: implements `hlo.calculus.Calculus`."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def differentiable(type: ArrayType) -> bool:
     return is_floating(type.dtype) or is_complex(type.dtype)
 
 
-class Calculus:
-    """See `hlo.calculus.Calculus`; `b` is the builder of the program."""
+class CalculusBuilder:
+    """Implements `hlo.calculus.Calculus` on the builder `b`."""
 
     def __init__(self, b: Builder) -> None:
         self.b = b
@@ -165,7 +165,7 @@ class Calculus:
         return self.b.op(scatter, whole, indices, updates)
 
 
-def accumulated(c: Calculus, old: Value | None, contribution: object, type: ArrayType) -> Value | None:
+def accumulated(c: CalculusBuilder, old: Value | None, contribution: object, type: ArrayType) -> Value | None:
     """A cotangent with one more contribution of a rule."""
     match contribution:
         case None:

@@ -33,7 +33,7 @@ from ..ops import (
     Remainder,
     While,
 )
-from .calculus import Calculus
+from .calculus import CalculusBuilder
 from .preheader import Preheader
 from .residuals import extend
 from .tape import PrimalPass, Tape, TapeEntry
@@ -51,7 +51,7 @@ class Pull(Protocol):
     """The interface of `reverse.Pullback` used here."""
 
     b: Builder
-    c: Calculus
+    c: CalculusBuilder
 
     def send(self, cotangents: CotangentMap, value: Value, contribution: object) -> None: ...
 
@@ -65,7 +65,7 @@ class _Slots:
 
     def __init__(self, b: Builder, steps: Value, stores: Sequence[Value]) -> None:
         self._b = b
-        self._c = Calculus(b)
+        self._c = CalculusBuilder(b)
         self.counts = steps
         self.stores = list(stores)
 
@@ -144,7 +144,7 @@ def _run(
         return b.op(And(), going, _copied(b, source, test, carried[:-1])[0])
 
     def trip(carried: Sequence[Value]) -> list[Value]:
-        return [*_copied(b, source, body, carried[:-1]), Calculus(b).add(carried[-1], integer(b, 1))]
+        return [*_copied(b, source, body, carried[:-1]), CalculusBuilder(b).add(carried[-1], integer(b, 1))]
 
     return while_loop(b, [*state, now], condition, trip)
 
@@ -190,7 +190,7 @@ def _keep_and_run(
     b: Builder, entry: TapeEntry, state: Sequence[Value], now: Value, stride: Value, slots: _Slots
 ) -> tuple[Sequence[Value], Sequence[Value]]:
     """Saves the state and runs on to the next checkpoint."""
-    c = Calculus(b)
+    c = CalculusBuilder(b)
     shape = slots.counts.type.static_shape
 
     def usable(stride: Value) -> Value:
@@ -266,7 +266,7 @@ def _advance(b: Builder, entry: TapeEntry, slots: _Slots, want: Value) -> Value:
         return b.op(Compare("NE"), _Slots(b, values[0], values[1:]).latest()[1], want)
 
     def halfway(values: Sequence[Value]) -> list[Value]:
-        c = Calculus(b)
+        c = CalculusBuilder(b)
         inner = _Slots(b, values[0], values[1:])
         slot, now = inner.latest()
         way = c.add(c.sub(want, now), integer(b, 1))

@@ -19,7 +19,7 @@ from ..hlo.calculus import NotDifferentiable
 from ..hlo.ir import Function, Op, Region, Value
 from ..ops import Call, Case, If, VjpFunctions, VjpRule, While
 from .activity import Activity, Mask
-from .calculus import Calculus, differentiable
+from .calculus import CalculusBuilder, differentiable
 from .reverse import ReverseMode
 from .rules import tangents
 
@@ -68,7 +68,7 @@ class _JvpFunction:
         """Values that have no tangent, and why: an error only where it is wanted."""
         body = Region((*old.param_types, *[t for t, p in zip(old.param_types, params) if p]))
         self._b = Builder(body)
-        self._c = Calculus(self._b)
+        self._c = CalculusBuilder(self._b)
         following = iter(body.params[len(inputs) :])
         for value, copy, varies in zip(inputs, body.params, params):
             self._primal[value] = copy

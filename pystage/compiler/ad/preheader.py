@@ -8,7 +8,7 @@ from ..hlo.builder import Builder
 from ..hlo.ir import Region, Value
 from ..hlo.types import ArrayType
 from ..ops import Constant
-from .calculus import Calculus
+from .calculus import CalculusBuilder
 from .tape import TapeEntry
 
 
@@ -27,7 +27,7 @@ class Preheader:
     def zeros(self, type: ArrayType) -> Value:
         """An array of zeros in the preheader."""
         region = Region()
-        value = Calculus(Builder(region)).zeros(type)
+        value = CalculusBuilder(Builder(region)).zeros(type)
         return self._placed(region, value)
 
     def _placed(self, region: Region, value: Value) -> Value:

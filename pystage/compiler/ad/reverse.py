@@ -41,7 +41,7 @@ from ..ops import (
     While,
 )
 from .activity import Activity, Mask
-from .calculus import Calculus, accumulated, differentiable
+from .calculus import CalculusBuilder, accumulated, differentiable
 from .checkpoints import CotangentMap, checkpointed
 from .preheader import Preheader
 from .residuals import RegionValues, extend, residuals, substitute
@@ -139,7 +139,7 @@ class Pullback:
     def __init__(self, owner: ReverseMode, b: Builder, varied: set[Value], strict: bool) -> None:
         self._owner = owner
         self.b = b
-        self.c = Calculus(b)
+        self.c = CalculusBuilder(b)
         self.varied = varied
         self._strict = strict
 
@@ -251,7 +251,7 @@ class Pullback:
                     if other == arm:
                         tape.region.results = (*tape.region.results, value)
                     else:
-                        zero = Calculus(Builder(tape.region)).zeros(value.type)
+                        zero = CalculusBuilder(Builder(tape.region)).zeros(value.type)
                         tape.region.results = (*tape.region.results, zero)
                 (result,) = extend(entry.op, [value.type])
                 substitute(region, {value: result})
@@ -327,13 +327,13 @@ class Pullback:
         for value in needed:
             shape = value.type.static_shape
             stack = preheader.carry(condition, body, preheader.zeros(value.type.with_shape((trips, *shape))))
-            c = Calculus(inside)
+            c = CalculusBuilder(inside)
             zero = inside.op(Constant(np.asarray(0, INT64)))
             part = c.reshape(value, (1, *shape))
             body.results = (*body.results, c.update(stack, part, [counter, *[zero] * len(shape)]))
             (whole,) = extend(entry.op, [stack.type])
             none = b.op(Constant(np.asarray(0, INT64)))
-            row = Calculus(b).dynamic_slice(whole, [back.params[0], *[none] * len(shape)], (1, *shape))
+            row = CalculusBuilder(b).dynamic_slice(whole, [back.params[0], *[none] * len(shape)], (1, *shape))
             found[value] = b.op(Reshape(shape), row)
         substitute(back, found)
         back.ops[:0] = reading.ops

@@ -11,10 +11,10 @@ from ..hlo.ir import Op, Value
 from ..hlo.op import HloOp
 from ..ops import Constant, Or, Reduce
 from ..ops.elementwise.base import Elementwise
-from .calculus import Calculus, differentiable
+from .calculus import CalculusBuilder, differentiable
 
 
-def tangents(c: Calculus, op: Op, given: Tangents) -> Sequence[Value | None]:
+def tangents(c: CalculusBuilder, op: Op, given: Tangents) -> Sequence[Value | None]:
     """Tangents of the results of an operation without regions; `NotDifferentiable` if it has no rule."""
     kind = op.kind
     varied = [i for i, t in enumerate(given) if t is not None]
@@ -48,7 +48,7 @@ class _told_at:
             error.at = self._op.span
 
 
-def contributions(c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
+def contributions(c: CalculusBuilder, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
     """What an operation without regions sends to the cotangents of its operands."""
     if all(ct is None for ct in cotangents):
         return (None,) * len(op.operands)
@@ -60,7 +60,7 @@ def contributions(c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contr
 
 
 def stopped_at_zero(
-    c: Calculus, kind: HloOp, cotangents: Cotangents, found: Sequence[Contribution]
+    c: CalculusBuilder, kind: HloOp, cotangents: Cotangents, found: Sequence[Contribution]
 ) -> Sequence[Contribution]:
     """What an operation sends (`found`), but nothing where its own cotangent is zero, even if a slope is infinite."""
     sent = [i for i, contribution in enumerate(found) if contribution is not None]
@@ -75,7 +75,7 @@ def stopped_at_zero(
 
 
 def unless_all_zero(
-    c: Calculus, given: Sequence[Value], found: Sequence[Contribution]
+    c: CalculusBuilder, given: Sequence[Value], found: Sequence[Contribution]
 ) -> Sequence[Contribution]:
     """`found`, but zeros if all of `given` are."""
     some: Value | None = None

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..ad.calculus import Calculus
+from ..ad.calculus import CalculusBuilder
 from ..diagnostics.span import Span
 from ..hlo.builder import Builder
 from ..hlo.calculus import NotBatched
@@ -99,7 +99,7 @@ class _BatchedFunction:
         body = Region((*types, *([ArrayType(BOOL, (self._batch_size,))] if masked else [])))
         self._active: Value | None = body.params[-1] if masked else None
         self._b = Builder(body)
-        self._c = Calculus(self._b)
+        self._c = CalculusBuilder(self._b)
         self._new.update(zip(old.body.params, body.params))
         self._ops(old.body)
         body.results = self._values(old.body.results)

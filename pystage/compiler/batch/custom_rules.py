@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from ..ad.calculus import Calculus
+from ..ad.calculus import CalculusBuilder
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Region, Value
 from ..hlo.types import BOOL, ArrayType
@@ -61,7 +61,7 @@ def _batched_function(owner: Batcher, old: Function, params: Mask, masked: bool)
     made = owner.function(old, params, masked)
     flags = owner.results(old, params)
 
-    def results(c: Calculus, operands: Sequence[Value]) -> list[Value]:
+    def results(c: CalculusBuilder, operands: Sequence[Value]) -> list[Value]:
         found = zip(c.apply(Call(made), operands).results, flags, old.result_types, strict=True)
         return [broadcast_to_batch(c, r, flag, owner.batch_size, t.static_shape) for r, flag, t in found]
 
@@ -78,7 +78,7 @@ def _batched_backward(owner: Batcher, vjp: VjpFunctions, params: Mask, masked: b
     own = _types(owner, old.param_types[:count], params, masked)
     given = _types(owner, old.param_types[count:], flags[count:], False)
 
-    def results(c: Calculus, operands: Sequence[Value]) -> list[Value]:
+    def results(c: CalculusBuilder, operands: Sequence[Value]) -> list[Value]:
         mask = list(operands[count : len(own)])
         found = c.apply(Call(made), [*operands[:count], *operands[len(own) :], *mask]).results
         whole = [
@@ -94,10 +94,10 @@ def _function(
     name: str,
     old: Function,
     types: Sequence[ArrayType],
-    results: Callable[[Calculus, Sequence[Value]], Sequence[Value]],
+    results: Callable[[CalculusBuilder, Sequence[Value]], Sequence[Value]],
 ) -> Function:
     body = Region(tuple(types))
     b = Builder(body)
     b.span = old.span
-    body.results = tuple(results(Calculus(b), body.params))
+    body.results = tuple(results(CalculusBuilder(b), body.params))
     return Function(f"{name}_all", body, old.span)

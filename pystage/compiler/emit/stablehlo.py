@@ -18,7 +18,7 @@ from jax.extend.mlir.dialects import func
 from jax.interpreters import mlir as jax_mlir
 
 from ..hlo.ir import Function
-from ..hlo.mlir import Emitter, Made
+from ..hlo.mlir import Emitter, ModuleCache
 from ..hlo.walk import kinds
 
 
@@ -31,7 +31,7 @@ class _Callees:
         symbol_table: ir.SymbolTable,
         location: ir.Location,
         lowering: Any = None,
-        made: Made | None = None,
+        made: ModuleCache | None = None,
     ) -> None:
         self._module = module
         self._symbol_table = symbol_table
@@ -126,12 +126,12 @@ class _Contexts(threading.local):
     def __init__(self) -> None:
         self._left = 0
         self._context: ir.Context | None = None
-        self._made = Made()
+        self._made = ModuleCache()
 
-    def next(self) -> tuple[ir.Context, Made]:
+    def next(self) -> tuple[ir.Context, ModuleCache]:
         """The context for one more module, and what was made in it."""
         if self._context is None or not self._left:
-            self._context, self._left, self._made = jax_mlir.make_ir_context(), self.MODULES, Made()
+            self._context, self._left, self._made = jax_mlir.make_ir_context(), self.MODULES, ModuleCache()
         self._left -= 1
         return self._context, self._made
 

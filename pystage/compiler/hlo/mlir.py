@@ -17,7 +17,7 @@ from .types import ArrayType, DType, Shape
 _OPERATIONS = (ir.OpView, ir.Operation)
 
 
-class Made:
+class ModuleCache:
     """What was made in one MLIR context, which lives as long as that: modules in it may share this."""
 
     __slots__ = ("attributes", "elements", "locations", "types")
@@ -41,10 +41,10 @@ class Emitter:
         symbol_of: Callable[[Function], str],
         location: ir.Location,
         lowering: Any = None,
-        made: Made | None = None,
+        made: ModuleCache | None = None,
     ) -> None:
         self._symbol_of = symbol_of
-        self._made = made or Made()
+        self._made = made or ModuleCache()
         self._quick: dict[int, tuple[Any, Any]] = {id(None): (None, location)}
         """By identity of a type or a span, which lives as long as this: what is made of it."""
         self.values: dict[Value, ir.Value] = {}

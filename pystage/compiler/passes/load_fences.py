@@ -36,7 +36,7 @@ def fence_loads(function: Function) -> Function:
     found = kinds(function)
     if While not in found or not found & {DynamicUpdateSlice, Scatter}:
         return function
-    return _Fencing().function(function)
+    return _LoadFencing().function(function)
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class _Trip:
         return [v for v in dict.fromkeys(used_by(op)) if v in self.states]
 
 
-class _Fencing(Rewriter):
+class _LoadFencing(Rewriter):
     def __init__(self) -> None:
         super().__init__()
         self._buffers = Buffers()

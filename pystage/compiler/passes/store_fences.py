@@ -37,7 +37,7 @@ def fence_stores(function: Function) -> Function:
         for op in each.body.walk()
         if isinstance(op.kind, DynamicUpdateSlice) and _reads_its_array(op, buffers, reshaped)
     }
-    return _Fencing(stores).function(function) if stores else function
+    return _StoreFencing(stores).function(function) if stores else function
 
 
 def _reads_its_array(store: Op, buffers: Buffers, reshaped: set[Value]) -> bool:
@@ -60,7 +60,7 @@ def _reads_its_array(store: Op, buffers: Buffers, reshaped: set[Value]) -> bool:
     return False
 
 
-class _Fencing(Rewriter):
+class _StoreFencing(Rewriter):
     def __init__(self, stores: set[Op]) -> None:
         super().__init__()
         self._stores = stores

@@ -11,7 +11,7 @@ import jax
 
 from ...compiler.hlo.types import SHORT_NAMES, DType
 from ...compiler.values.boundary import Form
-from .classification import Abstract
+from .classification import AbstractArgument
 from .inputs import is_key
 
 _TYPE = re.compile(r"\s*(\w+)\s*\[\s*((?:\d+\s*(?:,\s*\d+\s*)*,?)?)\s*\]\s*")
@@ -22,7 +22,7 @@ _PYTHON_DTYPES = ("s64", "f64", "c128")
 
 
 @dataclass(frozen=True, slots=True)
-class ArraySpec(Abstract):
+class ArraySpec(AbstractArgument):
     """Stands for an array or a number of this type; made by `pystage.spec`."""
 
     shape: tuple[int, ...]

@@ -28,7 +28,7 @@ Opener = Callable[[Any], Opened]
 """From a container or an object to its keys and its values."""
 
 
-class Kind(enum.Enum):
+class LeafKind(enum.Enum):
     """What kind of leaf an object is."""
 
     JAX = "jax.Array"
@@ -41,7 +41,7 @@ class Kind(enum.Enum):
     UNSUPPORTED = "unsupported"
 
 
-Rule = Kind | Opener
+Rule = LeafKind | Opener
 
 BY_VALUE: frozenset[type] = frozenset({str, bytes, bool, type(None)})
 """Static leaves that are compared by value; others are compared by identity."""
@@ -77,7 +77,7 @@ class Lazy:
     __slots__ = ()
 
 
-class Abstract:
+class AbstractArgument:
     """Base class of what stands for an argument in `lower`: a form, a type, no value."""
 
     __slots__ = ()
@@ -89,29 +89,29 @@ def rule_of(value: Any, static_types: tuple[type, ...]) -> Rule:
     if isinstance(value, Lazy):
         raise HasLazy
     if isinstance(value, jax.core.Tracer):
-        return Kind.TRACER
+        return LeafKind.TRACER
     if isinstance(value, jax.Array):
-        return Kind.JAX
+        return LeafKind.JAX
     if isinstance(value, np.ndarray):
-        return Kind.NDARRAY if cls is np.ndarray else Kind.UNSUPPORTED
+        return LeafKind.NDARRAY if cls is np.ndarray else LeafKind.UNSUPPORTED
     if isinstance(value, np.generic):
-        return Kind.SCALAR if np.dtype(cls) in SHORT_NAMES else Kind.UNSUPPORTED
+        return LeafKind.SCALAR if np.dtype(cls) in SHORT_NAMES else LeafKind.UNSUPPORTED
     if cls in _NUMBERS:
-        return Kind.NUMBER
-    if isinstance(value, jax.ShapeDtypeStruct | Abstract):
-        return Kind.ABSTRACT
+        return LeafKind.NUMBER
+    if isinstance(value, jax.ShapeDtypeStruct | AbstractArgument):
+        return LeafKind.ABSTRACT
     if isinstance(value, (*_STATIC, *static_types)):
-        return Kind.STATIC
+        return LeafKind.STATIC
     opener = _container(value, cls)
     if opener is not None:
         return opener
     if is_of_jax(cls):
-        return Kind.STATIC
+        return LeafKind.STATIC
     if is_static_node(value):
-        return Kind.STATIC
+        return LeafKind.STATIC
     if is_plain(cls):
         return _object_opener(cls)
-    return Kind.UNSUPPORTED
+    return LeafKind.UNSUPPORTED
 
 
 def _container(value: Any, cls: type) -> Opener | None:

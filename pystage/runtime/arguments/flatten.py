@@ -23,17 +23,17 @@ from ...compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ...compiler.diagnostics.span import Span
 from ...compiler.hlo.types import ArrayType
 from ...compiler.values.boundary import Form, LeafSpec, Spec, StaticSpec, StructureSpec
-from .classification import Kind, Opener, Rule, dtype_problem, rule_of
+from .classification import LeafKind, Opener, Rule, dtype_problem, rule_of
 from .inputs import TypeKey, is_key, key_data_type, type_key
 
 INT64 = range(-(2**63), 2**63)
 _IMMUTABLE = (tuple, range, slice)
 _FORMS = {
-    Kind.NUMBER: Form.PYTHON,
-    Kind.SCALAR: Form.SCALAR,
-    Kind.NDARRAY: Form.NDARRAY,
-    Kind.JAX: Form.JAX,
-    Kind.TRACER: Form.JAX,
+    LeafKind.NUMBER: Form.PYTHON,
+    LeafKind.SCALAR: Form.SCALAR,
+    LeafKind.NDARRAY: Form.NDARRAY,
+    LeafKind.JAX: Form.JAX,
+    LeafKind.TRACER: Form.JAX,
 }
 
 
@@ -81,7 +81,7 @@ class Flattener:
         found: list[Any] = []
         for value in values:
             rule = self.rule(value)
-            if not isinstance(rule, Kind):
+            if not isinstance(rule, LeafKind):
                 if not isinstance(value, _IMMUTABLE):
                     found.append(value)
                 found += self.containers(rule(value)[1])
@@ -127,7 +127,7 @@ class Flattener:
             if found is not None:
                 return found
         rules = [self.rule(value) for value in values]
-        openers = tuple([None if isinstance(rule, Kind) else rule for rule in rules])
+        openers = tuple([None if isinstance(rule, LeafKind) else rule for rule in rules])
         made = Layout(cls, keys, types, None if all(o is None for o in openers) else openers)
         return self._layouts.setdefault(key, made)
 
@@ -161,11 +161,11 @@ class Description:
     def spec(self, value: Any, path: str) -> Spec:
         """The spec of one argument, whose path begins with its name."""
         rule = self._flattener.rule(value)
-        if not isinstance(rule, Kind):
+        if not isinstance(rule, LeafKind):
             return self._structure(value, path, rule)
-        if rule is Kind.STATIC:
+        if rule is LeafKind.STATIC:
             return StaticSpec(value)
-        if rule is Kind.UNSUPPORTED or (rule is Kind.ABSTRACT and self._abstract is None):
+        if rule is LeafKind.UNSUPPORTED or (rule is LeafKind.ABSTRACT and self._abstract is None):
             self._fail(UnsupportedArgument(span=self._span, path=path, kind=_kind(value)))
         return self._leaf(value, path, rule)
 
@@ -190,15 +190,15 @@ class Description:
         self._open.remove(id(value))
         return StructureSpec(type(value), steps, children, identity)
 
-    def _leaf(self, value: Any, path: str, kind: Kind) -> LeafSpec:
+    def _leaf(self, value: Any, path: str, kind: LeafKind) -> LeafSpec:
         index = len(self.leaves)
         self.leaves.append(value)
         self.paths.append(path)
-        if kind is Kind.NDARRAY:
+        if kind is LeafKind.NDARRAY:
             index = self._arrays.setdefault(id(value), index)
-        if kind is Kind.NUMBER and isinstance(value, int) and value not in INT64:
+        if kind is LeafKind.NUMBER and isinstance(value, int) and value not in INT64:
             self._fail(ArgumentTooLarge(span=self._span, path=path, value=f"{value:#x}"[:20] + "…"))
-        if kind is Kind.ABSTRACT:
+        if kind is LeafKind.ABSTRACT:
             assert self._abstract is not None
             value, form = self._abstract(value)
         else:
@@ -215,7 +215,7 @@ class Description:
             if problem is not None:
                 self._fail(UnsupportedElements(span=self._span, path=path, problem=problem))
             self._staged.add(dtype)
-        writable = kind is not Kind.NDARRAY or bool(value.flags.writeable)
+        writable = kind is not LeafKind.NDARRAY or bool(value.flags.writeable)
         return LeafSpec(index, ArrayType(dtype, shape), form, weak, writable=writable)
 
 

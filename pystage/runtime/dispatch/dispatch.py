@@ -25,7 +25,7 @@ from ...compiler.pipeline import Infer, Request, Staged
 from ...compiler.values.boundary import Form, Guard, GuardKind, HiddenInput, LeafSpec, Spec, StructureSpec
 from ...compiler.values.demand import no_value
 from ..arguments.abstract import abstract_form
-from ..arguments.classification import Kind
+from ..arguments.classification import LeafKind
 from ..arguments.flatten import AbstractTypes, Description, Flattener, Shape
 from ..arguments.inputs import type_key
 from ..arguments.targets import Calling, definition_of
@@ -40,8 +40,8 @@ from ..results.exceptions import raised_at
 from ..results.host_memory import readable
 from ..results.results import Plan, Received
 from .entries import MAX_SPECIALISATIONS, Entry, Family, Group
-from .eviction import Programs
-from .specialisation import Context, Specialisation, stage
+from .eviction import ProgramCache
+from .specialisation import Specialisation, SpecialisationContext, stage
 
 _ATTEMPTS = MAX_SPECIALISATIONS + 4
 """How often a call may find that it needs another specialisation: of each of the family, and when the family is split."""
@@ -102,7 +102,7 @@ class Dispatcher:
         """What the latest programs were made for."""
         self._changed: tuple[Change, ...] = ()
         """What is not any more as it was when the program was made that would serve the call at hand."""
-        self.programs = Programs(name, self.short)
+        self.programs = ProgramCache(name, self.short)
         self._infer = infer
         self._donate = donate
         self._lock = threading.Lock()
@@ -353,7 +353,7 @@ class Dispatcher:
         self, shape: Shape, leaves: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any]
     ) -> Group:
         self.calling.check(args, kwargs)
-        kinds = [k for k in map(self.flattener.rule, leaves) if isinstance(k, Kind)]
+        kinds = [k for k in map(self.flattener.rule, leaves) if isinstance(k, LeafKind)]
         made = Group(kinds, [type(leaf) for leaf in leaves], len(shape) == 1)
         return self.groups.setdefault(shape, made)
 
@@ -410,7 +410,7 @@ class Dispatcher:
             for shape in [shape for shape, each in list(self.groups.items()) if each is group]:
                 self.groups.pop(shape, None)
 
-    def context(self, described: Described, traced: bool) -> Context:
+    def context(self, described: Described, traced: bool) -> SpecialisationContext:
         """What the specialisations for such arguments have in common."""
         forms: dict[int, Form] = {}
         for spec in (*described.args, *described.kwargs.values()):
@@ -426,7 +426,7 @@ class Dispatcher:
             path_of=paths.__getitem__,
             given="it is traced by JAX" if traced else "only its type is given",
         )
-        return Context(
+        return SpecialisationContext(
             infer=self._infer,
             request=request,
             signature=self.calling.signature(len(described.args), tuple(described.kwargs)),
@@ -495,7 +495,7 @@ class Dispatcher:
 
     def specialise(
         self,
-        context: Context,
+        context: SpecialisationContext,
         described: Described,
         args: Sequence[Any],
         kwargs: dict[str, Any],

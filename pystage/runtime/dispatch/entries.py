@@ -20,9 +20,9 @@ import jax
 from ...compiler.diagnostics.codes_constant import ProgramTooLarge
 from ...compiler.diagnostics.errors import StagingError
 from ...config import config
-from ..arguments.classification import BY_VALUE, Kind
+from ..arguments.classification import BY_VALUE, LeafKind
 from ..arguments.inputs import TypeKey, type_key
-from .specialisation import Context, Specialisation
+from .specialisation import Specialisation, SpecialisationContext
 
 MAX_SPECIALISATIONS = 8
 """How many states of the world are kept for one kind of call."""
@@ -94,7 +94,7 @@ class Family:
 class Entry:
     """Calls with the same shape, leaf types, static leaves and equal ndarrays."""
 
-    context: Context
+    context: SpecialisationContext
     static: tuple[Any, ...]
     """The static leaves, kept alive: some are told apart by identity."""
     paths: tuple[str, ...]
@@ -163,15 +163,15 @@ class Entry:
 class Group:
     """Calls with the same shape and leaf types: which leaves are dynamic, and what else tells calls apart."""
 
-    def __init__(self, kinds: Sequence[Kind], types: Sequence[type], flat: bool) -> None:
-        self.traced = Kind.TRACER in kinds
-        self.static = [i for i, k in enumerate(kinds) if k is Kind.STATIC]
+    def __init__(self, kinds: Sequence[LeafKind], types: Sequence[type], flat: bool) -> None:
+        self.traced = LeafKind.TRACER in kinds
+        self.static = [i for i, k in enumerate(kinds) if k is LeafKind.STATIC]
         self._by_value = [i for i in self.static if types[i] in BY_VALUE]
         self._by_identity = [i for i in self.static if types[i] not in BY_VALUE]
-        dynamic = [i for i, k in enumerate(kinds) if k is not Kind.STATIC]
+        dynamic = [i for i, k in enumerate(kinds) if k is not LeafKind.STATIC]
         self._dynamic = _getter(dynamic) if self.static else None
-        self._arrays = [j for j, i in enumerate(dynamic) if kinds[i] is Kind.NDARRAY]
-        self._simple = all(k is Kind.JAX for k in kinds)
+        self._arrays = [j for j, i in enumerate(dynamic) if kinds[i] is LeafKind.NDARRAY]
+        self._simple = all(k is LeafKind.JAX for k in kinds)
         """True if all leaves are `jax.Array`s, and `jax_enable_x64` stays as the user set it."""
         self.entries: dict[tuple[Any, ...], Entry] = {}
         self._count = len(kinds) if flat else -1

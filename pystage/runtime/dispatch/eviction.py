@@ -23,7 +23,7 @@ _SHOWN = 4
 _now = itertools.count(1).__next__
 
 
-class Programs:
+class ProgramCache:
     """The programs of one function, in the order in which they were made."""
 
     def __init__(self, name: str, short: Mapping[Any, tuple[Any, ...]]) -> None:

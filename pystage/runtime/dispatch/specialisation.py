@@ -62,7 +62,7 @@ def retype(spec: Spec, types: Sequence[TypeKey]) -> Spec:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class SpecialisationContext:
     """What the specialisations of one kind of call have in common.
 
     `forms` are those of the dynamic leaves, `x64` the user's `jax_enable_x64`. `traced`: JAX is tracing
@@ -88,7 +88,7 @@ class Variant:
     plan: Plan
 
 
-def stage(context: Context, request: Request, static: Mapping[int, Any], x64: bool) -> Staged:
+def stage(context: SpecialisationContext, request: Request, static: Mapping[int, Any], x64: bool) -> Staged:
     """Stages a program under the user's own settings, whatever JAX is tracing around us."""
     keep()
     with Compilation(request.name, "inference"), waiting, jax.enable_x64(x64), jax.core.eval_context():
@@ -119,7 +119,12 @@ class Specialisation:
     """Programs under one set of guards, behind one `jax.jit`."""
 
     def __init__(
-        self, context: Context, staged: Staged, reader: Reader, types: Sequence[TypeKey], pattern: list[int]
+        self,
+        context: SpecialisationContext,
+        staged: Staged,
+        reader: Reader,
+        types: Sequence[TypeKey],
+        pattern: list[int],
     ) -> None:
         program = staged.program
         self._context = context

@@ -69,7 +69,7 @@ def _compiled(source: str) -> types.CodeType:
     return compile(source, "<pystage>", "exec")
 
 
-class Writer:
+class PathWriter:
     """Writes Python source that follows paths, and remembers the objects that it names."""
 
     def __init__(self, signature: Signature) -> None:
@@ -156,7 +156,7 @@ _HELPERS: dict[str, Any] = {
 }
 
 
-def _condition(w: Writer, guard: Guard) -> str:
+def _condition(w: PathWriter, guard: Guard) -> str:
     """An expression that is true if the guard fails."""
     path = guard.path
     if guard.kind is GuardKind.ABSENT:
@@ -189,7 +189,7 @@ def _condition(w: Writer, guard: Guard) -> str:
     return f"not same({value}, {w.name(expected)})"
 
 
-def _layout_condition(w: Writer, value: str, expected: Any) -> str:
+def _layout_condition(w: PathWriter, value: str, expected: Any) -> str:
     """An expression that is true if an object is not laid out as `expected` is."""
     cls = type(expected)
     if issubclass(cls, list | tuple):
@@ -205,7 +205,7 @@ def _layout_condition(w: Writer, value: str, expected: Any) -> str:
     return f"layout_of({value}) != {w.name(layout_of(expected))}"
 
 
-def _form_condition(w: Writer, value: str, hidden: HiddenInput) -> str:
+def _form_condition(w: PathWriter, value: str, hidden: HiddenInput) -> str:
     """An expression that is true if an object of the world is not of the form that the program was made for."""
     match hidden.form:
         case Form.NDARRAY:
@@ -227,7 +227,7 @@ def _is_other_jax(value: Any, weak: bool) -> bool:
 _HELPERS["is_other_jax"] = _is_other_jax
 
 
-def _input(w: Writer, group: tuple[int, ...], first: HiddenInput) -> str:
+def _input(w: PathWriter, group: tuple[int, ...], first: HiddenInput) -> str:
     """An expression that gives what the program gets for a group of hidden inputs."""
     if len(group) == 1:
         return f"h{group[0]}"
@@ -256,7 +256,7 @@ class Reader:
         single hidden inputs. None if a guard fails."""
 
     def _compile(self) -> Read:
-        w = Writer(self._signature)
+        w = PathWriter(self._signature)
         lines = ["def read(args, kwargs):", "    try:"]
         for guard in self.guards:
             lines.append(f"        if {_condition(w, guard)}: return None")
@@ -308,6 +308,6 @@ def guard_key(guard: Guard) -> tuple[Any, ...]:
 
 def resolve(path: Path, signature: Signature) -> Callable[[Sequence[Any], dict[str, Any]], Any]:
     """A function that follows `path` for the arguments of a canonical call."""
-    w = Writer(signature)
+    w = PathWriter(signature)
     made = w.function(f"def follow(args, kwargs):\n    return {w.expression(path)}", "follow")
     return made  # type: ignore[no-any-return]

@@ -45,7 +45,7 @@ def in_words(changes: Sequence[Change]) -> str:
 
 
 @dataclass(slots=True)
-class Made:
+class CompiledProgram:
     """One program. `changes`: what is other than it was for the program before; of the first there are none."""
 
     types: str
@@ -53,7 +53,7 @@ class Made:
 
 
 @dataclass(slots=True)
-class Fallen:
+class Fallback:
     """Calls that ran as Python, for one reason."""
 
     code: str
@@ -70,17 +70,17 @@ class Account:
     name: str
     span: Span | None
     programs: int = 0
-    made: list[Made] = field(default_factory=list)
+    compilations: list[CompiledProgram] = field(default_factory=list)
     inference: float = 0.0
     xla: float = 0.0
     calls: int = 0
     running: float = 0.0
-    fallen: dict[tuple[str, Span | None], Fallen] = field(default_factory=dict)
+    fallbacks: dict[tuple[str, Span | None], Fallback] = field(default_factory=dict)
 
     @property
     def as_python(self) -> tuple[int, float]:
         """How many calls ran as Python, and how long."""
-        return sum(f.calls for f in self.fallen.values()), sum(f.seconds for f in self.fallen.values())
+        return sum(f.calls for f in self.fallbacks.values()), sum(f.seconds for f in self.fallbacks.values())
 
     @property
     def rest(self) -> float:
@@ -118,8 +118,8 @@ class Ledger:
         if not self.asked and not is_heard(Topic.COMPILES):
             return
         changes = why()
-        if len(account.made) < _MOST:
-            account.made.append(Made(staged.takes_and_gives, changes))
+        if len(account.compilations) < _MOST:
+            account.compilations.append(CompiledProgram(staged.takes_and_gives, changes))
         if number > 1:
             reasons = in_words(changes) or "it was given up for others"
             tell(Topic.COMPILES, f"`{name}` is compiled again, {number} programs: {reasons}")
@@ -131,10 +131,10 @@ class Ledger:
         first = error.diagnostics[0]
         account = self.account(name, span)
         key = (first.code, first.span)
-        fallen = account.fallen.setdefault(key, Fallen(first.code, first.headline, first.span))
-        fallen.calls += 1
-        fallen.seconds += seconds
-        if fallen.calls == 1:
+        fallback = account.fallbacks.setdefault(key, Fallback(first.code, first.headline, first.span))
+        fallback.calls += 1
+        fallback.seconds += seconds
+        if fallback.calls == 1:
             where = f" ({first.span.file}:{first.span.line})" if first.span is not None else ""
             tell(Topic.FALLBACKS, f"`{name}` runs as Python: {first.code}: {first.headline}{where}")
 

@@ -64,7 +64,7 @@ from .host_memory import ADOPT_BYTES, adopted, overlapping
 
 
 @dataclass(slots=True)
-class Run:
+class Execution:
     """One run of a program: its results, and the arguments of the call in canonical form."""
 
     values: Sequence[Any]
@@ -81,8 +81,8 @@ class Run:
         return self.performance.objects[number]
 
 
-Make = Callable[[Run], Any]
-Prepare = Callable[[Run], Callable[[], None]]
+Make = Callable[[Execution], Any]
+Prepare = Callable[[Execution], Callable[[], None]]
 """Finds the target and the value of a mutation, and gives what does it."""
 
 _DICTS = (dict, collections.OrderedDict, collections.defaultdict)
@@ -148,7 +148,7 @@ class Plan:
 
     def arrange(self, values: Sequence[Any]) -> Any:
         """The result of a direct plan, made of the values themselves."""
-        return self.build(Run(values, (), {}, {}))
+        return self.build(Execution(values, (), {}, {}))
 
     def finish(
         self,
@@ -159,7 +159,7 @@ class Plan:
         performance: Performance | None = None,
     ) -> Any:
         """The result of the call; `Raised` for what the program raises. `memory`: it reads the caller's."""
-        run = Run(values, args, kwargs, {}, performance)
+        run = Execution(values, args, kwargs, {}, performance)
         if self._printed is not None and not self._traced:
             values[self._printed].block_until_ready()
         if self._failure is not None:
@@ -185,7 +185,7 @@ class Plan:
             self._change(run, [m for m in self._mutations if m[0].only is None])
         return result
 
-    def _change(self, run: Run, mutations: list[tuple[Mutation, Prepare]]) -> None:
+    def _change(self, run: Execution, mutations: list[tuple[Mutation, Prepare]]) -> None:
         for apply in [prepare(run) for _, prepare in mutations]:
             apply()
 
@@ -193,7 +193,7 @@ class Plan:
         self, args: Sequence[Any], kwargs: dict[str, Any], template: Template, values: Sequence[Any]
     ) -> Any:
         """The object that a template describes; its outputs count `values`."""
-        return self._make(template)(Run(values, args, kwargs, {}))
+        return self._make(template)(Execution(values, args, kwargs, {}))
 
     def check_memory(
         self, args: Sequence[Any], kwargs: dict[str, Any], received: Sequence[Received], span: Span | None
@@ -249,7 +249,7 @@ class Plan:
         pick, makes = choice.selector.index, [self._make(option) for option in choice.options]
         number = None if choice.number is None else self._output(choice.number)
 
-        def traced(run: Run) -> Any:
+        def traced(run: Execution) -> Any:
             try:
                 return makes[int(run.values[pick])](run)
             except jax.errors.ConcretizationTypeError:
@@ -284,7 +284,7 @@ class Plan:
         base = self._make(view.base)
         steps = [view_step(step) for step in view.steps]
 
-        def make(run: Run) -> Any:
+        def make(run: Execution) -> Any:
             array = base(run)
             for step in steps:
                 array = step(array, run)
@@ -293,7 +293,7 @@ class Plan:
         return make
 
     def _once(self, identity: int, make: Make) -> Make:
-        def once(run: Run) -> Any:
+        def once(run: Execution) -> Any:
             if identity not in run.made:
                 run.made[identity] = make(run)
             return run.made[identity]
@@ -344,7 +344,7 @@ def _is_seen(mutation: Mutation, values: Sequence[Any]) -> bool:
 def _filled(cls: type, keys: tuple[Any, ...], children: list[Make], identity: int) -> Make:
     """Makes a container that may hold itself: it is there before its contents are."""
 
-    def make(run: Run) -> Any:
+    def make(run: Execution) -> Any:
         if identity in run.made:
             return run.made[identity]
         made: Any = cls() if cls is list or cls in _DICTS else object.__new__(cls)
@@ -402,7 +402,7 @@ _WRITES: dict[Write, Callable[[Any, Any, Any], None]] = {
 }
 
 
-def view_step(step: ViewStep) -> Callable[[Any, Run], Any]:
+def view_step(step: ViewStep) -> Callable[[Any, Execution], Any]:
     """One step from an ndarray to a view."""
     if isinstance(step, Box):
         return functools.partial(_box, step)
@@ -437,7 +437,7 @@ def view_maker(view: views.View) -> Callable[[Any], Any]:
     raise AssertionError(f"an unknown view {view!r}")
 
 
-def _box(box: Box, array: Any, run: Run) -> Any:
+def _box(box: Box, array: Any, run: Execution) -> Any:
     """The box, moved inside as the program moves it."""
     at = [run.values[s.index] if isinstance(s, OutputTemplate) else s for s in box.starts]
     if isinstance(array, jax.Array):

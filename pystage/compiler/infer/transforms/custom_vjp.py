@@ -15,7 +15,7 @@ from typing import NoReturn, cast
 import numpy as np
 
 from ....autocasting import product_type
-from ...ad.calculus import Calculus, differentiable
+from ...ad.calculus import CalculusBuilder, differentiable
 from ...diagnostics.codes_differentiation import NoRuleFor, RuleDoesNotFit
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ...hlo.ir import Region, Value
@@ -288,7 +288,7 @@ class _RuleInference:
             self._misfit(f"the backward rule gives a cotangent of shape {shapes}")
         if is_complex(value.type.dtype) and not is_complex(leaf.type.dtype):
             self._misfit("the backward rule gives a complex cotangent for a real argument")
-        converted = Calculus(self._engine.b).convert(value, leaf.type.dtype)
+        converted = CalculusBuilder(self._engine.b).convert(value, leaf.type.dtype)
         return Array(fresh_value(self._engine, converted), Form.JAX)
 
     def _check(self, summary: Summary, which: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...ad.calculus import Calculus, differentiable
+from ...ad.calculus import CalculusBuilder, differentiable
 from ...ad.forward import ForwardMode
 from ...ad.reverse import ReverseMode
 from ...ad.strip_io import strip_io
@@ -288,7 +288,7 @@ def value_and_gradients(
     def put(summary: Summary, actual: list[Value], by_leaf: dict[Value, Value]) -> Sequence[Value]:
         body = summary.function.body
         output = scalar_result(engine, summary, has_aux)
-        c = Calculus(engine.b)
+        c = CalculusBuilder(engine.b)
         if output is None:
             gradients.update((leaf, c.zeros(leaf.type)) for leaf in by_leaf)
             return put_transformed(engine, summary, summary.function, actual)
@@ -312,7 +312,7 @@ def value_and_gradients(
 
     call = lifted(engine, args, positions)
     result = call_lifted(engine, function, call, kwargs, put)
-    c = Calculus(engine.b)
+    c = CalculusBuilder(engine.b)
     by = {leaf: gradients[leaf] if leaf in gradients else c.zeros(leaf.type) for leaf in call.leaves.actual}
     return result, call.filled(by)
 
@@ -370,7 +370,7 @@ def directional(
     leaf_params: dict[Value, Value] = {}
     result = call_lifted(engine, function, call, {}, put)
     (summary,) = inner
-    c = Calculus(engine.b)
+    c = CalculusBuilder(engine.b)
 
     for leaf, param in leaf_params.items():
         moved.setdefault(param, given[leaf])
@@ -417,7 +417,7 @@ def _matched(engine: Engine, call: Lifted, tangents: Arguments) -> dict[Value, V
         engine.raise_(TypeError(f"{len(call.chosen)} primals need as many tangents, not {len(tangents)}"))
     for primal, tangent in zip(call.chosen, tangents):
         match(primal, tangent)
-    c = Calculus(engine.b)
+    c = CalculusBuilder(engine.b)
     return {leaf: found[leaf] if leaf in found else c.zeros(leaf.type) for leaf in call.leaves.actual}
 
 
@@ -431,4 +431,4 @@ def _same_type(engine: Engine, found: dict[Value, Value], leaf: Value, tangent: 
                 f"{leaf.type.static_shape} and {value.type.static_shape}"
             )
         )
-    found[leaf] = Calculus(engine.b).convert(value, leaf.type.dtype)
+    found[leaf] = CalculusBuilder(engine.b).convert(value, leaf.type.dtype)

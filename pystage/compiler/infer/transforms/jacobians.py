@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 
 from ....config import config
-from ...ad.calculus import Calculus
+from ...ad.calculus import CalculusBuilder
 from ...ad.checkpoints import integer, while_loop
 from ...ad.forward import ForwardMode
 from ...ad.strip_io import strip_io
@@ -50,7 +50,7 @@ def jacobians(
     arrays = {cell: content.value for cell, content in cells if isinstance(content, ArrayCell)}
 
     def put(summary: Summary, actual: list[Value], by_leaf: dict[Value, Value]) -> Sequence[Value]:
-        body, c = summary.function.body, Calculus(engine.b)
+        body, c = summary.function.body, CalculusBuilder(engine.b)
         entry = {cell: by_leaf[leaf] for cell, leaf in arrays.items() if leaf in by_leaf}
         output = _output(engine, summary, has_aux, entry)
         if output is None:
@@ -145,7 +145,7 @@ class _Blocks:
         self, actual: Sequence[Value], wanted: Sequence[Value], chosen: Sequence[Value], out: ArrayType
     ) -> Value:
         """The derivatives along the directions of all of `wanted`, one after another in the first axis."""
-        b, c, block, shape = self._engine.b, Calculus(self._engine.b), self._block, out.static_shape
+        b, c, block, shape = self._engine.b, CalculusBuilder(self._engine.b), self._block, out.static_shape
         batch_size = sum(leaf.type.size for leaf in wanted)
         count = -(-batch_size // block)
         zeros = [integer(b, 0)] * len(shape)
@@ -210,7 +210,7 @@ def _output(engine: Engine, summary: Summary, has_aux: bool, entry: Mapping[int,
 
 
 def _directions(
-    c: Calculus, wanted: Sequence[Value], leaf: Value, batch_size: int, start: Value | None = None
+    c: CalculusBuilder, wanted: Sequence[Value], leaf: Value, batch_size: int, start: Value | None = None
 ) -> Value:
     """Along all elements of all arguments, one after another, from the one at `start`: how this one moves."""
     before = sum(other.type.size for other in wanted[: wanted.index(leaf)])
@@ -227,7 +227,7 @@ def _split(
     engine: Engine, out: Array | Const, wanted: Sequence[Value], call: Lifted, columns: Sequence[Value]
 ) -> list[Abstract]:
     """The derivatives by each argument, of what was found along all directions."""
-    c, found, start = Calculus(engine.b), list[Abstract](), 0
+    c, found, start = CalculusBuilder(engine.b), list[Abstract](), 0
     for leaf, chosen in zip(wanted, call.chosen, strict=True):
         end = start + leaf.type.size
         given = chosen.form if isinstance(chosen, Array) else Form.NDARRAY

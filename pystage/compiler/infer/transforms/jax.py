@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import PyTreeDef, tree_leaves, tree_map, tree_unflatten
 
-from ...ad.calculus import Calculus
+from ...ad.calculus import CalculusBuilder
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_jax import RefusedByJax
 from ...diagnostics.diagnostic import DiagnosticError
@@ -321,7 +321,7 @@ def _described(engine: Engine, leaf: Abstract) -> Abstract:
     """An array of the shape and type that a leaf says."""
     if isinstance(leaf, Const) and isinstance(leaf.value, jax.ShapeDtypeStruct):
         struct = leaf.value
-        zeros = Calculus(engine.b).zeros(ArrayType(np.dtype(struct.dtype), struct.shape))
+        zeros = CalculusBuilder(engine.b).zeros(ArrayType(np.dtype(struct.dtype), struct.shape))
         return Array(zeros, Form.JAX, struct.weak_type)
     return leaf
 

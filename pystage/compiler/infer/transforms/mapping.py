@@ -13,7 +13,7 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
-from ...ad.calculus import Calculus
+from ...ad.calculus import CalculusBuilder
 from ...batch.batching import Batch, NotMapped
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_differentiation import StoreInMapped
@@ -91,7 +91,7 @@ class _Arguments:
                 )
             )
         others = [a for a in range(len(shape)) if a != axis]
-        front = Calculus(self.engine.b).transpose(array.value, [axis, *others])
+        front = CalculusBuilder(self.engine.b).transpose(array.value, [axis, *others])
         placeholder = Value(array.type.with_shape(tuple([shape[a] for a in others])), Region(), 0)
         self.actual[placeholder] = front
         if array.form is Form.JAX:
@@ -249,7 +249,7 @@ def _apply_to_all(
         raise DiagnosticError(_not_mapped(str(problem), problem.span)) from None
     results = engine.b.apply(Call(made), actual, pure=summary.pure).results
     batched = batch.results(function, flags)
-    c = Calculus(engine.b)
+    c = CalculusBuilder(engine.b)
     by = dict(zip(body.results, zip(results, batched), strict=True))
     first = engine.b.op(Constant(np.asarray(0, INT64)))  # where all raise alike
     known = {**given, **by}
@@ -278,7 +278,7 @@ def _forget_error(engine: Engine, summary: Summary) -> None:
 
 def _first_raised(engine: Engine, codes: Value, batch_size: int) -> Value:
     """The first element whose error code is not 0; the first of all if there is none."""
-    b, c = engine.b, Calculus(engine.b)
+    b, c = engine.b, CalculusBuilder(engine.b)
     raised = b.op(Compare("NE"), codes, c.zeros(codes.type))
     places = c.iota(INT64, (batch_size,), 0)
     found = c.filled(places.type, batch_size)
@@ -328,4 +328,4 @@ class _Axes:
             self._engine.raise_(ValueError(f"vmap out_axes is {axis} for a result with {rank} axes"))
         others = list(range(1, rank))
         others.insert(axis % rank, 0)
-        return Calculus(self._engine.b).transpose(value, others)
+        return CalculusBuilder(self._engine.b).transpose(value, others)

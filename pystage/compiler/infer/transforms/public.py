@@ -14,7 +14,7 @@ from typing import Any, cast
 import jax
 import numpy as np
 
-from ...ad.calculus import Calculus, differentiable
+from ...ad.calculus import CalculusBuilder, differentiable
 from ...diagnostics.codes_differentiation import NoRuleFor, RuleDoesNotFit
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
@@ -227,7 +227,7 @@ def _zeros(engine: Engine, name: str, primals: Tuple) -> list[Abstract]:
         value = engine.b.op(Constant(np.asarray(read.value))) if isinstance(read, Const) else read.value
         if not differentiable(value.type):
             raise DiagnosticError(NoRuleFor(span=None, name=name, what="it is given what has no tangent"))
-        zero = Calculus(engine.b).zeros(value.type)
+        zero = CalculusBuilder(engine.b).zeros(value.type)
         form = read.form if isinstance(read, Array) else Form.PYTHON
         zeros.append(engine.ndarray(zero) if form is Form.NDARRAY else Array(zero, form))
     return zeros

@@ -13,7 +13,7 @@ from typing import cast
 
 import numpy as np
 
-from ...ad.calculus import Calculus, differentiable
+from ...ad.calculus import CalculusBuilder, differentiable
 from ...ad.reverse import FunctionPullback, ReverseMode
 from ...hlo.ir import Value
 from ...library.context import Context
@@ -128,7 +128,7 @@ def _cotangents(
     given, numbers = flattened(engine, cotangent)
     if given != structure:
         engine.raise_(TypeError("the cotangent must have the structure of the function's result"))
-    c = Calculus(engine.b)
+    c = CalculusBuilder(engine.b)
     found: dict[Value, Value] = {}
     for leaf, number in zip(pulled.leaves, numbers, strict=True):
         value = engine.b.op(Constant(np.asarray(number.value))) if isinstance(number, Const) else number.value

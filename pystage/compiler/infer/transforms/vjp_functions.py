@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...ad.calculus import Calculus
+from ...ad.calculus import CalculusBuilder
 from ...hlo.builder import Builder
 from ...hlo.ir import Function, Region, Value
 from ...hlo.rewrite import with_params
@@ -119,7 +119,7 @@ class VjpAssembler:
         body = Region(types)
         b = Builder(body)
         b.span = primal.function.span
-        c = Calculus(b)
+        c = CalculusBuilder(b)
         at = dict(zip((*primal.actual, *residuals, *seeds), body.params, strict=True))
 
         def given(value: Value) -> Value:
@@ -160,7 +160,7 @@ def _unless(b: Builder, raised: Value | None, value: Value) -> Value:
     """`value`, NaN where the rule has raised what Python's arithmetic raises."""
     if raised is None:
         return value
-    c = Calculus(b)
+    c = CalculusBuilder(b)
     fine = c.broadcast(
         c.compare("EQ", raised, b.op(Constant(np.zeros((), raised.type.dtype)))), value.type.static_shape, ()
     )

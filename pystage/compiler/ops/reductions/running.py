@@ -83,7 +83,7 @@ def product_cotangent(c: Calculus, way: Direction, x: Value, product: Value, cot
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ExtremumIndices:
     """Which element each place of a running extremum is, as a `Gather` and its indices."""
 
     gather: Gather
@@ -98,7 +98,9 @@ class Chosen:
         return c.scatter_add(self.gather, c.zeros(cotangent.type), self.indices, cotangent)
 
 
-def chosen(c: Calculus, way: Direction, x: Value, extremum: Value, better: str, latest: HloOp) -> Chosen:
+def chosen(
+    c: Calculus, way: Direction, x: Value, extremum: Value, better: str, latest: HloOp
+) -> ExtremumIndices:
     """`better` ("GT" or "LT"): how an element compares that is chosen from here on. `latest`: the same running
     reduction as a maximum, of counts."""
     shape, axis = x.type.static_shape, way.axis
@@ -113,4 +115,4 @@ def chosen(c: Calculus, way: Direction, x: Value, extremum: Value, better: str, 
         at = c.sub(last, at)
     others = tuple([i for i in range(len(shape)) if i != axis])
     gather = Gather((), (axis,), (axis,), len(shape), (1,) * len(shape), others, others)
-    return Chosen(gather, c.reshape(at, (*shape, 1)))
+    return ExtremumIndices(gather, c.reshape(at, (*shape, 1)))

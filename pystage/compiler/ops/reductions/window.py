@@ -243,7 +243,7 @@ class ReduceWindow(HloOp):
             return None
         return running.direction_of(x.type.static_shape, self.window, self.strides, self.padding)
 
-    def _chosen(self, c: Calculus, way: running.Direction, op: Op) -> running.Chosen:
+    def _chosen(self, c: Calculus, way: running.Direction, op: Op) -> running.ExtremumIndices:
         better = "GT" if isinstance(self.combine, Maximum) else "LT"
         latest = replace(self, combine=Maximum())
         return running.chosen(c, way, op.operands[0], op.results[0], better, latest)
