@@ -18,7 +18,7 @@ _LONGEST = 30
 
 
 def how_to_fit(shapes: str, operation: str, span: Span | None) -> str | None:
-    """What makes `(n, 3) and (n,)` fit, the shapes of the operands of an operation at `span`; None if it cannot be told."""
+    """A rewrite that lets `shapes`, those of the operands of an operation at `span`, broadcast; None if unknown."""
     found = [_shape(text) for text in re.findall(r"\(([^()]*)\)", shapes)]
     pair = next((pair for pair in combinations(found, 2) if not _fit(*pair)), None)
     if pair is None:

@@ -165,7 +165,7 @@ class NotIterable(Diagnostic):
 
     @property
     def advice(self) -> str:
-        """What to do; elements that a mask selects are gone over with those that it does not."""
+        """What to do; elements that a mask selects are iterated with those that it does not."""
         if self.what.startswith("a selection"):
             return (
                 "loop over the whole array and let an `if` skip the others: `for i in range(len(x)):`, "

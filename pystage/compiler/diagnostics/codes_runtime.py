@@ -123,7 +123,7 @@ class SharedObject(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class MutationUnderTransformation(Diagnostic):
-    """A function that changes its arguments or the world, called inside `jax.jit`, `jax.grad` or `jax.vmap`."""
+    """A function that changes its arguments or the environment, called inside `jax.jit`, `jax.grad` or `jax.vmap`."""
 
     code = "PS807"
     ever = False

@@ -51,7 +51,7 @@ class SourceChanged(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class AmbiguousLambda(Diagnostic):
-    """Several lambdas on one line cannot be told apart (Python runs without column positions)."""
+    """Several lambdas on one line cannot be distinguished (Python runs without column positions)."""
 
     code = "PS104"
     title = "{count} lambdas stand on this line and cannot be told apart"

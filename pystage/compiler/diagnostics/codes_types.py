@@ -228,7 +228,7 @@ class MaskedUse(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class ResultNotAsAnnotated(Diagnostic):
-    """What a function gives has another shape or element type than its annotation says (`pystage check`)."""
+    """The result of a function has another shape or element type than its annotation (`pystage check`)."""
 
     code = "PS222"
     title = "{what} is {found}, and the annotation says {said}"

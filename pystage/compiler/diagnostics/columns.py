@@ -43,7 +43,7 @@ class ShownLine:
         return len(self.text) - len(self.text.lstrip(" "))
 
     def window(self, start: int, end: int) -> str:
-        """What stands in the cells from `start` up to `end`, with marks where the line goes on."""
+        """The text in the cells from `start` up to `end`, with marks where the line continues."""
         before, after = start > 0, end < self.width
         kept: list[str] = []
         position = 0

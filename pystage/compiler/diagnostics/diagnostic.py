@@ -94,7 +94,7 @@ class Diagnostic:
 
     @property
     def caret_label(self) -> str:
-        """What stands beside the caret, filled in; may be empty."""
+        """The text beside the caret, filled in; may be empty."""
         return self._fill(self.label)
 
     @property
@@ -108,7 +108,7 @@ REGISTRY: dict[str, type[Diagnostic]] = {}
 
 
 class DiagnosticError(Exception):
-    """Raised inside the compiler to give up on the thing at hand, for one stated reason."""
+    """Raised inside the compiler to give up on the current construct, for one stated reason."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.headline)

@@ -39,7 +39,7 @@ class StagingError(Exception):
         return str(_render_html(self.diagnostics))
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython prints where the exception is raised: the user's frames, and the diagnostics in colour."""
+        """IPython's rendering of the exception: the user's frames, and the diagnostics in colour."""
         frames = [
             frame for frame in traceback.extract_tb(self.__traceback__) if not _is_ipython(frame.filename)
         ]

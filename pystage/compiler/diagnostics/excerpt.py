@@ -24,7 +24,7 @@ WIDTH = 120
 
 @dataclass(frozen=True, slots=True)
 class MarkedSpan:
-    """A place that an excerpt marks: `mark` underlines it, `style` is its colour."""
+    """A span that an excerpt underlines: `mark` underlines it, `style` is its colour."""
 
     span: Span
     label: str
@@ -34,7 +34,7 @@ class MarkedSpan:
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """What is underlined in one line, by the columns of the source; `end` is None at the end of the line."""
+    """The underlined columns of one source line; `end` is None at the end of the line."""
 
     place: MarkedSpan
     start: int | None
@@ -69,7 +69,7 @@ def excerpt(places: Sequence[MarkedSpan], margin: int, width: int | None) -> Ite
 
 
 def _marks(place: MarkedSpan) -> Iterator[tuple[int, _Mark]]:
-    """What a place underlines in each line that is shown of it; its label stands in the last."""
+    """The underlined columns of a span in each printed line of it; its label stands at the last."""
     span = place.span
     last = max(span.line, span.end_line)
     numbers = list(range(span.line, last + 1))

@@ -229,7 +229,7 @@ def subscript(b: StageBuilder, node: Any) -> ir.Temp:
 
 
 def index(b: StageBuilder, node: Any) -> ir.Temp:
-    """What stands in the brackets of a `Subscript`: one value, or a tuple of several."""
+    """The index of a `Subscript`: one value, or a tuple of several."""
     elements = node.slice
     first = elements[0]
     alone = len(elements) == 1 and not isinstance(first.comma, cst.Comma)

@@ -45,7 +45,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class RefusedNode:
-    """A node that is not staged: `diagnostic(node, span)` says why, with the place of its part `at(node)`."""
+    """A node that is not staged: `diagnostic(node, span)` says why, with the position of its part `at(node)`."""
 
     diagnostic: Callable[[Any, Span], Diagnostic]
     at: Callable[[Any], cst.CSTNode] = lambda node: node
@@ -101,7 +101,7 @@ class StageBuilder:
         self.surroundings: list[str] = []
         self._temps = 0
 
-    # Names and places
+    # Names and positions
 
     def temp(self) -> ir.Temp:
         """A fresh temporary."""
@@ -115,11 +115,11 @@ class StageBuilder:
         return name
 
     def span(self, node: cst.CSTNode) -> Span:
-        """The place of a node, in this function."""
+        """The position of a node, in this function."""
         return self.unit.parsed.span(node, self.qualname)
 
     def header(self, node: cst.CSTNode, last: cst.CSTNode) -> Span:
-        """The place of a compound statement: from its keyword to the end of its part `last`."""
+        """The position of a compound statement: from its keyword to the end of its part `last`."""
         start, end = self.span(node), self.span(last)
         return dataclasses.replace(start, end_line=end.end_line, end_column=end.end_column)
 

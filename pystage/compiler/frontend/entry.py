@@ -83,7 +83,7 @@ def stage_function(function: FunctionType | MethodType | CodeType) -> ir.Functio
 
 
 def _known(code: CodeType) -> _Staged:
-    """What is remembered for a code object, for as long as it lives."""
+    """The cached results for a code object, for as long as it lives."""
     key = id(code)
     if key not in _cache:
         _cache[key] = (weakref.ref(code, lambda _: _cache.pop(key, None)), {})

@@ -53,7 +53,7 @@ def contains(block: ir.Block, *kinds: type) -> bool:
 
 
 class Jumps:
-    """What an instruction may jump to, and whether it can complete; each is computed once.
+    """The jump targets of an instruction, and whether it can complete; each is computed once.
 
     Code that cannot be reached does not count. Answers are kept with their instruction: else its `id`
     could come to mean another one.

@@ -94,7 +94,7 @@ class _Position:
     anchor: _Anchor | None = None
 
     def followed(self) -> _Position:
-        """The same place, with something after it."""
+        """The same position, with something after it."""
         return _Position(self.frame, frozenset(), self.depth)
 
     def unanchored(self) -> _Position:
@@ -297,7 +297,7 @@ class _Lowering:
     # Jumps and loops
 
     def jump(self, out: ir.Block, instr: ir.Instr, kind: Jump, place: _Position) -> None:
-        """What a jump does: nothing in tail position, else it sets the flags of all that it leaves."""
+        """The instructions of a jump: none in tail position, else it sets the flags of all blocks that it leaves."""
         frame, tail = place.frame, place.tail
         if isinstance(instr, ir.Return):
             out.append(ir.Store(instr.span, _VALUE, instr.value, ir.StorageClass.LOCAL))

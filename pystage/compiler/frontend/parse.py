@@ -21,7 +21,7 @@ _PARENTHESIS = "("
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Parsed:
-    """A `FunctionDef` or `Lambda` node and the places of all nodes in it."""
+    """A `FunctionDef` or `Lambda` node and the positions of all nodes in it."""
 
     node: cst.CSTNode
     source: FunctionSource
@@ -30,7 +30,7 @@ class Parsed:
     _first_column_shift: int
 
     def span(self, node: cst.CSTNode, function: str) -> Span:
-        """The place of `node` in the file."""
+        """The position of `node` in the file."""
         found = self._ranges[node]
         start, end = found.start, found.end
         shift, column_shift = self._line_shift, self._first_column_shift
@@ -61,7 +61,7 @@ def parse(source: FunctionSource) -> Parsed:
 
 
 def _ranges(module: cst.Module) -> Mapping[cst.CSTNode, CodeRange]:
-    """The place of every node. libcst recurses, and hides an overflow of the stack in `KeyError`s."""
+    """The position of every node. libcst recurses, and hides an overflow of the stack in `KeyError`s."""
     try:
         ranges: Mapping[cst.CSTNode, CodeRange] = MetadataWrapper(module, True).resolve(PositionProvider)
     except KeyError as error:
@@ -86,7 +86,7 @@ def _definition(statement: Any) -> cst.CSTNode:
 
 
 def _cannot_parse(source: FunctionSource, error: cst.ParserSyntaxError, shift: int) -> CannotParse:
-    """libcst's native parser says the place in its message only."""
+    """libcst's native parser says the position in its message only."""
     place = re.search(r"error at (\d+):(\d+)", error.message)
     line, column = (int(place[1]), int(place[2]) - 1) if place else (error.raw_line, 0)
     line = max(source.line, line + shift)

@@ -37,7 +37,7 @@ def same_meaning(running: CodeType, found: CodeType) -> bool:
 
 
 def same_constant(a: object, b: object) -> bool:
-    """Equality of constants that tells `1`, `1.0` and `True` apart, and `0.0` from `-0.0`."""
+    """Equality of constants that distinguishes `1`, `1.0` and `True`, and `0.0` from `-0.0`."""
     if type(a) is not type(b):
         return False
     match a, b:

@@ -23,7 +23,7 @@ KEYWORD_NAMES = frozenset({"None", "True", "False", "__debug__"})
 
 
 class ScopeKind(enum.Enum):
-    """What a scope is the scope of."""
+    """The kind of construct that a scope belongs to."""
 
     FUNCTION = "function"
     COMPREHENSION = "comprehension"
@@ -231,7 +231,7 @@ class _ScopeCollector:
                 self.scope.used.add("__class__")
 
     def target(self, node: Any) -> None:
-        """What an assignment, a loop or `del` writes to."""
+        """The target of an assignment, a loop or `del`."""
         match node:
             case cst.Name(value=name):
                 self.bind(name)

@@ -171,7 +171,7 @@ def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def _find(code: CodeType, file: _File) -> _Definition:
-    """The definition of `code`; lambdas on one line are told apart by the columns of their instructions."""
+    """The definition of `code`; lambdas on one line are distinguished by the columns of their instructions."""
     candidates = file.definitions.get((code.co_firstlineno, code.co_name), [])
     if not candidates:
         raise _error(_changed(code))
@@ -216,7 +216,7 @@ def _is_what_runs(code: CodeType, file: _File) -> bool:
 
 
 def _cut(code: CodeType, node: _Node, lines: Sequence[str]) -> FunctionSource:
-    """The text of `node`, with its place."""
+    """The text of `node`, with its position."""
     end_line = node.end_lineno or node.lineno
     if not isinstance(node, ast.Lambda):
         first = _first_line(node)

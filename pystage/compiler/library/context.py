@@ -35,7 +35,7 @@ Raw = Any
 
 @dataclass(frozen=True, slots=True)
 class ExceptionCase:
-    """What `function(*args)` raises where `bad` holds (None: in all other cases), of the class of `fallback`."""
+    """The exception of `function(*args)` if `bad` is true (None: in all other cases), of the class of `fallback`."""
 
     bad: Value | None
     fallback: BaseException
@@ -53,7 +53,7 @@ class Context(abc.ABC):
     intervals: Intervals
     """What is known of the range of values, here."""
     jax_loops: dict[tuple[object, object], Any]
-    """By function and kinds of operand: the types that JAX computes with under the settings at hand."""
+    """By function and kinds of operand: the types that JAX computes with under the current settings."""
 
     # -- what the engine provides
 
@@ -97,7 +97,7 @@ class Context(abc.ABC):
 
     @abc.abstractmethod
     def can_be_known(self, value: Raw) -> bool:
-        """True for what is known now, or once numbers of the call or of the world are demanded."""
+        """True for what is known now, or once numbers of the call or of the environment are demanded."""
 
     @abc.abstractmethod
     def is_computed(self, value: Array) -> bool:
@@ -157,7 +157,7 @@ class Context(abc.ABC):
 
     @abc.abstractmethod
     def draw(self, action: Action, operands: Sequence[Value], type: ArrayType | None) -> Value | None:
-        """What the host gives for an action, a value of `type`, None where that is None."""
+        """The host's result for an action, a value of `type`; None if that is None."""
 
     @abc.abstractmethod
     def print(self, stream: Stream, text: Abstract, flush: bool) -> None:
@@ -176,11 +176,11 @@ class Context(abc.ABC):
         """`value` if it is an input of the program as it came, else None."""
 
     def cell(self, ref: Ref) -> Any:
-        """What a cell holds, about to be read."""
+        """The contents of a cell, for a read."""
         return self.state.get(ref.cell)
 
     def settle(self, ref: Ref) -> Any:
-        """What a cell holds, about to be changed; PS501 where nothing tells which of several objects it is."""
+        """The contents of a cell, for a store; PS501 if the may-alias is unresolved."""
         return self.state.get(ref.cell)
 
     @abc.abstractmethod
@@ -203,7 +203,7 @@ class Context(abc.ABC):
         """The array `ref` itself if a scalar bool holds, else a copy."""
 
     def overloaded(self, op: str, left: Raw, right: Raw) -> Abstract | None:
-        """What the classes of user objects say of a binary operator or comparison; None if nothing."""
+        """The result of a binary operator or comparison by the classes of user objects; None if they define none."""
         return None
 
     @abc.abstractmethod
@@ -214,11 +214,11 @@ class Context(abc.ABC):
 
     @property
     def span(self) -> Span | None:
-        """The source of the instruction at hand."""
+        """The source of the current instruction."""
         return self.b.span
 
     def fail(self, diagnostic: Diagnostic) -> NoReturn:
-        """Gives up on the value at hand for the reason `diagnostic`."""
+        """Gives up on the current value for the reason `diagnostic`."""
         raise DiagnosticError(diagnostic)
 
     def op(self, kind: HloOp, *operands: Value) -> Value:

@@ -105,7 +105,7 @@ def _declare_late() -> bool:
 
 
 def meaning_of(callable_: object) -> Callable[..., Abstract] | None:
-    """What a call to `callable_` means, or None where the library does not say."""
+    """The meaning of `callable_`, or None if the library has none."""
     found = declared(callable_)
     return declared(callable_) if found is None and _LATE and _declare_late() else found
 
@@ -137,7 +137,7 @@ def _bound(method: Callable[..., Abstract], receiver: Any) -> Callable[..., Abst
 
 
 def method_of(cls: type, name: str) -> Callable[..., Abstract] | None:
-    """What the method `name` of instances of a built-in class means: it takes the receiver."""
+    """The meaning of the method `name` of instances of a built-in class; it takes the receiver."""
     return _METHODS.get((cls, name))
 
 

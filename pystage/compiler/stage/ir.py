@@ -216,7 +216,7 @@ class Compare(Instr):
 
 
 class Sequence(enum.Enum):
-    """What `Build` makes."""
+    """The kind of container that `Build` constructs."""
 
     TUPLE = "tuple"
     LIST = "list"

@@ -47,7 +47,7 @@ class _Parts:
     found: list[Any] = field(default_factory=list)
 
     def children(self, part: Any) -> tuple[list[Any], Any] | None:
-        """What a part holds, and how to make it again; None for a leaf."""
+        """The children of a part, and its constructor; None for a leaf."""
         if self.is_leaf is not None and self.is_leaf(part):
             return None
         if all_leaves([part]):

@@ -96,7 +96,7 @@ def _through(
     unique_indices: Raw = False,
     mode: Raw = None,
 ) -> Abstract:
-    """divide and power: `op(x, the product of the updates of each place)`."""
+    """divide and power: `op(x, the product of the updates of each index)`."""
     _check_mode(ctx, mode)
     array = where.array
     ones = Array(ctx.broadcast(ctx.constant(1, array.dtype), array.shape), array.form, array.weak)
@@ -113,7 +113,7 @@ def _get(
     mode: Raw = None,
     fill_value: Raw = None,
 ) -> Abstract:
-    """The elements at the index; places outside are moved inside."""
+    """The elements at the index; indices out of bounds are clamped."""
     if ctx.known(mode, "the mode of x.at[].get") not in (None, "clip", "promise_in_bounds"):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="x.at[].get", argument="mode"))
     array = where.array

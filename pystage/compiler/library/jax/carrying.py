@@ -154,7 +154,7 @@ class Carried:
         return outs
 
     def promotions(self, ctx: Context, result: Abstract, entered: Sequence[Array]) -> dict[int, DType]:
-        """The types that a body made of weakly typed leaves, by their places, where they are others."""
+        """The types that a body made of weakly typed leaves, by their indices, where they are others."""
         outs = self._outs(ctx, result, entered)
         return {
             i: _promoted(ctx, leaf, out)
@@ -163,7 +163,7 @@ class Carried:
         }
 
     def promote(self, ctx: Context, dtypes: dict[int, DType]) -> None:
-        """Gives leaves, by their places, other types."""
+        """Gives leaves, by their indices, other types."""
         for i, dtype in dtypes.items():
             self.leaves[i] = ctx.jax(ctx.convert(self.leaves[i].value, dtype))
 

@@ -63,7 +63,7 @@ _JITTED = type(jax.jit(lambda: None))
 
 
 def under_jit(value: object) -> Meaning | None:
-    """What a call to a function of the program means that was decorated with `jax.jit`; None for others.
+    """The meaning of a call to a function of the program that `jax.jit` decorates; None for other functions.
 
     Which arguments are static it says only where it is pickled.
     """

@@ -169,7 +169,7 @@ def unproxied(tree: PyTreeDef) -> PyTreeDef:
 
 
 def _fields(cls: type, cell: ObjectCell) -> dict[str, Abstract]:
-    """What an object holds, those attributes first that its class declares."""
+    """The attributes of an object, those that its class declares first."""
     names = [f.name for f in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else []
     found = {}
     for name in dict.fromkeys(
@@ -216,7 +216,7 @@ def lifted(ctx: Context, thing: Any) -> Abstract:
 
 
 def _attributes(thing: Any) -> dict[str, Any]:
-    """What an instance holds, in its dict and in its slots."""
+    """The attributes of an instance, from its dict and its slots."""
     slots = [name for cls in type(thing).__mro__ for name in getattr(cls, "__slots__", ())]
     found = {name: getattr(thing, name) for name in slots if hasattr(thing, name)}
     return {**found, **getattr(thing, "__dict__", {})}

@@ -159,7 +159,7 @@ def _require_arrays_alone(ctx: Context, call: JaxCall) -> None:
 
 
 def settings(ctx: Context) -> JaxSettings:
-    """What the user has set in JAX."""
+    """The user's settings of JAX."""
     current = JaxSettings.current()
     return JaxSettings(**{**{f: getattr(current, f) for f in JaxSettings.__slots__}, "enable_x64": ctx.x64})
 
@@ -198,7 +198,7 @@ def _result(leaf: Leaf, results: Any) -> Abstract:
 
 
 def _describe(leaf: Any) -> Leaf:
-    """What a leaf is to JAX: an operand of the program, or a constant."""
+    """A leaf for JAX: an operand of the program, or a constant."""
     if isinstance(leaf, Array):
         weak = leaf.weak if leaf.form is Form.JAX else leaf.form is Form.PYTHON and leaf.dtype != BOOL
         return ArrayLeaf(ArrayType(leaf.dtype, leaf.shape), weak, leaf.key_impl)

@@ -41,7 +41,7 @@ def is_transformed(function: object) -> bool:
 
 
 def transformation_of(function: types.FunctionType) -> JaxTransformation | None:
-    """What JAX has made the function of; None where that is not known."""
+    """The transformation that returned the function; None if unknown."""
     held = _closure(function)
     name = function.__code__.co_qualname
     if name == _BOUNDARY and isinstance(inner := held.get("fun"), types.FunctionType):

@@ -49,7 +49,7 @@ _LOW_HALF = (1 << 27) - 1
 
 
 def compare_known_integer(direction: str, integer: int) -> tuple[str, float] | bool:
-    """What `integer direction x` says of a float `x`: a comparison `bound direction x`, or always the same.
+    """`integer direction x` for a float `x`, as a comparison `bound direction x` or a constant.
 
     An integer that is no float64 lies between two of them; `bound` is the one that is nearest.
     """

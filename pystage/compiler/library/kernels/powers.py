@@ -50,7 +50,7 @@ def check_exponents(ctx: Context, base: DType, exponents: Value) -> None:
 
 
 def special_power(ctx: Context, operands: Sequence[Operand]) -> Abstract | None:
-    """What the operator `**` does for arrays with some exponents, other than calling `power`."""
+    """The result of `**` on arrays for the exponents that NumPy computes without `power`."""
     left, right = operands
     if any(k.form is Form.JAX for o in operands for k in kinds_of(o)):
         return jax_power(ctx, left, right)
@@ -98,7 +98,7 @@ def _integer_exponent(ctx: Context, left: Array, right: Operand) -> Abstract:
 
 
 def _refused_by_jax(base: str, exponent: int) -> TypeError:
-    """What JAX raises for integers to a negative power."""
+    """JAX's exception for integers to a negative power."""
     return TypeError(f"Integers cannot be raised to negative powers, got integer_pow({base}, {exponent})")
 
 

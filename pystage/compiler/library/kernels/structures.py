@@ -84,7 +84,7 @@ def new_iterator(ctx: Context, items: Iterable[Abstract]) -> Ref:
 
 
 def new_turn(ctx: Context) -> Ref:
-    """What notes that somebody has gone over a new lazy iterator."""
+    """A cell that records whether a new lazy iterator has been consumed."""
     return new_iterator(ctx, [NONE])
 
 

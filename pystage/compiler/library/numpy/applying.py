@@ -237,17 +237,17 @@ def cumulative_prod(x: Any, /, *, axis: Any = None, dtype: Any = None, include_i
 
 @composed(np.tril_indices_from)
 def tril_indices_from(arr: Any, k: Any = 0) -> Any:
-    """The places of the lower triangle of a matrix."""
+    """The indices of the lower triangle of a matrix."""
     return np.tril_indices(arr.shape[-2], k=k, m=arr.shape[-1])
 
 
 @composed(np.triu_indices_from)
 def triu_indices_from(arr: Any, k: Any = 0) -> Any:
-    """The places of the upper triangle of a matrix."""
+    """The indices of the upper triangle of a matrix."""
     return np.triu_indices(arr.shape[-2], k=k, m=arr.shape[-1])
 
 
 @composed(np.diag_indices_from)
 def diag_indices_from(arr: Any) -> Any:
-    """The places of the diagonal of an array of equal axes."""
+    """The indices of the diagonal of an array of equal axes."""
     return (np.arange(arr.shape[0]),) * arr.ndim

@@ -213,7 +213,7 @@ def _method(methods: dict[str, Callable[..., Abstract]], receiver: Abstract, nam
 
 
 def _described(name: str, shape: tuple[int, ...], dtype: DType) -> Abstract | None:
-    """What type and shape say."""
+    """Attributes that type and shape determine."""
     size = int(np.prod(shape, dtype=np.int64))
     match name:
         case "shape":

@@ -97,7 +97,7 @@ def _compress(ctx: Context, self: Raw, condition: Raw, axis: Raw = None, out: Ra
 
 
 def _nonzero(ctx: Context, self: Raw) -> Abstract:
-    """How many places there are depends on the values."""
+    """How many indices there are depends on the values."""
     rewrite = "use `np.where(mask, a, b)`, or count with `np.count_nonzero`"
     ctx.fail(SizeDependsOnValues(span=ctx.span, what="nonzero()", rewrite=rewrite))
 

@@ -40,7 +40,7 @@ def _of_length(ctx: Context, value: Value, length: int) -> Value:
 
 
 def _scale(ctx: Context, norm: Raw, length: int, inverse: bool, name: str) -> float:
-    """What the result is multiplied with: HLO divides by the length in the inverse transforms only."""
+    """The scale factor of the result: HLO divides by the length in the inverse transforms only."""
     which = ctx.known(norm, f"the norm of np.fft.{name}")
     which = "backward" if which is None else which
     if which not in _NORMS:

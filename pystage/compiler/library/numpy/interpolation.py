@@ -55,7 +55,7 @@ def interp(
 
 
 def _between(ctx: Context, at: Value, places: Value, values: Value) -> tuple[Value, Value]:
-    """The line through the two points around each place, and its slope."""
+    """The line through the two points around each index, and its slope."""
     (size,) = places.type.static_shape
     shape = at.type.static_shape
     one = filled(ctx, 1, shape, INT64)

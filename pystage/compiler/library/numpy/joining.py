@@ -200,7 +200,7 @@ def _split(
 
 @twins(np.split, jnp.split)
 def split(ctx: Context, rules: Rules, ary: Raw, indices_or_sections: Raw, axis: Raw = 0) -> Abstract:
-    """A list of views: so many equal parts, or parts between the places named."""
+    """A list of views: so many equal parts, or parts between the indices named."""
     return _split(ctx, rules, ary, indices_or_sections, axis, "split", True)
 
 
@@ -276,7 +276,7 @@ def repeat(ctx: Context, rules: Rules, a: Raw, repeats: Raw, axis: Raw = None) -
 
 
 def taken(ctx: Context, value: Value, places: np.ndarray, axis: int) -> Value:
-    """The slices at known places along an axis."""
+    """The slices at known indices along an axis."""
     indices = ctx.constant(places, INT64)
     return gather(ctx, value, Fancy((axis,), (indices,), places.shape, axis, False))
 

@@ -158,7 +158,7 @@ def squeeze(ctx: Context, rules: Rules, a: Raw, axis: Raw = None) -> Abstract:
 
 @twins(np.expand_dims, jnp.expand_dims, delegates=False)
 def expand_dims(ctx: Context, rules: Rules, a: Raw, axis: Raw) -> Abstract:
-    """With new axes of one element at these places of the result."""
+    """With new axes of one element at these indices of the result."""
     made = as_array(ctx, rules, a, "expand_dims")
     shape = list(shape_known(ctx, rules, made, "expand_dims"))
     count = len(ints(ctx, axis, "the axis of expand_dims"))
@@ -235,7 +235,7 @@ if hasattr(np, "permute_dims") and np.permute_dims is not np.transpose:
 
 @twins(np.swapaxes, jnp.swapaxes)
 def swapaxes(ctx: Context, rules: Rules, a: Raw, axis1: Raw, axis2: Raw) -> Abstract:
-    """Two axes in each other's place."""
+    """Two axes, swapped."""
     made = as_array(ctx, rules, a, "swapaxes")
     rank = len(shape_known(ctx, rules, made, "swapaxes"))
     one = axis_of(ctx, axis1, rank, "swapaxes", "axis1")
@@ -247,7 +247,7 @@ def swapaxes(ctx: Context, rules: Rules, a: Raw, axis1: Raw, axis2: Raw) -> Abst
 
 @twins(np.moveaxis, jnp.moveaxis)
 def moveaxis(ctx: Context, rules: Rules, a: Raw, source: Raw, destination: Raw) -> Abstract:
-    """Some axes at other places; the others keep their order."""
+    """Some axes at other positions; the others keep their order."""
     made = as_array(ctx, rules, a, "moveaxis")
     rank = len(shape_known(ctx, rules, made, "moveaxis"))
     here = axes_of(ctx, source, rank, "moveaxis", "source", "repeated axis in `source` argument")
@@ -265,7 +265,7 @@ def moveaxis(ctx: Context, rules: Rules, a: Raw, source: Raw, destination: Raw) 
 
 @twins(np.matrix_transpose, jnp.matrix_transpose, delegates=False)
 def matrix_transpose(ctx: Context, rules: Rules, x: Raw) -> Abstract:
-    """The last two axes in each other's place."""
+    """The last two axes, swapped."""
     rank = len(shape_known(ctx, rules, x, "matrix_transpose"))
     if rank < 2:
         rules.mismatch(ctx, f"Input array must be at least 2-dimensional, but it is {rank}")
@@ -351,7 +351,7 @@ def broadcast_to(ctx: Context, rules: Rules, array: Raw, shape: Raw) -> Abstract
 
 
 def _no_broadcast(own: tuple[int, ...], wanted: tuple[int, ...]) -> str:
-    """What NumPy says of an array of shape `own` that is not to be broadcast to `wanted`."""
+    """NumPy's text for an array of shape `own` that does not broadcast to `wanted`."""
     if not wanted:
         return "cannot broadcast a non-scalar to a scalar array"
     if len(own) > len(wanted):

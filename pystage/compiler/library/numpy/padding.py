@@ -56,7 +56,7 @@ def _with_constants(ctx: Context, value: Value, widths: Widths, constants: Raw) 
 def _sides(ctx: Context, constants: Raw, rank: int, dtype: DType) -> list[tuple[Value, Value]]:
     """The number before and after each axis."""
     given = nested(ctx, NUMPY, constants, "pad").value
-    form = Form.SCALAR if given.type.size <= 2 else Form.PYTHON  # as NumPy goes over them
+    form = Form.SCALAR if given.type.size <= 2 else Form.PYTHON  # as NumPy iterates them
     if given.type.size == 1:
         one = element_value(ctx, Array(ctx.reshape(given, ()), form), dtype, "constant_values")
         return [(one, one)] * rank
@@ -67,7 +67,7 @@ def _sides(ctx: Context, constants: Raw, rank: int, dtype: DType) -> list[tuple[
 
 
 def _by_positions(mode: str, value: np.ndarray, low: int, high: int) -> np.ndarray:
-    """The places along one axis that a mode repeats: NumPy pads the places themselves."""
+    """The indices along one axis that a mode repeats: NumPy pads the indices themselves."""
     return np.pad(value, (low, high), mode=mode)  # type: ignore[call-overload, no-any-return]
 
 

@@ -296,7 +296,7 @@ def as_tuple(indices: Any) -> Any:
 
 
 def changed_each(ufunc: Any, a: Any, indices: Any) -> None:
-    """A function of one operand, at one place after the other."""
+    """A function of one operand, at one index after the other."""
     places = np.broadcast_arrays(*indices)
     flat = [np.ravel(p) for p in places]
     for i in range(len(flat[0])):
@@ -305,7 +305,7 @@ def changed_each(ufunc: Any, a: Any, indices: Any) -> None:
 
 
 def changed(ufunc: Any, a: Any, indices: Any, b: Any) -> None:
-    """A function of two operands, at one place after the other."""
+    """A function of two operands, at one index after the other."""
     places = np.broadcast_arrays(*indices)
     shape = places[0].shape + a.shape[len(places) :]
     values = np.broadcast_to(b, shape).reshape((places[0].size, *a.shape[len(places) :]))

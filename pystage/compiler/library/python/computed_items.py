@@ -75,7 +75,7 @@ def _value(ctx: Context, part: Array | Const) -> Value:
 
 
 def _front(ctx: Context, index: Array, extent: int) -> Value:
-    """The place, counted from the front."""
+    """The index, counted from the front."""
     place = ctx.convert(index.value, INT64)
     if index.dtype.kind == "u":
         return place
@@ -84,7 +84,7 @@ def _front(ctx: Context, index: Array, extent: int) -> Value:
 
 
 def _lookup(kind: str, extent: int) -> Callable[[Any], None]:
-    """What raises Python's own exception for a place outside."""
+    """A function that raises Python's own exception for an index out of bounds."""
     sequence: Any = (None,) * extent if kind == "tuple" else [None] * extent
 
     def look(at: Any) -> None:

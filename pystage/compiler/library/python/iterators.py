@@ -109,7 +109,7 @@ def taken(ctx: Context, iterator: Ref) -> Abstract | None:
 
 
 def _next_of(ctx: Context, source: Abstract, cell: IteratorCell) -> Abstract | None:
-    """The element of what an iterator goes over that comes next, as it is now."""
+    """The next element of the source of an iterator, as it is now."""
     match source:
         case Filtered(function, inner):
             return _kept(ctx, function, cast(Ref, inner))

@@ -58,7 +58,7 @@ def common(kinds: Sequence[NumberKind]) -> DType:
 
 
 def python_loop(symbol: str, kinds: tuple[NumberKind, ...]) -> LoopTypes | None:
-    """What CPython's operator computes with; None where it raises TypeError."""
+    """The types that CPython's operator computes with; None where it raises TypeError."""
     widest = common(kinds)
     if symbol in _DIRECTIONS:
         if widest == COMPLEX128 and symbol not in ("==", "!="):
@@ -162,7 +162,7 @@ def _is_float(x: Operand) -> bool:
 
 
 def _check_known(ctx: Context, symbol: str, left: Operand, right: Const) -> None:
-    """What CPython raises for this right operand whatever the left one is (division by zero)."""
+    """Raises CPython's exception for this right operand whatever the left one is (division by zero)."""
     sample = python_type(left.dtype)(1) if isinstance(left, Array) else left.value
     try:
         PYTHON_OPERATORS[symbol](sample, right.value if symbol not in ("<<", ">>") else min(right.value, 0))

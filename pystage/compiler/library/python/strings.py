@@ -101,7 +101,7 @@ def text(ctx: Context, function: Callable[..., str], *args: Raw) -> Abstract:
 
 
 def snapshot(ctx: Context, value: Raw) -> Abstract:
-    """What a string is made of, as it is now: contents that may change later are copied."""
+    """The parts of a string as of now: mutable contents are copied."""
     value = abstract(value)
     found = known_object(ctx, value)
     if found is not MISSING:
@@ -149,7 +149,7 @@ def known_exception(ctx: Context, value: Abstract) -> BaseException | None:
 
 
 def _methods_of_instances(cls: type) -> list[object]:
-    """What makes an instance of an exception's class, and its strings."""
+    """The methods that construct an instance of an exception's class, and format it."""
     return [getattr(cls, name) for name in ("__new__", "__init__", "__str__", "__repr__", "__format__")]
 
 
@@ -159,7 +159,7 @@ def _in_python(method: object) -> bool:
 
 
 def _view(kind: str, entries: dict[Any, Any]) -> str:
-    """What a view of a dict is shown by."""
+    """The representation of a view of a dict."""
     return Verbatim(getattr(entries, kind)())
 
 

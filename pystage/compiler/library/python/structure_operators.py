@@ -340,7 +340,7 @@ def _chosen(
     orelse: Callable[[], Abstract],
     compared: Sequence[Abstract],
 ) -> Abstract:
-    """What `condition` chooses. Both are computed where they only compare numbers with numbers."""
+    """The alternative that `condition` selects. Both are computed if they only compare numbers with numbers."""
     if isinstance(condition, Const):
         return then() if condition.value else orelse()
     if not all(map(_is_ordered, compared)):

@@ -73,7 +73,7 @@ def _array(ctx: Context, values: list[Any], dtype: DType) -> Value:
 
 
 def array_value(ctx: Context, raw: Raw, dtype: DType, what: str) -> Value:
-    """What `np.asarray(raw, dtype)` holds: the elements of a list must fit, arrays and NumPy's scalars are cast."""
+    """The elements of `np.asarray(raw, dtype)`: those of a list must fit, arrays and NumPy's scalars are cast."""
     if not is_sequence(ctx, raw):
         return stored_value(ctx, raw, dtype, what)
     plain = plain_sequence(ctx, raw)
@@ -97,7 +97,7 @@ def _stacked(ctx: Context, raw: Raw, dtype: DType, what: str) -> Value:
 
 
 def assigned_value(ctx: Context, raw: Raw, dtype: DType, what: str) -> Value:
-    """What `x[i] = raw` and `x.fill(raw)` store: NumPy's scalars must fit signed integers, as elements of lists do."""
+    """The value that `x[i] = raw` and `x.fill(raw)` store: NumPy's scalars must fit signed integers, like list elements."""
     if is_sequence(ctx, raw):
         return array_value(ctx, raw, dtype, what)
     return element_value(ctx, ctx.read(raw), dtype, what)

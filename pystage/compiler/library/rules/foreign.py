@@ -235,7 +235,7 @@ def canonical_name(name: str) -> str:
 
 
 def advice_for(names: Iterable[str]) -> Advice | None:
-    """What to do about a call under one of these names, by the longest row that fits the first name that has one."""
+    """The advice for a call under one of these names: the longest row that matches the first name that has one."""
     for name in names:
         parts = canonical_name(name).split(".")
         for count in range(len(parts), 0, -1):

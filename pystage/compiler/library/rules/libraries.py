@@ -68,7 +68,7 @@ class ArrayArgument:
 
 
 class Rules(abc.ABC):
-    """What differs between NumPy and `jax.numpy`."""
+    """The rules in which NumPy and `jax.numpy` differ."""
 
     name: str
     is_jax: bool
@@ -351,7 +351,7 @@ def under(
 
 
 def raise_axis(ctx: Context, problem: AxisProblem, is_jax: bool) -> NoReturn:
-    """What the library does about an axis that is not there: NumPy raises, JAX's calls are refused."""
+    """The error for an axis out of range: NumPy raises, JAX's calls are refused."""
     if is_jax:
         ctx.fail(problem.in_jax(ctx.span))
     ctx.raise_(problem.in_numpy())
@@ -384,7 +384,7 @@ def _folded(ctx: Context, function: Any, args: Sequence[Any], kwargs: dict[str, 
 
 
 def _into(ctx: Context, rules: Rules, out: Raw, result: Abstract, name: str) -> Abstract:
-    """A result stored into the `out` argument, which is what the call gives back."""
+    """A result stored into the `out` argument, which is what the call returns."""
     if rules.is_jax or not ctx.is_ndarray(out):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.{name}", argument="out"))
     read = NUMPY.operand(ctx, result, name)

@@ -227,12 +227,12 @@ def _jax_common(kinds: tuple[NumberKind, ...], x64: bool, mode: str) -> tuple[DT
 
 
 def numeric(dtype: DType) -> DType:
-    """What JAX's arithmetic makes of a type: of booleans int32."""
+    """The type in which JAX's arithmetic computes: int32 for booleans."""
     return INT32 if dtype == BOOL else dtype
 
 
 def inexact(dtype: DType) -> DType:
-    """What JAX's floating-point functions make of a type."""
+    """The type in which JAX's floating-point functions compute."""
     if is_floating(dtype) or is_complex(dtype):
         return dtype
     return FLOAT64 if is_integer(dtype) and dtype.itemsize == 8 else FLOAT32
@@ -337,7 +337,7 @@ def _check_jax_integer(ctx: Context, value: int) -> None:
 
 
 def result(ctx: Context, value: Value, loop: LoopTypes) -> Abstract:
-    """What the loop's form makes of a computed value."""
+    """The abstract result for a computed value, by the loop's form."""
     match loop.form:
         case Form.PYTHON:
             return ctx.python(value)

@@ -16,11 +16,11 @@ from ..context import Context
 
 R = TypeVar("R")
 Branch = Callable[[Value, Callable[[], R], Callable[[], R]], R]
-"""What two computations give, one where a bool of the program holds, the other where it does not."""
+"""The results of two computations, one per value of a bool of the program."""
 
 
 class NeedsSplit(DiagnosticError):
-    """What is at hand depends on which alternative `value` is: it is to be done for each by itself.
+    """The operation depends on the alternative of `value`, and must be split over them.
 
     The diagnostic says so where that cannot be, or the results have no common type.
     """
@@ -31,7 +31,7 @@ class NeedsSplit(DiagnosticError):
 
 
 def needs_split(value: Gated) -> NeedsSplit:
-    """What to raise where it must be known which alternative `value` is."""
+    """The exception for an operation that depends on the alternative of `value`."""
     assert value.reason is not None
     return NeedsSplit(value.reason, value)
 
@@ -60,7 +60,7 @@ def split(ctx: Context, value: Phi, run: Callable[[], R], branch: Branch[R]) -> 
 
 
 def split_value(ctx: Context, value: Phi, operation: Callable[[Abstract], Abstract]) -> Abstract:
-    """What `operation` gives for the alternative of `value` that the path takes."""
+    """The result of `operation` on the alternative of `value` that the path selects."""
 
     def run() -> Abstract:
         return operation(narrow(ctx.b, ctx.intervals, value))
@@ -71,7 +71,7 @@ def split_value(ctx: Context, value: Phi, operation: Callable[[Abstract], Abstra
 def branch_on(
     ctx: Context, value: Phi, position: int, this: Callable[[], Abstract], other: Callable[[], Abstract]
 ) -> Abstract:
-    """What `this` gives where `value` is the alternative at `position`, and `other` where it is another one."""
+    """The result of `this` if `value` is the alternative at `position`, else that of `other`."""
     tag = value.tags[position]
     holds = ctx.intervals.decides(tag)
     if holds is None:
@@ -80,7 +80,7 @@ def branch_on(
 
 
 def split_operation(ctx: Context, asked: NeedsSplit, operation: Callable[[], Abstract]) -> Abstract:
-    """What an operation gives that has `asked` before it changed anything."""
+    """The result of an operation that raised `asked` before it changed anything."""
     found = split_value(ctx, asked.value, lambda _: operation())
     if isinstance(found, Unknown):
         raise DiagnosticError(asked.diagnostic)

@@ -84,7 +84,7 @@ def set_flag(ctx: Context, module: Ref, name: str, value: Abstract) -> None:
 
 
 def reset(ctx: Context, module: Ref) -> None:
-    """What a module forgets after each of its methods."""
+    """Resets the state of a module that lives for one method."""
     set_flag(ctx, module, "in_compact_method", FALSE)
     set_flag(ctx, module, "in_setup", FALSE)
     state = fields_of(ctx, fields_of(ctx, module)["_state"])
@@ -227,7 +227,7 @@ def _mapped(
 def copied(
     ctx: Context, module: Ref, updates: Mapping[str, Abstract], inner: list[tuple[Ref, Ref]] | None
 ) -> Ref:
-    """A module made anew of the fields of another; `inner`: its parts too, each once, noted there."""
+    """A new module with the fields of another; `inner`: its parts too, each once, noted there."""
     cls = class_of(ctx, module)
     fields = {name: ctx.getattr(module, name) for name in (*own_fields(cls), "name")}
 

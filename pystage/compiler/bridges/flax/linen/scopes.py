@@ -49,7 +49,7 @@ def declare_scopes(core: types.ModuleType) -> None:
 
 
 def filter_of(ctx: Context, value: Raw) -> Any:
-    """What says which collections are meant: a bool, names, or a `DenyList`."""
+    """A filter of collections: a bool, names, or a `DenyList`."""
     cell = object_of(ctx, value)
     if cell is not None:
         return cell.cls(ctx.known(ctx.getattr(value, "deny"), "the collections that are denied"))

@@ -191,7 +191,7 @@ def _chosen(ctx: Context, argnum: Raw) -> tuple[int, Abstract]:
 
 
 class _Differentiated:
-    """What is differentiated by of an argument: the variables of a module, else the argument itself."""
+    """The differentiated part of an argument: the variables of a module, else the argument itself."""
 
     def __init__(self, ctx: Context, argument: Abstract, which: Abstract) -> None:
         nnx = sys.modules["flax.nnx"]
@@ -232,7 +232,7 @@ def _variables(ctx: Context, state: Abstract) -> Iterator[Ref]:
 
 
 def _copied(ctx: Context, part: Abstract, slopes: dict[int, Abstract]) -> Abstract:
-    """A state made anew, with slopes in place of the values of its variables."""
+    """A new state, with slopes in place of the values of its variables."""
     ref = cast(Ref, part)
     if is_dict(ctx, ref):
         return new_dict(ctx, {key: _copied(ctx, x, slopes) for key, x in entries_of(ctx, ref).items()})
@@ -245,7 +245,7 @@ def _copied(ctx: Context, part: Abstract, slopes: dict[int, Abstract]) -> Abstra
 
 
 def get_value(ctx: Context, target: Abstract, *, index: Raw = None) -> Abstract:
-    """What a variable holds, or a part of it."""
+    """The value of a variable, or a part of it."""
     raw = _raw_value(ctx, target, "on_get_value")
     if index is None or _is_whole(index):
         return raw

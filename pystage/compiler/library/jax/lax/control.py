@@ -49,7 +49,7 @@ def _operands(ctx: Context, operands: Sequence[Raw], operand: Raw, function: str
 
 
 class Outcome:
-    """What the branches of one `cond` or `switch` give; the first one decides structure and types."""
+    """The results of the branches of one `cond` or `switch`; the first one determines structure and types."""
 
     def __init__(self, function: str, names: Sequence[str]) -> None:
         self.function = function

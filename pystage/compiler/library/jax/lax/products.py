@@ -229,7 +229,7 @@ def _conv_padding(
 
 
 def padding_of(ctx: Context, shape: Sequence[int], window: Sequence[int], strides: Ints, name: str) -> Pads:
-    """What "SAME", "SAME_LOWER" or "VALID" means for a window on an array."""
+    """The padding that "SAME", "SAME_LOWER" or "VALID" stands for."""
     if name == "VALID":
         return ((0, 0),) * len(shape)
     try:

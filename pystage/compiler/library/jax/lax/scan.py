@@ -24,7 +24,7 @@ from .control import values_of
 
 @dataclass(slots=True, eq=False)
 class Stacked:
-    """What the trips of one scan give beside the carry: the structure with it, and the type of each leaf."""
+    """The stacked results of one scan: their structure including the carry, and the type of each leaf."""
 
     tree: PyTreeDef | None = None
     leaves: list[Array] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Stacked:
         return made
 
     def end(self, ctx: Context, carry: list[Abstract], values: Sequence[Value]) -> Abstract:
-        """What the scan gives: the carry and the stacked results, in the structure that the body gave."""
+        """The result of the scan: the carry and the stacked results, in the structure of the body's result."""
         leaves = [
             Array(v, Form.JAX, leaf.weak, key_impl=leaf.key_impl)
             for v, leaf in zip(values, self.leaves, strict=True)
@@ -140,7 +140,7 @@ def _pair(ctx: Context, made: Abstract) -> tuple[Abstract, Abstract]:
 
 
 def _row(ctx: Context, array: Array, place: Value) -> Array:
-    """`array[place]`."""
+    """`array[index]`."""
     rest = array.shape[1:]
     if not array.shape[0]:  # there is no trip: the body is staged for its types only
         return Array(

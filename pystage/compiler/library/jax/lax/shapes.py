@@ -211,7 +211,7 @@ def iota(ctx: Context, dtype: Raw, size: Raw) -> Abstract:
 
 @meaning(lax.broadcasted_iota)
 def broadcasted_iota(ctx: Context, dtype: Raw, shape: Raw, dimension: Raw) -> Abstract:
-    """Each element's place along one axis."""
+    """Each element's index along one axis."""
     element = known_dtype(ctx, dtype, "the dtype of lax.broadcasted_iota")
     extents = ints(ctx, shape, "the shape of lax.broadcasted_iota")
     axis = integer(ctx, dimension, "the dimension of lax.broadcasted_iota")

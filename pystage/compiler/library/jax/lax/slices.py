@@ -116,7 +116,7 @@ def parts_of(ctx: Context, array: Array, axis: int, lengths: Shape) -> list[Arra
     return [part(ctx, array, axis, end - n, end) for end, n in zip(ends, lengths, strict=True)]
 
 
-# ---------------------------------------------------------------- at computed places
+# ---------------------------------------------------------------- at computed indices
 
 
 def start_values(ctx: Context, starts: list[Abstract], shape: Shape, wrap: bool = True) -> list[Value]:

@@ -88,7 +88,7 @@ def check_representable(ctx: Context, index: Array) -> None:
 
 
 def until_outside(ctx: Context, places: Value, extent: int) -> Value:
-    """A vector of places in which, from the first on that is outside, all are outside."""
+    """A vector of indices in which, from the first on that is out of bounds, all are out of bounds."""
     bad = _bad(ctx, places, extent)
     if not places.type.size or not extent or ctx.intervals.decides(bad) is False:
         return places
@@ -99,13 +99,13 @@ def until_outside(ctx: Context, places: Value, extent: int) -> Value:
 
 
 def _bad(ctx: Context, front: Value, extent: int) -> Value:
-    """Which indices are outside."""
+    """Which indices are out of bounds."""
     bits = ctx.op(BitcastConvert(UINT64), front)  # so that one comparison finds what is negative too
     return ctx.op(Compare("GE"), bits, like(ctx, bits, extent))
 
 
 def _first(ctx: Context, bad: Value) -> tuple[Value, Value]:
-    """The place of the first that is bad, in C order (their number, if none is), and whether any is."""
+    """The index of the first that is bad, in C order (their number, if none is), and whether any is."""
     size = bad.type.size
     flat = ctx.reshape(bad, (size,))
     places = ctx.op(Iota(ArrayType(INT64, (size,)), 0))

@@ -51,7 +51,7 @@ def _line(ctx: Context, array: Ref) -> Ref:
 
 
 def flat_of(ctx: Context, value: Raw) -> FlatIterator | None:
-    """What `x.flat` goes over, if `value` is one."""
+    """The view that `x.flat` iterates, if `value` is one."""
     cell = ctx.state.get(value.cell) if isinstance(value, Ref) else None
     return cell.source if isinstance(cell, IteratorCell) and isinstance(cell.source, FlatIterator) else None
 
@@ -73,7 +73,7 @@ def flat_getitem(ctx: Context, flat: FlatIterator, index: Abstract) -> Abstract:
 
 
 def flat_setitem(ctx: Context, flat: FlatIterator, index: Abstract, value: Raw) -> None:
-    """`x.flat[index] = value`: one number, or as many as there are places, from the first again where they end."""
+    """`x.flat[index] = value`: one number, or as many as there are indices, from the first again where they end."""
     index = _parsed(ctx, flat, index)
     if is_index(index):
         index = _checked(ctx, flat, index)
@@ -129,7 +129,7 @@ def _positions(ctx: Context, index: Abstract) -> Array | None:
 
 
 def _checked(ctx: Context, flat: FlatIterator, index: Abstract) -> Abstract:
-    """The index of an axis, which raises what a flat iterator raises where it is outside."""
+    """The index of an axis, which raises what a flat iterator raises where it is out of bounds."""
     index = _parsed(ctx, flat, index)
     size = shape_of(ctx, flat.array)[0]
     if isinstance(index, Const) and is_index(index) and not -size <= index.value < size:
@@ -176,7 +176,7 @@ def _single(ctx: Context, flat: FlatIterator, raw: Raw) -> Abstract:
 
 
 def _given(ctx: Context, flat: FlatIterator, raw: Raw) -> Abstract | None:
-    """What is stored, as a vector of its own; None where it is empty."""
+    """The stored values, as a new vector; None if it is empty."""
     value: Abstract = abstract(raw)
     read = nested(ctx, NUMPY, value, "a store into x.flat")
     if not read.value.type.size:

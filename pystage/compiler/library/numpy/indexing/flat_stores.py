@@ -25,9 +25,9 @@ def store_until_outside(
     outside: Callable[[Any], None],
     memory: str = "assignment destination",
 ) -> None:
-    """Stores `new`, from its first element again where it ends, at places of the flat array.
+    """Stores `new`, from its first element again where it ends, at indices of the flat array.
 
-    `given` are the places, `front` the same counted from the front. Where one is outside, the program calls `outside`
+    `given` are the indices, `front` the same counted from the front. Where one is out of bounds, the program calls `outside`
     with it; what stands before that is stored. Nothing happens if `new` has no elements.
     """
     size = int(np.prod(shape_of(ctx, target)))
@@ -38,7 +38,7 @@ def store_until_outside(
 
 
 def store_repeated(ctx: Context, target: Ref, places: Value, new: Value, memory: str) -> None:
-    """Stores at places of the flat array, skipping those outside."""
+    """Stores at indices of the flat array, skipping those out of bounds."""
     value = ctx.contents(target)
     flat = ctx.reshape(value, (value.type.size,))
     places = ctx.reshape(places, (places.type.size,))

@@ -26,7 +26,7 @@ from .slices import SliceIndex
 def basic_views(items: Sequence[Item], shape: tuple[int, ...], clamp: bool = False) -> tuple[View, ...]:
     """The views that integers, slices and new axes are; axes indexed by arrays are left whole.
 
-    `clamp`: known integers outside are moved inside, as JAX's loads do.
+    `clamp`: known integers outside are clamped, as JAX's loads do.
     """
     parts: list[SliceIndex] = []
     sizes: list[int] = []
@@ -78,17 +78,17 @@ def _box_views(parts: list[SliceIndex], shape: tuple[int, ...]) -> list[View]:
 
 
 def _first(part: SliceIndex) -> int:
-    """The lowest place of a part with a known start."""
+    """The lowest index of a part with a known start."""
     assert isinstance(part.start, int)
     return part.start + (part.size - 1) * part.step if part.step < 0 and part.size else part.start
 
 
-# ---------------------------------------------------------------- arrays of places
+# ---------------------------------------------------------------- arrays of indices
 
 
 @dataclass(frozen=True, slots=True)
 class Fancy:
-    """Arrays of places along `axes` of an array, broadcast to `batch`, whose axes go to `position`."""
+    """Arrays of indices along `axes` of an array, broadcast to `batch`, whose axes go to `position`."""
 
     axes: tuple[int, ...]
     places: tuple[Value, ...]
@@ -142,7 +142,7 @@ def _common_shape(ctx: Context, shapes: Sequence[tuple[int, ...]]) -> tuple[int,
 
 
 def _unique(arrays: Sequence[IntegerArrayIndex]) -> bool:
-    """True if the places are certainly all different."""
+    """True if the indices are certainly all different."""
     if len(arrays) != 1 or arrays[0].known is None:
         return False
     known = arrays[0].known
@@ -150,7 +150,7 @@ def _unique(arrays: Sequence[IntegerArrayIndex]) -> bool:
 
 
 def index_vectors(ctx: Context, places: Sequence[Value]) -> Value:
-    """The places of several axes, one vector per element along a last axis; of one axis as they are."""
+    """The indices of several axes, one vector per element along a last axis; of one axis as they are."""
     if len(places) == 1:
         return places[0]
     columns = [ctx.reshape(p, (*p.type.static_shape, 1)) for p in places]
@@ -158,7 +158,7 @@ def index_vectors(ctx: Context, places: Sequence[Value]) -> Value:
 
 
 def gather(ctx: Context, array: Value, at: Fancy) -> Value:
-    """The elements of `array` at the places; places outside are moved inside."""
+    """The elements of `array` at the indices; indices out of bounds are clamped."""
     shape = array.type.static_shape
     if 0 in at.result_shape(shape) or 0 in shape:
         return ctx.broadcast(ctx.constant(0, array.type.dtype), at.result_shape(shape))
@@ -174,7 +174,7 @@ def gather(ctx: Context, array: Value, at: Fancy) -> Value:
 
 
 def scatter(ctx: Context, array: Value, at: Fancy, new: Value, combine: HloOp | None = None) -> Value:
-    """`array` with `new` at the places, of several at one place the last; places outside are skipped."""
+    """`array` with `new` at the indices, of several at one index the last; indices out of bounds are skipped."""
     shape = array.type.static_shape
     if 0 in new.type.static_shape or 0 in shape:
         return array
@@ -190,7 +190,7 @@ def scatter(ctx: Context, array: Value, at: Fancy, new: Value, combine: HloOp | 
 
 
 def as_index_arrays(items: Sequence[Item], ctx: Context) -> tuple[Item, ...]:
-    """Integers as 0-d arrays of places, where a store must not move them inside."""
+    """Integers as 0-d arrays of indices, where a store must not clamp them."""
     made: list[Item] = []
     for item in items:
         if isinstance(item, IntegerIndex):

@@ -17,7 +17,7 @@ from ...kernels.structures import lift
 
 
 def made_by_index(ctx: Context, maker: Abstract, index: Abstract) -> Abstract | None:
-    """What `maker[index]` makes; None where the object is no maker."""
+    """The arrays of `maker[index]`; None if the object is no maker."""
     if not isinstance(maker, Const):
         return None
     found = _MAKERS.get(id(maker.value))
@@ -35,7 +35,7 @@ def _known(ctx: Context, part: Abstract, what: str) -> Any:
 
 
 def _grid(real: Any, name: str) -> Callable[[Context, Abstract], Abstract]:
-    """Grids of known places: computed now, constants of the program."""
+    """Grids of known indices: computed now, constants of the program."""
 
     def grid(ctx: Context, index: Abstract) -> Abstract:
         keys = [_known(ctx, part, f"a place of {name}") for part in _parts(index)]
@@ -48,7 +48,7 @@ def _grid(real: Any, name: str) -> Callable[[Context, Abstract], Abstract]:
 
 
 def _pieces(ctx: Context, index: Abstract, name: str) -> list[Abstract]:
-    """What is joined: slices are ranges of known places."""
+    """The joined pieces; slices are constant ranges."""
     found: list[Abstract] = []
     for part in _parts(index):
         if isinstance(part, SliceObject):

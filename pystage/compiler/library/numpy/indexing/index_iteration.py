@@ -19,7 +19,7 @@ from ...rules.libraries import NUMPY
 
 
 def index_at(shape: Any, number: Any) -> Any:
-    """The place of an element by its number in C order."""
+    """The index of an element by its number in C order."""
     found: list[Any] = []
     for extent in reversed(shape):
         found.insert(0, number % extent)
@@ -28,7 +28,7 @@ def index_at(shape: Any, number: Any) -> Any:
 
 
 def index_and_element(array: Any, shape: Any, number: Any) -> Any:
-    """The place of an element, and the element."""
+    """The index of an element, and the element."""
     at = index_at(shape, number)
     return at, array[at]
 
@@ -43,7 +43,7 @@ def _extents(shape: tuple[int, ...]) -> Tuple:
 
 @meaning(np.ndindex)
 def ndindex(ctx: Context, *shape: Raw) -> Abstract:
-    """All places in an array of this shape, as tuples of Python integers."""
+    """All indices in an array of this shape, as tuples of Python integers."""
     if len(shape) == 1:
         extents = ints(ctx, shape[0], "the shape of np.ndindex")
     else:
@@ -55,7 +55,7 @@ def ndindex(ctx: Context, *shape: Raw) -> Abstract:
 
 @meaning(np.ndenumerate)
 def ndenumerate(ctx: Context, arr: Raw) -> Abstract:
-    """All places of an array, each with the element that stands there when the loop comes to it."""
+    """All indices of an array, each with the element that stands there when the loop comes to it."""
     given = nested(ctx, NUMPY, arr, "np.ndenumerate")
     array = abstract(arr) if ctx.is_ndarray(arr) else NUMPY.array(ctx, given.value)
     function = Partial(Const(index_and_element), (array, _extents(given.shape)), ())

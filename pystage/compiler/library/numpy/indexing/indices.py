@@ -52,7 +52,7 @@ class IntegerIndex:
 class IntegerArrayIndex:
     """An array of integers, all counted from the front; `known` where it is a constant of the program.
 
-    `check` makes the program raise where one is outside; None where they are inside, or may be outside.
+    `check` makes the program raise where one is out of bounds; None where they are inside, or may be out of bounds.
     """
 
     value: Value
@@ -111,7 +111,7 @@ class Indices:
         return any(isinstance(i, IntegerIndex) and i.is_array for i in self.items)
 
     def check_places(self) -> None:
-        """The program raises where one of an array of places is outside."""
+        """The program raises where one of an array of indices is out of bounds."""
         for item in self.items:
             if isinstance(item, IntegerArrayIndex) and item.check is not None:
                 item.check()

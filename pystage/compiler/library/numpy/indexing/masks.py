@@ -137,7 +137,7 @@ def mask_count(ctx: Context, mask: Value) -> Array:
 def selection(
     whole: Ref | Array, type: ArrayType, mask: Value, axis: int, chosen: SelectedPositions | None
 ) -> Masked:
-    """What a mask, or the mask of a slice, selects."""
+    """The selection by a mask, or by the mask of a slice."""
     if chosen is None or chosen.places is None:
         return Masked(whole, type, mask, axis, bounds=() if chosen is None else chosen.bounds)
     start, step, size = chosen.places.start, chosen.places.step, chosen.places.count
@@ -232,7 +232,7 @@ def beside(
 
 
 def from_zero(ctx: Context, count: int) -> Progression:
-    """All places of an axis of `count` elements."""
+    """All indices of an axis of `count` elements."""
     return Progression(ctx.constant(0, INT64), 1, ctx.constant(count, INT64))
 
 
@@ -274,7 +274,7 @@ def _raised(function: Callable[[int, int], None]) -> type[Exception]:
 def aligned(
     ctx: Context, value: Value, axis: int, places: Progression, onto: Progression, extent: int
 ) -> Value:
-    """The elements of `value` that are at `places` along `axis`, at the places `onto` of an axis of `extent` elements.
+    """The elements of `value` that are at `places` along `axis`, at the indices `onto` of an axis of `extent` elements.
 
     What is elsewhere means nothing.
     """
@@ -307,14 +307,14 @@ def reversed_selection(ctx: Context, selected: Masked, axes: Sequence[int], name
 
 
 def same_selection(left: Masked, right: Masked) -> bool:
-    """True if the two select the elements at the same places of their arrays, in the same order."""
+    """True if the two select the elements at the same indices of their arrays, in the same order."""
     shapes = left.type.static_shape, right.type.static_shape
     same = left.mask is right.mask and left.start is right.start and left.step == right.step
     return same and left.axis == right.axis and shapes[0] == shapes[1]
 
 
 def masked_attribute(ctx: Context, masked: Masked, name: str) -> Abstract | None:
-    """What can be said of `x[mask]` without its elements: dtype, ndim, size, shape, and its transpose."""
+    """Attributes of `x[mask]` that do not depend on its elements: dtype, ndim, size, shape, and its transpose."""
     shape = masked.type.static_shape
     count = masked.count(ctx)
     kept = [Const(n) for axis, n in enumerate(shape) if axis not in masked.covered]

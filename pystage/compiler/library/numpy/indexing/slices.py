@@ -42,7 +42,7 @@ from ...rules.split import of_one_kind
 
 @dataclass(frozen=True, slots=True)
 class SliceIndex:
-    """`size` places of an axis: `start`, `start + step`, …; a computed start has a step of 1."""
+    """`size` indices of an axis: `start`, `start + step`, …; a computed start has a step of 1."""
 
     start: Index
     size: int
@@ -55,7 +55,7 @@ class SliceIndex:
 
 @dataclass(frozen=True, slots=True)
 class Progression:
-    """`count` places of an axis: `start`, `start + step`, …; only the program knows where and how many."""
+    """`count` indices of an axis: `start`, `start + step`, …; only the program knows where and how many."""
 
     start: Value
     step: int
@@ -64,7 +64,7 @@ class Progression:
 
 @dataclass(frozen=True, slots=True)
 class SelectedPositions:
-    """The places of an axis that `mask` names; `places` are they in order, where the step is known.
+    """The indices of an axis that `mask` names; `places` are they in order, where the step is known.
 
     `bounds` are the numbers that decide which they are.
     """
@@ -75,7 +75,7 @@ class SelectedPositions:
 
 
 def part_of(ctx: Context, entry: SliceObject, extent: int) -> SliceIndex | SelectedPositions:
-    """The places of an axis of `extent` elements that a slice names."""
+    """The indices of an axis of `extent` elements that a slice names."""
     parts = [
         of_one_kind(ctx, p) if isinstance(p, GatedNumber) else p
         for p in (entry.start, entry.stop, entry.step)
@@ -98,7 +98,7 @@ def _is_one(step: Abstract) -> bool:
 
 
 def progression(ctx: Context, entry: SliceObject, extent: Array) -> Progression:
-    """What a slice of a known step names of an axis of `extent` elements, by `slice.indices` of the language reference."""
+    """The indices of a slice with constant step on an axis of `extent` elements (`slice.indices`, language reference)."""
     step = ctx.known(entry.step, "the step of a slice")
     step = 1 if step is None else int(step)
     if step == 0:
@@ -143,7 +143,7 @@ def _end(
 
 
 def mask_of(ctx: Context, places: Progression, extent: int) -> Value:
-    """Which elements of an axis of `extent` elements are at the places."""
+    """Which elements of an axis of `extent` elements are at the indices."""
     at = ctx.op(Iota(ArrayType(INT64, (extent,)), 0))
     start = ctx.broadcast(places.start, (extent,))
     distance = ctx.op(Subtract(), at, start) if places.step > 0 else ctx.op(Subtract(), start, at)
@@ -215,7 +215,7 @@ def _slice_by(step: Any) -> None:
 
 
 def _known_part(ctx: Context, entry: SliceObject, extent: int) -> SliceIndex:
-    """The places, where their number is known."""
+    """The indices, where their number is known."""
     step = ctx.known(entry.step, "the step of a slice")
     if step == 0:
         ctx.raise_(ValueError("slice step cannot be zero"))
@@ -233,7 +233,7 @@ def _bound(value: Any) -> Any:
 
 
 def _window(ctx: Context, entry: SliceObject, extent: int) -> SliceIndex | None:
-    """A slice of known size at a computed place that certainly lies inside the axis, else None."""
+    """A slice of known size at a computed index that certainly lies inside the axis, else None."""
     start, stop = entry.start, entry.stop
     if not (isinstance(start, Array) and isinstance(stop, Array) and not start.rank and not stop.rank):
         return None

@@ -191,7 +191,7 @@ def _store_basic(ctx: Context, target: Ref, value: Raw, element: bool) -> None:
 def _stored_deeper(
     ctx: Context, sample: Any, shape: tuple[int, ...], dtype: DType, element: bool
 ) -> Value | None:
-    """What NumPy makes of a sequence (or, into one element, of an array) like `sample`, of more axes than `shape`.
+    """NumPy's result for a store of a sequence (or, into one element, of an array) like `sample`, of more axes than `shape`.
 
     Mostly an exception; of a sequence that becomes one bool, its truth; None where its elements are stored.
     """
@@ -211,7 +211,7 @@ def _stored_deeper(
 
 
 def unless_raised(ctx: Context, target: Ref, at: Fancy, array: Value) -> Fancy:
-    """The same places; all outside of `array`, where a store into `target` must not happen any more."""
+    """The same indices; all outside of `array`, where a store into `target` must not happen any more."""
     mask = ctx.store_mask(target.cell)
     if mask is None:
         return at
@@ -249,7 +249,7 @@ def store_selected(ctx: Context, selected: Masked, value: Raw) -> None:
 
 
 def _load_at_selection(ctx: Context, obj: Abstract, index: Masked) -> Abstract:
-    """`x[places[i:j]]`: what stands at some of the places, as a selection."""
+    """`x[places[i:j]]`: what stands at some of the indices, as a selection."""
     if not _are_index_arrays(index) or (not is_number(obj) and not ctx.is_ndarray(obj)):
         refuse(ctx, "indexing", index, obj)
     whole = _inside_indices(ctx, index)
@@ -287,7 +287,7 @@ def _are_index_arrays(index: Masked) -> bool:
 
 
 def _inside_indices(ctx: Context, index: Masked) -> Value:
-    """The places of a vector, with 0 for those that are not selected."""
+    """The indices of a vector, with 0 for those that are not selected."""
     zero = ctx.broadcast(ctx.constant(0, index.type.dtype), index.type.static_shape)
     return ctx.op(Select(), index.mask, index.elements(ctx), zero)
 
@@ -299,7 +299,7 @@ def _load_selected(ctx: Context, selected: Masked, index: Raw) -> Abstract:
 
 
 def _inside(ctx: Context, selected: Masked, index: Raw) -> Masked | tuple[Abstract, Raw]:
-    """What an index of a slice of unknown length selects: fewer of its elements, or an array and the index of it."""
+    """The selection by an index of a slice of dynamic length: fewer of its elements, or an array and the index of it."""
     entries = list(index.items) if isinstance(index, Tuple) else [abstract(index)]
     places, axis = selected.places, selected.axis
     plain = all(isinstance(e, SliceObject) or is_index(e) for e in entries)
@@ -343,7 +343,7 @@ def _inside(ctx: Context, selected: Masked, index: Raw) -> Masked | tuple[Abstra
 
 
 def _chosen_from(ctx: Context, value: Raw, dtype: DType) -> Masked | Value:
-    """What is stored at a mask, in the type of the elements."""
+    """The values stored at a mask, in the type of the elements."""
     return value if isinstance(value, Masked) else array_value(ctx, value, dtype, "the stored value")
 
 

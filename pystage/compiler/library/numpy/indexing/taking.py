@@ -43,9 +43,9 @@ from .subscripts import IMMUTABLE
 def indices_of(
     ctx: Context, raw: Raw, extent: int, mode: Raw, function: str, check: Callable[[Array, Value], None]
 ) -> Value:
-    """Integers as int64 places along an axis of `extent` elements, by NumPy's `mode`.
+    """Integers as int64 indices along an axis of `extent` elements, by NumPy's `mode`.
 
-    For the mode `raise`, `check` is called with the integers, and with the places that they are.
+    For the mode `raise`, `check` is called with the integers, and with the indices that they are.
     """
     given = nested(ctx, NUMPY, raw, function)
     if given.dtype.kind not in "iub" and given.form is Form.PYTHON and not given.rank:
@@ -78,7 +78,7 @@ def indices_of(
 def take(
     ctx: Context, a: Raw, indices: Raw, axis: Raw = None, out: Raw = None, mode: Raw = "raise"
 ) -> Abstract:
-    """The slices at the places, along an axis or from the flat array."""
+    """The slices at the indices, along an axis or from the flat array."""
     if delegated(ctx, a, indices):  # its method refuses the mode "raise"
         how = ctx.known(mode, "the mode of take")
         if not is_none(out) or how == "raise":
@@ -107,7 +107,7 @@ def take(
 def _along(
     ctx: Context, array: Value, indices: Raw, axis: int, function: str
 ) -> tuple[Fancy, Callable[[], None]]:
-    """Places of `take_along_axis`: one index for each result, along `axis`; and the check that they are inside."""
+    """Indices of `take_along_axis`: one index for each result, along `axis`; and the check that they are inside."""
     given = nested(ctx, NUMPY, indices, function)
     shape = array.type.static_shape
     if given.rank != len(shape):
@@ -179,7 +179,7 @@ def _broadcast(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
 
 @meaning(np.put)
 def put(ctx: Context, a: Raw, ind: Raw, v: Raw, mode: Raw = "raise") -> Abstract:
-    """Stores at places of the flat array, in place; values are repeated as needed."""
+    """Stores at indices of the flat array, in place; values are repeated as needed."""
     if not ctx.is_ndarray(a):
         cls = class_of(ctx, a)[0]
         error = TypeError(f"argument 1 must be numpy.ndarray, not {cls}")
@@ -280,7 +280,7 @@ def _known_indices(ctx: Context, obj: Raw, what: str) -> Any:
 
 @meaning(np.delete)
 def delete(ctx: Context, arr: Raw, obj: Raw, axis: Raw = None) -> Abstract:
-    """A copy without the slices at known places."""
+    """A copy without the slices at known indices."""
     value = nested(ctx, NUMPY, arr, "delete").value
     at = 0
     if is_none(axis):
@@ -297,7 +297,7 @@ def delete(ctx: Context, arr: Raw, obj: Raw, axis: Raw = None) -> Abstract:
 
 @meaning(np.insert)
 def insert(ctx: Context, arr: Raw, obj: Raw, values: Raw, axis: Raw = None) -> Abstract:
-    """A copy with values before one known place."""
+    """A copy with values before one known index."""
     value = nested(ctx, NUMPY, arr, "insert").value
     at = 0
     if is_none(axis):

@@ -49,7 +49,7 @@ def unravel_index(ctx: Context, indices: Raw, shape: Raw, order: Raw = "C") -> A
 
 
 def _indices(ctx: Context, flat: Value, extents: tuple[int, ...], fortran: bool) -> list[Value]:
-    """The places along the axes, of which the last moves fastest, or in Fortran order the first."""
+    """The indices along the axes, of which the last moves fastest, or in Fortran order the first."""
     found: list[Value] = []
     for extent in extents if fortran else reversed(extents):
         found.append(ctx.op(Remainder(), flat, like(ctx, flat, max(extent, 1))))

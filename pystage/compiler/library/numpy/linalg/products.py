@@ -159,7 +159,7 @@ def _give(ctx: Context, rules: Rules, value: Value, weak: bool, out: Raw, functi
 
 
 def stored_out(ctx: Context, out: Raw, value: Value, function: str) -> Abstract:
-    """A result stored into an `out` argument of NumPy, which is what the call gives back."""
+    """A result stored into an `out` argument of NumPy, which is what the call returns."""
     if not ctx.is_ndarray(out):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{function}", argument="out"))
     store_out(ctx, out, value, function)

@@ -128,7 +128,7 @@ class _SelectedOperand:
 def _product_of(
     function: str, parts: list[_SelectedOperand], given: tuple[Raw, Raw]
 ) -> Callable[[int, int], None]:
-    """What the plain run's function makes of so many elements: mostly an exception."""
+    """The result of the plain run's function for so many elements: mostly an exception."""
     form = (
         Form.JAX if any(isinstance(x, Array | Masked) and x.form is Form.JAX for x in given) else Form.NDARRAY
     )

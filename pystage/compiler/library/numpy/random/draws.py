@@ -86,7 +86,7 @@ class ActionBuilder:
         self.operands: list[Value] = []
 
     def operand(self, value: Value) -> Operand:
-        """What stands for a value among the arguments."""
+        """The operand that represents a value among the arguments."""
         self.operands.append(value)
         return Operand(len(self.operands) - 1)
 
@@ -242,7 +242,7 @@ def _with_bounds(result: Abstract, name: str, known: Mapping[str, Any]) -> Abstr
 
 
 def _sample(call: ActionBuilder, cls: type, name: str, known: Mapping[str, Any]) -> Any:
-    """What a draw gives, from another generator; of operands only the types count.
+    """The result of a trial draw, from another generator; of operands only the types count.
 
     The program raises what NumPy raises for constants that are not allowed.
     """

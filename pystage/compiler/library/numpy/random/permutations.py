@@ -95,7 +95,7 @@ def permute(
 
 
 def _taken(ctx: Context, array: Abstract, places: Abstract, axis: Raw) -> Abstract:
-    """The elements at places that are all there."""
+    """The elements at indices that are all there."""
     return ctx.call(Const(np.take), [array, places], {"axis": abstract(axis), "mode": Const("clip")})
 
 

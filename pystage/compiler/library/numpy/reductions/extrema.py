@@ -225,11 +225,11 @@ def count_nonzero(ctx: Context, rules: Rules, a: Raw, axis: Raw = None, keepdims
     return rules.result(ctx, count)
 
 
-# ---------------------------------------------------------------- places
+# ---------------------------------------------------------------- indices
 
 
 def _better(ctx: Context, name: str, region: Region) -> tuple[Value, Value]:
-    """Of two (value, place) pairs the one that `argmax` or `argmin` keeps."""
+    """Of two (value, index) pairs the one that `argmax` or `argmin` keeps."""
     best, best_at, new, new_at = region.params
     ahead = compare("GT" if name == "max" else "LT")(ctx, Form.NDARRAY, new, best)
     equal = ctx.op(Compare("EQ"), new, best)
@@ -298,7 +298,7 @@ def _arg_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keep
 def argmax(
     ctx: Context, rules: Rules, a: Raw, axis: Raw = None, out: Raw = None, *, keepdims: Raw = False
 ) -> Abstract:
-    """The place of the greatest element, in the flat array where there is no `axis`."""
+    """The index of the greatest element, in the flat array where there is no `axis`."""
     return _arg_extremum("argmax", ctx, rules, a, axis, keepdims)
 
 
@@ -306,5 +306,5 @@ def argmax(
 def argmin(
     ctx: Context, rules: Rules, a: Raw, axis: Raw = None, out: Raw = None, *, keepdims: Raw = False
 ) -> Abstract:
-    """The place of the least element, in the flat array where there is no `axis`."""
+    """The index of the least element, in the flat array where there is no `axis`."""
     return _arg_extremum("argmin", ctx, rules, a, axis, keepdims)

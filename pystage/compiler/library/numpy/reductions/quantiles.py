@@ -46,7 +46,7 @@ _EXACT_IN_FLOAT16 = 2048
 class _SortedLines:
     """The elements to order, brought to the first axis, and the shape of the result.
 
-    `sorted` are they in order, once `order` has said at which places they must be.
+    `sorted` are they in order, once `order` has said at which indices they must be.
     """
 
     sorted: Value
@@ -68,7 +68,7 @@ class _SortedLines:
         self.lines = ctx.reshape(moved, (self.count, *self.rest))
 
     def order(self, ctx: Context, places: Iterable[int] = ()) -> None:
-        """Sorts, so that the elements at these places are right, or all; the last one is, which tells of NaN."""
+        """Sorts, so that the elements at these indices are right, or all; the last one is, which tells of NaN."""
         wanted = {int(p) for p in places}
         kth = tuple(sorted({*wanted, self.count - 1})) if wanted else ()
         self.sorted = ctx.op(Sort(0, kth=kth), self.lines)
@@ -194,9 +194,9 @@ def _ramp(count: int, dtype: DType) -> np.ndarray:
 def _interpolated(
     ctx: Context, lines: _SortedLines, places: np.ndarray, dtype: DType, from_above: bool
 ) -> Value:
-    """The values at known places, of which each lies between two elements.
+    """The values at known indices, of which each lies between two elements.
 
-    A place that is an element is the lower end of an interval, with `from_above` the upper end.
+    An index that is an element is the lower end of an interval, with `from_above` the upper end.
     """
     below = np.ceil(places) - 1 if from_above else np.floor(places)
     below = np.clip(below, 0, lines.count - 1).astype(np.int64)

@@ -33,7 +33,7 @@ def _precedes(ctx: Context, x: Value, y: Value) -> Value:
 
 
 def _at(ctx: Context, values: Value, places: Value) -> Value:
-    """The elements of a vector at computed places; those outside are moved inside."""
+    """The elements of a vector at computed indices; those out of bounds are clamped."""
     kind = Gather((), (0,), (0,), places.type.rank, (1,))
     return ctx.op(kind, values, places)
 

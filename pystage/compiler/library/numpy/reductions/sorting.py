@@ -132,7 +132,7 @@ def lexsort(ctx: Context, rules: Rules, keys: Raw, axis: Raw = -1) -> Abstract:
 
 
 def _partial(ctx: Context, kth: Raw, given: ArrayArgument, axis: int, name: str) -> Sort:
-    """The sort that puts the `kth` elements into their places."""
+    """The sort that puts the `kth` elements to their positions."""
     size = given.shape[axis]
     wanted = tuple(ints(ctx, kth, f"kth of {name}"))
     for k in wanted:
@@ -145,7 +145,7 @@ def _partial(ctx: Context, kth: Raw, given: ArrayArgument, axis: int, name: str)
 def partition(
     ctx: Context, rules: Rules, a: Raw, kth: Raw, axis: Raw = -1, kind: Raw = "introselect", order: Raw = None
 ) -> Abstract:
-    """The elements with the `kth` in its sorted place, lesser ones before it and greater ones after it."""
+    """The elements with the `kth` at its sorted position, lesser ones before it and greater ones after it."""
     _check_options(ctx, rules, "partition", order)
     given, at = _along(ctx, rules, a, axis, "partition")
     return rules.array(ctx, ctx.op(_partial(ctx, kth, given, at, "partition"), given.value))

@@ -205,7 +205,7 @@ def nanpercentile(a: Any, q: Any, axis: Any = None, *, keepdims: Any = False) ->
 
 @composed(np.nanargmax)
 def nanargmax(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    """The place of the greatest element that is not NaN; the first place where there is nothing else."""
+    """The index of the greatest element that is not NaN; the first index where there is nothing else."""
     x = np.asarray(a)
     if np.issubdtype(x.dtype, np.inexact):
         x = np.where(np.isnan(x), -np.inf, x)
@@ -214,7 +214,7 @@ def nanargmax(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
 
 @composed(np.nanargmin)
 def nanargmin(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    """The place of the least element that is not NaN; the first place where there is nothing else."""
+    """The index of the least element that is not NaN; the first index where there is nothing else."""
     x = np.asarray(a)
     if np.issubdtype(x.dtype, np.inexact):
         x = np.where(np.isnan(x), np.inf, x)
