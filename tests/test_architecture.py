@@ -199,6 +199,19 @@ def test_the_top_level_shows_the_compiler_and_the_runtime(name: str) -> None:
     assert link.is_symlink() and link.resolve() == ROOT / name
 
 
+IN_BOTH_IRS = {"Binary", "Call", "Compare", "Constant", "Function", "If", "Unary", "While"}
+"""Instructions of stage IR that HLO IR has too; modules that use both import the former as `stage`."""
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    defined: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                defined.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name for name, paths in defined.items() if len(paths) > 1} <= IN_BOTH_IRS
+
+
 BRIDGES = ROOT / "compiler" / "bridges"
 PACKAGES = re.compile(
     r"flax|\blinen\b|\bnnx\b|equinox|\beqx\b|optax|\bchex\b|distrax|haiku"
