@@ -1,8 +1,8 @@
-"""The command `pystage`: what becomes of a function, why it was not compiled, and what this machine has.
+"""The command `pystage`: explains, checks and dumps functions, and reports on the machine.
 
-One module for each subcommand; each has `add`, which declares its arguments, and what runs it. The exit status is 0
-where all is well, 1 where the answer is that something is not (a function that cannot be staged, a finding), 2 for
-what the user asked wrongly and for an answer that cannot be written, 141 where its reader has left.
+One module for each subcommand; each has `add`, which declares its arguments, and the function that runs it. The exit
+status is 0 for success, 1 for a negative answer (a function that cannot be staged, a finding), 2 for a wrong command line
+and for an answer that cannot be written, 141 where its reader has left.
 """
 
 from __future__ import annotations

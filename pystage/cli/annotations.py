@@ -1,6 +1,6 @@
-"""What an annotation says of an argument: `x: "f32[n, 784]"`, jaxtyping's `Float32[Array, "batch 784"]`, `float`.
+"""Parses annotations of arguments: `x: "f32[n, 784]"`, jaxtyping's `Float32[Array, "batch 784"]`, `float`.
 
-In: an annotation, and the sizes of the named dimensions. Out: what stands for the argument in `lower`.
+In: an annotation, and the sizes of the named dimensions. Out: an abstract argument for `lower`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which of the user's functions are part of a program, and which calls which.
+"""The call graph of the user's functions in a program.
 
-In: a typed program. Out: a tree of calls from the function that was compiled, each function's own calls shown once.
+In: a typed program. Out: a tree of calls from the compiled function, with each function's own calls shown once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`pystage check`: shapes and types of array programs, checked without a call, named dimensions as symbols."""
+"""`pystage check`: checks shapes and types of array programs without a call, with named dimensions as symbols."""
 
 from __future__ import annotations
 

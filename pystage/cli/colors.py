@@ -1,4 +1,4 @@
-"""The lines of the source and of programs as HTML, with classes for what is coloured."""
+"""Highlights lines of source and of programs as HTML."""
 
 from __future__ import annotations
 

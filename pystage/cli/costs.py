@@ -1,8 +1,8 @@
-"""What a program costs by source line, estimated from its operations.
+"""Estimates the cost of a program by source line.
 
-In: a function of HLO IR as it goes to XLA, which itself says only totals. Out: for each place the arithmetic and the
-bytes read and written, as if every operation were computed by itself; what XLA fuses moves less. A loop counts as often
-as it runs at most where that is known, else once, and its lines are marked; of a branch, both sides count.
+In: a function of HLO IR as it goes to XLA, which itself reports only totals. Out: for each location the arithmetic and the
+bytes read and written, as if every operation were computed by itself; fusion in XLA moves less. A loop counts with its
+largest trip count where that is known, else once, and its lines are marked; of a branch, both arms count.
 """
 
 from __future__ import annotations

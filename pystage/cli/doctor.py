@@ -1,7 +1,7 @@
-"""`pystage doctor`: what this machine has, how pystage and JAX are set, and whether they work; for reports of bugs.
+"""`pystage doctor`: reports the machine, the settings of pystage and JAX, and whether they work; for bug reports.
 
-Of the environment only variables of pystage, JAX, XLA and the C library's memory are shown, and none whose name says
-that it is secret.
+Of the environment it shows only variables of pystage, JAX, XLA and the C library's memory, and none whose name says that
+it is secret.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`pystage dump`: the program that a function becomes at one stage, or a page that shows all of them side by side."""
+"""`pystage dump`: prints a function's program at one stage, or writes a page that shows all stages side by side."""
 
 from __future__ import annotations
 

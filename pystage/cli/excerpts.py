@@ -1,6 +1,6 @@
-"""The parts of the user's files that a program comes from, highlighted: whole functions, in the order of the file.
+"""Excerpts of the user's files with the lines of a program highlighted: whole functions, in the order of the file.
 
-In: places. Out: for each file the lines of the functions in which they stand.
+In: spans. Out: for each file the lines of the functions that contain them.
 """
 
 from __future__ import annotations

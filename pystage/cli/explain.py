@@ -1,4 +1,4 @@
-"""`pystage explain`: what becomes of each line of a function, why what is not staged is not, what a program does."""
+"""`pystage explain`: shows what became of each line of a function, why a line is not staged, and what a program does."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The explorer: one page that shows a function's source and what each line became, side by side.
+"""The explorer: one page with a function's source and what each line became, side by side.
 
-In: a target. Out: HTML that needs no server and no network. Lines that come from one place in the source have one
-number, by which the page lights them up together.
+In: a target. Out: HTML that needs no server and no network. Lines with the same source location have one number, by which
+the page highlights them together.
 """
 
 from __future__ import annotations

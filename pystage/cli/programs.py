@@ -1,4 +1,4 @@
-"""The programs that a call of a function becomes, stage by stage, each line with its place in the source.
+"""The programs of a call at every stage, each line with its source location.
 
 In: a function and its arguments. Out: a `StageListing` for each stage, which `dump` writes and the explorer shows.
 """

@@ -1,4 +1,4 @@
-"""Running what `python` runs, in this process: a script, a folder or an archive with `__main__.py`, or `-m module`."""
+"""Runs what `python` runs, in this process: a script, a folder or an archive with `__main__.py`, or `-m module`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing answers: on terminals of any encoding, into pipes that are closed, on disks that are full."""
+"""Writes answers to terminals of any encoding, to closed pipes and to full disks."""
 
 from __future__ import annotations
 

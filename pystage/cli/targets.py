@@ -1,4 +1,4 @@
-"""What the user names on the command line: a function and its arguments.
+"""Resolves what the command line names: a function and its arguments.
 
 `TARGET` is `module:function`, `module:Class.method` or `path/file.py::function`. Arguments come from `--args`, an
 expression that is evaluated in the module; from `--arg name=…`, a type such as `f32[32,784]` or an expression; and from

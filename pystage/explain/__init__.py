@@ -1,6 +1,6 @@
-"""What becomes of each line of a function, and why what is not staged is not: `explain` and the `Explanation` that it gives.
+"""`explain`: shows what became of each line of a function, and why a line is not staged.
 
-It runs the compiler's own inference and asks it what it did, so that the two cannot disagree.
+It runs the compiler's own inference and records what it did, so that the two cannot disagree.
 """
 
 from .explanation import Explanation, explain

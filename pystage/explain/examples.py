@@ -1,4 +1,4 @@
-"""A program with the same problem, and how it works written otherwise."""
+"""Examples for a diagnostic: a program with the same problem, and a rewrite that works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An `Explanation`: the functions of a program with what was made of each line, and all problems."""
+"""`Explanation`: the functions of a program with what became of each line, and all problems."""
 
 from __future__ import annotations
 

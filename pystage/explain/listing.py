@@ -1,4 +1,4 @@
-"""The functions of a program line by line, with what became of each line."""
+"""Listings: the functions of a program line by line, with what became of each line."""
 
 from __future__ import annotations
 

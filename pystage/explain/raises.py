@@ -1,4 +1,4 @@
-"""The lines of a program that raise whenever they run: shapes that NumPy refuses become exceptions of the program."""
+"""Finds the lines of a program that raise whenever they run, such as shapes that NumPy refuses."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Rewrites of the user's function under which a problem is gone: proposed from what is wrong, and kept if they stage.
+"""Proposes rewrites of the user's function that solve a problem, and keeps those that stage.
 
-A proposal is a change of a few lines of the function's source. The changed function is inferred for the same arguments; what
+A proposal changes a few lines of the function's source. The changed function is inferred for the same arguments; one that
 does not help is never shown.
 """
 

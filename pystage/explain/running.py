@@ -1,4 +1,4 @@
-"""What a program did with compiled functions while it ran: `pystage explain --run`."""
+"""`pystage explain --run`: reports what a program did with compiled functions while it ran."""
 
 from __future__ import annotations
 

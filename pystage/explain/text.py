@@ -1,4 +1,4 @@
-"""An explanation for people: on a terminal, as plain text, as HTML."""
+"""Renders an explanation for a terminal, as plain text and as HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lazy tensors: NumPy's array API that records what is done, and compiles it when somebody looks.
+"""Lazy tensors: NumPy's array API, which records calls and compiles them when a value is needed.
 
 The package is also a namespace of the Python Array API standard 2024.12.
 """

@@ -1,8 +1,8 @@
-"""The lazy tensors that are alive on a device, and how much is recorded of which nothing is computed yet.
+"""Arena: the live lazy tensors of a device, and the size of the pending record.
 
-An arena holds tensors weakly: one registers when it is made and is gone with its last name, so that a barrier computes
-what somebody can still ask for, and nothing else. It also says when a program is cut that no barrier ends: preferably
-after calls after which one was cut before, so that the cuts of a loop give the same programs in all of its trips.
+An arena holds tensors weakly: a tensor registers when it is allocated and is gone with its last reference, so that a
+barrier computes only what can still be used. It also decides where a record without a barrier is cut: preferably after a
+call after which one was cut before, so that the cuts of a loop give the same programs in all of its trips.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`LazyTensor`: NumPy's array, its operators, methods and attributes, recorded instead of computed."""
+"""`LazyTensor`: NumPy's array, with its operators, methods and attributes recorded instead of computed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Where recorded calls are computed: all that is alive on a device, in one program.
+"""Barriers: compute all live pending tensors of a device in one program.
 
-A barrier computes every tensor that is alive, not only the one that is asked for: what they share is computed once, a
-training step is one program whatever is looked at first, and an input that nobody holds any more can be overwritten.
+A barrier computes every live tensor, not only the one that is needed: shared subexpressions are computed once, a training
+step is one program whatever is read first, and an input without other references can be donated.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Barriers that the user asks for: `lazy.sync`."""
+"""Explicit barriers: `lazy.sync`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lazy tensors have done, counted by cause, name and line of the user's."""
+"""Counters of what lazy tensors have done, by cause, name and user line."""
 
 from __future__ import annotations
 

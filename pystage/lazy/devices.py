@@ -1,4 +1,4 @@
-"""The devices that lazy tensors are on: nothing moves between them unless it is told to."""
+"""Devices of lazy tensors: a tensor moves between them only when it is told to."""
 
 from __future__ import annotations
 

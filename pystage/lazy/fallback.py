@@ -1,8 +1,8 @@
-"""A call of a plain function on lazy tensors: what a compiled function does where its source cannot be staged.
+"""Calls a plain function on lazy tensors, where a compiled function's source cannot be staged.
 
-Large ndarrays among the arguments are lent to the function as lazy tensors whose memory they stay: what either stores the
-other sees, under whatever name. The caller sees none of it: what the function returns, raises or leaves in the caller's
-objects holds ndarrays again.
+Large ndarrays among the arguments are lent to the function as lazy tensors that alias their memory: each sees the other's
+stores. The caller sees no lazy tensor: all that the function returns, raises or stores into the caller's objects holds
+ndarrays again.
 """
 
 from __future__ import annotations

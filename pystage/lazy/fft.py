@@ -1,4 +1,4 @@
-"""The `fft` extension of the Array API standard 2024.12 on lazy tensors; real arrays are taken for complex ones."""
+"""The `fft` extension of the Array API standard 2024.12 on lazy tensors; real arrays are promoted to complex ones."""
 
 from __future__ import annotations
 

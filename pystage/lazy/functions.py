@@ -1,4 +1,4 @@
-"""What recorded calls mean that are no functions of NumPy, as plain functions that the compiler infers."""
+"""Plain functions, inferred by the compiler, for recorded calls that are no functions of NumPy."""
 
 from __future__ import annotations
 

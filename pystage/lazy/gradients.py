@@ -1,8 +1,8 @@
-"""Gradients of what was recorded: of functions that run as plain Python, on lazy tensors.
+"""Gradients of recorded calls: of functions that run as plain Python, on lazy tensors.
 
-While a tape runs, nodes that are computed keep the calls that they came from, so branches may look at values. The way back
-from the result to the arguments is recorded like the way there: for each call one of the cotangents of its operands, which
-the compiler makes of the call's recipe (`compiler/ad`), once for each recipe.
+While a tape is active, computed nodes keep the calls that defined them, so that branches may read values. The pullback is
+recorded like the primal pass: one call for each recorded call, which computes the cotangents of its operands by the
+transformed recipe (`compiler/ad`), made once for each recipe.
 """
 
 from __future__ import annotations

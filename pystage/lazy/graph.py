@@ -1,8 +1,7 @@
-"""What is recorded: arrays that are computed or not, and the calls that give those that are not.
+"""The recorded graph: arrays that are computed or pending, and the calls that define the pending ones.
 
-A `Node` is one array that never changes: it is computed, or it is a result of a recorded `RecordedCall`. A barrier computes
-nodes, which then forget their calls. So what is still to be computed is what lies between the nodes that somebody
-holds and those that are computed.
+A `Node` is one immutable array: computed, or a result of a `RecordedCall`. A barrier computes nodes, which then drop their
+calls. So the pending part of the graph lies between the nodes that are referenced and those that are computed.
 """
 
 from __future__ import annotations

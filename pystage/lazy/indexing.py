@@ -1,6 +1,6 @@
-"""Indices of integers, slices, `None` and `...`: they are views, whatever their numbers are.
+"""Basic indices (integers, slices, `None` and `...`): views at computed offsets.
 
-Where a view begins is a number of the program, so that going through the positions of an array gives one program.
+The offset of a view is an input of the program, so that a loop over the positions of an array needs one program.
 """
 
 from __future__ import annotations

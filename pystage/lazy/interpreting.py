@@ -1,8 +1,8 @@
-"""Segments that are cold: run call by call by the reference interpreter, in NumPy, without XLA.
+"""Interprets cold segments with the reference interpreter, in NumPy, without XLA.
 
-XLA takes tens of milliseconds for a new program, which a program that runs once, or a few times, on small arrays never earns
-back. So a segment is interpreted until that has cost about as much as compiling it would. The measure is an estimate from
-the operations and their types, the same on every machine.
+XLA takes tens of milliseconds for a new program, which a program that runs only a few times on small arrays never earns
+back. So a segment is interpreted until that has cost about as much as compiling it would. The cost is estimated from the
+operations and their types, the same on every machine.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""About how long the reference interpreter takes: an estimate from the operations of a program and their types."""
+"""Cost model of the reference interpreter: estimates its time from the operations of a program and their types."""
 
 from __future__ import annotations
 

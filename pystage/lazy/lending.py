@@ -1,4 +1,4 @@
-"""Whether ndarrays are lent to a function as lazy tensors: the times of its runs with them and without decide."""
+"""Decides whether ndarrays are lent to a function as lazy tensors, from measured times with and without."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Random numbers as lazy tensors: those of NumPy's own generators, drawn on the host.
+"""Random numbers as lazy tensors, drawn on the host by NumPy's own generators.
 
-`default_rng(seed)` gives the very numbers of `numpy.random.default_rng(seed)`, in the same order, whatever the device.
-Drawing computes nothing that is pending; a tensor that is shuffled or chosen from is indexed, and so stays recorded.
+`default_rng(seed)` gives the numbers of `numpy.random.default_rng(seed)`, in the same order, on any device. Drawing computes
+nothing that is pending; shuffling or choosing from a tensor indexes it, and so stays recorded.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a recorded call means: a small program, made once for each function and kinds of operands.
+"""Recipes: the HLO function of a recorded call, inferred once for each function and kinds of operands.
 
-The compiler infers the call of a library function, or of a plain function in `functions.py`, as if it were the whole of
-a user's function; so all that it knows of NumPy holds for recorded calls too: types, views, stores, errors. What comes
-out is a `Recipe`: HLO IR for the results, and what becomes of them.
+The compiler infers the call of a library function, or of a plain function in `functions.py`, as if it were the whole body
+of a user's function; so all that it knows of NumPy holds for recorded calls too: types, views, stores, errors. The result
+is a `Recipe`: HLO IR for the results, and templates for the objects that hold them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Arrays of one kind in place of those of another, in all that a value holds."""
+"""Replaces arrays of one kind by those of another, throughout the structure of a value."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""One program out of many recorded calls: what a barrier has compiled, or finds compiled.
+"""Segments: many recorded calls as one program, which a barrier compiles or finds in the cache.
 
-A `Segment` is all that certain nodes still need: its calls in an order in which they can be computed, and the nodes they
-start from. Its `key` is its structure, so that equal segments are one program, whatever their numbers and names. Programs
-are found by the order in which the calls were recorded first, and then by an order that does not depend on it.
+A `Segment` holds the calls that given nodes need, in topological order, and the nodes that they start from. Its `key` is
+its structure, so that equal segments share one program, whatever their values and names. The cache is first asked for the
+order in which the calls were recorded, then for a canonical order.
 """
 
 from __future__ import annotations

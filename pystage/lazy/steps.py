@@ -1,7 +1,7 @@
-"""`lazy.step`: what repeats is recorded once and then replayed.
+"""`lazy.step`: records a repeated step once and then replays its program.
 
 The user promises that a step does the same each time, on other arrays: the first call for arguments of some kinds is
-recorded, those that follow run the program that came of it. A step may not look at values.
+recorded, later ones run the resulting program. A step may not read values.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The core of a lazy tensor: the array it holds or views, and how calls on it are recorded.
+"""The core of a lazy tensor: its node or view, and how calls on it are recorded.
 
-A tensor that owns its memory holds a node; a store gives it another one. A view holds its owner and the way from there
-to it, as in the compiler's heap (`compiler/values/views.py`): it is read from what its owner holds now, and a store
-through it is a store into the owner. So all names of a piece of memory agree without being told.
+A tensor that owns its memory holds a node; a store replaces the node. A view holds its owner and the path from there, as in
+the compiler's heap (`compiler/values/views.py`): a load reads the owner's current node, and a store through the view is a
+store into the owner. So all aliases of a piece of memory agree.
 """
 
 from __future__ import annotations

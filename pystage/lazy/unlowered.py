@@ -1,6 +1,6 @@
-"""Calls that no recipe exists for: the tensors are computed, NumPy runs the call, and a new program begins.
+"""Calls without a recipe: the tensors are computed, NumPy runs the call, and a new record begins.
 
-What it changes in the copies that it gets is stored in the tensors afterwards; what it gives is held by new tensors.
+NumPy gets copies; its stores into them are stored into the tensors afterwards, and new tensors hold its results.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Partial offload: of a function that cannot be staged as a whole, the parts that can be run staged.
+"""Partial offload: stages the parts of a function that can be staged, where the whole cannot.
 
 `Offload(fn, compile)` is called like the plain function; what remains in Python is `Offload.residual`.
 """

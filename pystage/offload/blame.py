@@ -1,4 +1,4 @@
-"""Which statements of a function the diagnostics of a refused region speak of.
+"""Maps the diagnostics of a refused region to the statements that cause them.
 
 In: the diagnostics, and the run that was refused. Out: the innermost statements that stay in Python, each with its
 `Reason`; none where no diagnostic leads to a statement.

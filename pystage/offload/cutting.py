@@ -1,6 +1,7 @@
-"""How one function is cut for one kind of call: what stays in Python and why, the regions, and the residual program.
+"""Cuts one function for one kind of call into staged regions, and a residual program that stays in Python.
 
-In: a function's `Variables`, and what is refused, as it is found out. Out: the residual program, as a function and as text.
+In: a function's `Variables`, and the statements that are refused, as they are found. Out: the residual program, as a
+function and as text, and the reason for each statement that stays in Python.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Cutting:
 
     # -- what is found out
 
-    def learn(self, diagnostics: Sequence[Diagnostic], run: StatementRun | None = None) -> None:
+    def refine(self, diagnostics: Sequence[Diagnostic], run: StatementRun | None = None) -> None:
         """Makes the cut finer: these were given for the run, or for the whole function."""
         statements = self._body if run is None else run.statements
         found = blamed(diagnostics, self.variables, statements)

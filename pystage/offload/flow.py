@@ -1,7 +1,7 @@
 """Liveness and definite assignment of a function's variables, over its syntax tree.
 
-In: the body of a function. Out: for each statement the variables that are certainly assigned before it, those that may be
-read after it, and those that may be read where control goes if it jumps or raises.
+In: the body of a function. Out: for each statement the variables that are definitely assigned before it, those that are
+live after it, and those that are live where control goes if it jumps or raises.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Which variables of a function a piece of it reads, binds, and lets nested functions capture.
+"""The variables that a piece of a function reads, binds, and lets nested functions capture.
 
 In: nodes of the function's body. Out: `Names`. A comprehension runs at once, where it stands, and so does a generator
-expression that a builtin consumes; what a nested function, a lambda or any other generator expression mentions is
-captured, since it may run later.
+expression that a builtin consumes; the variables of nested functions, lambdas and other generator expressions are
+captured, since these may run later.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""`Offload`: a function that cannot be staged as a whole, run as a residual program in Python that calls staged regions.
+"""`Offload`: runs a function that cannot be staged as a whole as a residual program in Python that calls staged regions.
 
-In: a plain function, `compile`, and the arguments of a call. Out: what the plain run would have given. What does not
-stage is found out by trying: a refused region makes the cut finer, and the call goes on with its pieces.
+In: a plain function, `compile`, and the arguments of a call. Out: the result of the plain run. Whether a region stages is
+found out by trying: a refused region is cut finer, and the call goes on with its pieces.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class StagedRegion:
         if self._trials.staged:
             return self._plain(*args)
         self._refused = refused
-        self._cutting.learn(refused.diagnostics, self.run)
+        self._cutting.refine(refused.diagnostics, self.run)
         return self._cutting.program(self.run)(*args)
 
     @property
@@ -200,7 +200,7 @@ class OffloadedFunction:
                 if len(self._cuttings) >= MAX_KINDS:
                     return self._cuttings.setdefault(kinds, next(iter(self._cuttings.values())))
                 found = Cutting(Variables(self._source), self._region, self.shared)
-                found.learn(diagnostics)
+                found.refine(diagnostics)
                 self._cuttings[kinds] = found
             return found
 

@@ -1,7 +1,7 @@
-"""When a region is compiled: where it is worth a call, and only as long as that is no slower than plain Python.
+"""Decides when a region is compiled: where it pays for a call, and only while it is no slower than plain Python.
 
-A region that holds a loop, or works on large arrays, is compiled at its first call; if it stands in a loop of Python,
-once its plain runs have taken `PATIENCE`. Then the times decide.
+A region that holds a loop, or works on large arrays, is compiled at its first call; one that stands in a Python loop, once
+its plain runs have taken `PATIENCE`. Then measured times decide.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The syntax tree of a plain function, at the user's lines, and functions made of trees that are cut from it.
+"""The syntax tree of a plain function with its source locations, and functions compiled from pieces of it.
 
-In: a Python function with source. Out: a `Source`; `make` compiles a definition as if it stood where the function
-stands: same file and lines, same globals, same variables of the functions around it, same class for `__names`.
+In: a Python function with source. Out: a `Source`; `make` compiles a definition in the place of the function: same file
+and lines, same globals, same closure variables, same class for `__names`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ahead of time: a function lowered for some arguments, and compiled. The shape is that of JAX's AOT API."""
+"""Ahead-of-time compilation: a function lowered for given arguments, then compiled, in the shape of JAX's AOT API."""
 
 from __future__ import annotations
 

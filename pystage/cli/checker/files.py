@@ -1,4 +1,4 @@
-"""From the paths of a command line to the Python files to check, each with the folder that it is imported from."""
+"""Collects the Python files to check from the paths of a command line, each with its import root."""
 
 from __future__ import annotations
 

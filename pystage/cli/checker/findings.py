@@ -1,4 +1,4 @@
-"""What a check has found: problems, each at a place under the paths and once, warnings, and what was not checked."""
+"""The findings of a check: problems, each at one location and once, warnings, and what was not checked."""
 
 from __future__ import annotations
 

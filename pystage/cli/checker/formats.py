@@ -1,4 +1,4 @@
-"""Findings as text for people, editors, and the machines of continuous integration."""
+"""Formats findings for people, editors and continuous integration."""
 
 from __future__ import annotations
 

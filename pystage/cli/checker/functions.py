@@ -1,4 +1,4 @@
-"""The functions of a module that are to be checked, and what stands for their arguments."""
+"""Collects the functions of a module to check, and the abstract arguments of each."""
 
 from __future__ import annotations
 

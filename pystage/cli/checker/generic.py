@@ -1,4 +1,4 @@
-"""One function checked for sizes in general: inferred with two assignments, and its problems told with names."""
+"""Checks one function for general sizes: infers it with two assignments and reports its problems with names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One function inferred with one assignment of sizes: what is wrong with it."""
+"""Infers one function with one assignment of sizes, and gives its problems."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Sizes that stand for the names of dimensions, and the names back for the sizes.
+"""Assigns sizes to named dimensions, and translates sizes back to names.
 
 The compiler infers with integers. So each name gets a size of its own, a small prime that the program does not mention,
-in two assignments: a number that is the same under both is the program's own, one that differs is a size, and what it is
-of the named ones (`2*n`, `n*m`, `n+1`) must give it under both.
+in two assignments: a number that is the same under both is the program's own; one that differs is a size, and the
+expression in names (`2*n`, `n*m`, `n+1`) must match under both.
 """
 
 from __future__ import annotations

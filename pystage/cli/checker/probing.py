@@ -1,4 +1,4 @@
-"""For which sizes a problem is none: found by inferring with them, never guessed from its text."""
+"""Finds the sizes for which a problem disappears, by inferring with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a function gives beside what its annotation says of that, for one assignment of sizes."""
+"""Compares a function's result with its return annotation, for one assignment of sizes."""
 
 from __future__ import annotations
 

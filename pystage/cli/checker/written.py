@@ -1,4 +1,4 @@
-"""What is written in a file: its functions and where their headers end, its integers, its comments `# pystage: ignore`."""
+"""Parses what is written in a file: its functions and the ends of their headers, its integers, its `# pystage: ignore`."""
 
 from __future__ import annotations
 

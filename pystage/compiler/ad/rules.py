@@ -27,12 +27,12 @@ def tangents(c: CalculusBuilder, op: Op, given: Tangents) -> Sequence[Value | No
         ]
         found: Sequence[Value | None] = c.apply(kind, operands).results
     else:
-        with _told_at(op):
+        with _located(op):
             found = kind.jvp(c, op, given)
     return [t if differentiable(r.type) else None for r, t in zip(op.results, found, strict=True)]
 
 
-class _told_at:
+class _located:
     """A block in which what has no derivative is told at the place of an operation."""
 
     __slots__ = ("_op",)
@@ -52,7 +52,7 @@ def contributions(c: CalculusBuilder, op: Op, cotangents: Cotangents) -> Sequenc
     """What an operation without regions sends to the cotangents of its operands."""
     if all(ct is None for ct in cotangents):
         return (None,) * len(op.operands)
-    with _told_at(op):
+    with _located(op):
         found = op.kind.vjp(c, op, cotangents)
     if len(found) != len(op.operands):
         raise NotDifferentiable(f"`{op.kind.opcode}` (its rule gives {len(found)} of {len(op.operands)})")

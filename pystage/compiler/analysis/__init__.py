@@ -1,1 +1,1 @@
-"""What is true of HLO IR and stage IR, without changing it: intervals, induction, def-use, liveness, shared buffers."""
+"""Analyses of HLO IR and stage IR, which change nothing: intervals, induction, def-use, liveness, shared buffers."""

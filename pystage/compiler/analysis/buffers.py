@@ -1,8 +1,8 @@
 """Must-alias analysis of arrays: which values should share one buffer.
 
-A store makes a new value of the array that it stores into; so does a loop that carries an array and stores
-into it, and a call that does. XLA keeps them all in one buffer if no older value is read after a newer one
-exists. The passes that see to it ask here which values belong together.
+A store defines a new value of the array that it stores into; so do a loop that carries an array and stores into it, and a
+call that does. XLA keeps these values in one buffer if no older one is read after a newer one is defined. The passes that
+ensure this ask here which values belong together.
 """
 
 from __future__ import annotations

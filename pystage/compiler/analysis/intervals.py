@@ -1,9 +1,9 @@
-"""Interval analysis: the least and the greatest value that a value of the program can have.
+"""Interval analysis: the minimum and the maximum of a value of the program.
 
-In: a value, and what is known where it is asked for (`under` a condition, in the body of a loop). Out: an
-interval. Facts that hold in a region open a layer. What is found out is remembered in the layer of the innermost fact that
-it needed, so that it outlives the layers of all others: each value is looked at once, and once more near facts that say
-more of it. It proves checks away: of indices, of divisors, of the range of integers.
+In: a value, and the facts that hold at the point of the query (`under` a condition, in the body of a loop). Out: an
+interval. Facts that hold in a region open a layer. Results are memoised in the layer of the innermost fact that they
+needed, so that they outlive all other layers: a value is analysed once, and again only under facts that say more of it.
+The analysis eliminates checks: of indices, of divisors, of integer overflow.
 """
 
 from __future__ import annotations
@@ -243,26 +243,26 @@ class Intervals:
 
     @contextmanager
     def under(self, condition: Value, truth: bool) -> Iterator[None]:
-        """What is asked in the `with` block is asked where `condition` is `truth`."""
+        """Assumes in the `with` block that `condition` is `truth`."""
         facts: Facts = {}
         self._assume(facts, condition, truth, 8)
         with self.knowing(facts):
             yield
 
     def assume(self, condition: Value, truth: bool) -> None:
-        """What is asked from here on, up to the end of the `with` block at hand, is asked where this holds."""
+        """Assumes that `condition` is `truth` until the enclosing `with` block ends."""
         facts: Facts = {}
         self._assume(facts, condition, truth, 8)
         self.keep(facts)
 
-    def learn(self, value: Value, low: int, high: int) -> None:
-        """What is asked from here on, up to the end of the `with` block at hand, is asked where `value` is between."""
+    def assume_range(self, value: Value, low: int, high: int) -> None:
+        """Assumes that `value` is in this range until the enclosing `with` block ends."""
         facts: Facts = {}
         self._refine(facts, value, within((low, high), value.type.dtype), 8)
         self.keep(facts)
 
     def keep(self, facts: Facts) -> None:
-        """What is asked from here on, up to the end of the `with` block at hand, is asked where these facts hold."""
+        """Assumes these facts until the enclosing `with` block ends."""
         if self._speculations and self._speculations[-1] == len(self.facts):
             self.facts.append({})
             self.layers.append({})
@@ -271,18 +271,18 @@ class Intervals:
             known[value] = meet(known[value], fact) if value in known else fact
 
     def begin(self) -> int:
-        """A speculation begins. Once facts are learnt in it, it has a layer of its own."""
+        """Begins a speculation. Its first fact opens a layer of its own."""
         self._speculations.append(len(self.facts))
         return len(self.facts)
 
     def commit(self, mark: int) -> None:
-        """What was learnt since holds around, too."""
-        learnt = self._end(mark)
-        if learnt:
-            self.keep(learnt)
+        """Keeps the facts of the speculation in the layer around it."""
+        facts = self._end(mark)
+        if facts:
+            self.keep(facts)
 
     def roll_back(self, mark: int) -> None:
-        """What was learnt since is forgotten, with what was found out by it."""
+        """Drops the facts of the speculation, and all intervals that needed them."""
         self._end(mark)
 
     def _end(self, mark: int) -> Facts:
@@ -294,7 +294,7 @@ class Intervals:
         return self.facts.pop()
 
     def knowing(self, facts: Mapping[Value, Interval]) -> Knowing:
-        """What is asked in the `with` block is asked where these values are in these intervals."""
+        """Assumes in the `with` block that these values are in these intervals."""
         return Knowing(self, dict(facts))
 
     def _assume(self, facts: Facts, condition: Value, truth: bool, depth: int) -> None:

@@ -1,9 +1,8 @@
-"""Liveness: which operations and values of a program its results need. `simplify` asks before it rewrites.
+"""Liveness: the operations and values that the results of a program need. `simplify` asks before it rewrites.
 
-In: a function and all that it calls. Out: which functions are called from one place only, which values are
-other names of a value (`Aliases`: what a loop carries unchanged, what both arms of a branch pass through), and
-which operations and values are live: needed for the results or for an effect (`Liveness`). Everything is
-linear in the size of the program.
+In: a function and its callees. Out: which functions have a single call site, which values are copies of another
+(`Aliases`: what a loop carries unchanged, what both arms of a branch pass through), and which operations and values are
+live: needed for a result or an effect (`Liveness`). Everything is linear in the size of the program.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Transfer functions of interval arithmetic: what an operation makes of the ranges of its operands.
+"""Transfer functions of interval arithmetic: the interval of an operation's result from those of its operands.
 
-In: an operation and the intervals of its operands. Out: an interval that holds every element of the result; of
-floating-point results, every one that is not NaN. Integers are exact and wrap around as the operation does:
-what leaves the element type may be anything of the type. Of floating-point numbers little more than the sign is
-followed, because rounding moves what is between.
+In: an operation and the intervals of its operands. Out: an interval that holds every element of the result; for floating
+point, every element that is not NaN. Integers are exact and wrap around as the operation does: an interval that leaves
+the element type becomes the whole range of the type. For floating point little more than the sign is tracked, because of
+rounding.
 """
 
 from __future__ import annotations

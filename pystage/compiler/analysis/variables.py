@@ -1,4 +1,4 @@
-"""Local variables of stage IR: which a loop assigns, which live within one trip, where a function calls itself."""
+"""Local variables of stage IR: which ones a loop assigns, which live within one trip, where a function is recursive."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From HLO IR to StableHLO, inside a module of JAX or as one of its own."""
+"""Emission of HLO IR as StableHLO, inside a module of JAX or as one of its own."""

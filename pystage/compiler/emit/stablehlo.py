@@ -1,9 +1,8 @@
-"""A whole program emitted as StableHLO: inside a lowering of JAX's, or as a module of its own.
+"""Emits a program as StableHLO: inside a lowering of JAX's, or as a module of its own.
 
-`emit_inline`: in, a function of HLO IR and the MLIR values of its parameters; out, the MLIR values of its
-results. The function's body is inlined where JAX's lowering rule stands. `emit_module`: in, a function; out, a
-module whose `main` it is. Either way, each function that it calls becomes one private `func.func` of the same
-module, however often it is called.
+`emit_inline`: in, a function of HLO IR and the MLIR values of its parameters; out, the MLIR values of its results. The
+body is inlined at JAX's insertion point. `emit_module`: in, a function; out, a module with it as `main`. Either way, each
+callee becomes one private `func.func` of the same module, however often it is called.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The only place that makes operations.
+"""The builder, the only code that creates operations.
 
-The builder asks an operation's transfer function for its result types, so a program is typed as it is
-built; a pure operation that was already applied to the same values where it is visible is not made twice.
+It asks an operation's transfer function for the result types, so that a program is typed as it is built; it reuses a
+visible pure operation of the same kind on the same operands.
 """
 
 from __future__ import annotations

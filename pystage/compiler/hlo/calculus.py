@@ -1,7 +1,7 @@
-"""What derivative rules are written with: `Calculus`, a builder with the operations that rules need.
+"""`Calculus`: the builder interface that derivative and batching rules are written with.
 
-The rules stand in the classes of the operations (`HloOp.vjp`, `HloOp.jvp`, `Elementwise.partials`), which cannot
-name each other all around; `compiler/ad` implements this and applies them.
+The rules stand in the classes of the operations (`HloOp.vjp`, `HloOp.jvp`, `Elementwise.partials`, `HloOp.batch`), which
+cannot all import each other; `compiler/ad` implements this and applies them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Classes of what is never changed once it is made, and is made often."""
+"""Decorators for classes of immutable objects that are allocated often."""
 
 from __future__ import annotations
 

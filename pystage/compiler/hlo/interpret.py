@@ -1,7 +1,7 @@
-"""The reference interpreter: a program run operation by operation in NumPy.
+"""The reference interpreter: runs a program operation by operation in NumPy.
 
-Each operation computes its own `reference`; regions and callees are run when the operation asks for it.
-It is the second oracle of the tests, beside XLA, and runs segments of lazy tensors that are not worth compiling yet.
+Each operation computes its own `reference`; regions and callees run when the operation runs them. It is the second oracle
+of the tests, beside XLA, and runs segments of lazy tensors that are not worth compiling yet.
 """
 
 from __future__ import annotations

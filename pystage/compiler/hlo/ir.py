@@ -1,8 +1,8 @@
 """HLO IR: functions, regions, operations and values.
 
-A `Value` is made once, by an operation or as a parameter of a region. A region may use the values of the
-regions around it. `builder.Builder` makes programs: a region and its operations are open until a `Function` is
-made of them, and immutable from then on. What changes a function makes another one.
+A `Value` has one definition: an operation, or a region of which it is a parameter. A region may use the values of the
+regions around it. `builder.Builder` builds programs: a region and its operations are mutable until a `Function` is made
+of them, and immutable afterwards. A transformation makes a new function.
 """
 
 from __future__ import annotations

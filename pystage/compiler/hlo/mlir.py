@@ -1,4 +1,4 @@
-"""The one door to MLIR: types, attributes, constants and locations, cached per module."""
+"""The only access to MLIR: types, attributes, constants and locations, cached per module."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """The base class of all HLO operations.
 
-An operation is a frozen dataclass: its fields are the static operands; the dynamic operands are the
-values that an `ir.Op` applies it to. What anyone needs to know of it stands in its class: the shape
-transfer function, the emission to StableHLO, the NumPy reference, the derivative, and the samples that
-the generic tests run.
+An operation is a frozen dataclass: its fields are the static operands; the dynamic operands are the values that an
+`ir.Op` applies it to. Its class holds all its rules: the shape transfer function, the emission to StableHLO, the NumPy
+reference, the derivatives, the batching rule, and the samples that the generic tests run.
 """
 
 from __future__ import annotations

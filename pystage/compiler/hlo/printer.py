@@ -1,8 +1,7 @@
-"""Programs as text, for people: `code_typed` prints with it.
+"""The printer: programs as text, for `code_typed`.
 
-One line an operation, `%3: f32[4] = add %1, %2`, its static operands in parentheses after the name, its
-regions indented below, and the place in the user's source at the end. Functions that are called follow,
-each once.
+One line per operation, `%3: f32[4] = add %1, %2`, with its static operands in parentheses after the name, its regions
+indented below, and its source location at the end. Callees follow, each once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Copies of programs in which single operations become something else: the base of the passes here.
+"""`Rewriter`, the base of passes: copies a function and replaces single operations.
 
-In: a function of HLO IR. Out: a new one; the program that came in is left as it is. A pass overrides `op` for
-the operations that it changes and lets `copy` take the others. Operations are visited in order, inner regions
-when the operation that holds them is copied.
+In: a function of HLO IR. Out: a new one; the input is left as it is. A pass overrides `op` for the operations that it
+rewrites and lets `copy` take the others. Operations are visited in order, inner regions when the operation that holds
+them is copied.
 """
 
 from __future__ import annotations

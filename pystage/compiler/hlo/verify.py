@@ -1,7 +1,7 @@
-"""Checks a program: the tests run it after every pass, and a user's bug report should.
+"""The verifier: the tests run it after every pass, and a user's bug report should.
 
-Every value is used where it is visible, every operation has the results that its transfer function gives,
-every region is the one operation's that holds it, and no function uses a value of another.
+It checks that every use is dominated by its definition, that every operation has the results of its transfer function,
+that every region belongs to one operation, and that no function uses a value of another.
 """
 
 from __future__ import annotations

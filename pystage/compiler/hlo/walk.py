@@ -1,4 +1,4 @@
-"""Questions about a whole program: which functions it calls, and whether an operation is pure."""
+"""Queries on a whole program: its functions, its purity, whether it may run for long."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The operations: one class each, which holds all that anyone needs to know of it.
+"""The operations: one class each, with all rules of the operation.
 
-`concrete()` lists them by walking the subclasses of `HloOp`: there is no table to keep.
+`concrete()` lists them by walking the subclasses of `HloOp`: there is no table to maintain.
 """
 
 from __future__ import annotations

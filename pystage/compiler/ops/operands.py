@@ -1,7 +1,7 @@
-"""What transfer functions ask of their operands, with the text that the user reads where it fails.
+"""Checks of operands for transfer functions, with the text that the user reads where one fails.
 
-The texts name types as HLO writes them (`f32[3,4]`) and speak of axes, shapes and element types, as NumPy
-does. Nothing here knows of a particular operation.
+The texts name types as HLO writes them (`f32[3,4]`) and speak of axes, shapes and element types, as NumPy does. Nothing
+here knows a particular operation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Random bits from a state, as HLO's generators make them."""
+"""Random bits from a generator state, by HLO's algorithms."""
 
 from __future__ import annotations
 

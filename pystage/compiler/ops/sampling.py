@@ -1,4 +1,4 @@
-"""Operands for the samples of operations: the same numbers at every run, exact in every element type."""
+"""Deterministic operands for the samples of operations, exactly representable in every element type."""
 
 from __future__ import annotations
 

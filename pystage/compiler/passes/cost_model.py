@@ -1,10 +1,10 @@
-"""How long XLA will take to compile a program, estimated from its operations.
+"""Cost model of XLA's compilation: estimates its time from the operations of a program.
 
-In: a function of HLO IR, before the passes that depend on the platform. Out: seconds. XLA computes elementwise code
-where it is used, so that most of its time goes into everything else: a store, a reduction, a loop or a branch
-becomes a function of machine code, with all that flows into it and was not stored before, once more in each. A function
-is compiled again wherever it is called. The weights are fitted to measured times; docs/performance.md says how well. They
-enter with counts alone, so that a program is refused on every machine or on none.
+In: a function of HLO IR, before the passes that depend on the platform. Out: seconds. XLA fuses elementwise code into its
+users, so that most of its time goes into everything else: a store, a reduction, a loop or a branch becomes a machine
+function, and each of them contains all unfused code that flows into it once more. A callee is compiled again at every call.
+The weights are fitted to measured times; docs/performance.md says how well. They enter with counts alone, so that a
+program is refused on every machine or on none.
 """
 
 from __future__ import annotations

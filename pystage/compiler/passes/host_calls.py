@@ -1,7 +1,7 @@
-"""Operations that NumPy does on the host, many times faster than XLA:CPU does.
+"""Replaces operations by calls of NumPy on the host, which runs them many times faster than XLA:CPU.
 
 In: a program for one CPU that runs in this process. Out: the same program, in which each operation whose class says so
-(`HloOp.on_host`) is a call of the host. Elsewhere (GPUs, several devices, exported programs) XLA does them all.
+(`HloOp.on_host`) is a host call. Elsewhere (GPUs, several devices, exported programs) XLA runs them all.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Stores in place and cheap branches: the passes for arrays, in order.
+"""The passes that keep stores in place and remove cheap branches, in order.
 
-In: a simplified program. Out: the same program, in which no branch returns an array that it stores into, loads after
-stores are forwarded, and cheap branches are if-converted. It holds for every platform; what XLA:CPU needs beyond it is
-in `load_fences.py` and `store_fences.py`, and happens once the platform is known.
+In: a simplified program. Out: the same program, in which no branch returns an array that it stores into, stores are
+forwarded to loads, and cheap branches are if-converted. This is for every platform; what XLA:CPU needs beyond it is in
+`load_fences.py` and `store_fences.py`, and runs once the platform is known.
 """
 
 from __future__ import annotations

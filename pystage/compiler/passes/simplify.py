@@ -1,9 +1,9 @@
-"""Dead-code elimination, common subexpressions, inlining: the same results, fewer operations.
+"""Dead-code elimination, CSE and inlining.
 
-In: a function of HLO IR. Out: a new function, and which parameters it still takes. Removed are operations
-without uses or effects, values that loops carry unchanged or that have no reader, results of branches without uses,
-operations computed before where they are visible, calls of functions that are called once (they are inlined), and
-parameters without uses. The program that came in is left as it is. Everything is linear in the size of the program.
+In: a function of HLO IR. Out: a new function, and which parameters it still takes. It removes operations without uses or
+effects, carried values that are invariant or unused, unused results of branches, operations that a visible one already
+computes, calls of functions with a single call site (inlined), and unused parameters. The input program is left as it is.
+Everything is linear in the size of the program.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions that make tensors. What they make is computed on the host, and lies on the device at once."""
+"""Creation functions. The host computes the tensor and puts it on the device at once."""
 
 from __future__ import annotations
 

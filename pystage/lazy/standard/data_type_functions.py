@@ -1,4 +1,4 @@
-"""Functions on element types."""
+"""Functions of element types."""
 
 from __future__ import annotations
 

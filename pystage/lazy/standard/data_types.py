@@ -1,4 +1,4 @@
-"""The element types of the standard, the kinds that its rules speak of, and type promotion."""
+"""The element types of the standard, its kinds of them, and type promotion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that take elements by their indices. An index out of bounds is NumPy's IndexError."""
+"""`take` and `take_along_axis`. An index out of bounds raises NumPy's IndexError."""
 
 from __future__ import annotations
 

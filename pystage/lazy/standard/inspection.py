@@ -1,4 +1,4 @@
-"""What the namespace says of itself."""
+"""Inspection of the namespace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of arrays: what linear algebra the main namespace of the standard has."""
+"""Matrix products and transposes of the main namespace."""
 
 from __future__ import annotations
 

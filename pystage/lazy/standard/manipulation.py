@@ -1,4 +1,4 @@
-"""Functions that rearrange elements. Those of which NumPy gives views give views."""
+"""Manipulation functions. They give views where NumPy does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every function of the standard does: it checks its operands, and records NumPy's function."""
+"""Shared by all functions of the standard: checks operands and records NumPy's function."""
 
 from __future__ import annotations
 

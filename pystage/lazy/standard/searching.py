@@ -1,4 +1,4 @@
-"""Functions that look for elements."""
+"""Searching functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The distinct elements of an array: how many there are is for its values to say, so it is computed."""
+"""Set functions: the size of the result depends on values, so they are computed at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sorted arrays. A sort is stable whether it is asked to be or not."""
+"""Sorting functions; every sort is stable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums, products, extremes and moments."""
+"""Statistical functions."""
 
 from __future__ import annotations
 

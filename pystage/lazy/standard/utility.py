@@ -1,4 +1,4 @@
-"""Tests over elements, and differences."""
+"""`all`, `any` and `diff`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A call's arguments: what each of them is to a program, and how they are taken apart."""
+"""The arguments of a call: their classification, and how they are flattened."""

@@ -1,4 +1,4 @@
-"""What stands for an argument where only its type is known: `spec`, and `jax.ShapeDtypeStruct`."""
+"""Abstract arguments: `spec` and `jax.ShapeDtypeStruct` give the type of an argument without a value."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What the runtime makes of an argument, by its exact type: a leaf of some kind, or something to open.
+"""Argument classification: by its exact type, an argument is a leaf of some kind or a container to flatten.
 
-Containers and plain objects are opened into keys and values; everything else is a leaf. A dynamic leaf is an
-input of the compiled program, a static one is part of its signature. No user code runs here, and nothing is
-registered anywhere: the rules live as long as the compiled function that made them.
+Containers and plain objects are flattened into keys and values; everything else is a leaf. A dynamic leaf is an input of
+the compiled program, a static one is part of its signature. No user code runs here, and there is no registry: the rules
+live as long as the compiled function that uses them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The types of a program's inputs, as JAX tells them apart."""
+"""The types of a program's inputs, as keys of JAX's cache distinguish them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What is compiled when a callable is, and how a call's arguments reach its parameters.
+"""Resolves a callable to a plain function, and a call's arguments to its parameters.
 
-A callable becomes a `Target`: a plain function, and the arguments that come before those of the call (the
-object of a bound method or of a callable object, what a `functools.partial` holds). `Calling` checks a call
-against the function's parameters with Python's own rules and messages, and brings it into canonical form:
-what may stand by position does, keywords are in the order of the parameters.
+A callable becomes a `Target`: a plain function and its leading arguments (the object of a bound method or of a callable
+object, the arguments of a `functools.partial`). `Calling` checks a call against the function's parameters with Python's
+own rules and messages and brings it into canonical form: arguments by position where possible, keywords in the order of
+the parameters.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""From a call to the specialisation that serves it, which is made where there is none.
+"""Dispatch: finds the specialisation that serves a call, or compiles one.
 
-In: a plain function, and the arguments of a call in canonical form (`arguments/targets.py`). Out: what the plain run
-would have given. How calls are told apart stands in `entries.py`.
+In: a plain function, and the arguments of a call in canonical form (`arguments/targets.py`). Out: the result of the plain
+run. `entries.py` has the keys of the lookup.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ _Tracer = jax.core.Tracer
 Types = type | tuple[type, ...]
 HostWay = Callable[[Sequence[Any], tuple[Any, ...]], Any]
 Short = tuple[Read, Callable[..., Any], HostWay | None, Entry, Specialisation]
-"""The short way of a call: what reads its hidden inputs, what runs it, what runs it if something is not a
+"""The fast path of a call: what reads its hidden inputs, what runs it, what runs it if something is not a
 `jax.Array`, and whose it is."""
 
 
 def types_of(args: Sequence[Any]) -> Types:
-    """The key of a short way: the types of the arguments."""
+    """The key of a fast path: the types of the arguments."""
     return type(args[0]) if len(args) == 1 else tuple(map(type, args))
 
 
@@ -96,7 +96,7 @@ class Dispatcher:
         self.flattener = Flattener(static_types)
         self.groups: dict[Shape, Group] = {}
         self.short: dict[Types, Short] = {}
-        """The short ways of calls by position whose arguments all are leaves, by their types."""
+        """The fast paths of positional calls whose arguments all are leaves, by their types."""
         self._feedback = Feedback()
         self._known: deque[Known] = deque(maxlen=16)
         """What the latest programs were made for."""
@@ -564,7 +564,7 @@ class Dispatcher:
     def _note_guard_failure(
         self, family: Family, args: Sequence[Any], kwargs: dict[str, Any], leaves: Sequence[Any]
     ) -> None:
-        """Notes that the world is in no state that the family has a program for, and warns of too many."""
+        """Records that the guards of all the family's programs fail, and warns of too many."""
         found = family.find(leaves)
         if not found:
             return

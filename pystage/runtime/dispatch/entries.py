@@ -1,10 +1,9 @@
-"""How calls are told apart, from the coarse to the fine.
+"""The lookup keys of specialisations, from coarse to fine.
 
-A `Group` has one shape of arguments and one type for each leaf. Its `Entry`s differ in the values of static
-leaves and in which ndarrays are the same. A `Family` holds the specialisations of an entry, by the values of
-arguments that had to be constants, the most recent first. Shapes and dtypes are left to the C++ cache of each
-specialisation's `jax.jit`, until two of them read different things of the world; then the entry keeps a
-family for each combination of types.
+A `Group` has one shape of arguments and one type for each leaf. Its `Entry`s differ in the values of static leaves and in
+which ndarrays are identical. A `Family` holds the specialisations of an entry, by the values of arguments that had to be
+constants, the most recent first. Shapes and dtypes are left to the C++ cache of each specialisation's `jax.jit`, until two
+of them read different parts of the environment; then the entry keeps a family for each combination of types.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from ..arguments.inputs import TypeKey, type_key
 from .specialisation import Specialisation, SpecialisationContext
 
 MAX_SPECIALISATIONS = 8
-"""How many states of the world are kept for one kind of call."""
+"""How many states of the environment are kept for one kind of call."""
 
 
 class Family:
@@ -99,11 +98,11 @@ class Entry:
     """The static leaves, kept alive: some are told apart by identity."""
     paths: tuple[str, ...]
     short: dict[Any, Any] = field(default_factory=dict)
-    """The short ways of the function."""
+    """The fast paths of the function."""
     shared: Family = field(default_factory=Family)
     by_types: dict[tuple[TypeKey, ...], Family] | None = None
     shorts: dict[Any, Any] = field(default_factory=dict)
-    """The short ways of such calls."""
+    """The fast paths of such calls."""
     hidden: bool = False
     """True while they are not taken: something is still to be compiled."""
 
@@ -115,12 +114,12 @@ class Entry:
         return self.by_types.setdefault(types, Family())
 
     def show(self) -> None:
-        """Calls may take the short ways from now on."""
+        """Enables the fast paths of calls."""
         self.short.update(self.shorts)
         self.hidden = False
 
     def hide(self) -> None:
-        """No call takes the short ways from now on."""
+        """Disables the fast paths of calls."""
         self.hidden = True
         for key in self.shorts:
             self.short.pop(key, None)
@@ -138,7 +137,7 @@ class Entry:
             self.by_types = found
 
     def take_away(self, specialisation: Specialisation) -> None:
-        """No call takes a short way to this specialisation any more."""
+        """Removes the fast paths to this specialisation."""
         for key in [key for key, short in self.shorts.items() if short[-1] is specialisation]:
             self.shorts.pop(key)
             self.short.pop(key, None)
@@ -202,7 +201,7 @@ class Group:
         return dynamic, (*key, *values)
 
     def read_x64(self) -> None:
-        """From now on the user's `jax_enable_x64` tells calls apart: something outside is not a `jax.Array`."""
+        """Makes the user's `jax_enable_x64` part of the key: an input from outside is not a `jax.Array`."""
         if self._simple:
             self._simple = False
             self.entries = {(e.context.x64, None): e for e in list(self.entries.values())}

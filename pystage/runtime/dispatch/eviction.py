@@ -1,8 +1,8 @@
-"""Which programs of a function are kept, and what is told of many that differ in one argument.
+"""Eviction: which programs of a function are kept, and the warning about many that differ in one argument.
 
-A function keeps at most `config.max_programs` programs. Where there are more, the specialisation that has not been used
-for the longest goes, with what JAX has compiled for it; those that calls reach by the short way, of which nothing is
-noted, come last. A specialisation that alone has too many, for as many shapes, keeps the latest.
+A function keeps at most `config.max_programs` programs. Beyond that, the least recently used specialisation is evicted
+with its executables; those that calls reach by the fast path, which records no use, come last. A specialisation that
+alone has too many programs, for as many shapes, keeps the latest.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""One specialisation: programs that hold under one set of guards, behind one `jax.jit`.
+"""One specialisation: the programs that hold under one set of guards, behind one `jax.jit`.
 
-JAX's C++ cache tells shapes and dtypes apart. When it meets a new one it traces `_trace`, which stages the
-program for these types and binds it as one primitive; the plan for the results rides along in the output's
-tree. Programs for other types belong here as long as they read nothing else of the world than the first.
+JAX's C++ cache distinguishes shapes and dtypes. For a new combination it traces `_trace`, which stages the program for
+these types and binds it as one primitive; the plan for the results travels in the output's tree. Programs for other types
+belong to the specialisation as long as they read the same parts of the environment as the first.
 """
 
 from __future__ import annotations
@@ -164,10 +164,10 @@ class Specialisation:
         self._was_slow = False
         self._prepared = False
         self.used = 0
-        """When a call has used it last, by a clock that counts; calls that take the short way do not say so."""
+        """When a call has used it last, by a clock that counts; calls on the fast path do not say so."""
 
     def refuse(self, hidden: Sequence[Any]) -> None:
-        """From now on it does not serve hidden inputs of these types: their program reads other things of the world."""
+        """No longer serves hidden inputs of these types: their program reads other parts of the environment."""
         self._refused.add(self._hidden_types(hidden))
         self.read = self._read_others
 

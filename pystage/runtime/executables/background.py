@@ -1,8 +1,8 @@
-"""Calls that may take long, in a thread beside the main one, so that the user can interrupt them.
+"""Runs long calls in a worker thread, so that the user can interrupt them.
 
-Python delivers signals to the main thread, between two instructions of Python: not while it waits in XLA, which runs
-small programs and compiles in the thread that calls it. So the main thread hands what may take long to a worker and
-waits for a lock, which a signal ends at once. What the worker does then goes on until it ends, and nobody looks at it.
+Python delivers signals to the main thread, between two instructions: not while it waits in XLA, which runs small programs
+and compiles in the calling thread. So the main thread hands a long call to a worker and waits for a lock, which a signal
+interrupts at once. The worker then runs to its end, and its result is dropped.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Which options XLA compiles a program with.
+"""Chooses the XLA options of a program.
 
 XLA:CPU gives products, sums and convolutions to a library (YNNPACK), which packs the right operand of a product at
-every call. For weights of many megabytes that takes longer than the product: such programs are compiled without. For
-what else the library is given it is the faster one; `docs/performance.md` has the table that the figures are from.
+every call. For weights of many megabytes packing takes longer than the product: such programs are compiled without the
+library. For everything else it is faster; `docs/performance.md` has the measurements.
 
-XLA has one option for a whole program, so what it gains in one product is weighed against what it loses in others.
+XLA has one option for a whole program, so its gain in one product is weighed against its loss in others.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Python's cyclic garbage collector, which waits while a program is made.
+"""Pauses Python's cyclic garbage collector during a compilation.
 
-What a compilation makes it keeps to its end, or frees by count: there is nothing to find for a collector that looks
-through all of it every few hundred objects, each time with a call into XLA.
+A compilation keeps what it allocates until it ends, or frees it by reference count. A collection finds nothing, but scans
+all of it every few hundred allocations and calls into XLA each time.
 """
 
 from __future__ import annotations

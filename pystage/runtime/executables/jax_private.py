@@ -1,4 +1,4 @@
-"""All that the runtime uses of JAX that is not public API, each with a public way to fall back on."""
+"""Private JAX API that the runtime uses, each with a public fallback."""
 
 from __future__ import annotations
 

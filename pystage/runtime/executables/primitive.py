@@ -1,8 +1,8 @@
-"""The one JAX primitive by which every staged program enters a JAX computation.
+"""The JAX primitive through which every staged program enters a JAX computation.
 
-Its operands are the program's inputs, its parameter the program itself (compared by identity). Its lowering
-rule inlines the program's StableHLO into the module that JAX builds, so that whatever JAX does with a
-computation (compile, cache, shard, export) it does with ours.
+Its operands are the program's inputs, its parameter is the program itself (compared by identity). Its lowering rule
+inlines the program's StableHLO into the module that JAX builds, so that JAX compiles, caches, shards and exports it like
+any other computation.
 """
 
 from __future__ import annotations

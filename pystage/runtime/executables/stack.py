@@ -1,8 +1,8 @@
-"""A reserve on CPython's stack of frames, so that deep calls find it in one piece.
+"""Stack reserve: one contiguous piece of CPython's frame stack for deep calls.
 
 CPython (3.11 and later) keeps the frames of Python functions in chunks of 16 KiB. A loop that calls across the end of a
-chunk has one mapped and unmapped for each call, which can double the time of a compilation, depending on how deep the
-stack was before it. A frame that asks for more than a chunk holds gets a larger one, which those it calls share.
+chunk maps and unmaps a chunk at every call, which can double the time of a compilation, depending on the depth of the
+stack before it. A frame larger than a chunk gets a larger one, which its callees share.
 """
 
 from __future__ import annotations

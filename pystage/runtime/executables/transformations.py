@@ -1,9 +1,8 @@
-"""What JAX's transformations make of a staged program: derivatives of our own, and maps over a batch.
+"""Rules of JAX's transformations for a staged program: derivatives by `compiler/ad`, batching by `compiler/batch`.
 
-`jax.jvp` binds the program and, beside it, `pystage_linear`: the program's tangents, as a function of its inputs and of
-their tangents, in which it is linear. So `jax.linearize` has it to itself, and `jax.grad` transposes it: that is the
-program in reverse mode, a staged program like any other, which can be differentiated again. `jax.vmap` binds the
-batched program (`compiler/batch`).
+`jax.jvp` binds the program and, beside it, `pystage_linear`: the program's tangents as a function of its inputs and their
+tangents, linear in the latter. `jax.linearize` therefore has it as one equation, and `jax.grad` transposes it to the
+program in reverse mode, a staged program that can be differentiated again. `jax.vmap` binds the batched program.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What a program takes for granted of the world around its function: read and checked at every call, and learnt from."""
+"""Guards on the environment of a function, its hidden inputs, and feedback from guard failures."""

@@ -1,8 +1,8 @@
-"""The world around a program: reading its hidden inputs and checking its guards at every call.
+"""The environment of a program: reads its hidden inputs and checks its guards at every call.
 
-A `Reader` is compiled once per specialisation to a Python function of a few comparisons, as this stands in
-the way of every call. It gives the hidden values, or None if a guard fails. No user code runs: paths lead
-through instance attributes, modules, containers and closure cells.
+A `Reader` is compiled once per specialisation to a Python function of a few comparisons, since every call runs it. It
+returns the hidden values, or None if a guard fails. No user code runs: paths lead through instance attributes, modules,
+containers and closure cells.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Read = Callable[[Sequence[Any], dict[str, Any]], "tuple[Any, ...] | None"]
 _PYTHON = {"f": float, "i": int, "c": complex, "b": bool}
 _MIN, _MAX = -(2**63), 2**63 - 1
 _COMPARED_BY_EQUAL = frozenset({int, str, bytes, bool})
-"""Types of whose equal values no program can tell two apart."""
+"""Types whose equal values are interchangeable for any program."""
 
 
 def instance_fields(value: Any) -> dict[str, Any]:
@@ -206,7 +206,7 @@ def _layout_condition(w: PathWriter, value: str, expected: Any) -> str:
 
 
 def _form_condition(w: PathWriter, value: str, hidden: HiddenInput) -> str:
-    """An expression that is true if an object of the world is not of the form that the program was made for."""
+    """An expression that is true if an object of the environment is not of the form that the program was compiled for."""
     match hidden.form:
         case Form.NDARRAY:
             return f"type({value}) is not {w.name(np.ndarray)}"
@@ -251,7 +251,7 @@ class Reader:
         self._signature = signature
         self.draws = draws
         self.read: Read = self._compile()
-        """The inputs of the program that are read of the world, one for each group of hidden inputs, for the
+        """Reads the hidden inputs of the program from the environment, one for each group of them, for the
         arguments of a canonical call, and after them what draws need: the generators, then the values of
         single hidden inputs. None if a guard fails."""
 

@@ -1,8 +1,8 @@
-"""Feedback for the next specialisations of a function: which numbers must be constants, which integers change.
+"""Specialisation feedback: which numbers must be constants, and which integers change between calls.
 
-In: programs as they are made, and guards that failed. Out: requests for the next programs that ask for the
-right constants at once, so that no demand is found twice, and make inputs of the integers that change, so
-that a counter does not mean a program for each of its values.
+In: compiled programs, and guards that failed. Out: requests for the next programs, which ask for the required constants at
+once, so that no demand is found twice, and make inputs of integers that change, so that a counter does not need a program
+for each of its values.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ Leaves = tuple[str, ...]
 
 
 class Feedback:
-    """What the programs of one function have taught. Entries are only ever added, so that threads need no lock."""
+    """The feedback of one function's programs. Entries are only ever added, so that threads need no lock."""
 
     def __init__(self) -> None:
         self.changing: dict[PathKey, Path] = {}
-        """Integers of the world that were seen to change, and tables of numbers that were."""
+        """Integers of the environment that were seen to change, and tables of numbers that were."""
         self._demands: dict[Leaves, dict[int, Demand]] = {}
         self._fixed: dict[Leaves, dict[PathKey, Demand]] = {}
 

@@ -1,8 +1,7 @@
-"""The steps of a program's draws as Python source: as fast as the draws of the plain run.
+"""Compiles the steps of a program's draws to Python source, as fast as the draws of the plain run.
 
-In: the steps. Out: a function that takes them, of a performance (`draws.py`), the generators by number, and the
-inputs that distributions take; it gives the draws in order. A loop that only draws numbers of one distribution is
-one call, for all of its trips.
+In: the steps. Out: a function of a performance (`draws.py`), the generators by number and the inputs of distributions,
+which gives the draws in order. A loop that only draws numbers of one distribution becomes one call for all of its trips.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Draws: what the host does with the user's generators of random numbers before a program runs.
+"""Draws: the host uses the caller's random generators before a program runs.
 
-In: the steps of a program, the generators of a call, and the inputs that distributions take. Out: the draws, as
-the program takes them, and the generators in the state in which the plain run leaves them. If the program raises,
-the generators go back and take the steps again up to there.
+In: the steps of a program's draws, the generators of a call, and the inputs of distributions. Out: the draws as inputs of
+the program, and the generators in the state that the plain run leaves. If the program raises, the generators are reset
+and repeat the steps up to that point.
 """
 
 from __future__ import annotations

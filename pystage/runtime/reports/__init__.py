@@ -1,1 +1,1 @@
-"""What is told of programs: messages, the ledger, the texts of compiled programs."""
+"""Reports about programs: messages, the ledger, the texts of compiled programs."""

@@ -1,4 +1,4 @@
-"""HLO text: how many instructions it has, and from which places in the source they come."""
+"""HLO text: its number of instructions and their source locations."""
 
 from __future__ import annotations
 

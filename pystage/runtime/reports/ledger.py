@@ -1,7 +1,7 @@
-"""What became of the compiled functions of this process: programs and why there are further ones, fallbacks, and times.
+"""The ledger of compiled functions in this process: programs and why each was compiled, fallbacks, and times.
 
-Notes are made where something is compiled or falls back, which takes longer than to note it. Calls are counted, and their
-time is taken, only while somebody asks for it (`explain/running.py`).
+Entries are recorded at compilations and fallbacks, which take far longer. Calls are counted and timed only while somebody
+asks for it (`explain/running.py`).
 """
 
 from __future__ import annotations

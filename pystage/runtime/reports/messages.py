@@ -1,7 +1,7 @@
-"""What pystage tells of its own accord, by topic: through the logger `pystage`, and on stderr where somebody reads it.
+"""Messages of pystage, by topic: through the logger `pystage`, and on stderr for interactive users.
 
-`PYSTAGE_LOG` names the topics that are wanted on stderr, separated by commas. Without it, stderr gets what a user who
-sits before a terminal must know, and nothing where it is no terminal. The logger gets all (INFO).
+`PYSTAGE_LOG` names the topics for stderr, separated by commas. Without it, stderr gets what a user at a terminal must
+know, and nothing if it is not a terminal. The logger gets everything (INFO).
 """
 
 from __future__ import annotations

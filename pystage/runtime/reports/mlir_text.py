@@ -1,4 +1,4 @@
-"""StableHLO text with its locations: from which places in the source its operations come."""
+"""StableHLO text with source locations of its operations."""
 
 from __future__ import annotations
 

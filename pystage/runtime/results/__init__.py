@@ -1,1 +1,1 @@
-"""From what a program gives to what the caller gets: objects, stores, exceptions."""
+"""From a program's outputs to the caller's objects: results, mutations, exceptions."""

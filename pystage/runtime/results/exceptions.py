@@ -1,7 +1,7 @@
-"""What a program raises: from its error code to the exception that the plain run raises.
+"""Raises a program's exception: from its error code to the exception of the plain run.
 
-In: the results of a run. Out: nothing, or `Raised` with the genuine exception and a traceback that goes through
-the lines of the user's functions to the one that raised, as if they had run.
+In: the outputs of a run. Out: nothing, or `Raised` with the genuine exception and a traceback through the lines of the
+user's functions, as if they had run.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Host memory: ndarrays made of results, ndarrays that XLA gets, and ndarrays of one call that share memory.
+"""Host memory: adopts results as ndarrays, aligns ndarrays for XLA, and detects aliasing among the ndarrays of a call.
 
-XLA's results on a CPU lie in host memory already. A large one is adopted: the ndarray owns the buffer through
-an object that keeps the `jax.Array` alive, which nobody else sees. Small ones are copied, which is cheaper.
+XLA's results on a CPU lie in host memory already. A large one is adopted: the ndarray owns the buffer through an object
+that keeps the `jax.Array` alive. Small ones are copied, which is cheaper.
 
-XLA:CPU reads an ndarray where it lies if it begins at a multiple of 64 bytes, which NumPy's large arrays do not.
-JAX copies the others into new memory at every call, which is slow because the system must first provide its
-pages; here they are copied into memory that earlier calls used.
+XLA:CPU reads an ndarray in place if it is aligned to 64 bytes, which NumPy's large arrays are not. JAX copies the others
+into new memory at every call, which is slow because the system must first provide pages; here they are copied into memory
+that earlier calls used.
 """
 
 from __future__ import annotations
@@ -122,11 +122,11 @@ def overlapping(
 ) -> tuple[int, int] | None:
     """The first pair of a stored array and a received one that share memory, as indices; None if none do.
 
-    `received` pairs what the call received with whether it was read from the world. The stored array itself
-    is among them, once or more often; the same array as argument and in the world is a pair.
+    `received` pairs what the call received with whether it was read from the environment. The stored array itself
+    is among them, once or more often; the same array as argument and in the environment is a pair.
     """
     for i, array in enumerate(stored):
-        places = {from_world for other, from_world in received if other is array}
+        places = {from_environment for other, from_environment in received if other is array}
         for j, (other, _) in enumerate(received):
             if type(other) is not np.ndarray:
                 continue

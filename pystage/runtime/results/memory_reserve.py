@@ -1,13 +1,11 @@
 """Keeps the memory of large arrays in the process, for the arrays of later calls.
 
-XLA:CPU takes memory for temporaries and results from the C library at every call, and gives it back. From some size on
-(32 MiB at most) glibc gets it from the system and returns it there, so that each call waits for new pages, which the
-system clears one by one: four times as long as it takes to compute with them. So glibc is told, once, to keep freed
-memory of up to `pystage.config.kept_memory` bytes a piece. That holds for the whole process.
+XLA:CPU allocates temporaries and results with the C library at every call. Above some size (32 MiB at most) glibc maps
+fresh pages and unmaps them when they are freed, and the system clears each new page: four times as long as computing with
+them takes. So glibc is told, once per process, to keep freed memory of up to `pystage.config.kept_memory` bytes a block.
 
-XLA runs programs in threads of its own. A thread has an arena of its own, unless there may be only one, and that is
-made of pieces of 64 MiB, which also go back to the system unless as much is wanted on top of what is used. Threads
-that JAX has started before keep the arena that they have: for them 64 MiB is the limit.
+XLA runs programs in threads of its own. A thread has its own malloc arena, unless there may be only one, made of 64 MiB
+heaps that are unmapped when they are empty. Threads that JAX started before keep their arena: for them 64 MiB is the limit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""All that the runtime uses of NumPy that is not public API, with a public way to fall back on."""
+"""Private NumPy API that the runtime uses, with a public fallback."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""From the results of a run to what the caller gets: objects, mutations, exceptions.
+"""Builds the caller's objects from the outputs of a run, and applies the program's mutations.
 
-A `Plan` is made once for each program, from its templates. It turns the arrays that the program gives into
-the objects that the plain run would have given, then changes what the plain run would have changed, in order.
+A `Plan` is compiled once for each program, from its templates. It turns the output arrays into the objects that the plain
+run would have returned, then applies the mutations of the plain run, in order.
 """
 
 from __future__ import annotations
@@ -90,11 +90,11 @@ _DICTS = (dict, collections.OrderedDict, collections.defaultdict)
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One input of a run, where it stands, and whether it was read from the world."""
+    """One input of a run, its path, and whether it was read from the environment."""
 
     value: Any
     path: str
-    from_world: bool
+    from_environment: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ class Plan:
             if isinstance(array, np.ndarray) and not array.flags.c_contiguous:
                 self._refuse(NotInOrder(span=span, path=path))
         stored = [follow(args, kwargs) for follow in self._stored]
-        pair = overlapping(stored, [(r.value, r.from_world) for r in received])
+        pair = overlapping(stored, [(r.value, r.from_environment) for r in received])
         if pair is not None:
             name, other = self._stored_paths[pair[0]], received[pair[1]]
             paths = [r.path for r in received if r.value is other.value and r.path != name]

@@ -1,9 +1,8 @@
-"""What `pystage.grad` and its relatives mean: the callee's HLO function, transformed and put into the program.
+"""`pystage.grad` and its relatives: stage calls of transformed HLO functions.
 
-In: any callable value and abstract arguments. The numbers with a fraction that the arguments hold become
-placeholders, so that each is a parameter of its own of the HLO function that is inferred; the transformed function
-is called with the numbers themselves. Out: the callee's result and effects as of a plain call, and derivatives in
-the structure of the arguments.
+In: any callable value and abstract arguments. Every floating-point number in the differentiated arguments becomes a
+placeholder, and so a parameter of the inferred HLO function; the transformed function is called with the numbers
+themselves. Out: the callee's result and effects as of a plain call, and derivatives in the structure of the arguments.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Jacobians: one call of the function, pushed forward along all directions at once, or in blocks within the budget.
+"""Jacobians: the JVP of the function, batched over all tangent directions, or in blocks within the memory budget.
 
-In: a callable value, its arguments, and which of them are differentiated by. Out: the callee's result and effects as
-of a plain call, and for each of these arguments the derivative of the result by it, in the last axes.
+In: a callable value, its arguments, and which of them are differentiated. Out: the callee's result and effects as of a
+plain call, and for each of these arguments the derivative of the result, in the last axes.
 """
 
 from __future__ import annotations

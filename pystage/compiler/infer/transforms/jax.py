@@ -1,7 +1,7 @@
-"""JAX's own transformations of functions of the program, in staged source: `jax.grad`, `jax.vmap` and the like.
+"""JAX's own transformations in staged source: `jax.grad`, `jax.vmap` and the like.
 
-They are the transformations of `public.py`, with what JAX does to the kinds of values: what is differentiated by,
-or mapped, is a `jax.Array` in the function, and so is all that comes back. Options without a meaning here are refused.
+They are the transformations of `public.py` with JAX's conventions: a differentiated or mapped argument is a `jax.Array` in
+the function, and so are all results. Options without a meaning here are refused.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What `pystage.grad`, `value_and_grad`, `jvp`, `jacobian` and `hessian` mean inside staged source.
+"""Meanings of `pystage.grad`, `value_and_grad`, `jvp`, `vjp`, `jacobian`, `hessian` and `vmap` in staged source.
 
-Each takes a callable value and gives another, as the public functions do outside. They are found by the objects
-in `pystage.transforms`, once that is imported.
+Each takes a callable value and gives another, as the public functions do outside. They are looked up by the objects in
+`pystage.transforms`, once that is imported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rules of derivatives that the program gives its own functions."""
+"""Custom derivative rules of the program that are open or already inferred."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Operations that work element by element."""
+"""Elementwise operations."""

@@ -1,7 +1,7 @@
-"""What the operations that work element by element share: unary and binary, by family of element types.
+"""The base classes of elementwise operations: unary and binary, by family of element types.
 
-A concrete class names its StableHLO opcode, the NumPy function that is its reference, and the element
-types it takes where its family does not say so; the rest stands here.
+A concrete class names its StableHLO opcode, its NumPy reference, and the element types that it takes where its family
+does not say so.
 """
 
 from __future__ import annotations

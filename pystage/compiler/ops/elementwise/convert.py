@@ -1,4 +1,4 @@
-"""Conversion of element types: by value, and of the bits."""
+"""Conversion of element types, by value and by bits."""
 
 from __future__ import annotations
 

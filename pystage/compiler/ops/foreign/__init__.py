@@ -1,1 +1,1 @@
-"""Calls of what pystage does not know: functions that JAX traces, and custom calls by name."""
+"""Calls of code that pystage does not know: functions that JAX traces, and custom calls by name."""

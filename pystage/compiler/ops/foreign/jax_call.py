@@ -1,10 +1,9 @@
-"""A call of a function that JAX can trace and pystage does not know: the door for the long tail.
+"""`JaxCall`: a call of a function that JAX can trace and pystage does not know, for the long tail of libraries.
 
-In goes a callable defined in JAX with its arguments, arrays as `ArrayLeaf` and all else as `Static`; out
-comes one operation. JAX traces the callable once for its types and effects, and lowers that trace into our
-module. Arrays cross this boundary as plain HLO values: typed PRNG keys as their uint32 data, float64 as
-the user's `jax_enable_x64` wants it. What holds for a callable that takes the user's functions (they would
-have to come as staged programs) is not decided here: no such callable may be given to `bind`.
+In: a callable defined in JAX and its arguments, arrays as `ArrayLeaf` and everything else as `Static`. Out: one operation.
+JAX traces the callable once for its types and effects, and the trace is lowered into our module. Arrays cross this
+boundary as plain HLO values: typed PRNG keys as their uint32 data, float64 as the user's `jax_enable_x64` wants it.
+Callables that take the user's functions (which would have to be staged programs) may not be given to `bind`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a call that JAX traces was given and gives, beside arrays: what keeps arrays of the trace, what can be changed.
+"""Arguments and results of a traced call other than arrays: finds objects that hold tracers, and mutable ones.
 
-Nothing may keep an array of a trace that outlives it; and what the trace is given are copies of the program's objects,
-so that changes of these are nobody's.
+No object that outlives a trace may hold its tracers. A trace gets copies of the program's objects, so that its mutations
+of them are lost.
 """
 
 from __future__ import annotations

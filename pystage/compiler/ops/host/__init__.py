@@ -1,1 +1,1 @@
-"""What the host does while a program runs, or before it: calls of NumPy, printing, draws."""
+"""Operations of the host, while a program runs or before it: calls of NumPy, printing, draws."""

@@ -1,9 +1,8 @@
-"""What the host does with a generator of random numbers while a program is inferred: a placeholder operation.
+"""`Draw`: a placeholder for a draw from a random generator while a program is inferred.
 
-A generator's state lives on the host, in an object of the user's. So its draws are performed there, before the
-program runs, in the order in which the program would, and the program takes the results as inputs. Inference
-puts a `Draw` where the program draws; `infer/calls/hoist.py` takes it out of the finished program, which so never holds
-one.
+A generator's state lives on the host, in an object of the user's. So the host draws before the program runs, in the
+program's order, and the program takes the results as inputs. Inference puts a `Draw` where the program draws;
+`infer/calls/hoist.py` hoists it out of the finished program, which therefore never holds one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The processor's settings for floating point that Python runs with, for calls that XLA makes.
+"""Restores Python's floating-point environment in host calls from XLA.
 
-XLA's threads take subnormal numbers for zero: in what they call, `1e-310 > 0` is false and its text `0.0`.
+XLA's threads flush subnormal numbers to zero: in what they call, `1e-310 > 0` is false and its text `0.0`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Calls of NumPy on the host, by which a program on a CPU does what XLA:CPU does many times slower.
+"""`HostCall`: a call of NumPy on the host, which runs some operations many times faster than XLA:CPU.
 
-No library function asks for one: `passes/host_calls.py` puts them where an operation says that they pay. What the host is
-given are NumPy arrays that lie where XLA has them, and must not be changed; a call takes some 10 µs.
+No library function emits one: `passes/host_calls.py` inserts them where an operation says that they pay. The host reads
+XLA's buffers as NumPy arrays and must not write to them; a call takes some 10 µs.
 """
 
 from __future__ import annotations

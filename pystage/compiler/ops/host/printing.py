@@ -1,4 +1,4 @@
-"""What a program prints: an operation by which the host writes while the program runs."""
+"""`Print`: a host callback that writes while the program runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convolution: a window slides over the spatial axes and mixes features."""
+"""Convolution, with all of HLO's strides, dilations, paddings and groups."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Linear algebra that HLO has itself: Cholesky factors and triangular systems.
+"""HLO's own linear algebra: Cholesky decomposition and triangular solve.
 
-JAX lowers both, as it lowers its own: on CPUs to LAPACK, where XLA would expand HLO's operations into loops that are
-tens of times slower.
+JAX's lowerings emit both: on CPUs calls of LAPACK, where XLA would expand the HLO operations into loops that are tens of
+times slower.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Products of arrays: `DotGeneral`, to which `@`, `dot`, `tensordot` and `einsum` come down."""
+"""`DotGeneral`, to which `@`, `dot`, `tensordot` and `einsum` lower."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Reductions, of whole axes and of sliding windows."""
+"""Reductions over axes and over sliding windows."""

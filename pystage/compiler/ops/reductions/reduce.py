@@ -1,4 +1,4 @@
-"""Reductions: with one standard operation, and with a region."""
+"""Reductions with a standard combiner, and with a region."""
 
 from __future__ import annotations
 

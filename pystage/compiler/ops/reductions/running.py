@@ -1,9 +1,9 @@
-"""Derivatives of running products and extrema: reductions over windows that reach back to the beginning.
+"""Derivatives of cumulative products and extrema: reductions over windows that reach back to the first element.
 
-A running product `y` of `x` has the tangent `t[k] = x[k] t[k-1] + y[k-1] dx[k]`, a linear recurrence, which needs
-no division and so holds where elements are 0. It is computed in ⌈log₂ n⌉ steps, each of which doubles how far back
-every element has looked (W. D. Hillis, G. L. Steele, "Data Parallel Algorithms", CACM 29(12), 1986). A running
-maximum has the tangent of the element that it is: the last one that was greater than all before it.
+A cumulative product `y` of `x` has the tangent `t[k] = x[k] t[k-1] + y[k-1] dx[k]`, a linear recurrence, which needs no
+division and so holds where elements are 0. A parallel scan computes it in ⌈log₂ n⌉ steps (W. D. Hillis, G. L. Steele,
+"Data Parallel Algorithms", CACM 29(12), 1986). A cumulative maximum has the tangent of the element that it equals: the
+last one that was greater than all before it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Operations on sliding windows, pooling above all; and the window arithmetic that convolution shares."""
+"""Reductions over sliding windows, as in pooling; and the window arithmetic that convolution shares."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Operations that make and move elements without computing: shapes, slices, gather, scatter, sort."""
+"""Data-movement operations: constants, shapes, slices, gather, scatter, sort."""

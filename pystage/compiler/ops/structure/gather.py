@@ -1,4 +1,4 @@
-"""Gather: slices of an array taken at computed places. Fancy indexing comes down to it."""
+"""Gather: slices of an array at computed indices. Fancy indexing lowers to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scatter: slices of an array replaced, or combined with others, at computed places."""
+"""Scatter: updates slices of an array at computed indices, by replacement or with a combiner."""
 
 from __future__ import annotations
 

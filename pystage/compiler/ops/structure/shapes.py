@@ -1,4 +1,4 @@
-"""Operations that make arrays from nothing and move elements without computing: shapes and layouts."""
+"""Constants, and operations that change shape and layout: broadcast, reshape, transpose, pad, concatenate."""
 
 from __future__ import annotations
 

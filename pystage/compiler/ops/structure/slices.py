@@ -1,4 +1,4 @@
-"""Rectangular parts of arrays: at places known while compiling, and at places computed by the program."""
+"""Rectangular slices of arrays: static and dynamic slices, and dynamic updates."""
 
 from __future__ import annotations
 
