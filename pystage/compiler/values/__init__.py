@@ -1,1 +1,1 @@
-"""What inference knows of a value: the lattice, the heap, and the boundary to the caller's own objects."""
+"""Abstract values: the lattice, the state of the heap, and the boundary to the caller's objects."""

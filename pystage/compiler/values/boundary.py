@@ -1,10 +1,9 @@
-"""What crosses the boundary between a call and a staged program.
+"""The boundary between a call and a staged program.
 
-Going in, `runtime/signature.py` describes the arguments of a call by `Spec`s and inference makes abstract
-values of them. Going out, inference describes by `Template`s and `Mutation`s how the results of the
-program become Python objects, and the runtime builds them after the run. What the program reads of the
-world around it (globals, closures, defaults) is described by `Path`s: hidden inputs, read at each call,
-and guards, compared at each call.
+On entry, `runtime/arguments/` describes the arguments of a call by `Spec`s, from which inference creates abstract values.
+On exit, inference describes by `Template`s and `Mutation`s how the results of the program become Python objects, and
+the runtime constructs them after the run. `Path`s describe what the program reads of its environment (globals, closures,
+defaults): hidden inputs, read at each call, and guards, compared at each call.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What inference is told of the numbers that a program depends on, and how it asks for more of them.
+"""Demands: numbers of the arguments or of the environment that inference needs as constants.
 
-A number is an argument leaf or stands in the world around the program (a `Path`). Most are inputs of the
-program; some must be constants, which inference finds out while it goes.
+A number is an argument leaf, or is in the environment of the program (a `Path`). Most are inputs of the program; inference
+demands those that must be constants when it meets the need.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The exception that a program has raised, made on the host from the number of its place and its values."""
+"""The exception that a program has raised, constructed on the host from the number of its raise site and its values."""
 
 from __future__ import annotations
 

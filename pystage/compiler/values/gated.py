@@ -1,9 +1,9 @@
-"""Gated φ: one value of several alternatives, of which the path that the program takes selects one.
+"""Gated φ: one value with several alternatives, of which the path that the program takes selects one.
 
-`Gated` has its alternatives side by side; that a variable is not assigned (`Undef`), or None, is one of them.
-`GatedNumber` packs numbers of several kinds into one number of a type that holds them all, which is cheaper where an
-operation does the same for every kind. Both have the same selector: `tags`, bools of the program, one for each
-alternative but the last. At most one of them holds, and says which alternative it is; the last one if none does.
+`Gated` has its alternatives side by side; "not assigned" (`Undef`) and None are alternatives like others. `GatedNumber`
+packs numbers of several kinds into one number of a type that represents them all, which is cheaper for an operation that
+treats every kind alike. Both have the same selector: `tags`, bools of the program, one for each alternative but the last.
+At most one of them is true and selects its alternative; the last one is selected if none is.
 """
 
 from __future__ import annotations

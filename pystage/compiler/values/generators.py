@@ -1,7 +1,7 @@
-"""Generators of random numbers, as inference knows them: objects of the host with a number.
+"""Random generators as abstract objects: objects of the host with a number.
 
 A generator is a cell like any object. Its only field is the number by which the host finds it when it performs
-what the program draws (`boundary.Draws`).
+the draws of the program (`boundary.Draws`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What makes a program large: the loops that are written out, and the diagnostic that names the one to blame."""
+"""The unrolled loops that make a program large, and the diagnostic that blames one of them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Objects made on the host while the program runs, for what it prints.
+"""Evaluation of templates on the host while the program runs, for `print`.
 
-In: a template of what makes a string (`library/python/strings.py`), and the arrays that the program gives for its
-outputs. Out: the object. A `jax.Array` is stood in for by its elements, since a callback may not wait for a device.
+In: the template of a string (`library/python/strings.py`), and the arrays of the outputs that it refers to. Out: the object.
+An array of its elements replaces a `jax.Array`, since a callback may not wait for a device.
 """
 
 from __future__ import annotations

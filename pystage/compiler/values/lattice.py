@@ -1,8 +1,8 @@
-"""Abstract values: what inference knows of each Python value while it compiles.
+"""Abstract values: the lattice of what inference proves of each Python value.
 
-The lattice is finer than Python's types: a value may be known altogether (`Const`), known in structure
-(`Tuple`, a `Ref` to a list), or known as an array of some type whose elements the program computes
-(`Array`). Mutable things are cells of the heap (`state.py`); a `Ref` names one.
+The lattice is finer than Python's types: a value is a constant (`Const`), a structure of abstract values (`Tuple`, a `Ref`
+to a list), or an array of some type whose elements the program computes (`Array`). Mutable objects are cells of the heap
+(`state.py`); a `Ref` refers to one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""How an array lies in memory: a stand-in without contents goes through the same views, so that NumPy answers.
+"""Memory layout of arrays: a stand-in without contents takes the same views, so that NumPy determines strides and order.
 
-The memory of a cell is taken to be in row-major order.
+The memory of a cell is assumed to be in row-major order.
 """
 
 from __future__ import annotations

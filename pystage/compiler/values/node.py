@@ -1,7 +1,7 @@
-"""What has structure: abstract values, cells, the views and sources in them, and templates.
+"""`TreeNode`: the base of abstract values, cells, views, aliases and templates, which have children.
 
-The children of a node are those of its fields that hold nodes, program values or numbers of cells, alone or in tuples and
-dicts; their annotations say so, and `walk.py` reads them there, once for each class. All other fields are data of the node.
+The children of a node are the nodes, program values and numbers of cells in its fields, alone or in tuples and dicts; the
+annotations of the fields declare them, and `walk.py` reads these once per class. All other fields are data of the node.
 """
 
 from __future__ import annotations

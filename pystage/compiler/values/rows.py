@@ -1,4 +1,4 @@
-"""Many values as one array: what are neighbouring rows of an array already is not taken apart and joined again."""
+"""Packing of many values into one array, which reuses rows that are already adjacent in an array."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The places of a program that may raise, by number.
+"""The raise-site table: the instructions of a program that may raise, by number.
 
-In: a `Site` for each such place, in the order in which inference meets them, and the calls that repeat what a
-callee does. Out: numbers, the codes of the error cell, and for each number its place with the calls that led
-there. A callee's places have consecutive numbers; another call of it is a second range of numbers with the same
-places, so that nothing is copied and the code of a place becomes that of the other call by an addition.
+In: a `Site` for each, in the order in which inference meets them, and the calls that repeat those of a callee. Out: numbers,
+the codes of the error cell, and for each number its site with the calls that lead to it. The sites of a callee have
+consecutive numbers; another call of it is a second range of numbers for the same sites, so that nothing is copied and
+an addition converts the code of one call into that of another.
 """
 
 from __future__ import annotations

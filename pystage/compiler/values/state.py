@@ -1,8 +1,8 @@
 """The state of the program being inferred: one store of slots for variables and heap cells alike.
 
-Control flow forks the store: a fork
-notes the old contents of what it changes, so that leaving it restores them and yields the changes.
-Forking costs what was changed, not what exists. A speculation (`infer/core/speculate.py`) notes them in the same way.
+A slot is a variable `(frame, name)` or the number of a heap cell. Control flow forks the store: a fork journals the old
+contents of changed slots, so that its end restores them and yields the changes. The cost of a fork is proportional to
+the changes, not to the state. A speculation (`infer/core/speculate.py`) uses the same journal.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Strings that are put together on the host, and exceptions with their cause: what a `CallTemplate` calls."""
+"""Functions that a `CallTemplate` calls on the host: formatting of strings, and exceptions with their cause."""
 
 from __future__ import annotations
 

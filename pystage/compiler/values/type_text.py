@@ -1,6 +1,6 @@
-"""What comes out of a program, in NumPy's words: `float`, `(float64[3], int)`.
+"""The type of a result as text, in NumPy's words: `float`, `(float64[3], int)`.
 
-In: the template of a result, and the types that its outputs count. Out: a few characters.
+In: the template of a result, and the types of the program's outputs. Out: a short text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Views: how one array is a part or a rearrangement of another's memory.
+"""Views: an array as a part or a rearrangement of another's memory.
 
-A view reads its array from its base's value, and writes a new array back into a base: a store through
-any name of a piece of memory is an update of the cell that owns it.
+A view reads its array from the value of its base, and writes a new array back into the base: a store through
+any name of a piece of memory updates the cell that owns it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The structure of nodes (`node.py`): their children, nodes made anew of other children, and walks over all that is inside.
+"""Traversal of nodes (`node.py`): their children, reconstruction with other children, and walks over all descendants.
 
 `children(x)` are the nodes, program values and numbers of cells in the fields of `x`, in order; `with_children(x, new)` is
-`x` with others in their places, and `head(x)` what it is apart from them. Two nodes of one class whose heads are equal have
-as many children, and `with_children(a, children(b))` is `b`. All is derived from the annotations of a class when the
-first node of it is met.
+`x` with those replaced, and `head(x)` its data apart from them. Two nodes of one class with equal heads have equally many
+children, and `with_children(a, children(b))` is `b`. All of this is derived from the annotations of a class when its first
+node is met.
 """
 
 from __future__ import annotations
