@@ -20,7 +20,7 @@ import numpy as np
 from ..compiler.hlo.types import SHORT_NAMES
 from ..compiler.values.boundary import Form
 from ..runtime.arguments.classification import fields_of
-from ..runtime.results.results import view_maker
+from ..runtime.results.objects import view_maker
 from .arena import arenas
 from .array import LazyTensor, from_host
 from .lending import lending_of

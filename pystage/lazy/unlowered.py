@@ -12,7 +12,7 @@ import numpy as np
 
 from ..compiler.hlo.types import SHORT_NAMES, ArrayType
 from ..compiler.values.boundary import Form
-from ..runtime.results.results import view_maker
+from ..runtime.results.objects import view_maker
 from .counting import counts
 from .devices import default_device, on_device
 from .graph import Node

@@ -6,61 +6,53 @@ An array of its elements replaces a `jax.Array`, since a callback may not wait f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .boundary import (
-    CallTemplate,
-    ChoiceTemplate,
-    ConstantTemplate,
-    ContainerTemplate,
-    Form,
-    OutputTemplate,
-    Template,
-    ViewTemplate,
-)
+from .boundary import Form, OutputTemplate, Template, ViewTemplate
+from .evaluation import Evaluator, Execution, Make, never
 
 
 def evaluate_template(template: Template, values: Sequence[np.ndarray]) -> Any:
     """The object that `template` describes."""
-    match template:
-        case ConstantTemplate(value=value):
-            return value
-        case OutputTemplate():
-            return _number(template, values[template.index])
-        case ViewTemplate(base=base, steps=()):
-            return evaluate_template(base, values)
-        case CallTemplate(function=function, args=args, kwargs=kwargs):
-            return function(
-                *[evaluate_template(a, values) for a in args],
-                **{n: evaluate_template(a, values) for n, a in kwargs},
-            )
-        case ChoiceTemplate(selector=selector, options=options):
-            return evaluate_template(options[int(values[selector.index])], values)
-        case ContainerTemplate(cls=cls, keys=keys, children=children):
-            parts = [evaluate_template(c, values) for c in children]
-            if issubclass(cls, dict):
-                return dict(zip(keys, parts, strict=True))
-            return tuple.__new__(cls, parts) if issubclass(cls, tuple) else parts
-        case _:
-            raise AssertionError(f"{template} is no part of a string")
+    return _PRINTED.make(template)(Execution(values, {}))
 
 
-def _number(output: OutputTemplate, value: np.ndarray) -> Any:
+class _Printed(Evaluator):
+    """Makes what is printed of an object, or what an exception holds."""
+
+    def output(self, output: OutputTemplate) -> Make:
+        index, convert = output.index, _conversion(output)
+        return lambda run: convert(run.values[index])
+
+    def view(self, view: ViewTemplate) -> Make:
+        return never(view) if view.steps else self.make(view.base)
+
+
+_PRINTED = _Printed()
+
+
+def _conversion(output: OutputTemplate) -> Callable[[np.ndarray], Any]:
     match output.form:
         case Form.PYTHON:
-            assert output.scalar is not None
-            return output.scalar(value.item())
+            scalar = output.scalar
+            assert scalar is not None
+            return lambda value: scalar(value.item())
         case Form.SCALAR:
-            return value[()]
+            return lambda value: value[()]
         case Form.NDARRAY:
-            return np.array(value)
+            return np.array
         case Form.JAX:
-            made = np.array(value).view(_PrintedArray)
-            made.weak = output.weak
-            return made
+            return functools.partial(_jax_array, output.weak)
+
+
+def _jax_array(weak: bool, value: np.ndarray) -> Any:
+    made = np.array(value).view(_PrintedArray)
+    made.weak = weak
+    return made
 
 
 class _PrintedArray(np.ndarray):

@@ -6,86 +6,45 @@ run would have returned, then applies the mutations of the plain run, in order.
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import functools
-import types
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeGuard
 
-import jax
 import numpy as np
 
-from ...compiler.diagnostics.codes_mutation import CannotReturn
 from ...compiler.diagnostics.codes_runtime import NotInOrder, OverlappingMemory
 from ...compiler.diagnostics.diagnostic import Diagnostic
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
-from ...compiler.values import views
 from ...compiler.values.boundary import (
     AbsentTemplate,
-    Box,
-    CallTemplate,
     CellVariable,
-    ChoiceTemplate,
     ConstantTemplate,
     ContainerTemplate,
     Form,
-    GeneratorTemplate,
     Global,
     Mutation,
     OutputTemplate,
-    PathTemplate,
     Program,
     Template,
-    ViewStep,
     ViewTemplate,
     Write,
 )
+from ...compiler.values.evaluation import Make
 from ...compiler.values.node import TreeNode
-from ...compiler.values.views import (
-    Diagonal,
-    Flipped,
-    Permuted,
-    RealOrImaginary,
-    Repeated,
-    Reshaped,
-    Strided,
-    Window,
-)
 from ...compiler.values.walk import children
 from ..arguments.signature import Signature
 from ..guards.environment import resolve
 from ..random.draws import Performance
 from .exceptions import code_of, raise_from_host, raised
-from .host_memory import ADOPT_BYTES, adopted, overlapping
+from .host_memory import adopted, overlapping
+from .objects import Execution, Objects
 
-
-@dataclass(slots=True)
-class Execution:
-    """One run of a program: its results, and the arguments of the call in canonical form."""
-
-    values: Sequence[Any]
-    args: Sequence[Any]
-    kwargs: dict[str, Any]
-    made: dict[int, Any]
-    """Containers that were made already, by identity of their templates; views, by its complement."""
-    performance: Performance | None = None
-    """What the host drew for it."""
-
-    def generator(self, number: int) -> Any:
-        """A generator that the program made."""
-        assert self.performance is not None
-        return self.performance.objects[number]
-
-
-Make = Callable[[Execution], Any]
 Prepare = Callable[[Execution], Callable[[], None]]
 """Finds the target and the value of a mutation, and gives what does it."""
-
-_DICTS = (dict, collections.OrderedDict, collections.defaultdict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +70,12 @@ class Plan:
     def __init__(self, program: Program, signature: Signature, traced: bool = False) -> None:
         self._signature = signature
         self._traced = traced
-        self._types = program.function.result_types
         found: list[OutputTemplate] = []
         views: set[int] = set()
         for template in _templates(program):
             _collect_outputs(template, found, views)
-        self._uses = Counter(output.index for output in found)
+        uses = Counter(output.index for output in found)
+        self._objects = Objects(signature, program.function.result_types, uses, traced)
         self._failure = program.failure
         self._printed = program.printed
         self._clock = program.draws.clock if program.draws is not None else None
@@ -126,7 +85,7 @@ class Plan:
         self._in_order = [(resolve(path, signature), str(path)) for path in program.in_order]
         self.checks_memory = bool(self._stored or self._in_order)
         """True if it matters how ndarrays of the caller lie in memory: `check_memory` comes before `finish`."""
-        self.build: Make = self._make(program.result)
+        self.build: Make = self._objects.make(program.result)
         self.keys = {output.index: output.key_impl for output in found if output.key_impl}
         """The results that are typed PRNG keys: index and generator."""
         self._reads = any(output.form is not Form.JAX for output in found) or self._failure is not None
@@ -137,7 +96,7 @@ class Plan:
         if not (acts or traced) and self._reads:
             only = program.result.base if _is_whole(program.result) else program.result
             if isinstance(only, OutputTemplate) and not only.key_impl:
-                convert = self._conversion(only)
+                convert = self._objects.conversion(only)
                 self.single = Single((only.form, only.scalar, convert is adopted), convert)
         self.direct = not acts and _is_direct(program.result, set())
         """True if `build` only arranges `jax.Array`s in tuples and lists: `jax.jit` can do that itself."""
@@ -148,7 +107,7 @@ class Plan:
 
     def arrange(self, values: Sequence[Any]) -> Any:
         """The result of a direct plan, made of the values themselves."""
-        return self.build(Execution(values, (), {}, {}))
+        return self.build(Execution(values, {}, (), {}))
 
     def finish(
         self,
@@ -159,7 +118,7 @@ class Plan:
         performance: Performance | None = None,
     ) -> Any:
         """The result of the call; `Raised` for what the program raises. `memory`: it reads the caller's."""
-        run = Execution(values, args, kwargs, {}, performance)
+        run = Execution(values, {}, args, kwargs, performance)
         if self._printed is not None and not self._traced:
             values[self._printed].block_until_ready()
         if self._failure is not None:
@@ -193,7 +152,7 @@ class Plan:
         self, args: Sequence[Any], kwargs: dict[str, Any], template: Template, values: Sequence[Any]
     ) -> Any:
         """The object that a template describes; its outputs count `values`."""
-        return self._make(template)(Execution(values, args, kwargs, {}))
+        return self._objects.make(template)(Execution(values, {}, args, kwargs))
 
     def check_memory(
         self, args: Sequence[Any], kwargs: dict[str, Any], received: Sequence[Received], span: Span | None
@@ -216,101 +175,6 @@ class Plan:
         error.started = self._printed is not None
         raise error
 
-    # -- results
-
-    def _make(self, template: Template) -> Make:
-        match template:
-            case ConstantTemplate(value=value):
-                return (lambda run: set(value)) if type(value) is set else (lambda run: value)
-            case PathTemplate(path=path):
-                follow = resolve(path, self._signature)
-                return lambda run: follow(run.args, run.kwargs)
-            case OutputTemplate():
-                return self._output(template)
-            case ViewTemplate():
-                return self._once(~template.identity, self._view(template))
-            case GeneratorTemplate(number=OutputTemplate(index=number)):
-                return lambda run: run.generator(int(run.values[number]))
-            case ChoiceTemplate():
-                return self._choice(template)
-            case AbsentTemplate():
-                return lambda run: template
-            case CallTemplate(function=function, args=args, kwargs=kwargs, identity=identity):
-                parts = [self._make(a) for a in args]
-                named = [(name, self._make(a)) for name, a in kwargs]
-                return self._once(
-                    identity or id(template),
-                    lambda run: function(*[p(run) for p in parts], **{n: m(run) for n, m in named}),
-                )
-            case ContainerTemplate():
-                return self._container(template)
-
-    def _choice(self, choice: ChoiceTemplate) -> Make:
-        pick, makes = choice.selector.index, [self._make(option) for option in choice.options]
-        number = None if choice.number is None else self._output(choice.number)
-
-        def traced(run: Execution) -> Any:
-            try:
-                return makes[int(run.values[pick])](run)
-            except jax.errors.ConcretizationTypeError:
-                if number is not None:
-                    return number(run)
-                what = "a result that is one of several objects, where JAX traces the call,"
-                raise StagingError((CannotReturn(what=what),)) from None
-
-        return traced if self._traced else lambda run: makes[int(run.values[pick])](run)
-
-    def _output(self, output: OutputTemplate) -> Make:
-        index = output.index
-        if self._traced or output.form is Form.JAX:
-            return lambda run: run.values[index]
-        convert = self._conversion(output)
-        return lambda run: convert(run.values[index])
-
-    def _conversion(self, output: OutputTemplate) -> Callable[[Any], Any]:
-        """What makes the object of the result's array, for results in host memory."""
-        if output.form is Form.NDARRAY:
-            type = self._types[output.index]
-            large = type.size * type.dtype.itemsize >= ADOPT_BYTES
-            make = adopted if large and self._uses[output.index] == 1 else np.array
-            return make if output.writable else lambda value: _read_only(make(value))
-        if output.form is Form.SCALAR:
-            return lambda value: np.asarray(value)[()]
-        scalar = output.scalar
-        assert scalar is not None
-        return lambda value: scalar(np.asarray(value).item())
-
-    def _view(self, view: ViewTemplate) -> Make:
-        base = self._make(view.base)
-        steps = [view_step(step) for step in view.steps]
-
-        def make(run: Execution) -> Any:
-            array = base(run)
-            for step in steps:
-                array = step(array, run)
-            return array
-
-        return make
-
-    def _once(self, identity: int, make: Make) -> Make:
-        def once(run: Execution) -> Any:
-            if identity not in run.made:
-                run.made[identity] = make(run)
-            return run.made[identity]
-
-        return once
-
-    def _container(self, template: ContainerTemplate) -> Make:
-        cls, keys, identity = template.cls, template.keys, template.identity
-        children = [self._make(child) for child in template.children]
-        if cls is list or cls in _DICTS or not issubclass(cls, tuple | slice | range | types.MethodType):
-            return _filled(cls, keys, children, identity)
-        if cls is tuple:
-            return self._once(identity, lambda run: tuple([child(run) for child in children]))
-        if issubclass(cls, tuple):
-            return self._once(identity, lambda run: tuple.__new__(cls, [child(run) for child in children]))
-        return self._once(identity, lambda run: cls(*[child(run) for child in children]))
-
     # -- mutations
 
     def _mutation(self, mutation: Mutation) -> Prepare:
@@ -320,7 +184,7 @@ class Plan:
             index = mutation.value.index
             value: Make = lambda run: np.asarray(run.values[index])  # noqa: E731
         else:
-            value = self._make(mutation.value)
+            value = self._objects.make(mutation.value)
         if kind is Write.GLOBAL:
             assert isinstance(root, Global)
             namespace = root.namespace
@@ -339,26 +203,6 @@ def _is_seen(mutation: Mutation, values: Sequence[Any]) -> bool:
     if any(values[i] for i in mutation.unless):
         return False
     return mutation.only is None or bool(values[mutation.only])
-
-
-def _filled(cls: type, keys: tuple[Any, ...], children: list[Make], identity: int) -> Make:
-    """Makes a container that may hold itself: it is there before its contents are."""
-
-    def make(run: Execution) -> Any:
-        if identity in run.made:
-            return run.made[identity]
-        made: Any = cls() if cls is list or cls in _DICTS else object.__new__(cls)
-        run.made[identity] = made
-        if cls is list:
-            made += [child(run) for child in children]
-        elif cls in _DICTS:
-            made.update({key: child(run) for key, child in zip(keys, children, strict=True)})
-        else:
-            for key, child in zip(keys, children, strict=True):
-                _write_attribute(made, key, child(run))
-        return made
-
-    return make
 
 
 def _write_array(target: Any, key: Any, value: Any) -> None:
@@ -400,60 +244,6 @@ _WRITES: dict[Write, Callable[[Any, Any, Any], None]] = {
     Write.LIST: _write_list,
     Write.DICT: _write_dict,
 }
-
-
-def view_step(step: ViewStep) -> Callable[[Any, Execution], Any]:
-    """One step from an ndarray to a view."""
-    if isinstance(step, Box):
-        return functools.partial(_box, step)
-    make = view_maker(step)
-    return lambda array, run: make(array)
-
-
-def view_maker(view: views.View) -> Callable[[Any], Any]:
-    """The function from an ndarray, or a `jax.Array`, to its view."""
-    match view:
-        case Window(starts, sizes):
-            box = tuple([slice(int(s), int(s) + n) for s, n in zip(starts, sizes)])  # type: ignore[arg-type]
-            return lambda array: array[(*box, ...)]
-        case Strided(starts, limits, strides):
-            part = tuple([slice(a, e, s) for a, e, s in zip(starts, limits, strides)])
-            return lambda array: array[(*part, ...)]
-        case Flipped(axes):
-            turned = tuple([slice(None, None, -1 if i in axes else 1) for i in range(max(axes) + 1)])
-            return lambda array: array[(*turned, ...)]
-        case Permuted(permutation):
-            return lambda array: array.transpose(permutation)
-        case Reshaped(new_shape):
-            return lambda array: array.reshape(new_shape)
-        case RealOrImaginary(imaginary):
-            return lambda array: array.imag if imaginary else array.real
-        case Diagonal(offset, frozen=True):
-            return lambda array: array.diagonal(offset, -2, -1)
-        case Diagonal(offset):
-            return lambda array: _writable_diagonal(array, offset)
-        case Repeated(new_shape):
-            return lambda array: np.broadcast_to(array, new_shape)
-    raise AssertionError(f"an unknown view {view!r}")
-
-
-def _box(box: Box, array: Any, run: Execution) -> Any:
-    """The box, moved inside as the program moves it."""
-    at = [run.values[s.index] if isinstance(s, OutputTemplate) else s for s in box.starts]
-    if isinstance(array, jax.Array):
-        return jax.lax.dynamic_slice(array, at, box.sizes)
-    first = [max(0, min(int(s), n - size)) for s, n, size in zip(at, array.shape, box.sizes)]
-    return array[tuple([slice(s, s + size) for s, size in zip(first, box.sizes)])]
-
-
-def _read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    array.flags.writeable = False
-    return array
-
-
-def _writable_diagonal(array: Any, offset: int) -> Any:
-    """The diagonal of square matrices as `np.einsum` gives it; as of `jax.Array` where JAX maps over it."""
-    return array.diagonal(offset, -2, -1) if isinstance(array, jax.Array) else np.einsum("...ii->...i", array)
 
 
 def _templates(program: Program) -> list[Template]:

@@ -1,0 +1,149 @@
+"""From templates to the objects that they describe, once the program has run.
+
+In: a template. Out: a function of a run, which an evaluator makes once and the run's owner calls any number of times. What
+a template gives that refers to the program's results or to the caller's objects depends on who evaluates: the runtime
+makes what the plain run gives (`runtime/results/objects.py`), and the host, while a program runs, what is printed
+(`host_evaluation.py`).
+"""
+
+from __future__ import annotations
+
+import abc
+import collections
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from .boundary import (
+    AbsentTemplate,
+    CallTemplate,
+    ChoiceTemplate,
+    ConstantTemplate,
+    ContainerTemplate,
+    GeneratorTemplate,
+    OutputTemplate,
+    PathTemplate,
+    Template,
+    ViewTemplate,
+)
+
+_DICTS = (dict, collections.OrderedDict, collections.defaultdict)
+
+
+@dataclass(slots=True)
+class Execution:
+    """One run of a program: its results, and what was made of them so far."""
+
+    values: Sequence[Any]
+    made: dict[int, Any]
+    """Objects by the identity of their templates; views by its complement."""
+
+
+Make = Callable[[Any], Any]
+"""Makes the object of a run."""
+
+
+class Evaluator(abc.ABC):
+    """Makes functions of templates: of a run, the object that the template describes."""
+
+    def make(self, template: Template) -> Make:
+        """The function that makes the object."""
+        match template:
+            case ConstantTemplate(value=value):
+                return (lambda run: set(value)) if type(value) is set else (lambda run: value)
+            case OutputTemplate():
+                return self.output(template)
+            case PathTemplate():
+                return self.same(template)
+            case ViewTemplate():
+                return once(~template.identity, self.view(template))
+            case GeneratorTemplate():
+                return self.generator(template)
+            case ChoiceTemplate():
+                return self.choice(template)
+            case AbsentTemplate():
+                return lambda run: template
+            case CallTemplate(function=function, args=args, kwargs=kwargs, identity=identity):
+                parts = [self.make(a) for a in args]
+                named = [(name, self.make(a)) for name, a in kwargs]
+                return once(
+                    identity or id(template),
+                    lambda run: function(*[p(run) for p in parts], **{n: m(run) for n, m in named}),
+                )
+            case ContainerTemplate():
+                return self._container(template)
+
+    @abc.abstractmethod
+    def output(self, output: OutputTemplate) -> Make:
+        """What makes the object of a result."""
+
+    @abc.abstractmethod
+    def view(self, view: ViewTemplate) -> Make:
+        """What makes a view."""
+
+    def same(self, same: PathTemplate) -> Make:
+        """What finds an object of the caller's."""
+        return never(same)
+
+    def generator(self, generator: GeneratorTemplate) -> Make:
+        """What finds a generator of random numbers that the program made."""
+        return never(generator)
+
+    def choice(self, choice: ChoiceTemplate) -> Make:
+        """What makes the option that the selector says."""
+        index, makes = choice.selector.index, [self.make(option) for option in choice.options]
+        return lambda run: makes[int(run.values[index])](run)
+
+    def _container(self, template: ContainerTemplate) -> Make:
+        cls, keys, identity = template.cls, template.keys, template.identity
+        children = [self.make(child) for child in template.children]
+        if cls is list or cls in _DICTS or not issubclass(cls, tuple | slice | range | types.MethodType):
+            return _filled(cls, keys, children, identity)
+        if cls is tuple:
+            return once(identity, lambda run: tuple([child(run) for child in children]))
+        if issubclass(cls, tuple):
+            return once(identity, lambda run: tuple.__new__(cls, [child(run) for child in children]))
+        return once(identity, lambda run: cls(*[child(run) for child in children]))
+
+
+def never(template: Template) -> Make:
+    """For what an evaluator cannot make: an internal error, where it is chosen."""
+
+    def fail(run: Execution) -> NoReturn:
+        raise AssertionError(f"{template} outside of a call")
+
+    return fail
+
+
+def once(identity: int, make: Make) -> Make:
+    """Makes the object of a run the first time; later gives the same one."""
+
+    def made(run: Execution) -> Any:
+        if identity not in run.made:
+            run.made[identity] = make(run)
+        return run.made[identity]
+
+    return made
+
+
+def _filled(cls: type, keys: tuple[Any, ...], children: list[Make], identity: int) -> Make:
+    """Makes a container that may hold itself: it is there before its contents are."""
+
+    def make(run: Execution) -> Any:
+        if identity in run.made:
+            return run.made[identity]
+        made: Any = cls() if cls is list or cls in _DICTS else object.__new__(cls)
+        run.made[identity] = made
+        if cls is list:
+            made += [child(run) for child in children]
+        elif cls in _DICTS:
+            made.update({key: child(run) for key, child in zip(keys, children, strict=True)})
+        else:
+            for key, child in zip(keys, children, strict=True):
+                value = child(run)
+                if not isinstance(value, AbsentTemplate):
+                    object.__setattr__(made, key, value)
+        return made
+
+    return make

@@ -1,0 +1,182 @@
+"""The objects that the caller gets, as its templates describe them: `evaluation.py` for the runtime.
+
+In: the results of a run, the arguments of its call, and what the host drew. Out: arrays, numbers and views of the
+caller's memory as the plain run gives them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...compiler.diagnostics.codes_mutation import CannotReturn
+from ...compiler.diagnostics.errors import StagingError
+from ...compiler.hlo.types import ArrayType
+from ...compiler.values import evaluation, views
+from ...compiler.values.boundary import (
+    Box,
+    ChoiceTemplate,
+    Form,
+    GeneratorTemplate,
+    OutputTemplate,
+    PathTemplate,
+    ViewStep,
+    ViewTemplate,
+)
+from ...compiler.values.evaluation import Evaluator, Make
+from ...compiler.values.views import (
+    Diagonal,
+    Flipped,
+    Permuted,
+    RealOrImaginary,
+    Repeated,
+    Reshaped,
+    Strided,
+    Window,
+)
+from ..arguments.signature import Signature
+from ..guards.environment import resolve
+from ..random.draws import Performance
+from .host_memory import ADOPT_BYTES, adopted
+
+
+@dataclass(slots=True)
+class Execution(evaluation.Execution):
+    """A run for a call: with its arguments in canonical form, and what the host drew for it."""
+
+    args: Sequence[Any]
+    kwargs: dict[str, Any]
+    performance: Performance | None = None
+
+    def generator(self, number: int) -> Any:
+        """A generator that the program made."""
+        assert self.performance is not None
+        return self.performance.objects[number]
+
+
+class Objects(Evaluator):
+    """Makes the objects of one program. `uses` counts the templates that refer to each result."""
+
+    def __init__(
+        self, signature: Signature, types: Sequence[ArrayType], uses: Mapping[int, int], traced: bool
+    ) -> None:
+        self._signature = signature
+        self._types = types
+        self._uses = uses
+        self._traced = traced
+
+    def output(self, output: OutputTemplate) -> Make:
+        index = output.index
+        if self._traced or output.form is Form.JAX:
+            return lambda run: run.values[index]
+        convert = self.conversion(output)
+        return lambda run: convert(run.values[index])
+
+    def conversion(self, output: OutputTemplate) -> Callable[[Any], Any]:
+        """What makes the object of the result's array, for results in host memory."""
+        if output.form is Form.NDARRAY:
+            type = self._types[output.index]
+            large = type.nbytes >= ADOPT_BYTES
+            make = adopted if large and self._uses[output.index] == 1 else np.array
+            return make if output.writable else lambda value: _read_only(make(value))
+        if output.form is Form.SCALAR:
+            return lambda value: np.asarray(value)[()]
+        scalar = output.scalar
+        assert scalar is not None
+        return lambda value: scalar(np.asarray(value).item())
+
+    def same(self, same: PathTemplate) -> Make:
+        follow = resolve(same.path, self._signature)
+        return lambda run: follow(run.args, run.kwargs)
+
+    def generator(self, generator: GeneratorTemplate) -> Make:
+        index = generator.number.index
+        return lambda run: run.generator(int(run.values[index]))
+
+    def choice(self, choice: ChoiceTemplate) -> Make:
+        chosen = super().choice(choice)
+        if not self._traced:
+            return chosen
+        number = None if choice.number is None else self.output(choice.number)
+
+        def traced(run: Execution) -> Any:
+            try:
+                return chosen(run)
+            except jax.errors.ConcretizationTypeError:
+                if number is not None:
+                    return number(run)
+                what = "a result that is one of several objects, where JAX traces the call,"
+                raise StagingError((CannotReturn(what=what),)) from None
+
+        return traced
+
+    def view(self, view: ViewTemplate) -> Make:
+        base = self.make(view.base)
+        steps = [_view_step(step) for step in view.steps]
+
+        def make(run: Execution) -> Any:
+            array = base(run)
+            for step in steps:
+                array = step(array, run)
+            return array
+
+        return make
+
+
+def _view_step(step: ViewStep) -> Callable[[Any, Execution], Any]:
+    """One step from an ndarray to a view."""
+    if isinstance(step, Box):
+        return functools.partial(_box, step)
+    make = view_maker(step)
+    return lambda array, run: make(array)
+
+
+def view_maker(view: views.View) -> Callable[[Any], Any]:
+    """The function from an ndarray, or a `jax.Array`, to its view."""
+    match view:
+        case Window(starts, sizes):
+            box = tuple([slice(int(s), int(s) + n) for s, n in zip(starts, sizes)])  # type: ignore[arg-type]
+            return lambda array: array[(*box, ...)]
+        case Strided(starts, limits, strides):
+            part = tuple([slice(a, e, s) for a, e, s in zip(starts, limits, strides)])
+            return lambda array: array[(*part, ...)]
+        case Flipped(axes):
+            turned = tuple([slice(None, None, -1 if i in axes else 1) for i in range(max(axes) + 1)])
+            return lambda array: array[(*turned, ...)]
+        case Permuted(permutation):
+            return lambda array: array.transpose(permutation)
+        case Reshaped(new_shape):
+            return lambda array: array.reshape(new_shape)
+        case RealOrImaginary(imaginary):
+            return lambda array: array.imag if imaginary else array.real
+        case Diagonal(offset, frozen=True):
+            return lambda array: array.diagonal(offset, -2, -1)
+        case Diagonal(offset):
+            return lambda array: _writable_diagonal(array, offset)
+        case Repeated(new_shape):
+            return lambda array: np.broadcast_to(array, new_shape)
+    raise AssertionError(f"an unknown view {view!r}")
+
+
+def _box(box: Box, array: Any, run: Execution) -> Any:
+    """The box, moved inside as the program moves it."""
+    at = [run.values[s.index] if isinstance(s, OutputTemplate) else s for s in box.starts]
+    if isinstance(array, jax.Array):
+        return jax.lax.dynamic_slice(array, at, box.sizes)
+    first = [max(0, min(int(s), n - size)) for s, n, size in zip(at, array.shape, box.sizes)]
+    return array[tuple([slice(s, s + size) for s, size in zip(first, box.sizes)])]
+
+
+def _read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    array.flags.writeable = False
+    return array
+
+
+def _writable_diagonal(array: Any, offset: int) -> Any:
+    """The diagonal of square matrices as `np.einsum` gives it; as of `jax.Array` where JAX maps over it."""
+    return array.diagonal(offset, -2, -1) if isinstance(array, jax.Array) else np.einsum("...ii->...i", array)
