@@ -165,9 +165,9 @@ def dimensions_in(annotation: Any) -> set[str]:
     return found
 
 
-def array_of(text: str, sizes: Mapping[str, int], form: str = "ndarray") -> ArraySpec:
+def array_of(text: str, sizes: Mapping[str, int]) -> ArraySpec:
     """What stands for an array of a type such as `f32[n, 784]`."""
-    return array_of_text(text, form).spec(sizes)
+    return array_of_text(text).spec(sizes)
 
 
 def array_of_text(text: str, form: str = "ndarray") -> ArrayAnnotation:

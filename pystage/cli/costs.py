@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..compiler.hlo.ir import Function, Op, Region
-from ..compiler.hlo.types import ArrayType
 from ..compiler.hlo.walk import callees
 from ..compiler.ops import (
     BitcastConvert,
@@ -171,16 +170,12 @@ def _flops(op: Op) -> float:
 
 
 def _bytes(op: Op) -> float:
-    out = sum([_bytes_of(r.type) for r in op.results])
+    out = sum([r.type.nbytes for r in op.results])
     match op.kind:
         case kind if isinstance(kind, _PARTS):
             return 2.0 * out
         case DynamicUpdateSlice():
-            return 2.0 * _bytes_of(op.operands[1].type)
+            return 2.0 * op.operands[1].type.nbytes
         case Scatter():
-            return 3.0 * _bytes_of(op.operands[-1].type)
-    return float(out + sum([_bytes_of(o.type) for o in op.operands]))
-
-
-def _bytes_of(type: ArrayType) -> int:
-    return type.size * type.dtype.itemsize
+            return 3.0 * op.operands[-1].type.nbytes
+    return float(out + sum([o.type.nbytes for o in op.operands]))

@@ -275,7 +275,7 @@ def _nearest(name: str, names: Collection[str], likeness: float = 0.6) -> str:
 
 
 def from_annotations(
-    function: Callable[..., Any], sizes: Mapping[str, int], given: Mapping[str, Any] = {}
+    function: Callable[..., Any], sizes: Mapping[str, int], given: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call: those given, the others by their annotations; none for those that have defaults."""
     target = written_target(function)

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Protocol
 
-import numpy as np
-
 from . import bridges  # noqa: F401  (fills the tables that the compiler asks)
 from .diagnostics.codes_constant import ProgramTooLarge
 from .diagnostics.codes_runtime import ValueNotGiven
@@ -22,7 +20,7 @@ from .diagnostics.errors import StagingError
 from .diagnostics.span import Span
 from .hlo.ir import Function, Op, Region
 from .hlo.rewrite import Copier
-from .ops import Constant
+from .ops import Constant, constant
 from .passes.branch_folding import fold_branches
 from .passes.cost_model import check_size
 from .passes.inplace import in_place
@@ -261,7 +259,7 @@ def _with_result(function: Function) -> Function:
     copier, made = Copier(), Region(function.param_types)
     with copier.b.isolated(made):
         copier.fill(old, made)
-        made.results = (copier.b.op(Constant(np.asarray(False))),)
+        made.results = (constant(copier.b, False),)
     return function.rewritten(made)
 
 

@@ -14,13 +14,13 @@ from rich.text import Text
 
 from ..compiler.diagnostics.catalogue import Example
 from ..compiler.diagnostics.render import more, render, render_all
+from ..compiler.diagnostics.span import Span
+from ..compiler.pipeline import Staged
 from ..compiler.policy import is_library_file
 from .examples import example_like
 from .listing import Listing, Mark, SourceLine
 
 if TYPE_CHECKING:
-    from ..compiler.diagnostics.span import Span
-    from ..compiler.pipeline import Staged
     from .explanation import Explanation
 
 _STYLES = {

@@ -140,7 +140,7 @@ def donated_inputs(
     found: list[int] = []
     for i in range(len(inputs)):
         type = inputs[i].type
-        if not free.get(type) or inputs[i].exported or type.size * type.dtype.itemsize < DONATE_BYTES:
+        if not free.get(type) or inputs[i].exported or type.nbytes < DONATE_BYTES:
             continue
         if _references(inputs, i) == _IDLE + uses(inputs[i]):
             found.append(i)

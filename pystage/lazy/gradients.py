@@ -16,6 +16,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..compiler.ad.calculus import differentiable
 from ..compiler.diagnostics.codes_differentiation import NoDerivative, NoSuchArgument
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.hlo.builder import Builder
@@ -268,17 +269,13 @@ def _way_back_of(call: RecordedCall, moving: Mask, given: tuple[int, ...]) -> _B
     staged = program_of(segment)
     places = {id(node): i for i, node in enumerate(alone.operands)}
     kept = [places[id(segment.inputs[i])] for i in staged.kept]
-    varied = tuple([moving[i] and _is_inexact(types[i]) for i in kept])
+    varied = tuple([moving[i] and differentiable(types[i]) for i in kept])
     if not any(varied):
         return None
-    back = cotangents_of(staged, varied, tuple([_is_inexact(node.type) for node in results]))
-    inputs = [*kept, *[len(types) + k for k, node in enumerate(results) if _is_inexact(node.type)]]
+    back = cotangents_of(staged, varied, tuple([differentiable(node.type) for node in results]))
+    inputs = [*kept, *[len(types) + k for k, node in enumerate(results) if differentiable(node.type)]]
     recipe = Recipe("gradient", back.function, tuple([inputs[i] for i in back.kept]))
     return _Back(recipe, tuple([i for i, moves in zip(kept, varied, strict=True) if moves]))
-
-
-def _is_inexact(type: ArrayType) -> bool:
-    return is_floating(type.dtype) or is_complex(type.dtype)
 
 
 @functools.cache

@@ -48,7 +48,7 @@ def _of_region(region: Region) -> float:
 
 def _of_op(op: Op) -> float:
     kind = op.kind
-    made = sum([v.type.size * v.type.dtype.itemsize for v in op.results])
+    made = sum([v.type.nbytes for v in op.results])
     if isinstance(kind, _COMPILED) or made > LARGEST:
         return math.inf
     cost = _OPERATION + _BYTE * made

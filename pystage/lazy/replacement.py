@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime.arguments.classification import fields_of, is_plain, slots_of
+from ..compiler.values.instances import slots_of
+from ..runtime.arguments.classification import fields_of, is_plain
 
 _ATOMS = (int, float, complex, bool, str, bytes, type(None))
 _UNCHANGEABLE = (tuple, frozenset, MethodType)

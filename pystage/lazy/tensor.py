@@ -37,7 +37,7 @@ from ..compiler.values.boundary import (
 from ..compiler.values.views import Reshaped, View, Window, path_type
 from ..runtime.arguments.classification import Lazy
 from ..runtime.results.numpy_private import float_errors
-from ..runtime.results.results import view_maker
+from ..runtime.results.objects import view_maker
 from .arena import LIMIT, Registered, arena_of
 from .barrier import barrier, placed, value_of
 from .devices import DeviceMismatch, default_device, on_device
@@ -88,7 +88,7 @@ def owner(node: Node, kind: TensorKind) -> Any:
     return tensor
 
 
-def view_of(tensor: Tensor, steps: tuple[View, ...], frozen: bool = False) -> Any:
+def view_of(tensor: Tensor, steps: tuple[View, ...]) -> Any:
     """A view of a tensor: a new object, also where it leads to all of it."""
     base = owner_of(tensor)
     kind = tensor._kind
@@ -97,22 +97,22 @@ def view_of(tensor: Tensor, steps: tuple[View, ...], frozen: bool = False) -> An
     made._path = (*tensor._path, *steps)
     made._seen = None
     made._looks = 0
-    key = (kind, steps, frozen)
+    key = (kind, steps)
     found = _view_kinds.get(key)
     if found is None:
         if len(_view_kinds) >= _RECIPES:
             _view_kinds.clear()
-        found = _view_kinds[key] = _view_kind(kind, steps, frozen)
+        found = _view_kinds[key] = _view_kind(kind, steps)
     made._kind = found
     return made
 
 
-_view_kinds: dict[tuple[TensorKind, tuple[View, ...], bool], TensorKind] = {}
+_view_kinds: dict[tuple[TensorKind, tuple[View, ...]], TensorKind] = {}
 
 
-def _view_kind(kind: TensorKind, steps: tuple[View, ...], frozen: bool) -> TensorKind:
+def _view_kind(kind: TensorKind, steps: tuple[View, ...]) -> TensorKind:
     """The kind of a view of an array of some kind."""
-    writable = kind.writable and not frozen and not any(step.read_only for step in steps)
+    writable = kind.writable and not any(step.read_only for step in steps)
     ordered = kind.ordered and is_ordered(kind.type, steps)
     return kind_of(path_type(kind.type, steps), Form.NDARRAY, kind.device, writable, ordered=ordered)
 

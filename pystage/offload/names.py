@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 CONSUMERS = frozenset(
     ["sum", "any", "all", "min", "max", "list", "tuple", "set", "frozenset", "sorted", "dict", "next"]
 )
@@ -89,17 +88,12 @@ class _Collector(ast.NodeVisitor):
 
     visit_ImportFrom = visit_Import
 
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+    def visit_ExceptHandler(self, node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> None:
         if node.name is not None:
             self.names.binds.add(node.name)
         self.generic_visit(node)
 
-    def visit_MatchAs(self, node: ast.MatchAs | ast.MatchStar) -> None:
-        if node.name is not None:
-            self.names.binds.add(node.name)
-        self.generic_visit(node)
-
-    visit_MatchStar = visit_MatchAs
+    visit_MatchAs = visit_MatchStar = visit_ExceptHandler
 
     def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
         if node.rest is not None:

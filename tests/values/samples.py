@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pystage.compiler.diagnostics.codes_control import NoCommonType
-from pystage.compiler.diagnostics.span import NOWHERE
+from pystage.compiler.diagnostics.span import Span
 from pystage.compiler.hlo.ir import Region, Value
 from pystage.compiler.hlo.types import BOOL, FLOAT64, INT32, INT64, ArrayType, DType
 from pystage.compiler.library.jax.at import At, AtIndex
@@ -63,6 +63,7 @@ from pystage.compiler.values.lattice import (
 from pystage.compiler.values.text import joined
 from pystage.compiler.values.views import Permuted, View, Window
 
+PLACE = Span("f.py", 1, 0, 1, 1)
 REASON = NoCommonType(what="x", first="a list", second="a dict")
 
 
@@ -98,7 +99,7 @@ class _Origin:
 
 def function() -> Function:
     """The stage IR of an empty function."""
-    return Function("f", "f", Parameters(), [], NOWHERE)
+    return Function("f", "f", Parameters(), [], PLACE)
 
 
 def samples() -> list[Abstract | Cell]:
@@ -138,8 +139,8 @@ def samples() -> list[Abstract | Cell]:
         ClassOf(caught),
         Text(joined, (n(), Const("a"))),
         Stream("stdout"),
-        Undef(NOWHERE),
-        Gated((Undef(NOWHERE), row(1)), (program(BOOL),)),
+        Undef(PLACE),
+        Gated((Undef(PLACE), row(1)), (program(BOOL),)),
         Gated((NONE, row(1)), (program(BOOL),), REASON),
         Gated((Undef(), NONE, n(), row(2)), (program(BOOL), program(BOOL), program(BOOL)), REASON),
         Gated((n(), Ref(2)), (program(BOOL),), REASON, ((n(), (0,)), (Ref(2), (1,)))),

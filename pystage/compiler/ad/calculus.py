@@ -17,7 +17,6 @@ from ..ops import (
     Compare,
     Complex,
     Concatenate,
-    Constant,
     Convert,
     Divide,
     DynamicSlice,
@@ -36,6 +35,7 @@ from ..ops import (
     Slice,
     Subtract,
     Transpose,
+    constant,
 )
 
 
@@ -59,7 +59,7 @@ class CalculusBuilder:
     def filled(self, type: ArrayType, value: complex) -> Value:
         if not is_complex(type.dtype):
             value = float(np.real(value))
-        scalar = self.b.op(Constant(np.asarray(value).astype(type.dtype)))
+        scalar = constant(self.b, np.asarray(value).astype(type.dtype))
         return self.b.op(Broadcast(type.shape, ()), scalar) if type.shape else scalar
 
     def zeros(self, type: ArrayType) -> Value:

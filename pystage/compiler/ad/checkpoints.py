@@ -21,18 +21,7 @@ import numpy as np
 from ..hlo.builder import Builder
 from ..hlo.ir import Region, Value
 from ..hlo.types import INT64, ArrayType
-from ..ops import (
-    And,
-    Compare,
-    Constant,
-    Divide,
-    Maximum,
-    Minimum,
-    Or,
-    Reduce,
-    Remainder,
-    While,
-)
+from ..ops import And, Compare, Divide, Maximum, Minimum, Or, Reduce, Remainder, While, constant
 from .calculus import CalculusBuilder
 from .preheader import Preheader
 from .residuals import extend
@@ -114,7 +103,7 @@ class _Slots:
 
 def integer(b: Builder, number: int) -> Value:
     """A constant int64."""
-    return b.op(Constant(np.asarray(number, INT64)))
+    return constant(b, number, INT64)
 
 
 def while_loop(
@@ -198,7 +187,7 @@ def _keep_and_run(
         rest = b.op(Remainder(), slots.counts, c.broadcast(stride, shape, ()))
         return b.op(Or(), none, c.compare("NE", rest, c.zeros(rest.type)))
 
-    false = b.op(Constant(np.asarray(False)))
+    false = constant(b, False)
     some = b.op(Reduce(Or(), (0,)), usable(stride), false)
     stride = c.select(some, stride, c.add(stride, stride))
     due = c.compare("EQ", b.op(Remainder(), now, stride), integer(b, 0))

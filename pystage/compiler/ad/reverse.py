@@ -32,13 +32,13 @@ from ..ops import (
     Call,
     Case,
     Compare,
-    Constant,
     If,
     OptimizationBarrier,
     Reshape,
     Subtract,
     VjpRule,
     While,
+    constant,
 )
 from .activity import Activity, Mask
 from .calculus import CalculusBuilder, accumulated, differentiable
@@ -273,7 +273,7 @@ class Pullback:
         types = (index, *[v.type for v in operands])
         tests, steps = Region(types), Region(types)
         with self.b.region(tests):
-            zero = self.b.op(Constant(np.asarray(0, INT64)))
+            zero = constant(self.b, 0, INT64)
             tests.results = (self.b.op(Compare("GE"), tests.params[0], zero),)
         with self.b.region(steps):
             trip, *rest = steps.params
@@ -281,23 +281,23 @@ class Pullback:
             for i, ct in zip(carried, rest):
                 self.send(local, body.region.results[i], ct)
             self.tape(body, local)
-            one = self.b.op(Constant(np.asarray(1, INT64)))
+            one = constant(self.b, 1, INT64)
             ends = [body.region.params[i] for i in carried]
             steps.results = (
                 self.b.op(Subtract(), trip, one),
                 *[local[v] if v in local else self.c.zeros(v.type) for v in (*ends, *captured)],
             )
         needed = residuals(steps, RegionValues(body.region))
-        size = sum(v.type.size * v.type.dtype.itemsize for v in needed)
+        size = sum(v.type.nbytes for v in needed)
         if size * kind.trip_count > config.residual_bytes:
             checkpointed(self, entry, given, cotangents)
             return
         trips = exact_trips(entry.op)
-        last: Value | None = None if trips is None else self.b.op(Constant(np.asarray(trips - 1, INT64)))
+        last: Value | None = None if trips is None else constant(self.b, trips - 1, INT64)
         if needed or last is None:
             counter, count = self._counted(entry)
             self._stack_residuals(entry, steps, kind.trip_count, needed, counter)
-            last = last or self.b.op(Subtract(), count, self.b.op(Constant(np.asarray(1, INT64))))
+            last = last or self.b.op(Subtract(), count, constant(self.b, 1, INT64))
         made = self.b.apply(While(kind.trip_count), [last, *operands], (tests, steps))
         found = made.results[1:]
         cotangents.update(zip(captured, found[len(carried) :], strict=True))
@@ -310,7 +310,7 @@ class Pullback:
         preheader = Preheader(entry)
         counter = preheader.carry(condition, body, preheader.constant(np.asarray(0, INT64)))
         inside = Builder(body)
-        one = inside.op(Constant(np.asarray(1, INT64)))
+        one = constant(inside, 1, INT64)
         body.results = (*body.results, inside.op(Add(), counter, one))
         (count,) = extend(entry.op, [counter.type])
         return counter, count
@@ -328,11 +328,11 @@ class Pullback:
             shape = value.type.static_shape
             stack = preheader.carry(condition, body, preheader.zeros(value.type.with_shape((trips, *shape))))
             c = CalculusBuilder(inside)
-            zero = inside.op(Constant(np.asarray(0, INT64)))
+            zero = constant(inside, 0, INT64)
             part = c.reshape(value, (1, *shape))
             body.results = (*body.results, c.update(stack, part, [counter, *[zero] * len(shape)]))
             (whole,) = extend(entry.op, [stack.type])
-            none = b.op(Constant(np.asarray(0, INT64)))
+            none = constant(b, 0, INT64)
             row = CalculusBuilder(b).dynamic_slice(whole, [back.params[0], *[none] * len(shape)], (1, *shape))
             found[value] = b.op(Reshape(shape), row)
         substitute(back, found)

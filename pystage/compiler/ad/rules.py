@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ..hlo.calculus import Contribution, Cotangents, NotDifferentiable, Tangents
 from ..hlo.ir import Op, Value
 from ..hlo.op import HloOp
-from ..ops import Constant, Or, Reduce
+from ..ops import Or, Reduce, constant
 from ..ops.elementwise.base import Elementwise
 from .calculus import CalculusBuilder, differentiable
 
@@ -81,7 +79,7 @@ def unless_all_zero(
     some: Value | None = None
     for ct in given:
         other = c.compare("NE", ct, c.zeros(ct.type))
-        start = c.b.op(Constant(np.asarray(False)))
+        start = constant(c.b, False)
         one = c.b.op(Reduce(Or(), tuple(range(ct.type.rank))), other, start) if ct.type.rank else other
         some = one if some is None else c.b.op(Or(), some, one)
     assert some is not None

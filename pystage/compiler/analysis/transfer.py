@@ -118,8 +118,23 @@ def _signed(op: Op, interval: Interval) -> Interval:
     return (0 if interval[0] >= 0 else -math.inf, 0 if interval[1] <= 0 else math.inf)
 
 
-def _product(a: Any, b: Any) -> Any:
+def _times(a: Any, b: Any) -> Any:
     return 0 if a == 0 or b == 0 else a * b
+
+
+def total(x: Interval, y: Interval) -> Interval:
+    """The exact sum."""
+    return x[0] + y[0], x[1] + y[1]
+
+
+def negative(x: Interval) -> Interval:
+    """The exact negation."""
+    return -x[1], -x[0]
+
+
+def product(x: Interval, y: Interval) -> Interval:
+    """The exact product."""
+    return _corners(_times, x, y)
 
 
 def _add(op: Op, x: Interval, y: Interval) -> Interval:
@@ -130,22 +145,22 @@ def _add(op: Op, x: Interval, y: Interval) -> Interval:
         low = max(x[0], y[0]) if x[0] >= 0 and y[0] >= 0 else -math.inf
         high = min(x[1], y[1]) if x[1] <= 0 and y[1] <= 0 else math.inf
         return low, high
-    return x[0] + y[0], x[1] + y[1]
+    return total(x, y)
 
 
 def _subtract(op: Op, x: Interval, y: Interval) -> Interval:
-    return _signed(op, (x[0] - y[1], x[1] - y[0]))
+    return _signed(op, total(x, negative(y)))
 
 
 def _multiply(op: Op, x: Interval, y: Interval) -> Interval:
-    low, high = _corners(_product, x, y)
+    low, high = product(x, y)
     if op.operands[0] is op.operands[1]:
         low = 0 if x[0] <= 0 <= x[1] else min(x[0] ** 2, x[1] ** 2)
     return _signed(op, (low, high))
 
 
 def _negate(op: Op, x: Interval) -> Interval:
-    return -x[1], -x[0]
+    return negative(x)
 
 
 def _abs(op: Op, x: Interval) -> Interval:
@@ -349,7 +364,7 @@ def _reduced(op: Op, x: Interval, start: Interval) -> Interval:
         return hull(x, start)
     count = op.operands[0].type.size // max(op.results[0].type.size, 1)
     if isinstance(combine, Add):
-        return _signed(op, (start[0] + _product(count, x[0]), start[1] + _product(count, x[1])))
+        return _signed(op, (start[0] + _times(count, x[0]), start[1] + _times(count, x[1])))
     return ANY
 
 

@@ -13,8 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from ..ad.calculus import CalculusBuilder
 from ..diagnostics.span import Span
 from ..hlo.builder import Builder
@@ -27,7 +25,6 @@ from ..ops import (
     Call,
     Case,
     Compare,
-    Constant,
     If,
     JaxCall,
     Not,
@@ -36,6 +33,7 @@ from ..ops import (
     ReduceWith,
     VjpRule,
     While,
+    constant,
 )
 from ..ops.batching import broadcast_to_batch, shifted
 from .batched_values import BatchedValues, Mask
@@ -131,7 +129,7 @@ class _BatchedFunction:
         )
 
     def _any(self, flags: Value) -> Value:
-        start = self._b.op(Constant(np.asarray(False)))
+        start = constant(self._b, False)
         return self._b.op(Reduce(Or(), (0,)), flags, start)
 
     # -- operations
@@ -199,7 +197,7 @@ class _BatchedFunction:
     def _one_by_one(self, op: Op, captured: Sequence[Value]) -> Sequence[Value]:
         """The operation in a loop over the elements of the batch."""
         b, c = self._b, self._c
-        zero, limit = (b.op(Constant(np.asarray(n, INT64))) for n in (0, self._batch_size))
+        zero, limit = (constant(b, n, INT64) for n in (0, self._batch_size))
         starts = [c.zeros(self._type(r, True)) for r in op.results]
         types = (ArrayType(INT64), *[s.type for s in starts])
         tests, steps = Region(types), Region(types)
@@ -223,7 +221,7 @@ class _BatchedFunction:
                 c.update(buffer, c.reshape(r, (1, *r.type.static_shape)), [index, *[zero] * r.type.rank])
                 for buffer, r in zip(buffers, made, strict=True)
             ]
-            steps.results = (b.op(Add(), index, b.op(Constant(np.asarray(1, INT64)))), *stored)
+            steps.results = (b.op(Add(), index, constant(b, 1, INT64)), *stored)
         return b.apply(While(self._batch_size), (zero, *starts), (tests, steps)).results[1:]
 
     # -- control flow

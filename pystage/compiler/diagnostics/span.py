@@ -18,7 +18,3 @@ class Span:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column + 1}"
-
-
-NOWHERE = Span("<unknown>", 0, 0, 0, 0)
-"""The span of what has no place in the user's source (what the compiler itself adds)."""

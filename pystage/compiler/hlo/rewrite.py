@@ -8,13 +8,12 @@ them is copied.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from .builder import Builder
 from .ir import Function, Op, Region, Value
 from .op import HloOp
 from .types import ArrayType
-from .walk import function_operands
+from .walk import with_functions
 
 
 class Rewriter:
@@ -91,8 +90,7 @@ class Rewriter:
 
     def with_functions(self, kind: HloOp) -> HloOp:
         """The same operation, with the rewritten forms of the functions among its static operands."""
-        found = function_operands(kind)
-        return replace(kind, **{n: self.function(v) for n, v in found.items()}) if found else kind
+        return with_functions(kind, self.function)
 
 
 class Copier(Rewriter):

@@ -120,6 +120,11 @@ class ArrayType:
             total *= extent
         return total
 
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the elements take."""
+        return self.size * self.dtype.itemsize
+
     def with_shape(self, shape: Shape) -> ArrayType:
         """The same element type, another shape."""
         return ArrayType(self.dtype, shape)

@@ -6,7 +6,7 @@ import functools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from .ir import Function, Op, Region
@@ -30,6 +30,12 @@ def function_operands(kind: HloOp) -> dict[str, Function]:
     """The functions among the static operands of an operation, by name."""
     names = _function_fields(type(kind))
     return {n: v for n in names if isinstance(v := getattr(kind, n), Function)} if names else {}
+
+
+def with_functions(kind: HloOp, new: Callable[[Function], Function]) -> HloOp:
+    """The same operation, with others in place of the functions among its static operands."""
+    found = function_operands(kind)
+    return replace(kind, **{n: new(v) for n, v in found.items()}) if found else kind
 
 
 def callees(op: Op) -> tuple[Function, ...]:

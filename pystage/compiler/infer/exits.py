@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..diagnostics.codes_mutation import CannotDelete, CannotReturn, CannotStore
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
-from ..ops import Constant, Select
+from ..ops import Select, constant
 from ..values.boundary import (
     AbsentTemplate,
     Box,
@@ -66,11 +66,9 @@ from ..values.text import caused
 from ..values.views import View, Window
 from ..values.walk import children, head, keys
 from .aliases.merged import MERGEABLE, aliases_of, alone, possible
+from .core.engine import Engine
 from .core.phi import SELECTOR, DeferredSelect
 from .telling.describe import describe
-
-if TYPE_CHECKING:
-    from .core.engine import Engine
 
 _PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
 
@@ -242,9 +240,9 @@ class Exit:
     ) -> ChoiceTemplate:
         """The option of the first condition that holds, which are bools of the program."""
         b = self.engine.b
-        selector = b.op(Constant(np.asarray(0, np.int32)))
+        selector = constant(b, 0, np.int32)
         for position, condition in reversed(list(enumerate(conditions, 1))):
-            selector = b.op(Select(), condition, b.op(Constant(np.asarray(position, np.int32))), selector)
+            selector = b.op(Select(), condition, constant(b, position, np.int32), selector)
         return ChoiceTemplate(self.output(selector, Form.PYTHON), (otherwise, *options))
 
     def contents(self, ref: Ref, cell: Any) -> Template:

@@ -12,8 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-import numpy as np
-
 from ..analysis.intervals import Intervals
 from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..diagnostics.span import Span
@@ -21,7 +19,7 @@ from ..hlo.builder import Builder
 from ..hlo.ir import Value
 from ..hlo.op import HloOp
 from ..hlo.types import ArrayType, DType
-from ..ops import Constant, Convert, Reshape
+from ..ops import Convert, Reshape, constant
 from ..ops.host.draw import Action
 from ..values.boundary import Form
 from ..values.gated import GatedNumber, narrow_number
@@ -227,7 +225,7 @@ class Context(abc.ABC):
 
     def constant(self, value: object, dtype: DType | type) -> Value:
         """A constant of the program, of `dtype`."""
-        return self.b.op(Constant(np.asarray(value, dtype)))
+        return constant(self.b, value, dtype)
 
     def contents(self, ref: Ref) -> Value:
         """The array that an ndarray reference stands for, now."""

@@ -84,7 +84,17 @@ from .reductions.reduce import Reduce, ReduceWith
 from .reductions.window import ReduceWindow, SelectAndScatter
 from .structure.gather import Gather
 from .structure.scatter import Scatter
-from .structure.shapes import Broadcast, Concatenate, Constant, Iota, Pad, Reshape, Reverse, Transpose
+from .structure.shapes import (
+    Broadcast,
+    Concatenate,
+    Constant,
+    Iota,
+    Pad,
+    Reshape,
+    Reverse,
+    Transpose,
+    constant,
+)
 from .structure.slices import DynamicSlice, DynamicUpdateSlice, Slice
 from .structure.sort import Sort
 
@@ -196,4 +206,5 @@ __all__ = [
     "While",
     "Xor",
     "concrete",
+    "constant",
 ]

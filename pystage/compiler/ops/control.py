@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 
+from ..diagnostics.diagnostic import Diagnostic
 from ..hlo.builder import Builder
 from ..hlo.calculus import Calculus, Contribution, Cotangents, Tangents
 from ..hlo.ir import Function, Op, Region, Value
+from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, ResultTypes, RunRegion, Sample
 from ..hlo.types import BOOL, FLOAT32, FLOAT64, INT32, ArrayType, ShapeError
 from .batching import all_broadcast_to_batch
@@ -24,10 +26,6 @@ from .elementwise.unary import Negate, Sine
 from .operands import listing, require
 from .sampling import grid
 from .structure.shapes import Constant
-
-if TYPE_CHECKING:
-    from ..diagnostics.diagnostic import Diagnostic
-    from ..hlo.mlir import Emitter
 
 
 class Branching(HloOp):

@@ -14,7 +14,7 @@ from ..analysis.intervals import Intervals
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter
 from ..hlo.walk import functions
-from ..ops import And, Broadcast, Constant, If, Or, Select, While
+from ..ops import And, Broadcast, Constant, If, Or, Select, While, constant
 
 _STEPS, _STEPS_FOR_EACH = 20_000, 20
 """How many steps the analysis of a program may take: so many, and so many for each of its operations."""
@@ -53,7 +53,7 @@ class _Folding(Rewriter):
         low, high = self._intervals(value)
         if low != high:
             return False
-        number = self.b.op(Constant(np.asarray(int(low)).astype(dtype)))
+        number = constant(self.b, np.asarray(int(low)).astype(dtype))
         shape = value.type.static_shape
         self.values[value] = self.b.op(Broadcast(shape, ()), number) if shape else number
         return True

@@ -75,7 +75,6 @@ LIMIT = 32
 STORE = 3
 """What a store costs beside the elements that it stores."""
 
-_SIDES = (0, 1)
 _FREE = (Constant, Reshape)
 _CHEAP = (
     *(Abs, Add, And, BitcastConvert, Broadcast, Ceil, Clamp, Compare, Complex, Concatenate, Convert),

@@ -177,5 +177,5 @@ def _bytes(op: Op) -> int | None:
         touched = []
     else:
         touched = [*op.results, *op.operands]
-    total = sum(v.type.size * v.type.dtype.itemsize for v in touched)
+    total = sum(v.type.nbytes for v in touched)
     return total if total <= LARGEST else None

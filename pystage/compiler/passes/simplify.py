@@ -9,12 +9,12 @@ Everything is linear in the size of the program.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..analysis.liveness import Aliases, CallGraph, Liveness
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import HloOp
-from ..hlo.walk import function_operands, is_pure
+from ..hlo.walk import is_pure, with_functions
 from ..ops import Call, Case, If, While
 
 _Key = tuple[HloOp, tuple[Value, ...]]
@@ -126,7 +126,7 @@ class _Rewriter:
             self._call(op, kind, into)
         else:
             regions = [self._region(r, r.params, r.results) for r in op.regions]
-            self._add(op, self._with_functions(kind), op.operands, op.results, regions, into)
+            self._add(op, with_functions(kind, self.function), op.operands, op.results, regions, into)
 
     def _loop(self, op: Op, into: Region) -> None:
         kept = self._live.carried(op)
@@ -145,11 +145,6 @@ class _Rewriter:
         operands = [v for p, v in zip(callee.body.params, op.operands) if whole or p in self._live.values]
         results = [mine for mine, r in zip(op.results, callee.body.results) if self._used(r)]
         self._add(op, Call(made, kind.recompute, kind.rule), operands, results, (), into)
-
-    def _with_functions(self, kind: HloOp) -> HloOp:
-        """The same operation, with the rewritten forms of the functions among its static operands."""
-        found = function_operands(kind)
-        return replace(kind, **{n: self.function(v) for n, v in found.items()}) if found else kind
 
     def _is_pure(self, op: Op, kind: HloOp) -> bool:
         if not kind.pure:

@@ -17,7 +17,7 @@ from ..analysis.buffers import Buffers
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter
 from ..hlo.types import BOOL, ArrayType
-from ..ops import Constant, If, Not, While
+from ..ops import If, Not, While, constant
 
 SMALL = 64
 """Elements up to which a result may be given a value before it has one."""
@@ -103,7 +103,7 @@ class _Looping(Rewriter):
 
     def _nothing(self, type: ArrayType) -> Value:
         """A value of the type that is never read."""
-        return self.b.op(Constant(np.zeros(type.static_shape, type.dtype)))
+        return constant(self.b, np.zeros(type.static_shape, type.dtype))
 
     def _loop(self, arm: Region, flag: Value, carried: Sequence[Value], stores: _Stores) -> list[Value]:
         """`arm` applied to the carried values if `flag` is true, else those values."""
@@ -113,7 +113,7 @@ class _Looping(Rewriter):
         outer = [self.values[array] for array in stores.arrays.values()]
         self.values.update(zip(stores.arrays.values(), body.params[1:]))
         with self.b.region(body):
-            done = self.b.op(Constant(np.asarray(False)))
+            done = constant(self.b, False)
             self.ops(arm)
             ends = [self.new(arm.results[i]) for i in (*stores.arrays, *stores.others)]
             body.results = (done, *ends)

@@ -16,7 +16,6 @@ from ..hlo.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT64, Ar
 from ..ops import (
     Broadcast,
     Complex,
-    Constant,
     DynamicSlice,
     DynamicUpdateSlice,
     Imag,
@@ -27,16 +26,12 @@ from ..ops import (
     Select,
     Slice,
     Transpose,
+    constant,
 )
 from .node import TreeNode
 
 Index = int | Value
 """A start: known now, or a scalar of the program."""
-
-
-def constant(b: Builder, array: object, dtype: np.dtype[np.generic] | None = None) -> Value:
-    """A constant of the program."""
-    return b.op(Constant(np.asarray(array, dtype)))
 
 
 def index_value(b: Builder, index: Index) -> Value:

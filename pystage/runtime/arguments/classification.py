@@ -21,6 +21,7 @@ from ...compiler.hlo.types import SHORT_NAMES
 from ...compiler.library.jax.registry import is_static_node
 from ...compiler.policy import is_of_jax
 from ...compiler.values.generators import GENERATORS
+from ...compiler.values.instances import slots_of
 from ..outcomes import HasLazy
 
 Opened = tuple[tuple[Any, ...], Sequence[Any]]
@@ -128,7 +129,7 @@ def _container(value: Any, cls: type) -> Opener | None:
     if cls is slice:
         return _open_slice
     if cls is range:
-        return _open_range
+        return _open_slice
     if cls in GENERATORS:
         return _open_generator
     return None
@@ -154,26 +155,12 @@ def _open_partial(value: functools.partial[Any]) -> Opened:
     return ("func", "args", "keywords"), (value.func, value.args, value.keywords)
 
 
-def _open_slice(value: slice) -> Opened:
-    return ("start", "stop", "step"), (value.start, value.stop, value.step)
-
-
-def _open_range(value: range) -> Opened:
+def _open_slice(value: slice | range) -> Opened:
     return ("start", "stop", "step"), (value.start, value.stop, value.step)
 
 
 def _open_generator(value: Any) -> Opened:
     return (), ()
-
-
-def slots_of(cls: type) -> dict[str, Any]:
-    """The slot descriptors of a class and its bases, by attribute name."""
-    found: dict[str, Any] = {}
-    for base in reversed(cls.__mro__):
-        for name, member in vars(base).items():
-            if isinstance(member, types.MemberDescriptorType):
-                found[name] = member
-    return found
 
 
 def is_plain(cls: type) -> bool:

@@ -153,11 +153,6 @@ class Entry:
         families = [self.shared, *(self.by_types or {}).values()]
         return not any(f.by_value or f.failure for f in families)
 
-    def specialisations(self) -> list[Specialisation]:
-        """Every specialisation, each once."""
-        families = {id(f): f for f in [self.shared, *(self.by_types or {}).values()]}
-        return [s for family in families.values() for s in family.all()]
-
 
 class Group:
     """Calls with the same shape and leaf types: which leaves are dynamic, and what else tells calls apart."""

@@ -20,7 +20,6 @@ import jax
 import numpy as np
 
 from ...compiler.hlo.ir import Function, Op, Region, Value
-from ...compiler.hlo.types import ArrayType
 from ...compiler.hlo.walk import callees
 from ...compiler.ops import Convolution, DotGeneral, Reduce, ReduceWindow, Transpose, While
 from ...compiler.ops.foreign.jax_call import JaxCall
@@ -113,9 +112,9 @@ def _of_product(op: Op, kind: DotGeneral) -> Weight:
         _columns(rhs, kind),
     ):
         return Weight()  # never the library's
-    size = _bytes(rhs.type)
+    size = rhs.type.nbytes
     if kind.lhs_batch or len(rhs.type.shape) != 2:
-        return Weight(loss=_BATCHED * (size + _bytes(lhs.type)))
+        return Weight(loss=_BATCHED * (size + lhs.type.nbytes))
     if _source_axis(lhs, kind.lhs_contract[0]) != len(lhs.type.shape) - 1:
         return Weight()
     if rhs.type.dtype != np.float32:
@@ -136,10 +135,6 @@ def _columns(value: Value, kind: DotGeneral) -> int:
 def _free(value: Value, axes: tuple[int, ...]) -> int:
     """The product of the extents of the other axes."""
     return math.prod(extent for axis, extent in enumerate(value.type.static_shape) if axis not in axes)
-
-
-def _bytes(type: ArrayType) -> int:
-    return type.size * type.dtype.itemsize
 
 
 def _source_axis(value: Value, axis: int) -> int:

@@ -28,8 +28,8 @@ from ...compiler.values.boundary import (
     Path,
     PathStep,
 )
+from ...compiler.values.instances import instance_fields, slots_of
 from ...compiler.values.lattice import same_constant
-from ..arguments.classification import slots_of
 from ..arguments.signature import Signature
 from ..random.draws import DrawPlan
 
@@ -39,17 +39,6 @@ _PYTHON = {"f": float, "i": int, "c": complex, "b": bool}
 _MIN, _MAX = -(2**63), 2**63 - 1
 _COMPARED_BY_EQUAL = frozenset({int, str, bytes, bool})
 """Types whose equal values are interchangeable for any program."""
-
-
-def instance_fields(value: Any) -> dict[str, Any]:
-    """The attributes that an object itself has: its dictionary and its filled slots."""
-    fields = dict(getattr(value, "__dict__", {}))
-    for name, member in slots_of(type(value)).items():
-        try:
-            fields[name] = member.__get__(value)
-        except AttributeError:  # a slot that was never assigned
-            continue
-    return fields
 
 
 def layout_of(value: Any) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from library.harness import Known, NeedsKnown, PlainContext, check, check_call, refused
-from pystage.compiler.library.jax.random import is_key, key_attribute, key_item, key_rows
+from pystage.compiler.library.jax.random import is_key, key_attribute, key_item
 from pystage.compiler.library.jax.tail import is_jax_callable, jax_call, jax_method
 from pystage.compiler.ops.foreign.jax_call import JaxCall
 from pystage.compiler.values.lattice import Const, Tuple
@@ -149,7 +149,7 @@ def test_random_numbers(make, seed, x64):
             )
 
         keys = call(jax.random.split, call(make, seed))
-        rows = key_rows(ctx, keys) if is_key(keys) else ctx.iterate(keys)
+        rows = [key_item(ctx, keys, Const(i)) for i in range(2)] if is_key(keys) else ctx.iterate(keys)
         folded = call(jax.random.fold_in, rows[1], 3)
         made = (
             call(jax.random.normal, rows[0], (2, 3)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from ...diagnostics.codes_mutation import UncertainAlias
 from ...diagnostics.diagnostic import DiagnosticError
@@ -32,6 +32,7 @@ from ...values.lattice import (
 )
 from ...values.memory import is_row_major
 from ...values.views import may_be_one, read_path
+from ..core.engine import Engine
 from ..core.phi import SELECTOR, selector_value
 from ..exceptions.raising import write
 from ..telling.describe import describe
@@ -44,9 +45,6 @@ from .merged import (
     possible,
     stamped,
 )
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
 
 Truth = bool | Value
 """Whether something holds: known now, or a bool of the program."""

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ...stage import ir as stage
 from ...values.lattice import Abstract, DictCell, Ref, Tuple
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
+from ..core.engine import Engine
 
 
 def bind(

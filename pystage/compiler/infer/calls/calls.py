@@ -10,11 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-import jax
-
-from ....autocasting import product_type
 from ...analysis.variables import calls_of_itself
 from ...diagnostics.codes_calls import EndlessRecursion, NotServed
 from ...diagnostics.diagnostic import DiagnosticError
@@ -29,6 +26,7 @@ from ...values.slots import Hidden, Purpose, Slot
 from ...values.state import ERROR, OUTPUT, Content
 from ...values.walk import cells_of, rebuild, values_of
 from ..aliases.merged import aliases_of, note_out_of_date, stamp_versions
+from ..core.engine import Engine
 from ..core.frame import Frame, PythonRaise
 from ..exceptions.raising import attempt, chain_of, error_of, expose, is_observable, merge_error
 from .callees import Callee
@@ -36,14 +34,11 @@ from .canonical import Canonical
 from .printing import output_of, refuse_under_jax
 from .summaries import Summary
 
-if TYPE_CHECKING:
-    from ..core.engine import Engine
-
 RECURSION_LIMIT = 1000
+"""How deep staged calls nest."""
 UNDECIDED_RECURSION = 8
 """So often a function calls itself under conditions that only the run time knows before arguments that decide them are
 demanded, and eight times as often before it is taken to be endless."""
-"""How deep staged calls nest."""
 
 
 @dataclass(slots=True, eq=False)
@@ -63,25 +58,8 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
         engine.b.span = callee.function.body[-1].span
         return result
     canonical = Canonical(engine)
-    for value in bound.values():
-        canonical.describe(value)
-    for cell in callee.cells.values():
-        canonical.describe(Ref(cell))
-    for cell in engine.ambient.values():
-        canonical.describe(Ref(cell))
-    for variable in engine.namespaces.written(engine.state):
-        canonical.describe(cast(Abstract, engine.state.slots[variable]))
-    canonical.describe_code(error_of(engine).code)
-    canonical.describe_code(output_of(engine).token)
-    key = (
-        callee.identity,
-        engine.x64,
-        engine.raises.handling > 0,
-        jax.config.jax_default_matmul_precision,
-        product_type(),
-        *canonical.tokens,
-    )
-    known = engine.callees.summaries[key]
+    canonical.describe_call([*bound.values(), *map(Ref, callee.cells.values())])
+    known = engine.callees.summaries[canonical.key(callee.identity)]
     for summary in known.summaries:
         if _is_applicable(engine, summary, canonical):
             return _apply(engine, summary, canonical, first=False)
@@ -157,14 +135,7 @@ def transformed(
     activation = Activation("transformed", engine.b.span, lambda bound: _call_bound(engine, bound, len(args)))
     bound = {"": function, **{str(i): a for i, a in enumerate(args)}, **kwargs}
     canonical = Canonical(engine)
-    for value in bound.values():
-        canonical.describe(value)
-    for cell in engine.ambient.values():
-        canonical.describe(Ref(cell))
-    for variable in engine.namespaces.written(engine.state):
-        canonical.describe(cast(Abstract, engine.state.slots[variable]))
-    canonical.describe_code(error_of(engine).code)
-    canonical.describe_code(output_of(engine).token)
+    canonical.describe_call(bound.values())
     summary, _ = _infer_callee(engine, activation, bound, canonical)
     if not may_draw:
         require_drawn_once(summary.function, ())

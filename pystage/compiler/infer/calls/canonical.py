@@ -7,20 +7,22 @@ their arrays, so that what was inferred for one can be done again for the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any, cast
 
+import jax
+
+from ....autocasting import product_type
 from ...hlo.ir import Value
 from ...hlo.types import ArrayType
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Alias, Array, Const, Unknown
+from ...values.lattice import Abstract, Alias, Array, Const, Ref, Unknown
 from ...values.node import TreeNode
 from ...values.walk import LAYOUTS
 from ..aliases.merged import is_out_of_date, no_alias
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
-
+from ..core.engine import Engine
+from ..exceptions.raising import error_of
+from .printing import output_of
 
 _TOKENS_PER_STEP = 24
 """So much of a key counts as a step of inference, with what a call then makes of it."""
@@ -62,6 +64,23 @@ class Canonical:
         for merged in self._merged_cells:
             self.tokens.append(tuple([no_alias(state, state.slots.get, merged, c) for c in self.cells]))
         self._merged_cells.clear()
+
+    def describe_call(self, given: Iterable[Abstract]) -> None:
+        """Adds what a callee is given, and what any callee finds in the state."""
+        engine = self._engine
+        for value in (*given, *map(Ref, engine.ambient.values())):
+            self.describe(value)
+        for variable in engine.namespaces.written(engine.state):
+            self.describe(cast(Abstract, engine.state.slots[variable]))
+        self.describe_code(error_of(engine).code)
+        self.describe_code(output_of(engine).token)
+
+    def key(self, *callee: object) -> tuple[object, ...]:
+        """The key of a call: what is called, the settings that inference reads, and all that was described."""
+        engine = self._engine
+        precision = jax.config.jax_default_matmul_precision
+        settings = (engine.x64, engine.raises.handling > 0, precision, product_type())
+        return (*callee, *settings, *self.tokens)
 
     def describe_code(self, code: int | Value) -> None:
         """Adds whether the program may have raised before the call; the callee gets to know the code."""

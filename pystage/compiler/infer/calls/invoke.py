@@ -7,7 +7,7 @@ import functools
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -38,15 +38,13 @@ from ...values.lattice import (
     Tuple,
     Unknown,
 )
+from ..core.engine import Engine
 from ..exceptions import made as made_exceptions
 from ..objects import dataclass_methods, namedtuples, objects
 from ..telling.foreign import callable_name, is_foreign, unknown_call, whole_refusal
 from .binding import bind
 from .callees import Callee
 from .calls import call_function
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
 
 Args = Sequence[Abstract]
 Kwargs = Mapping[str, Abstract]

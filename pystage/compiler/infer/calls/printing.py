@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
@@ -23,12 +23,10 @@ from ...values.host_evaluation import evaluate_template
 from ...values.lattice import Abstract, OutputCell, Stream
 from ...values.state import OUTPUT
 from ..core.branches import infer_if
+from ..core.engine import Engine
 from ..core.phi import selector_value
 from ..exceptions.raising import is_running
 from ..exits import Exit
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
 
 _NO_FRAME = 0
 """The frame of a branch that changes no variables of a function."""

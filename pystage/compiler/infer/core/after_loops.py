@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from ...hlo.builder import Builder
 from ...hlo.ir import Value
@@ -23,13 +23,11 @@ from ...values.walk import rebuild
 from ..aliases.merged import possible, stamp_versions, without_alias
 from ..exceptions.raising import carry_error, error_of, expose_all
 from .branches import lookup, while_running
+from .engine import Engine
 from .join import Join
 from .loop import EntryContents, Loop, Pass
 from .numbers import kinds_of
 from .phi import Placeholder, phi_operands
-
-if TYPE_CHECKING:
-    from .engine import Engine
 
 
 def finish(

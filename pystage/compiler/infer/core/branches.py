@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL, ArrayType
@@ -20,13 +20,11 @@ from ..aliases.coherent import reconcile_aliases
 from ..aliases.merged import note_out_of_date, stamp_versions
 from ..exceptions.raising import attempt, error_of, expose_all, is_observable, is_running
 from ..telling.blame import MergeProvenance
+from .engine import Engine
 from .frame import PythonRaise
 from .join import Join
 from .phi import Placeholder, phi_operands
 from .same import alike
-
-if TYPE_CHECKING:
-    from .engine import Engine
 
 Arm = Callable[[], None]
 

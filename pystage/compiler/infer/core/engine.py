@@ -234,7 +234,7 @@ class Engine(Context):
         return operators.compare(self, op, left, right)
 
     def constant_object(self, value: Any) -> Abstract:
-        """A plain Python object as an abstract value: tuples by their items, everything else `Const`."""
+        """A plain Python object as an abstract value: tuples and lists by their items, everything else `Const`."""
         return self.externals.constant(value)
 
     def negate(self, value: Abstract) -> Abstract:

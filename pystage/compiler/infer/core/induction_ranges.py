@@ -6,21 +6,17 @@ loop, whatever the trip count is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...analysis.induction import InductionVariable, recurrences
 from ...analysis.transfer import between, ends
 from ...hlo.types import INT64
 from ...library.rules.bounds import Bounds, bounds
-from ...library.rules.promote import fits
+from ...library.rules.promote import if_fits
 from ...stage import ir as stage
 from ...values.boundary import Form
 from ...values.lattice import Array, Const
 from ...values.slots import Slot
 from ...values.state import Content
-
-if TYPE_CHECKING:
-    from .engine import Engine
+from .engine import Engine
 
 
 def induction_ranges(engine: Engine, loop: stage.Instr | None, frame: int) -> dict[Slot, Bounds]:
@@ -34,7 +30,7 @@ def induction_ranges(engine: Engine, loop: stage.Instr | None, frame: int) -> di
         assert isinstance(content, Array | Const)
         initial = between(*bounds(engine, content))
         low, high = ends(InductionVariable(initial, recurrence, None).after)
-        found[slot] = _if_fits(low), _if_fits(high)
+        found[slot] = if_fits(low), if_fits(high)
     return found
 
 
@@ -42,10 +38,6 @@ def _is_integer(content: Content | None) -> bool:
     if isinstance(content, Array):
         return content.form is Form.PYTHON and content.dtype == INT64 and type(content) is Array
     return isinstance(content, Const) and type(content.value) is int
-
-
-def _if_fits(end: int | None) -> int | None:
-    return end if end is not None and fits(end, INT64) else None
 
 
 def with_range(content: Content, ends: Bounds) -> Content:

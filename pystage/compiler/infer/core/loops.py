@@ -11,7 +11,7 @@ import functools
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ...diagnostics.codes_control import NeverSettles
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL, ArrayType
-from ...ops import Constant, Convert
+from ...ops import Convert, constant
 from ...stage import ir as stage
 from ...values.boundary import Form
 from ...values.gated import may_be_unassigned
@@ -48,6 +48,7 @@ from ..telling.blame import MergeProvenance, growth_note
 from .after_loops import finish
 from .branches import infer_if, lookup, settle_versions
 from .constants import UNROLL_LIMIT, SourceLoop, unroll, unrollable
+from .engine import Engine
 from .frame import PythonRaise
 from .induction_ranges import induction_ranges, with_range
 from .join import Join
@@ -55,9 +56,6 @@ from .loop import Active, EntryContents, Loop, Pass, counter_of
 from .phi import DeferredRead, Placeholder, phi_operands, placeholder_for, placeholders_of
 from .same import same_template, same_templates
 from .speculate import commit_unless, speculate
-
-if TYPE_CHECKING:
-    from .engine import Engine
 
 GENERALISE_LIMIT = 2
 """How often an inner loop begins the passes of one around it again."""
@@ -358,7 +356,7 @@ def _one_pass(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Pas
             return None
         first = not templates
         value = (
-            b.op(Constant(np.asarray(bool(condition.value))))
+            constant(b, bool(condition.value))
             if isinstance(condition, Const)
             else cast(Array, condition).value
         )

@@ -10,7 +10,7 @@ from ...hlo.builder import Builder
 from ...hlo.ir import Value
 from ...hlo.types import INT64, DType
 from ...library.rules import promote
-from ...ops import Constant, Convert
+from ...ops import Convert, constant
 from ...values.boundary import Form
 from ...values.gated import GatedNumber, tag_of
 from ...values.lattice import Abstract, Array, Const, NumberKind
@@ -102,6 +102,11 @@ def joined_bounds(a: Abstract, b: Abstract, loop: bool) -> tuple[int | None, int
     return ends((widened if loop else hull)(between(*bounds(a)), between(*bounds(b))))
 
 
+def number_value(b: Builder, x: Array | Const) -> Value:
+    """A number or an array as a program value, in the element type that it has."""
+    return x.value if isinstance(x, Array) else constant(b, x.value)
+
+
 # ---------------------------------------------------------------- numbers of several kinds
 
 
@@ -109,7 +114,7 @@ def is_of_kind(b: Builder, x: Abstract, kind: NumberKind) -> Value:
     """Whether a number is of a kind."""
     if isinstance(x, GatedNumber) and kind in x.kinds:
         return tag_of(b, x, x.kinds.index(kind))
-    return b.op(Constant(np.asarray(kind in kinds_of(x))))
+    return constant(b, kind in kinds_of(x))
 
 
 def whole_of(b: Builder, x: Abstract) -> Value:
@@ -118,6 +123,6 @@ def whole_of(b: Builder, x: Abstract) -> Value:
         return x.whole
     if isinstance(x, Const):
         whole = int(x.value) if isinstance(x.value, int | np.integer | np.bool_) else 0
-        return b.op(Constant(np.asarray(whole, INT64)))
+        return constant(b, whole, INT64)
     assert isinstance(x, Array)
     return x.value if x.dtype == INT64 else b.op(Convert(INT64), x.value)

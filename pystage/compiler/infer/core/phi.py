@@ -11,7 +11,7 @@ import numpy as np
 from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import ArrayType
-from ...ops import Compare, Constant, Convert, Select
+from ...ops import Compare, Convert, Select, constant
 from ...values.gated import Gated, GatedNumber, alternatives, is_absent, tag_of, where_assigned
 from ...values.lattice import (
     Abstract,
@@ -145,7 +145,7 @@ def _gated_operands(b: Builder, template: Gated, content: Abstract, into: list[V
         if position in found and isinstance(content, Gated):
             into.append(tag_of(b, content, found[position]))
         else:
-            into.append(b.op(Constant(np.asarray(position in found))))
+            into.append(constant(b, position in found))
 
 
 def _positions(template: Gated, content: Abstract) -> Sequence[int]:
@@ -213,13 +213,13 @@ def outline(ref: Ref) -> tuple[int, tuple[View, ...]]:
 
 def zeros(b: Builder, type: ArrayType) -> Value:
     """An array of zeros."""
-    return b.op(Constant(np.zeros(type.static_shape, type.dtype)))
+    return constant(b, np.zeros(type.static_shape, type.dtype))
 
 
 def materialise(b: Builder, x: Abstract, type: ArrayType) -> Value:
     """A number as a program value of `type`."""
     if isinstance(x, Const):
-        return b.op(Constant(np.asarray(x.value).astype(type.dtype)))
+        return constant(b, np.asarray(x.value).astype(type.dtype))
     assert isinstance(x, Array)
     return x.value if x.dtype == type.dtype else b.op(Convert(type.dtype), x.value)
 
@@ -278,7 +278,7 @@ class DeferredRead(Deferred):
 def number(b: Builder, value: int | Value, type: ArrayType) -> Value:
     """An integer as a value of the program, of this type."""
     if isinstance(value, int):
-        return b.op(Constant(np.asarray(value, type.dtype)))
+        return constant(b, value, type.dtype)
     if isinstance(value, Deferred):
         return value.compute(b)
     return value if value.type.dtype == type.dtype else b.op(Convert(type.dtype), value)

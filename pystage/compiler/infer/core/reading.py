@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ...diagnostics.codes_types import NotNumeric
@@ -12,7 +10,7 @@ from ...library.context import Raw
 from ...library.kernels.nesting import stack_nested
 from ...library.numpy.indexing.masks import Masked, refuse
 from ...library.rules.split import of_one_kind
-from ...ops import Constant
+from ...ops import constant
 from ...values.boundary import Form
 from ...values.gated import Gated, GatedNumber
 from ...values.lattice import (
@@ -30,9 +28,7 @@ from ...values.lattice import (
 )
 from ...values.views import read_path
 from ..telling.describe import describe
-
-if TYPE_CHECKING:
-    from .engine import Engine
+from .engine import Engine
 
 
 def read(engine: Engine, value: Raw) -> Array | Const:
@@ -69,5 +65,5 @@ def _read_constant(engine: Engine, value: Const) -> Array | Const:
     if isinstance(v, bool | int | float | complex | np.generic):
         return value
     if isinstance(v, np.ndarray):
-        return Array(engine.b.op(Constant(v)), Form.NDARRAY)
+        return Array(constant(engine.b, v), Form.NDARRAY)
     raise DiagnosticError(NotNumeric(span=engine.b.span, what="this", kind=describe(value, engine.state)))

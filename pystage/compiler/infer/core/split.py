@@ -6,8 +6,6 @@ one. What it gives is joined like the results of any branch.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
 from ...library.rules.split import NeedsSplit, needs_split, split
@@ -16,11 +14,9 @@ from ...values.gated import Gated, undecided
 from ...values.lattice import Unknown
 from ...values.walk import values_of
 from .branches import Arm, infer_if
+from .engine import Engine
 from .instructions import HANDLERS
 from .speculate import commit_unless
-
-if TYPE_CHECKING:
-    from .engine import Engine
 
 _WITH_BODIES = frozenset([stage.If, stage.While, stage.For, stage.Try, stage.With])
 """Instructions that have others inside, each of which is looked at by itself."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.types import BOOL
 from ...library.context import Raw
 from ...library.rules.split import split_value
-from ...ops import Compare, Constant, Reshape
+from ...ops import Compare, Reshape, constant
 from ...values.boundary import Form
 from ...values.gated import Gated
 from ...values.lattice import (
@@ -35,9 +35,7 @@ from ...values.lattice import (
     Unknown,
 )
 from ..objects import attributes, objects
-
-if TYPE_CHECKING:
-    from .engine import Engine
+from .engine import Engine
 
 
 def truth(engine: Engine, value: Raw) -> Abstract:
@@ -84,7 +82,7 @@ def _array_truth(engine: Engine, value: Array) -> Abstract:
         )
     scalar = value.value if not value.shape else engine.b.op(Reshape(()), value.value)
     if scalar.type.dtype != BOOL:
-        zero = engine.b.op(Constant(np.zeros((), scalar.type.dtype)))
+        zero = constant(engine.b, np.zeros((), scalar.type.dtype))
         scalar = engine.b.op(Compare("NE"), scalar, zero)
     return engine.decided(Array(scalar, Form.PYTHON), "what decides here")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from ...diagnostics.codes_control import HandlerAtRunTime
 from ...diagnostics.diagnostic import DiagnosticError
@@ -16,12 +16,10 @@ from ...library.rules.split import split_value
 from ...values.gated import Gated
 from ...values.lattice import NONE, Abstract, Array, Caught, ClassOf, Const, Exc, Meaning, Tuple, Unknown
 from ...values.walk import cells_of, rebuild
+from ..core.engine import Engine
 from ..objects import classes
 from ..telling.notes import add_note
 from . import made as made_exceptions
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
 
 
 def exception_attribute(engine: Engine, value: Exc | Caught, name: str) -> Abstract:

@@ -10,20 +10,17 @@ from __future__ import annotations
 
 import types
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ...diagnostics.codes_control import HandlerAtRunTime
 from ...diagnostics.diagnostic import DiagnosticError
 from ...values.lattice import TRUE, Abstract, Exc, ObjectCell, Ref, Tuple
 from ...values.state import ERROR
 from ...values.walk import cells_of
+from ..core.engine import Engine
 from ..core.frame import PythonRaise
 from ..core.speculate import SpeculationBlock, speculate
 from ..objects import classes, objects
 from .raising import error_of
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
 
 
 def made(engine: Engine, exception: Exc) -> Exc:

@@ -11,9 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
-
-import numpy as np
+from typing import Any, cast
 
 from ...diagnostics.codes_control import HandlerAtRunTime, RaiseAtRunTime
 from ...diagnostics.diagnostic import DiagnosticError
@@ -22,7 +20,7 @@ from ...hlo.ir import Region, Value
 from ...hlo.types import INT32, ArrayType
 from ...library.context import ExceptionCase
 from ...library.rules.classes import class_of
-from ...ops import Add, And, Compare, Constant, Or, Select
+from ...ops import Add, And, Compare, Or, Select, constant
 from ...values.boundary import CallTemplate, ConstantTemplate, Site, Template
 from ...values.exceptions import PayloadKey
 from ...values.lattice import Abstract, Array, Caught, Cell, Const, ErrorCell, Exc, Version
@@ -30,13 +28,11 @@ from ...values.slots import Slot, is_temporary_name
 from ...values.state import ERROR, NOT_YET, WITHOUT_CELLS, Content
 from ...values.text import caused, copied
 from ...values.walk import cells_of, values_of
+from ..core.engine import Engine
 from ..core.frame import PythonRaise
 from ..core.phi import zeros
 from ..exits import Exit
 from .raises import Instance, TryBody
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
 
 
 def error_of(engine: Engine) -> ErrorCell:
@@ -46,7 +42,7 @@ def error_of(engine: Engine) -> ErrorCell:
 
 def number(engine: Engine, value: int) -> Value:
     """A code as a value of the program."""
-    return engine.b.op(Constant(np.asarray(value, INT32)))
+    return constant(engine.b, value, INT32)
 
 
 def code_value(engine: Engine, code: int | Value) -> Value:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ...diagnostics.span import Span
 from ...hlo.ir import Value
 from ...hlo.types import INT64, ArrayType
 from ...library.python.operators import binary
-from ...ops import Broadcast, Constant, DynamicUpdateSlice, Reshape
+from ...ops import Broadcast, DynamicUpdateSlice, Reshape, constant
 from ...stage import ir as stage
 from ...stage.walk import walk
 from ...values.boundary import Form
@@ -41,13 +41,11 @@ from ...values.slots import Hidden, Name, Purpose, Slot, Variable, is_temporary
 from ...values.state import Content
 from ...values.walk import cells_of
 from ..aliases.merged import aliases_of
+from ..core.engine import Engine
 from ..core.frame import Frame, Restart
 from ..core.phi import materialise
 from ..core.speculate import commit_unless
 from ..exceptions.raising import is_observable
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
 
 WRITTEN_OUT = 64
 """A loop of fewer trips is written out: its elements may be of any kind, and each of another."""
@@ -225,7 +223,7 @@ class Growing:
         b, state = self.engine.b, self.engine.state
         for slot, item in zip(self.slots, self._all_numbers(), strict=True):
             if slot not in state.slots:
-                zero = b.op(Constant(np.zeros((), item.dtype)))
+                zero = constant(b, np.zeros((), item.dtype))
                 rows = b.op(Broadcast((self.trips - 1, *item.shape), ()), zero)
                 state.set(slot, Array(rows, Form.JAX))
 
@@ -267,7 +265,7 @@ class Growing:
         b = self.engine.b
         shape = value.type.static_shape
         rows = cast(Array, self.engine.state.get(slot)).value
-        zero = b.op(Constant(np.asarray(0, INT64)))
+        zero = constant(b, 0, INT64)
         new = b.op(Reshape((1, *shape)), value)
         return b.op(DynamicUpdateSlice(), rows, new, at, *[zero] * len(shape))
 
@@ -284,7 +282,7 @@ class Growing:
         match item:
             case Const(value) if type(value) in (bool, int, float, complex):
                 try:
-                    return Array(self.engine.b.op(Constant(np.asarray(value))), Form.PYTHON)
+                    return Array(constant(self.engine.b, value), Form.PYTHON)
                 except OverflowError:
                     raise Restart(self.loop) from None
             case GatedNumber():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_constant import TooManyToUnroll
@@ -48,11 +48,9 @@ from ...values.lattice import (
     Zip,
 )
 from ..core.constants import UNROLL_LIMIT
+from ..core.engine import Engine
 from ..objects import objects
 from ..telling.describe import describe
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)

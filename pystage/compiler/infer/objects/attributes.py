@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import sys
 import types
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import jax
 import numpy as np
@@ -55,14 +55,12 @@ from ...values.lattice import (
     Tuple,
     Unknown,
 )
+from ..core.engine import Engine
 from ..exceptions import caught as exceptions
 from ..telling.describe import describe
 from ..telling.foreign import unknown_item
 from . import class_stores, classes, namedtuples, objects
 from .externals import is_opaque
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
 
 _BINARY = {
     "+": "add",

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.python.strings import is_open_string
 from ...policy import package_of
 from ...values.lattice import Abstract, Array, Const, ObjectCell, Ref, Tuple
+from ..core.engine import Engine
 from ..exceptions import raising
 from .classes import found, lookup_class
 from .objects import class_member
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
 
 _VALUES = (bool, int, float, complex, str, bytes, type(None))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from typing import Any
 
 _SENTINEL: Any = object()
@@ -22,12 +21,6 @@ def lookup_class(cls: type, name: str, after: type | None = None) -> Any:
 def found(raw: Any) -> bool:
     """True if `lookup_class` found something."""
     return raw is not _SENTINEL
-
-
-def has_default(cls: type, name: str) -> bool:
-    """True if an instance without an attribute of its own has one by its class."""
-    raw = lookup_class(cls, name)
-    return found(raw) and not isinstance(raw, types.MemberDescriptorType)
 
 
 def unsupported(cls: type) -> str:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...values.lattice import Abstract, ArrayCell, Cell, Ref, Tuple
 from ...values.node import TreeNode
 from ...values.state import State
 from ...values.walk import map_children
 from ..aliases.merged import CONTAINERS, alone
+from ..core.engine import Engine
 from .objects import completed
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
 
 
 def opened(engine: Engine, x: Abstract) -> TreeNode | None:

@@ -10,15 +10,13 @@ import dataclasses
 import inspect
 import types
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ...values.boundary import CallableMember, Path
 from ...values.lattice import NONE, Abstract, Const, ObjectCell, Ref, Super, Tuple
 from ..calls.binding import refusal
+from ..core.engine import Engine
 from . import attributes, classes, objects
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
 
 _COMPARISONS = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
 

@@ -24,6 +24,7 @@ from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import SHORT_NAMES, ArrayType, DType
 from ...library.jax.tail import is_jax_callable
+from ...library.kernels.structures import container_of
 from ...library.registry import meaning_of
 from ...ops.host.draw import HANDLE
 from ...policy import package_of
@@ -42,6 +43,7 @@ from ...values.boundary import (
 )
 from ...values.demand import Statics, no_value
 from ...values.generators import GENERATORS, generator_cell
+from ...values.instances import instance_fields
 from ...values.lattice import (
     Abstract,
     Array,
@@ -366,13 +368,12 @@ class Externals:
         return VariableCell(self.value(Path(CellVariable(cell, name)), contents))
 
     def constant(self, value: Any) -> Abstract:
-        """A plain Python object as an abstract value: tuples by their items, everything else `Const`."""
+        """A plain Python object as an abstract value: tuples and lists by their items, everything else `Const`."""
         if isinstance(value, Abstract):
             return value
-        if type(value) is tuple:
-            return Tuple(tuple([self.constant(v) for v in value]))
-        if type(value) is list:
-            return Ref(self._state.new_cell(ListCell(tuple([self.constant(v) for v in value]))))
+        content = container_of(value, self.constant) if type(value) in (tuple, list) else None
+        if content is not None:
+            return content if isinstance(content, Tuple) else Ref(self._state.new_cell(content))
         self.keep.append(value)
         return Const(value)
 
@@ -446,21 +447,6 @@ def _numbers(table: Any) -> tuple[int, bool]:
         return 1, type(table) in (float, complex)
     parts = [_numbers(x) for x in table]
     return sum([n for n, _ in parts]), any(inexact for _, inexact in parts)
-
-
-def instance_fields(obj: Any) -> dict[str, Any]:
-    """The attributes that an object itself has: its `__dict__`, and its filled `__slots__`."""
-    fields = dict(getattr(obj, "__dict__", {}))
-    for cls in type(obj).__mro__:
-        slots = cls.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            descriptor = cls.__dict__.get(name)
-            if isinstance(descriptor, types.MemberDescriptorType):
-                try:
-                    fields[name] = descriptor.__get__(obj)
-                except AttributeError:
-                    continue
-    return fields
 
 
 def is_opaque(obj: Any) -> bool:

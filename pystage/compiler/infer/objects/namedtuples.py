@@ -9,16 +9,14 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...library.python.list_methods import NAMED_METHODS
 from ...values.boundary import CallableMember, Path
 from ...values.lattice import Abstract, Const, Tuple
 from ..calls.binding import refusal
+from ..core.engine import Engine
 from . import classes, objects
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
 
 
 def construct(engine: Engine, cls: Any, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]) -> Abstract:

@@ -12,7 +12,7 @@ import functools
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import jax
 
@@ -43,12 +43,10 @@ from ...values.lattice import (
     Tuple,
     Undef,
 )
+from ..core.engine import Engine
 from ..telling.describe import describe
 from ..telling.foreign import unsupported_class
 from .classes import found, lookup_class, unsupported
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
 
 _FUNCTIONS = (types.FunctionType,)
 

@@ -19,7 +19,9 @@ import jax
 import numpy as np
 
 from ...diagnostics.codes_calls import NotServed
+from ...library.kernels.structures import container_of
 from ...policy import is_library, package_of
+from ...values.instances import instance_fields
 from ...values.lattice import Abstract, Array, Const, DictCell, ListCell, ObjectCell, Ref, Tuple
 from ..core.engine import Engine
 from . import objects
@@ -147,7 +149,7 @@ class Shells:
         if id(thing) in self._refs:
             return self._refs[id(thing)][0]
         if isinstance(thing, tuple):
-            return Tuple(tuple([self.lifted(x) for x in thing]), type(thing))
+            return cast(Tuple, container_of(thing, self.lifted))
         if isinstance(thing, jax.Array | np.ndarray):
             self._refuse("it computes with arrays")
         if not isinstance(thing, (list, dict, *self._structure.nodes())):
@@ -158,10 +160,8 @@ class Shells:
         return ref
 
     def _content(self, thing: Any) -> Any:
-        if isinstance(thing, list):
-            return ListCell(tuple([self.lifted(x) for x in thing]))
-        if isinstance(thing, dict):
-            return DictCell({key: self.lifted(x) for key, x in thing.items()})
+        if isinstance(thing, list | dict):
+            return container_of(list(thing) if isinstance(thing, list) else dict(thing), self.lifted)
         return ObjectCell(type(thing), {name: self.lifted(x) for name, x in _held(thing).items()})
 
     def _write_back(self) -> None:
@@ -192,17 +192,7 @@ def _held(made: Any) -> dict[Any, Any]:
         return dict(enumerate(made))
     if isinstance(made, dict):
         return dict(made)
-    slots = [name for cls in type(made).__mro__ for name in getattr(cls, "__slots__", ())]
-    found = {name: object.__getattribute__(made, name) for name in slots if _has(made, name)}
-    return {**found, **getattr(made, "__dict__", {})}
-
-
-def _has(made: Any, name: str) -> bool:
-    try:
-        object.__getattribute__(made, name)
-    except AttributeError:
-        return False
-    return name not in ("__weakref__", "__dict__")
+    return instance_fields(made)
 
 
 def _is_same(before: Mapping[Any, Any], after: Mapping[Any, Any]) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Region
@@ -29,12 +28,10 @@ from ...values.lattice import (
 )
 from ...values.state import ERROR, OUTPUT
 from ..core.effort import Exhausted
+from ..core.engine import Engine
 from ..core.frame import Restart
 from ..core.speculate import speculate
 from ..exceptions.raising import attempt
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
 
 STEPS = 20_000
 """So many steps of inference are done behind one instruction."""

@@ -6,8 +6,6 @@ caught is made, and the note added. What is raised afterwards has that one as it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...diagnostics.codes_control import HandlerAtRunTime
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.python.strings import is_string
@@ -18,12 +16,10 @@ from ...values.sites import contexts
 from ...values.state import ERROR
 from ...values.text import noted
 from ...values.walk import values_of
+from ..core.engine import Engine
 from ..exceptions.raises import Instance
 from ..exceptions.raising import chain_of, error_of, exception_template, keys_of, number
 from ..exits import Exit
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
 
 
 def add_note(engine: Engine, caught: Caught, note: Abstract) -> Abstract:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ...diagnostics.codes_calls import InternalError
 from ...diagnostics.diagnostic import Diagnostic, Note
 from ...diagnostics.span import Span
 from ...values.lattice import Unknown
+from ..core.engine import Engine
 from ..core.frame import Frame
 from .blame import is_library, outside
 from .describe import describe
 from .foreign import at_users_call, is_foreign
-
-if TYPE_CHECKING:
-    from ..core.engine import Engine
-
 
 MAX_ARGUMENTS = 4
 """So many arguments of a call are described."""

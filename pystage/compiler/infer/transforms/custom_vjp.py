@@ -12,16 +12,13 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn, cast
 
-import numpy as np
-
-from ....autocasting import product_type
 from ...ad.calculus import CalculusBuilder, differentiable
 from ...diagnostics.codes_differentiation import NoRuleFor, RuleDoesNotFit
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ...hlo.ir import Region, Value
 from ...hlo.types import is_complex
 from ...library.context import Context
-from ...ops import Call, Constant, VjpFunctions, VjpRule
+from ...ops import Call, VjpFunctions, VjpRule
 from ...values.boundary import Form
 from ...values.lattice import (
     Abstract,
@@ -40,6 +37,7 @@ from ..calls.calls import apply_transformed, transformed
 from ..calls.canonical import Canonical
 from ..calls.summaries import Summary
 from ..core.engine import Engine
+from ..core.numbers import number_value
 from ..core.speculate import commit_unless
 from ..objects.copies import class_of, opened
 from .custom_results import CotangentTemplate, DistinctResult, fresh_value
@@ -112,7 +110,7 @@ def _key(
     canonical = Canonical(engine)
     for value in (custom.function, custom.forward, custom.backward, *args, *kwargs.values()):
         canonical.describe(value)
-    return (custom.apart, *kwargs, engine.x64, product_type(), *canonical.tokens)
+    return canonical.key(custom.apart, *kwargs)
 
 
 def _vjp(
@@ -229,7 +227,7 @@ class _RuleInference:
 
     def _number(self, wanted: Array, number: Array | Const) -> Array:
         """A number of the forward rule's result, which must be of the type that the function gives."""
-        value = _value(self._engine, number)
+        value = number_value(self._engine.b, number)
         if value.type != wanted.type:
             self._misfit(f"the forward rule gives {value.type} where the function gives {wanted.type}")
         return Array(fresh_value(self._engine, value), Form.JAX)
@@ -282,7 +280,7 @@ class _RuleInference:
         if leaf is None or (isinstance(ct, Const) and ct.value is None):
             return Const(None)
         assert isinstance(ct, Array | Const)
-        value = _value(self._engine, ct)
+        value = number_value(self._engine.b, ct)
         if value.type.shape != leaf.type.shape:
             shapes = f"{value.type.static_shape} for an argument of shape {leaf.type.static_shape}"
             self._misfit(f"the backward rule gives a cotangent of shape {shapes}")
@@ -310,10 +308,6 @@ class _RuleInference:
 
     def _refuse(self, what: str) -> NoReturn:
         raise DiagnosticError(NoRuleFor(name=self._custom.name, what=what))
-
-
-def _value(engine: Engine, number: Array | Const) -> Value:
-    return number.value if isinstance(number, Array) else engine.b.op(Constant(np.asarray(number.value)))
 
 
 def _listed(engine: Engine, value: Abstract) -> list[Abstract] | None:

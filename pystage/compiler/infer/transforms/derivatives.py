@@ -24,7 +24,7 @@ from ...diagnostics.diagnostic import DiagnosticError, Note
 from ...diagnostics.span import Span
 from ...hlo.calculus import NotDifferentiable
 from ...hlo.ir import Region, Value
-from ...ops import Constant
+from ...ops import constant
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Tuple, Undef
 from ...values.node import TreeNode
@@ -34,6 +34,7 @@ from ..aliases.merged import CONTAINERS, aliases_of, stamp_versions
 from ..calls.calls import call_transformed, put_transformed
 from ..calls.summaries import Summary
 from ..core.engine import Engine
+from ..core.numbers import number_value
 from ..objects.copies import Copies, class_of, opened
 from ..objects.objects import completed
 from ..telling.blame import is_library
@@ -74,7 +75,7 @@ class Leaves(Copies):
                 return replace(x, value=self._placeholder(x.value))
             case Const(float() | complex() | np.inexact() as number):
                 form = Form.SCALAR if isinstance(number, np.inexact) else Form.PYTHON
-                return Array(self._placeholder(self.engine.b.op(Constant(np.asarray(number)))), form)
+                return Array(self._placeholder(constant(self.engine.b, number)), form)
         return x
 
     def object(self, ref: Ref) -> Abstract:
@@ -422,7 +423,7 @@ def _matched(engine: Engine, call: Lifted, tangents: Arguments) -> dict[Value, V
 
 def _same_type(engine: Engine, found: dict[Value, Value], leaf: Value, tangent: Abstract) -> None:
     read = engine.read(tangent)
-    value = engine.b.op(Constant(np.asarray(read.value))) if isinstance(read, Const) else read.value
+    value = number_value(engine.b, read)
     if value.type.shape != leaf.type.shape:
         engine.raise_(
             TypeError(

@@ -122,7 +122,7 @@ def _mapped(
 def _at_once(moved: Function, batch_size: int) -> int:
     """Along how many directions a function is pushed at once: as many of its largest value as the budget holds."""
     values = [v for f in functions(moved) for op in f.body.walk() for v in op.results]
-    largest = max([v.type.size * v.type.dtype.itemsize for v in values], default=0)
+    largest = max([v.type.nbytes for v in values], default=0)
     return (
         batch_size
         if largest * batch_size <= config.residual_bytes

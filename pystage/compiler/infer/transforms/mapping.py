@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, cast
 
-import numpy as np
-
 from ...ad.calculus import CalculusBuilder
 from ...batch.batching import Batch, NotMapped
 from ...diagnostics.codes_calls import NotServed
@@ -23,7 +21,7 @@ from ...hlo.ir import Op, Region, Value
 from ...hlo.types import INT64
 from ...library.context import Context
 from ...library.rules.jax import canonical
-from ...ops import Call, Compare, Constant, Convert, Minimum, Reduce, Reshape, Select
+from ...ops import Call, Compare, Convert, Minimum, Reduce, Reshape, Select, constant
 from ...ops.batching import broadcast_to_batch
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Meaning, Ref, Tuple, is_number
@@ -32,6 +30,7 @@ from ..aliases.merged import CONTAINERS, alone
 from ..calls.calls import call_transformed
 from ..calls.summaries import Summary
 from ..core.engine import Engine
+from ..core.numbers import number_value
 from ..objects.copies import Copies, opened
 from ..objects.objects import completed
 
@@ -151,7 +150,7 @@ class _Result(Copies):
             engine.raise_(TypeError("a function that is mapped gives numbers and arrays, in any structure"))
         read = engine.number(x)
         form = read.form if isinstance(read, Array) else Form.PYTHON
-        whole = read.value if isinstance(read, Array) else engine.b.op(Constant(np.asarray(read.value)))
+        whole = number_value(engine.b, read)
         own = engine.b.op(Reshape(whole.type.static_shape), whole)
         if form is Form.JAX:
             return replace(cast(Array, read), value=own)
@@ -251,7 +250,7 @@ def _apply_to_all(
     batched = batch.results(function, flags)
     c = CalculusBuilder(engine.b)
     by = dict(zip(body.results, zip(results, batched), strict=True))
-    first = engine.b.op(Constant(np.asarray(0, INT64)))  # where all raise alike
+    first = constant(engine.b, 0, INT64)  # where all raise alike
     known = {**given, **by}
     if stand_in and isinstance(code, Value) and known[code][1]:
         first = _first_raised(engine, known[code][0], batch.batch_size)
@@ -262,7 +261,7 @@ def _apply_to_all(
         value, flag = known[old]
         if flag:
             shape = old.type.static_shape
-            zero = engine.b.op(Constant(np.asarray(0, INT64)))
+            zero = constant(engine.b, 0, INT64)
             value = c.reshape(c.dynamic_slice(value, [first, *[zero] * len(shape)], (1, *shape)), shape)
         found[placeholder] = value
     return found
@@ -282,10 +281,10 @@ def _first_raised(engine: Engine, codes: Value, batch_size: int) -> Value:
     raised = b.op(Compare("NE"), codes, c.zeros(codes.type))
     places = c.iota(INT64, (batch_size,), 0)
     found = c.filled(places.type, batch_size)
-    end = b.op(Constant(np.asarray(batch_size, INT64)))
+    end = constant(b, batch_size, INT64)
     least = b.op(Reduce(Minimum(), (0,)), b.op(Select(), raised, places, found), end)
     none = b.op(Compare("GE"), least, end)
-    return b.op(Select(), none, b.op(Constant(np.asarray(0, INT64))), least)
+    return b.op(Select(), none, constant(b, 0, INT64), least)
 
 
 class _Axes:

@@ -21,12 +21,13 @@ from ...hlo.ir import Value
 from ...library.context import Context, Raw
 from ...library.jax.tail import is_jax_callable, jax_call
 from ...library.registry import instance_meaning, late_meanings, meaning
-from ...ops import Constant, StopGradient
+from ...ops import StopGradient
 from ...values.boundary import CallableMember, Form, Path
 from ...values.lattice import FALSE, Abstract, Array, Const, Meaning, Tuple
 from ...values.walk import rebuild
 from ..calls.invoke import by_position, callable_text
 from ..core.engine import Engine
+from ..core.numbers import number_value
 from .custom_vjp import CustomVjp, call_with_rule
 from .derivatives import directional, value_and_gradients
 from .jacobians import jacobians
@@ -224,7 +225,7 @@ def _zeros(engine: Engine, name: str, primals: Tuple) -> list[Abstract]:
     zeros: list[Abstract] = []
     for primal in primals.items:
         read = engine.read(primal)
-        value = engine.b.op(Constant(np.asarray(read.value))) if isinstance(read, Const) else read.value
+        value = number_value(engine.b, read)
         if not differentiable(value.type):
             raise DiagnosticError(NoRuleFor(span=None, name=name, what="it is given what has no tangent"))
         zero = CalculusBuilder(engine.b).zeros(value.type)

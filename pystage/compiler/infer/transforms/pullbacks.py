@@ -11,18 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-import numpy as np
-
 from ...ad.calculus import CalculusBuilder, differentiable
 from ...ad.reverse import FunctionPullback, ReverseMode
 from ...hlo.ir import Value
 from ...library.context import Context
-from ...ops import Call, Constant
+from ...ops import Call
 from ...values.lattice import Abstract, Array, Const, Meaning, Ref, Tuple, is_number
 from ...values.walk import children, keys
 from ..calls.calls import call_transformed, put_transformed, require_drawn_once
 from ..calls.summaries import Summary
 from ..core.engine import Engine
+from ..core.numbers import number_value
 from ..objects.copies import class_of, opened
 from .derivatives import Lifted, call_lifted, lifted
 
@@ -131,7 +130,7 @@ def _cotangents(
     c = CalculusBuilder(engine.b)
     found: dict[Value, Value] = {}
     for leaf, number in zip(pulled.leaves, numbers, strict=True):
-        value = engine.b.op(Constant(np.asarray(number.value))) if isinstance(number, Const) else number.value
+        value = number_value(engine.b, number)
         if leaf is None or (leaf not in pulled.seeds and leaf not in pulled.passed):
             continue
         if value.type.shape != leaf.type.shape:

@@ -15,7 +15,7 @@ from ...ad.calculus import CalculusBuilder
 from ...hlo.builder import Builder
 from ...hlo.ir import Function, Region, Value
 from ...hlo.rewrite import with_params
-from ...ops import Call, Constant, VjpFunctions
+from ...ops import Call, VjpFunctions, constant
 from ...values.lattice import Array, Tuple
 from ..calls.summaries import Summary
 
@@ -130,7 +130,7 @@ class VjpAssembler:
                 return (
                     at[number]
                     if number in at
-                    else b.op(Constant(np.zeros(number.type.static_shape, number.type.dtype)))
+                    else constant(b, np.zeros(number.type.static_shape, number.type.dtype))
                 )
             return at[value]
 
@@ -162,6 +162,6 @@ def _unless(b: Builder, raised: Value | None, value: Value) -> Value:
         return value
     c = CalculusBuilder(b)
     fine = c.broadcast(
-        c.compare("EQ", raised, b.op(Constant(np.zeros((), raised.type.dtype)))), value.type.static_shape, ()
+        c.compare("EQ", raised, constant(b, np.zeros((), raised.type.dtype))), value.type.static_shape, ()
     )
     return c.select(fine, value, c.filled(value.type, float("nan")))

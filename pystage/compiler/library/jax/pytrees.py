@@ -25,8 +25,10 @@ from jax.tree_util import (
 from ...diagnostics.codes_calls import UnsupportedClass
 from ...diagnostics.diagnostic import DiagnosticError
 from ...policy import is_built_on_jax, is_traced
+from ...values.instances import instance_fields
 from ...values.lattice import Abstract, Array, Const, DictCell, ListCell, ObjectCell, Ref, Tuple, Unknown
 from ..context import Context, Raw
+from ..kernels.structures import lift
 from .registry import Registration, is_flattened_by_library, is_registered, registered, renamed
 
 
@@ -195,31 +197,20 @@ def _as_class(cls: type, items: list[Any]) -> Any:
 
 def lifted(ctx: Context, thing: Any) -> Abstract:
     """The abstract value of a structure whose leaves are abstract values; other leaves are constants."""
+    return lift(ctx, thing, _lifted_leaf)
+
+
+def _lifted_leaf(ctx: Context, thing: Any) -> Abstract:
     if isinstance(thing, Abstract):
         return thing
     if isinstance(thing, FlattenedInstance):
         how = registered(thing.cls)
         assert how is not None
-        children = Tuple(tuple([lifted(ctx, child) for child in thing.children]))
-        return ctx.call(Const(how.unflatten), [lifted(ctx, thing.data), children])
-    if isinstance(thing, tuple):
-        return Tuple(tuple([lifted(ctx, item) for item in thing]), type(thing))
-    if type(thing) is list:
-        return Ref(ctx.state.new_cell(ListCell(tuple([lifted(ctx, item) for item in thing]))))
-    if type(thing) is dict:
-        entries = {key: lifted(ctx, item) for key, item in thing.items()}
-        return Ref(ctx.state.new_cell(DictCell(entries)))
-    if is_node_class(type(thing)) and (own := _attributes(thing)):
+        return ctx.call(Const(how.unflatten), [lifted(ctx, thing.data), lifted(ctx, thing.children)])
+    if is_node_class(type(thing)) and (own := instance_fields(thing)):
         fields = {name: lifted(ctx, item) for name, item in own.items()}
         return Ref(ctx.state.new_cell(ObjectCell(type(thing), fields)))
     return Const(thing)
-
-
-def _attributes(thing: Any) -> dict[str, Any]:
-    """The attributes of an instance, from its dict and its slots."""
-    slots = [name for cls in type(thing).__mro__ for name in getattr(cls, "__slots__", ())]
-    found = {name: getattr(thing, name) for name in slots if hasattr(thing, name)}
-    return {**found, **getattr(thing, "__dict__", {})}
 
 
 def flatten(

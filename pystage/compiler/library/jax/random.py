@@ -41,13 +41,6 @@ def key_item(ctx: Context, key: Array, index: Raw) -> Abstract:
     return jax_call(ctx, operator.getitem, [key, index])
 
 
-def key_rows(ctx: Context, key: Array) -> list[Abstract]:
-    """The keys along the first axis, as iteration and unpacking give them."""
-    if not key_shape(key):
-        ctx.raise_(TypeError("iteration over a 0-d array"))
-    return [key_item(ctx, key, Const(i)) for i in range(key_shape(key)[0])]
-
-
 def key_attribute(ctx: Context, key: Array, name: str) -> Abstract:
     """`keys.name`: what keys share with arrays; methods are JAX's own."""
     shape = key_shape(key)

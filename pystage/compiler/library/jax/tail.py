@@ -114,7 +114,7 @@ def exposed_arguments(ctx: Context, args: Sequence[Raw], kwargs: Mapping[str, Ra
     return positional, {key: exposed(ctx, a, nodes=False) for key, a in keywords.items()}
 
 
-def takes_as_pytrees(ctx: Context, args: Sequence[Raw], kwargs: Mapping[str, Raw] | None = None) -> bool:
+def takes_as_pytrees(ctx: Context, args: Sequence[Raw], kwargs: Mapping[str, Raw]) -> bool:
     """True if the arguments are structures of numbers and constants, none of them a function of the program."""
     try:
         leaves = jax.tree.leaves(exposed_arguments(ctx, args, kwargs), is_leaf=_is_of_program)

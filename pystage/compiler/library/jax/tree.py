@@ -13,8 +13,9 @@ import jax
 from jax import tree_util
 
 from ...diagnostics.codes_jax import BadControlFlow
-from ...values.lattice import Abstract, Const, ListCell, Ref, Tuple
+from ...values.lattice import Abstract, Const, Tuple
 from ..context import Context, Raw
+from ..kernels.structures import new_list
 from ..registry import meaning
 from ..rules.jax import is_none
 from .pytrees import exposed, lifted, proxied, unproxied
@@ -46,10 +47,6 @@ def _rebuilt(ctx: Context, structure: Any, leaves: list[Abstract]) -> Abstract:
     return lifted(ctx, tree_util.tree_unflatten(structure, leaves))
 
 
-def _list(ctx: Context, items: list[Abstract]) -> Ref:
-    return Ref(ctx.state.new_cell(ListCell(tuple(items))))
-
-
 def _columns(ctx: Context, structure: Any, rest: tuple[Raw, ...]) -> list[list[Abstract]]:
     """The parts of further trees at the leaves of the first; PS655 where one has another structure."""
     columns = []
@@ -73,7 +70,7 @@ def tree_map(ctx: Context, f: Raw, tree: Raw, *rest: Raw, is_leaf: Raw = None) -
 @meaning(jax.tree.leaves, tree_util.tree_leaves)
 def tree_leaves(ctx: Context, tree: Raw, is_leaf: Raw = None) -> Abstract:
     """The leaves as a list."""
-    return _list(ctx, _flatten(ctx, tree, is_leaf)[0])
+    return new_list(ctx, _flatten(ctx, tree, is_leaf)[0])
 
 
 @meaning(jax.tree.structure, tree_util.tree_structure)
@@ -86,7 +83,7 @@ def tree_structure(ctx: Context, tree: Raw, is_leaf: Raw = None) -> Abstract:
 def tree_flatten(ctx: Context, tree: Raw, is_leaf: Raw = None) -> Abstract:
     """The leaves as a list, and the structure."""
     leaves, structure = _flatten(ctx, tree, is_leaf)
-    return Tuple((_list(ctx, leaves), Const(unproxied(structure))))
+    return Tuple((new_list(ctx, leaves), Const(unproxied(structure))))
 
 
 @meaning(jax.tree.unflatten, tree_util.tree_unflatten)
@@ -109,7 +106,7 @@ def _paths(ctx: Context, tree: Raw, is_leaf: Raw) -> tuple[list[tuple[Any, Abstr
 def tree_leaves_with_path(ctx: Context, tree: Raw, is_leaf: Raw = None) -> Abstract:
     """A list of pairs (path, leaf)."""
     found, _ = _paths(ctx, tree, is_leaf)
-    return _list(ctx, [Tuple((_path(path), leaf)) for path, leaf in found])
+    return new_list(ctx, [Tuple((_path(path), leaf)) for path, leaf in found])
 
 
 @meaning(jax.tree.flatten_with_path, tree_util.tree_flatten_with_path)
@@ -117,7 +114,7 @@ def tree_flatten_with_path(ctx: Context, tree: Raw, is_leaf: Raw = None) -> Abst
     """A list of pairs (path, leaf), and the structure."""
     found, structure = _paths(ctx, tree, is_leaf)
     return Tuple(
-        (_list(ctx, [Tuple((_path(path), leaf)) for path, leaf in found]), Const(unproxied(structure)))
+        (new_list(ctx, [Tuple((_path(path), leaf)) for path, leaf in found]), Const(unproxied(structure)))
     )
 
 
@@ -154,7 +151,7 @@ def tree_reduce(
 def tree_all(ctx: Context, tree: Raw, *, is_leaf: Raw = None) -> Abstract:
     """Whether every leaf is true."""
     leaves, _ = _flatten(ctx, tree, is_leaf)
-    return ctx.call(Const(all), [_list(ctx, leaves)])
+    return ctx.call(Const(all), [new_list(ctx, leaves)])
 
 
 @meaning(tree_util.keystr)

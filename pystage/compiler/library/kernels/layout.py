@@ -64,7 +64,7 @@ def keeps_order(ctx: Context, ref: Ref) -> bool:
     return is_contiguous(ctx, ref) is True and not any(_may_be_rearranged(ctx, o) for o in origins)
 
 
-def reshapes_as_view(ctx: Context, ref: Ref, shape: tuple[int, ...], order: str = "C") -> Truth:
+def reshapes_as_view(ctx: Context, ref: Ref, shape: tuple[int, ...], order: str) -> Truth:
     """Whether `reshape` to `shape` is a view of the same memory."""
 
     def holds(origin: Ref) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...diagnostics.codes_types import NoSuchOperation
 from ...values.lattice import (
     NONE,
     Abstract,
@@ -37,22 +38,42 @@ def abstract(value: Raw) -> Abstract:
     return value if isinstance(value, Abstract) else Const(value)
 
 
-def lift(ctx: Context, value: Any) -> Abstract:
+def container_of(value: Any, part: Callable[[Any], Abstract]) -> Tuple | ListCell | DictCell | None:
+    """A tuple, list or dict as the node that describes it, with `part` of each item; None for anything else.
+
+    What stands in it twice is one part.
+    """
+    made: dict[int, Abstract] = {}
+
+    def once(item: Any) -> Abstract:
+        if id(item) not in made:
+            made[id(item)] = part(item)
+        return made[id(item)]
+
+    if isinstance(value, tuple):
+        return Tuple(tuple(map(once, value)), type(value))
+    if type(value) is list:
+        return ListCell(tuple(map(once, value)))
+    if type(value) is dict:
+        return DictCell({key: once(item) for key, item in value.items()})
+    return None
+
+
+def lift(ctx: Context, value: Any, leaf: Callable[[Context, Any], Abstract] | None = None) -> Abstract:
     """A Python object that was computed now, as an abstract value; containers are new ones.
 
-    An array that stands in a tuple twice stays one array.
+    What is no tuple, list or dict is as `leaf` says.
     """
+    content = container_of(value, lambda item: lift(ctx, item, leaf))
+    if content is None:
+        return (leaf or _leaf)(ctx, value)
+    return content if isinstance(content, Tuple) else Ref(ctx.state.new_cell(content))
+
+
+def _leaf(ctx: Context, value: Any) -> Abstract:
     match value:
         case np.ndarray():
             return ctx.ndarray(ctx.constant(value, value.dtype))
-        case tuple():
-            made: dict[int, Abstract] = {}
-            items = [made.get(id(v)) or made.setdefault(id(v), lift(ctx, v)) for v in value]
-            return Tuple(tuple(items), type(value))
-        case list():
-            return new_list(ctx, [lift(ctx, v) for v in value])
-        case dict() if type(value) is dict:
-            return new_dict(ctx, {k: lift(ctx, v) for k, v in value.items()})
         case set():
             return Ref(ctx.state.new_cell(SetCell(frozenset(value))))
         case range():
@@ -141,6 +162,15 @@ def sequence_items(ctx: Context, value: Raw) -> tuple[Abstract, ...] | None:
         return tuple([lift(ctx, v) for v in value.value])
     cell = cell_of(ctx, value)
     return cell.items if isinstance(cell, ListCell) else None
+
+
+def elements_for(ctx: Context, iterable: Raw, operation: str) -> list[Abstract]:
+    """The elements of an iterable; PS202 for the operation where they cannot be listed."""
+    items = ctx.iterate(abstract(iterable))
+    if items is None:
+        types = type_name(ctx, iterable)
+        ctx.fail(NoSuchOperation(span=ctx.span, operation=operation, types=types))
+    return items
 
 
 def call_now(ctx: Context, function: Callable[..., Any], *args: Any) -> Abstract:

@@ -17,7 +17,6 @@ from ...diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
 from ...hlo.ir import Value
 from ...hlo.types import BFLOAT16, DType, is_complex
 from ...ops import BitcastConvert, Transpose
-from ...values.boundary import Form
 from ...values.lattice import NONE, Abstract, Array, Const, Ref, Tuple
 from ...values.views import Reshaped
 from ..context import Context, Raw
@@ -25,7 +24,7 @@ from ..kernels.layout import keep_order
 from ..kernels.nesting import is_sequence
 from ..kernels.structures import new_list, sequence_items, type_name
 from ..rules.casting import assigned_value
-from ..rules.jax import is_none
+from ..rules.jax import is_jax, is_none
 from ..rules.libraries import JAX, NUMPY, Rules, refuse_forgotten
 from ..rules.promote import python_type
 from .indexing.stores import cast, dtype_of, shape_of, store_through
@@ -56,12 +55,8 @@ def _delegated(function: Any) -> Callable[..., Abstract]:
     return call
 
 
-def _is_jax(value: Raw) -> bool:
-    return isinstance(value, Array) and value.form is Form.JAX
-
-
 def _rules(value: Raw) -> Rules:
-    return JAX if _is_jax(value) else NUMPY
+    return JAX if is_jax(value) else NUMPY
 
 
 # ---------------------------------------------------------------- shapes
@@ -70,13 +65,13 @@ def _rules(value: Raw) -> Rules:
 def _reshape(ctx: Context, self: Raw, *shape: Raw, **options: Raw) -> Abstract:
     """`reshape(2, 3)` or `reshape((2, 3))`."""
     wanted = shape[0] if len(shape) == 1 else Tuple(tuple(shape))
-    return ctx.call(Const(jnp.reshape if _is_jax(self) else np.reshape), [self, wanted], options)
+    return ctx.call(Const(jnp.reshape if is_jax(self) else np.reshape), [self, wanted], options)
 
 
 def _transpose(ctx: Context, self: Raw, *axes: Raw) -> Abstract:
     """`transpose()`, `transpose(1, 0)` or `transpose((1, 0))`."""
     order = [axes[0] if len(axes) == 1 else Tuple(tuple(axes))] if axes else []
-    return ctx.call(Const(jnp.transpose if _is_jax(self) else np.transpose), [self, *order])
+    return ctx.call(Const(jnp.transpose if is_jax(self) else np.transpose), [self, *order])
 
 
 def _flatten(ctx: Context, self: Raw, order: Raw = "C") -> Abstract:
@@ -93,7 +88,7 @@ def _flatten(ctx: Context, self: Raw, order: Raw = "C") -> Abstract:
 def _compress(ctx: Context, self: Raw, condition: Raw, axis: Raw = None, out: Raw = None) -> Abstract:
     """The receiver is the second argument of the function."""
     options = {} if is_none(out) else {"out": out}
-    return ctx.call(Const(jnp.compress if _is_jax(self) else np.compress), [condition, self, axis], options)
+    return ctx.call(Const(jnp.compress if is_jax(self) else np.compress), [condition, self, axis], options)
 
 
 def _nonzero(ctx: Context, self: Raw) -> Abstract:
@@ -179,11 +174,11 @@ def _view(ctx: Context, self: Raw, dtype: Raw = None) -> Abstract:
 
 def _conjugate(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
     """The conjugate; in NumPy, what is not complex is given back itself."""
-    if not _is_jax(self) and not args and not kwargs:
+    if not is_jax(self) and not args and not kwargs:
         dtype = dtype_of(ctx, self) if ctx.is_ndarray(self) else self.dtype
         if not is_complex(dtype) and dtype != BFLOAT16:
             return self  # type: ignore[no-any-return]
-    return ctx.call(Const(jnp.conjugate if _is_jax(self) else np.conjugate), [self, *args], kwargs)
+    return ctx.call(Const(jnp.conjugate if is_jax(self) else np.conjugate), [self, *args], kwargs)
 
 
 # ---------------------------------------------------------------- in place

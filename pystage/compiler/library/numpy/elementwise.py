@@ -20,7 +20,8 @@ from ...values.gated import GatedNumber
 from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Tuple, is_number
 from ..context import Context, Raw
 from ..kernels.arithmetic import select
-from ..kernels.structures import MISSING, call_now, known_object
+from ..kernels.structures import MISSING, abstract, call_now, known_object
+from ..rules.jax import is_none
 from ..rules.promote import (
     LoopTypes,
     Operand,
@@ -247,6 +248,16 @@ def _into(
     mask = None if _default(where) else ctx.read(where)
     store_result(ctx, target, value, name, mask)
     return target
+
+
+def result_into(ctx: Context, out: Raw, value: Value, name: str) -> Abstract:
+    """An elementwise result: a new array, or the `out` argument, into which it is stored."""
+    if is_none(out):
+        return ctx.new(value)
+    if not ctx.is_ndarray(out):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="out"))
+    store_result(ctx, out, value, name)
+    return abstract(out)
 
 
 def store_result(ctx: Context, target: Ref, value: Value, name: str, mask: Operand | None = None) -> None:

@@ -17,11 +17,12 @@ from ...values.rows import stacked
 from ...values.views import Window
 from ..context import Context, Raw
 from ..kernels.nesting import elements, nested
+from ..kernels.structures import new_list
 from ..rules.jax import axis_of, integer, ints, is_none
 from ..rules.libraries import ArrayArgument, Rules, twins, with_views
 from .indexing.gathering import Fancy, gather
 from .indexing.stores import cast
-from .manipulation import as_array, listed, shape_known
+from .manipulation import as_array, shape_known
 
 
 def arrays_of(ctx: Context, rules: Rules, raw: Raw, function: str) -> list[ArrayArgument]:
@@ -187,7 +188,7 @@ def _pieces(
         starts = tuple([start if i == axis else 0 for i in range(len(shape))])
         wanted = tuple([max(stop - start, 0) if i == axis else n for i, n in enumerate(shape)])
         made.append(with_views(ctx, rules, ary, (Window(starts, wanted),), function))
-    return listed(ctx, rules, made)
+    return new_list(ctx, made)
 
 
 def _split(

@@ -18,11 +18,12 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL
 from ...ops import Select
 from ...values.boundary import Form
-from ...values.lattice import Abstract, ArrayCell, Const, ListCell, Ref, Tuple, through
+from ...values.lattice import Abstract, ArrayCell, Const, Ref, Tuple, through
 from ...values.views import Flipped, Permuted, Repeated, Reshaped, View, entire, read_path
 from ..context import Context, Raw
 from ..kernels.layout import is_contiguous, keeps_order, note_copy, reshapes_as_view
 from ..kernels.nesting import is_sequence, nested
+from ..kernels.structures import new_list
 from ..registry import meaning
 from ..rules.casting import filling_value
 from ..rules.classes import class_name
@@ -46,11 +47,6 @@ def as_array(ctx: Context, rules: Rules, a: Raw, function: str) -> Raw:
     if rules.is_jax or not is_sequence(ctx, a):
         return a
     return ctx.ndarray(nested(ctx, rules, a, function).value)
-
-
-def listed(ctx: Context, rules: Rules, values: Sequence[Abstract]) -> Abstract:
-    """Several arrays: a list."""
-    return Ref(ctx.state.new_cell(ListCell(tuple(values))))
 
 
 # ---------------------------------------------------------------- shapes
@@ -187,7 +183,7 @@ def _at_least(ctx: Context, rules: Rules, arrays: tuple[Raw, ...], rank: int) ->
             made.append(rules.array(ctx, ctx.reshape(given.value, shape), given.weak))
     if len(made) == 1:
         return made[0]
-    return listed(ctx, rules, made) if rules.is_jax else Tuple(tuple(made))
+    return new_list(ctx, made) if rules.is_jax else Tuple(tuple(made))
 
 
 @twins(np.atleast_1d, jnp.atleast_1d, delegates=False)
@@ -370,7 +366,7 @@ def broadcast_arrays(ctx: Context, rules: Rules, *args: Raw) -> Abstract:
         ctx.raise_(error)
     values = [ctx.broadcast(g.value, shape) for g in given]
     if rules.is_jax:
-        return listed(ctx, rules, [ctx.jax(v, g.weak) for v, g in zip(values, given)])
+        return new_list(ctx, [ctx.jax(v, g.weak) for v, g in zip(values, given)])
     same = [
         a if ctx.is_ndarray(a) and g.shape == shape else repeated(ctx, a, v)
         for a, g, v in zip(args, given, values)

@@ -11,7 +11,6 @@ from collections.abc import Callable
 import jax.numpy as jnp
 import numpy as np
 
-from ...diagnostics.codes_types import ArgumentNotStaged
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, FLOAT16, FLOAT64, DType, is_complex, is_floating, is_integer
 from ...ops import Abs, Add, And, Atan2, Compare, Complex, Imag, Multiply, Or, Real, Reduce, Subtract
@@ -23,6 +22,7 @@ from ..kernels import transcendental as t
 from ..kernels.structures import abstract
 from ..python.scalars import round_value
 from ..registry import meaning
+from ..rules.jax import is_jax, is_none
 from ..rules.promote import (
     LoopTypes,
     Operand,
@@ -37,9 +37,9 @@ from ..rules.promote import (
     value_of,
 )
 from .array_attributes import part_of
-from .elementwise import jax_operands, store_result
+from .elementwise import jax_operands, result_into
 from .indexing.stores import dtype_of
-from .selection import common_loop, is_jax, is_none
+from .selection import common_loop
 
 # ---------------------------------------------------------------- rounding
 
@@ -63,12 +63,7 @@ def np_round(ctx: Context, a: Raw, decimals: Raw = 0, out: Raw = None) -> Abstra
     loop = common_loop(ctx, "np.round", [operand], False)
     value = value_of(ctx, operand, FLOAT16 if loop.outputs[0] == BOOL else loop.outputs[0])
     value = _rounded(ctx, value, digits)
-    if is_none(out):
-        return ctx.new(value)
-    if not ctx.is_ndarray(out):
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.round", argument="out"))
-    store_result(ctx, out, value, "np.round")
-    return abstract(out)
+    return result_into(ctx, out, value, "np.round")
 
 
 @meaning(jnp.round, jnp.around)

@@ -26,7 +26,7 @@ from ..python.builtins import listed
 from ..registry import meaning
 from ..rules.bounds import ends_of
 from ..rules.casting import cast_number
-from ..rules.jax import canonical
+from ..rules.jax import canonical, is_none
 from ..rules.promote import (
     LoopTypes,
     Operand,
@@ -41,17 +41,7 @@ from ..rules.promote import (
     value_of,
 )
 from . import ufuncs as u
-from .elementwise import apply_jax, jax_operands, store_result
-
-
-def is_none(x: Raw) -> bool:
-    """True for None, given or by default."""
-    return x is None or (isinstance(x, Const) and x.value is None)
-
-
-def is_jax(operand: Operand) -> bool:
-    """True for a `jax.Array`."""
-    return isinstance(operand, Array) and operand.form is Form.JAX
+from .elementwise import apply_jax, jax_operands, result_into
 
 
 def common_loop(ctx: Context, operation: str, operands: Sequence[Operand], jax: bool) -> LoopTypes:
@@ -167,12 +157,7 @@ def np_clip(
         value = ctx.op(Maximum(), value, bounds.pop(0))
     if limits[1] is not None:
         value = ctx.op(Minimum(), value, bounds.pop(0))
-    if is_none(out):
-        return ctx.new(value)
-    if not ctx.is_ndarray(out):
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.clip", argument="out"))
-    store_result(ctx, out, value, "np.clip")
-    return abstract(out)
+    return result_into(ctx, out, value, "np.clip")
 
 
 def _within(ctx: Context, operand: Operand, limit: Operand | None, side: int) -> Operand | None:

@@ -16,7 +16,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...diagnostics.codes_calls import WrongArguments
-from ...diagnostics.codes_types import NoSuchOperation
 from ...hlo.types import BOOL, FLOAT64, INT64, is_complex
 from ...ops import Abs, Imag, Not, Real
 from ...values.boundary import Form
@@ -47,7 +46,7 @@ from ...values.lattice import (
 )
 from ..context import Context, Raw
 from ..kernels.arithmetic import absolute
-from ..kernels.structures import MISSING, abstract, call_now, cell_of, known_object, type_name
+from ..kernels.structures import MISSING, abstract, call_now, cell_of, elements_for, known_object, type_name
 from ..numpy import ufuncs as u
 from ..numpy.elementwise import apply_jax, apply_numpy
 from ..numpy.indexing.masks import Masked, length
@@ -66,15 +65,7 @@ from .scalars import special
 
 def listed(ctx: Context, iterable: Raw, what: str) -> list[Abstract]:
     """The elements of an iterable; PS202 where they cannot be listed."""
-    items = ctx.iterate(abstract(iterable))
-    if items is None:
-        types = type_name(ctx, iterable)
-        ctx.fail(
-            NoSuchOperation(
-                span=ctx.span, operation=f"{what} over a number of elements not known", types=types
-            )
-        )
-    return items
+    return elements_for(ctx, iterable, f"{what} over a number of elements not known")
 
 
 # ---------------------------------------------------------------- numbers

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ...diagnostics.codes_types import NoSuchOperation
 from ...hlo.types import INT64
 from ...values.lattice import (
     Abstract,
@@ -34,6 +33,7 @@ from ..kernels.structures import (
     MISSING,
     abstract,
     cell_of,
+    elements_for,
     known_object,
     lift,
     new_list,
@@ -194,7 +194,11 @@ def container_setitem(ctx: Context, container: Raw, index: Raw, value: Raw) -> b
         case ListCell(items=items):
             position = _position(ctx, index, "list")
             changed: Any = list(items)
-            new: Any = _listed(ctx, value) if isinstance(position, slice) else abstract(value)
+            new: Any = (
+                elements_for(ctx, value, "assigning to a slice of a list")
+                if isinstance(position, slice)
+                else abstract(value)
+            )
             _change(
                 ctx, lambda: operator.setitem(changed, position, new), "list assignment index out of range"
             )
@@ -229,14 +233,6 @@ def container_delitem(ctx: Context, container: Raw, index: Raw) -> bool:
             return True
         case _:
             return False
-
-
-def _listed(ctx: Context, value: Raw) -> list[Abstract]:
-    items = ctx.iterate(abstract(value))
-    if items is None:
-        name = type_name(ctx, value)
-        ctx.fail(NoSuchOperation(span=ctx.span, operation="assigning to a slice of a list", types=name))
-    return items
 
 
 def _change(ctx: Context, change: Callable[[], Any], text: str) -> None:

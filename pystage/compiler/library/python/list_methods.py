@@ -12,7 +12,7 @@ from dataclasses import replace
 from ...diagnostics.codes_types import NoSuchOperation
 from ...values.lattice import NONE, Abstract, Const, ListCell, Ref, Tuple
 from ..context import Context, Raw
-from ..kernels.structures import abstract, new_dict, new_list, sequence_items, type_name
+from ..kernels.structures import abstract, elements_for, new_dict, new_list, sequence_items, type_name
 from ..registry import meaning
 from .operators import binary, compare
 from .ordering import in_order
@@ -34,14 +34,6 @@ def replace_items(ctx: Context, receiver: Raw, items: Sequence[Abstract]) -> Abs
     return NONE
 
 
-def _iterated(ctx: Context, iterable: Raw) -> list[Abstract]:
-    items = ctx.iterate(abstract(iterable))
-    if items is None:
-        name = type_name(ctx, iterable)
-        ctx.fail(NoSuchOperation(span=ctx.span, operation="listing the elements", types=name))
-    return items
-
-
 @meaning(list.append)
 def append(ctx: Context, self: Raw, object: Raw, /) -> Abstract:
     """`list.append`."""
@@ -51,7 +43,9 @@ def append(ctx: Context, self: Raw, object: Raw, /) -> Abstract:
 @meaning(list.extend)
 def extend(ctx: Context, self: Raw, iterable: Raw, /) -> Abstract:
     """`list.extend`, of an iterable whose length is known."""
-    return replace_items(ctx, self, (*_items(ctx, self), *_iterated(ctx, iterable)))
+    return replace_items(
+        ctx, self, (*_items(ctx, self), *elements_for(ctx, iterable, "listing the elements"))
+    )
 
 
 @meaning(list.insert)

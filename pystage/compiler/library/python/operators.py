@@ -16,6 +16,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ...analysis.transfer import between, ends, negative
 from ...diagnostics.codes_types import NoSuchOperation
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating
@@ -39,13 +40,14 @@ from ..numpy.indexing.masks import Masked, beside, elementwise, refuse
 from ..numpy.indexing.stores import check_writable, store_through
 from ..rules.bounds import bounds
 from ..rules.classes import class_of
+from ..rules.jax import is_jax
 from ..rules.promote import LoopTypes, Operand, Rule, kinds_of, resolve, value_of
 from ..rules.split import NeedsSplit, split_operation
 from . import strings
 from . import structure_operators as structure
 from .number_checks import both, check_least
 from .number_checks import either as any_of
-from .python_numbers import PYTHON_OPERATORS, apply_python, negated, python_loop
+from .python_numbers import PYTHON_OPERATORS, apply_python, python_loop
 from .string_comparisons import tested
 
 FUNCTIONS: dict[str, ElementwiseFunction] = {
@@ -184,13 +186,13 @@ def unary(ctx: Context, op: str, x: Raw) -> Abstract:
     loop = resolve(ctx, f"unary {op}", [operand], rule)
     if loop.form is Form.PYTHON and loop.outputs[0] == INT64:
         value = value_of(ctx, operand, INT64, Form.PYTHON)
-        ends = bounds(ctx, operand)
+        known = bounds(ctx, operand)
         match op:
             case "-":
-                check_least(ctx, operand, ends[0], "-({})")
-                return ctx.python(ctx.op(Negate(), value), *negated(ends))
+                check_least(ctx, operand, known[0], "-({})")
+                return ctx.python(ctx.op(Negate(), value), *ends(negative(between(*known))))
             case "+":
-                return ctx.python(value, *ends)
+                return ctx.python(value, *known)
             case _:
                 return ctx.python(ctx.op(Not(), value))
     return apply_loop(ctx, function, [operand], loop)
@@ -235,7 +237,7 @@ def contains(ctx: Context, item: Raw, container: Raw) -> Abstract:
         return call_now(ctx, operator.contains, number, None)  # raises
     if is_number(container) or ctx.is_ndarray(container):
         found = compare(ctx, "==", container, item)
-        return ctx.truth(ctx.call(Const(jnp.any if _is_jax(container) else np.any), [found]))
+        return ctx.truth(ctx.call(Const(jnp.any if is_jax(container) else np.any), [found]))
     return structure.contains(ctx, item, container, lambda x, y: compare(ctx, "==", x, y))
 
 
@@ -323,10 +325,6 @@ def _sample(ctx: Context, x: Abstract) -> Any:
     if isinstance(x, Array) and x.form in (Form.PYTHON, Form.SCALAR):
         return class_of(ctx, x)[0](1)
     return MISSING
-
-
-def _is_jax(x: Abstract) -> bool:
-    return isinstance(x, Array) and x.form is Form.JAX
 
 
 def _is_array(ctx: Context, x: Abstract) -> bool:
@@ -435,5 +433,5 @@ def _complex_first(kinds: tuple[NumberKind, ...]) -> bool:
 
 
 def _matmul(ctx: Context, left: Abstract, right: Abstract) -> Abstract:
-    function = jnp.matmul if _is_jax(left) or _is_jax(right) else np.matmul
+    function = jnp.matmul if is_jax(left) or is_jax(right) else np.matmul
     return ctx.call(Const(function), [left, right])

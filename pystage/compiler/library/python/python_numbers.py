@@ -10,6 +10,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...analysis.transfer import EITHER, TRUE, between, decide, ends, negative, product, total
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, COMPLEX128, FLOAT64, INT64, DType
 from ...ops import Compare, Divide, Power, Remainder
@@ -20,7 +21,7 @@ from ..kernels import arithmetic as a
 from ..kernels.exact import EXACT_INTEGERS, compare_integer, compare_known_integer
 from ..numpy.elementwise import ElementwiseFunction, compute
 from ..rules.bounds import UNBOUNDED, Bounds, bounds, bounds_of
-from ..rules.promote import LoopTypes, Operand, fits, python_type, value_of
+from ..rules.promote import LoopTypes, Operand, if_fits, python_type, value_of
 from .number_checks import check_divisor, check_float_power, check_product, check_shift, check_sum
 
 PYTHON_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -104,9 +105,9 @@ def apply_python(
         (value,) = compute(ctx, function, operands, loop)
     if loop.outputs[0] != INT64:
         return ctx.python(value)
-    ends = _result_bounds(symbol, bounds(ctx, left), bounds(ctx, right))
-    _check_integers(ctx, symbol, (left, right), ends, value)
-    return ctx.python(value, *map(_within, ends))
+    result = _result_bounds(symbol, bounds(ctx, left), bounds(ctx, right))
+    _check_integers(ctx, symbol, (left, right), result, value)
+    return ctx.python(value, *map(if_fits, result))
 
 
 def _check_integers(
@@ -195,7 +196,7 @@ def _power(ctx: Context, left: Operand, right: Operand, loop: LoopTypes) -> Abst
     if not (isinstance(right, Const) and right.value in (0, 1)):
         floats = [ctx.convert(v, FLOAT64) for v in (x, y)]
         check_product(ctx, "**", (left, right), exact, value, ctx.op(Power(), *floats))
-    return ctx.python(value, *map(_within, exact))
+    return ctx.python(value, *map(if_fits, exact))
 
 
 # ---------------------------------------------------------------- bounds
@@ -209,11 +210,11 @@ def _result_bounds(symbol: str, x: Bounds, y: Bounds) -> Bounds:
         return None, None
     match symbol:
         case "+":
-            low, high = _sum(x[0], y[0]), _sum(x[1], y[1])
+            low, high = ends(total(between(*x), between(*y)))
         case "-":
-            low, high = _sum(x[0], _negated(y[1])), _sum(x[1], _negated(y[0]))
+            low, high = ends(total(between(*x), negative(between(*y))))
         case "*":
-            low, high = _product(x, y)
+            low, high = ends(product(between(*x), between(*y)))
         case "//" if y[0] is not None and y[0] > 0:
             low, high = _quotient(x, y)
         case "%" if y[0] is not None and y[0] > 0:
@@ -247,32 +248,6 @@ def _shifted(x: int | None, count: int | None) -> int | None:
     return None if x is None or count is None or count > 512 else x << count
 
 
-def _within(bound: int | None) -> int | None:
-    return bound if bound is not None and fits(bound, INT64) else None
-
-
-def _sum(x: int | None, y: int | None) -> int | None:
-    return None if x is None or y is None else x + y
-
-
-def _negated(x: int | None) -> int | None:
-    return None if x is None else -x
-
-
-def negated(bounds: Bounds) -> Bounds:
-    """Bounds of `-x`."""
-    return _negated(bounds[1]), _negated(bounds[0])
-
-
-def _product(x: Bounds, y: Bounds) -> Bounds:
-    if x[0] is not None and x[1] is not None and y[0] is not None and y[1] is not None:
-        corners = [i * j for i in (x[0], x[1]) for j in (y[0], y[1])]
-        return min(corners), max(corners)
-    if x[0] is not None and y[0] is not None and x[0] >= 0 and y[0] >= 0:
-        return x[0] * y[0], None
-    return None, None
-
-
 def _quotient(x: Bounds, y: Bounds) -> Bounds:
     """`x // y` for positive `y`: monotonous in `x`, and towards zero in `y`."""
     low = (
@@ -291,22 +266,6 @@ def _rest(x: Bounds, y: Bounds) -> Bounds:
 
 def _decided(symbol: str, x: Bounds, y: Bounds) -> bool | None:
     """A comparison that the bounds decide."""
-    below = x[1] is not None and y[0] is not None and x[1] < y[0]
-    above = x[0] is not None and y[1] is not None and x[0] > y[1]
-    not_above = x[1] is not None and y[0] is not None and x[1] <= y[0]
-    not_below = x[0] is not None and y[1] is not None and x[0] >= y[1]
-    match symbol:
-        case "<":
-            return True if below else False if not_below else None
-        case "<=":
-            return True if not_above else False if above else None
-        case ">":
-            return True if above else False if not_above else None
-        case ">=":
-            return True if not_below else False if below else None
-        case "==":
-            return False if below or above else None
-        case "!=":
-            return True if below or above else None
-        case _:
-            return None
+    direction = _DIRECTIONS.get(symbol)
+    found = EITHER if direction is None else decide(direction, between(*x), between(*y))
+    return None if found == EITHER else found == TRUE

@@ -128,6 +128,11 @@ def integer(ctx: Context, raw: Raw, what: str) -> int:
     return _index(ctx, ctx.known(raw, what))
 
 
+def is_jax(raw: Raw) -> bool:
+    """True for a `jax.Array` of the program."""
+    return isinstance(raw, Array) and raw.form is Form.JAX
+
+
 def is_none(raw: Raw) -> bool:
     """True for None, given or left out."""
     return raw is None or (isinstance(raw, Const) and raw.value is None)

@@ -293,7 +293,6 @@ def with_views(ctx: Context, rules: Rules, raw: Raw, views: Sequence[View], func
 # ---------------------------------------------------------------- declaring
 
 Body = Callable[..., Abstract]
-StoreResult = Callable[[Context, Raw, Abstract, str], Abstract]
 
 
 def under(

@@ -6,14 +6,13 @@ In: a call of one of them. Out: PS606. `reason_of` gives `docs/support.md` the r
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from ...diagnostics.codes_calls import NotServed
 from ...values.lattice import Abstract
-from ..context import Context, Raw
 from ..registry import meaning, meaning_of
+from .unsupported import refused
 
 _FILES = ("it reads or writes what is not an array of the program", "call it outside of the staged function")
 _SETTINGS = ("it is about settings of NumPy, which no program has", "call it outside of the staged function")
@@ -56,9 +55,7 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
 
 
 def _refusal(name: str, why: str, instead: str) -> Callable[..., Abstract]:
-    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> NoReturn:
-        ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
-
+    call = refused(name, why, instead)
     call.__name__, call.__doc__ = name, f"Refused: {why}."
     call.reason = why  # type: ignore[attr-defined]
     return call

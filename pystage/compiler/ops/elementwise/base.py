@@ -60,10 +60,7 @@ class Elementwise(HloOp):
                 found = term if found is None else c.add(found, term)
         return (found,)
 
-    def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
-    ) -> Sequence[Value]:
-        return elementwise(self, c, op, operands, batched, batch_size)
+    batch = elementwise
 
     @classmethod
     def name(cls) -> str:

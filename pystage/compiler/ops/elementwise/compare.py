@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 
 from ...hlo.calculus import Calculus, Contribution, Cotangents, Tangents
+from ...hlo.ir import Op, Value
+from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import (
     BOOL,
@@ -28,10 +30,6 @@ from ...hlo.types import (
 from ..batching import elementwise
 from ..operands import ALL, COMPLEXES, listing, require_dtype, require_same_type, same_shape
 from ..sampling import extremes, grid
-
-if TYPE_CHECKING:
-    from ...hlo.ir import Op, Value
-    from ...hlo.mlir import Emitter
 
 _COMPARISONS = {
     "EQ": np.equal,
@@ -80,10 +78,7 @@ class Compare(HloOp):
     def reference(self, *operands: np.ndarray) -> Any:
         return np.asarray(_COMPARISONS[self.direction](*operands))
 
-    def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
-    ) -> Sequence[Value]:
-        return elementwise(self, c, op, operands, batched, batch_size)
+    batch = elementwise
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -141,10 +136,7 @@ class Select(HloOp):
         condition, on_true, on_false = operands
         return np.where(condition, on_true, on_false).astype(on_true.dtype, copy=False)
 
-    def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
-    ) -> Sequence[Value]:
-        return elementwise(self, c, op, operands, batched, batch_size)
+    batch = elementwise
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -199,10 +191,7 @@ class Clamp(HloOp):
         low, x, high = operands
         return np.minimum(np.maximum(x, low), high).astype(x.dtype, copy=False)
 
-    def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
-    ) -> Sequence[Value]:
-        return elementwise(self, c, op, operands, batched, batch_size)
+    batch = elementwise
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

@@ -19,7 +19,7 @@ from ..batching import broadcast_to_batch
 from ..operands import require, require_axes, require_per_axis, require_same_dtype
 from ..reductions.window import WindowAxis, window_sources
 from ..structure.shapes import Reverse
-from .dot import accumulator, emit_rounded, precision_config, require_precision, rounded
+from .dot import accumulator, emit_rounded, precision_config, require_precision, rounded, tangent_of_product
 
 Ints = tuple[int, ...]
 NHWC = (0, 3, 1, 2)
@@ -262,13 +262,7 @@ class Convolution(HloOp):
         return for_lhs, c.op(Reverse(turned), for_rhs) if turned else for_rhs
 
     def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
-        lhs, rhs = op.operands
-        by_lhs, by_rhs = tangents
-        left = None if by_lhs is None else c.op(self, by_lhs, rhs)
-        right = None if by_rhs is None else c.op(self, lhs, by_rhs)
-        if left is None or right is None:
-            return (left if right is None else right,)
-        return (c.add(left, right),)
+        return tangent_of_product(c, op, tangents)
 
     def _lengths(self, lhs: ArrayType, rhs: ArrayType, out: ArrayType) -> list[tuple[int, int, int]]:
         """Along each spatial axis: the dilated extents of the input, the kernel and the result."""

@@ -70,6 +70,17 @@ def rounded(x: np.ndarray, precision: str | None) -> np.ndarray:
     return x.astype(ROUNDED.get(precision or "", x.dtype))
 
 
+def tangent_of_product(c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
+    """The tangent of an operation that is linear in each of its two operands."""
+    lhs, rhs = op.operands
+    by_lhs, by_rhs = tangents
+    left = None if by_lhs is None else c.op(op.kind, by_lhs, rhs)
+    right = None if by_rhs is None else c.op(op.kind, lhs, by_rhs)
+    if left is None or right is None:
+        return (left if right is None else right,)
+    return (c.add(left, right),)
+
+
 @dataclass(frozen=True)
 class DotGeneral(HloOp):
     """Sums products over the contracted axes, once per index of the batch axes. StableHLO: dot_general.
@@ -216,13 +227,7 @@ class DotGeneral(HloOp):
         return self._for_lhs(c, ct, lhs, rhs), self._for_rhs(c, ct, lhs, rhs)
 
     def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
-        lhs, rhs = op.operands
-        by_lhs, by_rhs = tangents
-        left = None if by_lhs is None else c.op(self, by_lhs, rhs)
-        right = None if by_rhs is None else c.op(self, lhs, by_rhs)
-        if left is None or right is None:
-            return (left if right is None else right,)
-        return (c.add(left, right),)
+        return tangent_of_product(c, op, tangents)
 
     def _for_lhs(self, c: Calculus, ct: Value, lhs: Value, rhs: Value) -> Value:
         """The cotangent of `lhs`: contracted with the free axes of `rhs`, axes put back in order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
@@ -12,6 +12,7 @@ from jax.extend.mlir import ir as mlir_ir
 from ...hlo.builder import Builder
 from ...hlo.calculus import Calculus, Contribution, Cotangents, NotBatched, NotDifferentiable, Tangents
 from ...hlo.ir import Op, Region, Value
+from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, ResultTypes, RunRegion, Sample
 from ...hlo.types import BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT32, ArrayType, is_floating
 from ..batching import shifted
@@ -20,9 +21,6 @@ from ..elementwise.binary import Add, And, Maximum, Minimum, Multiply, Or, Xor
 from ..elementwise.compare import Compare, Select
 from ..operands import FLOATS, SIGNED, listing, require, require_axes, require_same_dtype, require_scalar
 from ..sampling import grid
-
-if TYPE_CHECKING:
-    from ...hlo.mlir import Emitter
 
 STANDARD: tuple[type[Binary], ...] = (Add, Multiply, Maximum, Minimum, And, Or, Xor)
 """What `Reduce` combines elements with: associative, commutative, elementwise."""

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 
 from ...hlo import extents
+from ...hlo.builder import Builder
 from ...hlo.calculus import Calculus, Contribution, Cotangents, NotBatched
+from ...hlo.ir import Op, Value
+from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
-from ...hlo.types import BOOL, FLOAT32, FLOAT64, INT32, ArrayType, Shape, ShapeError, Symbol, known_equal
+from ...hlo.types import (
+    BOOL,
+    FLOAT32,
+    FLOAT64,
+    INT32,
+    ArrayType,
+    DType,
+    Shape,
+    ShapeError,
+    Symbol,
+    known_equal,
+)
 from ..batching import all_broadcast_to_batch, shifted
 from ..operands import (
     ALL,
@@ -26,10 +40,6 @@ from ..operands import (
     same_shape,
 )
 from ..sampling import extremes, grid
-
-if TYPE_CHECKING:
-    from ...hlo.ir import Op, Value
-    from ...hlo.mlir import Emitter
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +97,11 @@ class Constant(HloOp):
     @classmethod
     def error_samples(cls) -> Sequence[ErrorSample]:
         return [ErrorSample(cls(np.array(["text"])), (), "constant takes")]
+
+
+def constant(b: Builder, value: object, dtype: DType | type | None = None) -> Value:
+    """A constant of the program; of the element type that NumPy gives `value` where no other is asked for."""
+    return b.op(Constant(np.asarray(value, dtype)))
 
 
 @dataclass(frozen=True)

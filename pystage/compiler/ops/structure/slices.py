@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 
 from ...hlo import extents
 from ...hlo.calculus import Calculus, Contribution, Cotangents, Into
+from ...hlo.ir import Op, Value
+from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT8, ArrayType, Extent, ShapeError, Symbol
 from ..batching import all_broadcast_to_batch, broadcast_to_batch, shifted
@@ -29,10 +31,6 @@ from ..sampling import grid
 from .gather import Gather
 from .scatter import Scatter
 from .shapes import Constant
-
-if TYPE_CHECKING:
-    from ...hlo.ir import Op, Value
-    from ...hlo.mlir import Emitter
 
 
 @dataclass(frozen=True)

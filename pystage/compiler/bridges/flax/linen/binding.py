@@ -31,6 +31,7 @@ from ....library.context import Context, Raw
 from ....library.python import operators
 from ....policy import package_of
 from ....values.lattice import FALSE, NONE, TRUE, Abstract, Const, DictCell, ListCell, Ref, Tuple
+from ....values.walk import children, keys, with_children
 from .scopes import is_reserved, root_of
 
 _AT_WORK = Ambient("flax.linen")
@@ -211,17 +212,17 @@ def _mapped(
     """
     if is_module(ctx, value):
         return change(cast(Ref, value), suffix)
-    if isinstance(value, Tuple):
-        keys = getattr(value.cls, "_fields", range(len(value.items)))
-        items = [_mapped(ctx, x, change, f"{suffix}_{key}") for key, x in zip(keys, value.items, strict=True)]
-        return Tuple(tuple(items), value.cls)
-    cell = ctx.cell(value) if isinstance(value, Ref) else None
-    if isinstance(cell, ListCell):
-        return _mapped(ctx, Tuple(cell.items), change, suffix)
-    if isinstance(cell, DictCell):
-        entries = cell.entries.items()
-        return new_dict(ctx, {k: _mapped(ctx, x, change, f"{suffix}_{k}") for k, x in entries})
-    return value
+    container = ctx.cell(value) if isinstance(value, Ref) else value
+    if isinstance(container, ListCell):
+        container = Tuple(container.items)
+    elif isinstance(container, DictCell):
+        container = DictCell(container.entries)
+    if not isinstance(container, Tuple | DictCell):
+        return value
+    names = getattr(getattr(container, "cls", None), "_fields", None) or keys(container)
+    parts = zip(names, children(container), strict=True)
+    made = with_children(container, [_mapped(ctx, x, change, f"{suffix}_{name}") for name, x in parts])
+    return made if isinstance(made, Tuple) else new_dict(ctx, made.entries)
 
 
 def copied(

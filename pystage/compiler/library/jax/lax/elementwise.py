@@ -83,6 +83,7 @@ from ....ops.operands import ALL, BOOLS, COMPLEXES, FLOATS, INTEGERS, UNSIGNED, 
 from ....values.boundary import Form
 from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
+from ...kernels.arithmetic import integer_power
 from ...registry import meaning
 from ...rules.jax import all_weak, checked, integer, is_none, jax_array, known_dtype
 from ..pytrees import flatten, unflatten
@@ -364,29 +365,13 @@ def integer_pow(ctx: Context, x: Raw, y: Raw) -> Abstract:
     if exponent < 0 and is_integer(array.dtype):
         types = f"{array.type} and the negative exponent {exponent}"
         ctx.fail(NoSuchOperation(span=ctx.span, operation="lax.integer_pow", types=types))
-    return ctx.jax(repeated_product(ctx, array, exponent), array.weak)
+    return ctx.jax(integer_power(ctx, array.value, exponent), array.weak)
 
 
 @meaning(lax.reciprocal)
 def reciprocal(ctx: Context, x: Raw) -> Abstract:
     """`1 / x`."""
     return integer_pow(ctx, x, -1)
-
-
-def repeated_product(ctx: Context, array: Array, exponent: int) -> Value:
-    """`array ** exponent` in as many multiplications as the exponent has binary digits, or twice as many."""
-    one = like(ctx, array, 1)
-    power, product = array.value, None
-    rest = abs(exponent)
-    while rest:
-        if rest & 1:
-            product = power if product is None else ctx.op(Multiply(), product, power)
-        rest >>= 1
-        if rest:
-            power = ctx.op(Multiply(), power, power)
-    if product is None:
-        return one
-    return ctx.op(Divide(), one, product) if exponent < 0 else product
 
 
 # ---------------------------------------------------------------- selection

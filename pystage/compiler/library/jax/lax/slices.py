@@ -119,7 +119,7 @@ def parts_of(ctx: Context, array: Array, axis: int, lengths: Shape) -> list[Arra
 # ---------------------------------------------------------------- at computed indices
 
 
-def start_values(ctx: Context, starts: list[Abstract], shape: Shape, wrap: bool = True) -> list[Value]:
+def start_values(ctx: Context, starts: list[Abstract], shape: Shape, wrap: bool) -> list[Value]:
     """Scalar starts in one integer type; negative ones, if `wrap`, count from the end of their axis."""
     arrays = [jax_array(ctx, start, "a start index") for start in starts]
     for array in arrays:

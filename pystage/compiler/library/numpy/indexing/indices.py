@@ -123,7 +123,7 @@ _Entry = Any  # None, _ELLIPSIS, Slice, or a number or array that `ctx.read` gav
 
 def parse(ctx: Context, index: Raw, shape: tuple[int, ...], jax: bool) -> Indices:
     """The index of an array of `shape`, by NumPy's rules or by JAX's."""
-    entries = [_entry(ctx, raw, jax) for raw in _listed(ctx, index, jax)]
+    entries = [_entry(ctx, raw, jax) for raw in _listed(ctx, index)]
     if sum([e is _ELLIPSIS for e in entries]) > 1:
         ctx.raise_(IndexError("an index can only have a single ellipsis ('...')"))
     if jax:
@@ -170,7 +170,7 @@ def _check_convertible(ctx: Context, entries: Sequence[_Entry]) -> None:
             ctx.raise_(OverflowError(f"Python int {entry.value} too large to convert to {dtype}"))
 
 
-def _listed(ctx: Context, index: Raw, jax: bool) -> Sequence[Raw]:
+def _listed(ctx: Context, index: Raw) -> Sequence[Raw]:
     """The parts of an index: those of a tuple, else the one thing that it is."""
     if isinstance(index, Tuple):
         return index.items
@@ -316,7 +316,7 @@ def _items(ctx: Context, entry: _Entry, shape: tuple[int, ...], axis: int, jax: 
     assert isinstance(entry, Array)
     known = known_array(entry.value)
     if entry.dtype == BOOL:
-        return _mask_items(ctx, entry, known, shape, axis, jax)
+        return _mask_items(ctx, entry, known, shape, axis)
     if known is not None and not entry.rank:
         return [_known_item(ctx, int(known), shape[axis], axis, jax, _is_0d(entry))]
     if known is not None:
@@ -340,7 +340,7 @@ def _check(ctx: Context, entry: Array, front: Value, extent: int, axis: int) -> 
 
 
 def _mask_items(
-    ctx: Context, entry: Array, known: np.ndarray | None, shape: tuple[int, ...], axis: int, jax: bool
+    ctx: Context, entry: Array, known: np.ndarray | None, shape: tuple[int, ...], axis: int
 ) -> list[Item]:
     """A mask; one that is known now is the indices of its true elements."""
     for i, n in enumerate(entry.shape):

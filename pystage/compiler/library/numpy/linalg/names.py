@@ -14,6 +14,7 @@ from ....hlo.types import BFLOAT16, is_complex
 from ....values.lattice import Abstract, Const, Ref, Tuple
 from ...context import Context, Raw
 from ...kernels.nesting import nested
+from ...kernels.structures import abstract
 from ...registry import meaning
 from ...rules.jax import integer, is_none
 from ...rules.libraries import NUMPY
@@ -100,25 +101,25 @@ def outer(ctx: Context, x1: Raw, x2: Raw, /) -> Abstract:
 @meaning(np.linalg.tensordot)
 def tensordot(ctx: Context, x1: Raw, x2: Raw, /, *, axes: Raw = 2) -> Abstract:
     """`np.tensordot`."""
-    return ctx.call(Const(np.tensordot), [x1, x2], {"axes": _abstract(axes)})
+    return ctx.call(Const(np.tensordot), [x1, x2], {"axes": abstract(axes)})
 
 
 @meaning(np.linalg.cross)
 def cross(ctx: Context, x1: Raw, x2: Raw, /, *, axis: Raw = -1) -> Abstract:
     """`np.cross`."""
-    return ctx.call(Const(np.cross), [x1, x2], {"axis": _abstract(axis)})
+    return ctx.call(Const(np.cross), [x1, x2], {"axis": abstract(axis)})
 
 
 @meaning(np.linalg.trace)
 def trace(ctx: Context, x: Raw, /, *, offset: Raw = 0, dtype: Raw = None) -> Abstract:
     """`np.trace` over the last two axes."""
-    return ctx.call(Const(np.trace), [x, _abstract(offset)], {**_LAST_TWO, "dtype": _abstract(dtype)})
+    return ctx.call(Const(np.trace), [x, abstract(offset)], {**_LAST_TWO, "dtype": abstract(dtype)})
 
 
 @meaning(np.linalg.diagonal)
 def diagonal(ctx: Context, x: Raw, /, *, offset: Raw = 0) -> Abstract:
     """`np.diagonal` of the last two axes."""
-    return ctx.call(Const(np.diagonal), [x, _abstract(offset)], _LAST_TWO)
+    return ctx.call(Const(np.diagonal), [x, abstract(offset)], _LAST_TWO)
 
 
 @meaning(np.linalg.matrix_transpose)
@@ -131,7 +132,7 @@ def matrix_transpose(ctx: Context, x: Raw, /) -> Abstract:
 def matrix_norm(ctx: Context, x: Raw, /, *, keepdims: Raw = False, ord: Raw = "fro") -> Abstract:
     """`np.linalg.norm` over the last two axes."""
     axes = Tuple((Const(-2), Const(-1)))
-    return _norm(ctx, x, _abstract(ord), axes, keepdims)
+    return _norm(ctx, x, abstract(ord), axes, keepdims)
 
 
 @meaning(np.linalg.vector_norm)
@@ -142,21 +143,17 @@ def vector_norm(
     if not is_none(axis):
         if not isinstance(ctx.known(axis, "the axis of vector_norm"), int):
             ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.linalg.vector_norm", argument="axis"))
-        return _norm(ctx, x, _abstract(ord), _abstract(axis), keepdims)
+        return _norm(ctx, x, abstract(ord), abstract(axis), keepdims)
     rank = len(shape_known(ctx, NUMPY, x, "vector_norm"))
     flat = ctx.call(Const(np.ravel), [x])
-    made = _norm(ctx, flat, _abstract(ord), Const(0), False)
+    made = _norm(ctx, flat, abstract(ord), Const(0), False)
     if not ctx.known(keepdims, "keepdims of vector_norm"):
         return made
     return ctx.call(Const(np.reshape), [made, Tuple((Const(1),) * rank)])
 
 
 def _norm(ctx: Context, x: Raw, ord: Abstract, axis: Abstract, keepdims: Raw) -> Abstract:
-    return ctx.call(Const(np.linalg.norm), [x, ord], {"axis": axis, "keepdims": _abstract(keepdims)})
-
-
-def _abstract(value: Raw) -> Abstract:
-    return value if isinstance(value, Abstract) else Const(value)
+    return ctx.call(Const(np.linalg.norm), [x, ord], {"axis": axis, "keepdims": abstract(keepdims)})
 
 
 # ---------------------------------------------------------------- powers
@@ -186,17 +183,13 @@ def matrix_power(ctx: Context, a: Raw, n: Raw) -> Abstract:
         unit = np.broadcast_to(np.eye(given.shape[-1], dtype=given.dtype), given.shape)
         return ctx.ndarray(ctx.constant(unit, given.dtype))
     if exponent == 3:  # NumPy's order, which rounds in its own way
-        return _matmul(ctx, _matmul(ctx, base, base), base)
+        return matmul(ctx, matmul(ctx, base, base), base)
     result: Abstract | None = None
     while True:
         exponent, odd = divmod(exponent, 2)
         if odd:
-            result = base if result is None else _matmul(ctx, result, base)
+            result = base if result is None else matmul(ctx, result, base)
         if not exponent:
             assert result is not None
             return result
-        base = _matmul(ctx, base, base)
-
-
-def _matmul(ctx: Context, x: Abstract, y: Abstract) -> Abstract:
-    return ctx.call(Const(np.matmul), [x, y])
+        base = matmul(ctx, base, base)

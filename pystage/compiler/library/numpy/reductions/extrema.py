@@ -48,8 +48,8 @@ def _extremum(
     a: Raw,
     axis: Raw,
     keepdims: Raw,
-    initial: Raw = None,
-    where: Raw = True,
+    initial: Raw,
+    where: Raw,
 ) -> Abstract:
     """max and min."""
     rules = rules_for(rules, a)

@@ -15,6 +15,7 @@ from ....hlo.types import BOOL, INT64, UINT64, DType, is_complex
 from ....ops import Add, Compare, Divide, Imag, Maximum, Multiply, Real, Select, Sqrt, Subtract
 from ....values.lattice import Abstract, Tuple
 from ...context import Context, Raw
+from ...kernels.arithmetic import real_dtype
 from ...kernels.reducing import (
     ReductionOperand,
     counted,
@@ -189,11 +190,6 @@ def nanmean(
     return rules.result(ctx, mean_of(ctx, without_nan(ctx, of), wanted))
 
 
-def real_type(dtype: DType) -> DType:
-    """The type of the absolute values of `dtype`."""
-    return np.dtype(f"f{dtype.itemsize // 2}") if is_complex(dtype) else dtype
-
-
 def variance(
     ctx: Context, rules: Rules, of: ReductionOperand, dtype: DType, correction: Raw, name: str
 ) -> Value:
@@ -214,8 +210,8 @@ def variance(
     if rules.is_jax:
         valid = ctx.op(Compare("GT"), count, zero)
         nan = ctx.broadcast(ctx.constant(np.nan, real), of.shape)
-        return ctx.convert(ctx.op(Select(), valid, ctx.op(Divide(), sums, count), nan), real_type(dtype))
-    return ctx.convert(ctx.op(Divide(), sums, ctx.op(Maximum(), count, zero)), real_type(dtype))
+        return ctx.convert(ctx.op(Select(), valid, ctx.op(Divide(), sums, count), nan), real_dtype(dtype))
+    return ctx.convert(ctx.op(Divide(), sums, ctx.op(Maximum(), count, zero)), real_dtype(dtype))
 
 
 def _spread(
