@@ -1,4 +1,4 @@
-"""Calls of user functions: arguments bound as Python binds them, bodies inferred once, calls replayed.
+"""Calls of user functions: bodies inferred once (`inferring.py`), and what they did done again at each call.
 
 A callee is inferred on a fork of the state in which every program value that its arguments reach is a
 parameter. What it did (its result, the cells it changed or made) is remembered under a canonical form of
@@ -8,30 +8,29 @@ one more `Call` of the same HLO function.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from ...analysis.variables import calls_of_itself
 from ...diagnostics.codes_calls import EndlessRecursion, NotServed
 from ...diagnostics.diagnostic import DiagnosticError
-from ...diagnostics.span import Span
 from ...hlo.ir import Function as HloFunction
 from ...hlo.ir import Region, Value
 from ...hlo.walk import callees, functions
 from ...ops import Call
 from ...ops.host.draw import Draw
-from ...values.lattice import NONE, Abstract, Cell, ErrorCell, OutputCell, Ref, Undef, VariableCell
+from ...values.lattice import NONE, Abstract, Ref, Undef, VariableCell
 from ...values.slots import Hidden, Purpose, Slot
-from ...values.state import ERROR, OUTPUT, Content
-from ...values.walk import cells_of, rebuild, values_of
-from ..aliases.merged import aliases_of, note_out_of_date, stamp_versions
+from ...values.state import OUTPUT, Content
+from ...values.walk import rebuild
+from ..aliases.merged import aliases_of, stamp_versions
 from ..core.engine import Engine
 from ..core.frame import Frame, PythonRaise
-from ..exceptions.raising import attempt, chain_of, error_of, expose, is_observable, merge_error
+from ..exceptions.raising import chain_of, error_of, expose, is_observable, merge_error
 from .callees import Callee
 from .canonical import Canonical
-from .printing import output_of, refuse_under_jax
+from .inferring import Activation, CalleeInference
+from .printing import refuse_under_jax
 from .summaries import Summary
 
 RECURSION_LIMIT = 1000
@@ -39,15 +38,6 @@ RECURSION_LIMIT = 1000
 UNDECIDED_RECURSION = 8
 """So often a function calls itself under conditions that only the run time knows before arguments that decide them are
 demanded, and eight times as often before it is taken to be endless."""
-
-
-@dataclass(slots=True, eq=False)
-class Activation:
-    """A body to infer as a function of its own: what runs it, for the values that it is given by name."""
-
-    name: str
-    span: Span | None
-    run: Callable[[Mapping[str, Abstract]], Abstract]
 
 
 def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract]) -> Abstract:
@@ -75,7 +65,7 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
         activation = Activation(
             callee.function.name, callee.function.span, lambda bound: run_body(engine, callee, bound)
         )
-        summary, memoise = _infer_callee(engine, activation, bound, canonical)
+        summary, memoise = CalleeInference(engine, canonical).infer(activation, bound)
     finally:
         known.in_progress = False
     if memoise:
@@ -136,7 +126,7 @@ def transformed(
     bound = {"": function, **{str(i): a for i, a in enumerate(args)}, **kwargs}
     canonical = Canonical(engine)
     canonical.describe_call(bound.values())
-    summary, _ = _infer_callee(engine, activation, bound, canonical)
+    summary, _ = CalleeInference(engine, canonical).infer(activation, bound)
     if not may_draw:
         require_drawn_once(summary.function, ())
     return summary, canonical
@@ -195,162 +185,6 @@ def _is_applicable(engine: Engine, summary: Summary, canonical: Canonical) -> bo
         return True
     positions = list(canonical.cells)
     return all(is_observable(engine, positions[p]) == seen for p, seen in summary.observed.items())
-
-
-def _infer_callee(
-    engine: Engine, activation: Activation, bound: Mapping[str, Abstract], canonical: Canonical
-) -> tuple[Summary, bool]:
-    body = Region()
-    params = {value: body.add_param(value.type) for value in canonical.values}
-    for value, inner in params.items():
-        engine.origins.operands[inner] = value
-    state = engine.state
-    captured = engine.externals.captured
-    held = [state.slots[c] for c in captured if c not in canonical.cells and c in state.slots]
-    # What callers stored into what they captured is part of the world, too.
-    world = dict.fromkeys([*captured, *state.reachable(held)])
-    depends = [(c, state.slots[c]) for c in world if c not in canonical.cells and c in state.slots]
-    known_before = len(captured)
-    errors, told = (len(engine.errors.found), engine.errors.repeated), engine.splits
-    span = engine.b.span
-    found: list[Abstract] = []
-    first_site, first_cell = engine.raises.sites.next, state.next_cell
-    raised = error_of(engine).code
-
-    def param(value: Value) -> Value:
-        return params.get(value, value)
-
-    with (
-        state.fork() as changes,
-        engine.b.isolated(body),
-        engine.intervals.knowing({}),
-        engine.callees.enter(body, len(engine.raises.bodies)) as scope,
-    ):
-        token = output_of(engine).token
-        state.set(OUTPUT, printed := OutputCell(param(token) if isinstance(token, Value) else token))
-        state.set(ERROR, before := ErrorCell(param(raised) if isinstance(raised, Value) else raised))
-        _enter(engine, canonical, param)
-        entry = {cell: state.slots.get(cell) for cell in canonical.cells}
-        arguments = {name: rebuild(v, param) for name, v in bound.items()}
-        raises = attempt(engine, lambda: found.append(activation.run(arguments)))
-        note_out_of_date(state, state.merged)
-    error = cast(ErrorCell, changes[ERROR])
-    if raises is not None and raises.before is not before.code and raises.before != before.code:
-        raises.exception = None  # or what was raised before it
-    result = found[0] if found else raises.exception if raises and raises.exception else NONE
-    engine.b.span = span
-    reached = {
-        n: cast(Cell, changes[c])
-        for c, n in canonical.cells.items()
-        if c in changes and changes[c] is not entry[c]
-    }
-    outer = _outer(engine, changes, canonical, world.keys())
-    kept: list[Content] = [result, *reached.values(), *outer.values(), *[v.content for v in error.versions]]
-    output = cast(OutputCell, changes[OUTPUT])
-    made = _made(changes, kept, {*canonical.cells, *outer}) if state.next_cell > first_cell else {}
-    free = _close(body)
-    left = [result, *reached.values(), *outer.values(), *made.values()]
-    left += [error] if error is not before else []
-    left += [output] if output is not printed else []
-    body.results = _results(body, left)
-    function = HloFunction(
-        engine.callees.fresh_name(activation.name),
-        body,
-        activation.span,
-        catches=body in engine.raises.catching,
-    )
-    depends += [(c, state.slots[c]) for c in captured[known_before:] if c in state.slots]
-    parameters = dict(canonical.cells)
-    summary = Summary(
-        function,
-        free,
-        result,
-        reached,
-        outer,
-        made,
-        parameters,
-        tuple(depends),
-        error if error is not before else None,
-        output if output is not printed else None,
-        (first_site, engine.raises.sites.next, len(chain_of(engine)) + 1),
-        raises,
-        {n: scope.observed[c] for c, n in canonical.cells.items() if c in scope.observed},
-        not engine.effects.are_in(body),
-        {n: state.laid_out[c] for c, n in canonical.cells.items() if c in state.laid_out},
-    )
-    if not summary.pure:
-        engine.effects.functions.add(function)
-    summary.splits = engine.splits != told
-    clean = (len(engine.errors.found), engine.errors.repeated) == errors
-    return summary, clean and not scope.crossed
-
-
-def _enter(engine: Engine, canonical: Canonical, param: Callable[[Value], Value]) -> None:
-    """Puts the parameters of a callee's function into what its arguments reach, and into variables of modules."""
-    state = engine.state
-    note_out_of_date(state, canonical.cells)
-    for cell in canonical.cells:
-        if cell in state.slots:
-            state.set(cell, rebuild(cast(Cell, state.slots[cell]), param))
-    for variable in engine.namespaces.written(engine.state):
-        state.set(variable, rebuild(cast(Abstract, state.slots[variable]), param))
-    stamp_versions(state, canonical.cells)
-
-
-def _outer(
-    engine: Engine, changes: Mapping[Slot, Content], canonical: Canonical, world: Set[Slot]
-) -> dict[Slot, Content]:
-    """What the callee changed of the `world` that its arguments do not reach, globals included."""
-    found: dict[Slot, Content] = {}
-    initial = engine.externals.initial
-    for slot, content in changes.items():
-        if type(slot) is tuple:
-            if slot[0] < 0:
-                found[slot] = content
-        elif slot not in canonical.cells and (slot in world or slot in initial):
-            found[slot] = content
-    return found
-
-
-def _made(changes: Mapping[Slot, Content], roots: Sequence[Content], outside: Set[Slot]) -> dict[int, Cell]:
-    """The cells that the callee made and that can still be reached; those `outside` were there before."""
-    found: dict[int, Cell] = {}
-    pending = list(roots)
-    for content in pending:
-        for cell in (*cells_of(content), *[s.cell for s in getattr(content, "aliases", ())]):
-            if cell in outside or cell in found or cell not in changes:
-                continue
-            found[cell] = cast(Cell, changes[cell])
-            pending.append(changes[cell])
-    return found
-
-
-def _close(body: Region) -> tuple[Value, ...]:
-    """Turns the outer values that `body` uses into parameters; returns them."""
-    ops = list(body.walk())
-    defined = {*body.params, *[v for op in ops for v in op.results]}
-    defined.update([v for op in ops for region in op.regions for v in region.params])
-    free: dict[Value, Value] = {}
-    for op in ops:
-        if not defined.issuperset(op.operands):
-            op.operands = tuple([_lift(v, defined, free, body) for v in op.operands])
-        for region in op.regions:
-            region.results = tuple([_lift(v, defined, free, body) for v in region.results])
-    return tuple(free)
-
-
-def _lift(value: Value, defined: set[Value], free: dict[Value, Value], body: Region) -> Value:
-    if value in defined:
-        return value
-    if value not in free:
-        free[value] = body.add_param(value.type)
-    return free[value]
-
-
-def _results(body: Region, left: Sequence[Content]) -> tuple[Value, ...]:
-    """The results of a callee's function: every value that it computes and that what it leaves behind mentions."""
-    own = {v for op in body.ops for v in op.results}
-    return tuple(dict.fromkeys([v for content in left for v in values_of(content) if v in own]))
 
 
 def _apply(

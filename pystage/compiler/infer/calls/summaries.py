@@ -13,34 +13,49 @@ from ..core.frame import PythonRaise
 
 
 @dataclass(slots=True, eq=False)
-class Summary:
-    """What a callee did, in terms of its own parameters: enough to do it again at another call.
+class Effects:
+    """What a callee left behind, in terms of its own parameters.
 
     `reached`, `outer` and `made` are the contents of the canonical cells (by position), of outer cells (by
-    number) and of the cells it made; `depends` the outer cells it may have read, with what they held.
-    `error` is the error cell that it leaves, None if it did not touch it; its codes are the numbers from
-    `sites[0]` up to `sites[1]`, for a call at depth `sites[2]`. `raises`: it certainly ends by that exception.
-    `output` is the output cell that it leaves, None if it printed nothing. `observed`: of canonical cells that it
-    changes, whether somebody sees them after a raise. `pure`: nothing in it must run but for its results.
-    `laid_out`: canonical arrays whose memory is taken to lie in row-major order.
+    number) and of the cells it made. `error` is the error cell that it leaves, None if it did not touch it; `output` the
+    output cell, None if it printed nothing.
     """
 
-    function: HloFunction
-    free: tuple[Value, ...]
     result: Abstract
     reached: dict[int, Cell]
     outer: dict[Slot, Content]
     made: dict[int, Cell]
-    parameters: dict[int, int]
-    depends: tuple[tuple[int, Content], ...]
     error: ErrorCell | None
     output: OutputCell | None
+
+    def contents(self) -> list[Content]:
+        """All of it."""
+        cells = [cell for cell in (self.error, self.output) if cell is not None]
+        return [self.result, *self.reached.values(), *self.outer.values(), *self.made.values(), *cells]
+
+
+@dataclass(slots=True, eq=False)
+class Summary(Effects):
+    """What a callee did: enough to do it again at another call.
+
+    `free` are the values of the program around it that it uses, which are the last parameters of `function`. `depends`:
+    the outer cells it may have read, with what they held. The codes of its errors are the numbers from
+    `sites[0]` up to `sites[1]`, for a call at depth `sites[2]`. `raises`: it certainly ends by that exception.
+    `observed`: of canonical cells that it changes, whether somebody sees them after a raise. `pure`: nothing in it must
+    run but for its results. `laid_out`: canonical arrays whose memory is taken to lie in row-major order. `splits`:
+    something in it is split over the alternatives of a gated φ.
+    """
+
+    function: HloFunction
+    free: tuple[Value, ...]
+    parameters: dict[int, int]
+    depends: tuple[tuple[int, Content], ...]
     sites: tuple[int, int, int]
     raises: PythonRaise | None
     observed: dict[int, bool]
     pure: bool
     laid_out: dict[int, OrderSensitivity]
-    splits: bool = False
+    splits: bool
 
 
 @dataclass(slots=True, eq=False)
