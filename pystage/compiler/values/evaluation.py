@@ -32,8 +32,8 @@ _DICTS = (dict, collections.OrderedDict, collections.defaultdict)
 
 
 @dataclass(slots=True)
-class Execution:
-    """One run of a program: its results, and what was made of them so far."""
+class Evaluation:
+    """The results of one run of a program, and what was made of them so far."""
 
     values: Sequence[Any]
     made: dict[int, Any]
@@ -110,7 +110,7 @@ class Evaluator(abc.ABC):
 def never(template: Template) -> Make:
     """For what an evaluator cannot make: an internal error, where it is chosen."""
 
-    def fail(run: Execution) -> NoReturn:
+    def fail(run: Evaluation) -> NoReturn:
         raise AssertionError(f"{template} outside of a call")
 
     return fail
@@ -119,7 +119,7 @@ def never(template: Template) -> Make:
 def once(identity: int, make: Make) -> Make:
     """Makes the object of a run the first time; later gives the same one."""
 
-    def made(run: Execution) -> Any:
+    def made(run: Evaluation) -> Any:
         if identity not in run.made:
             run.made[identity] = make(run)
         return run.made[identity]
@@ -130,7 +130,7 @@ def once(identity: int, make: Make) -> Make:
 def _filled(cls: type, keys: tuple[Any, ...], children: list[Make], identity: int) -> Make:
     """Makes a container that may hold itself: it is there before its contents are."""
 
-    def make(run: Execution) -> Any:
+    def make(run: Evaluation) -> Any:
         if identity in run.made:
             return run.made[identity]
         made: Any = cls() if cls is list or cls in _DICTS else object.__new__(cls)

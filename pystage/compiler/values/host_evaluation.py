@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from .boundary import Form, OutputTemplate, Template, ViewTemplate
-from .evaluation import Evaluator, Execution, Make, never
+from .evaluation import Evaluation, Evaluator, Make, never
 
 
 def evaluate_template(template: Template, values: Sequence[np.ndarray]) -> Any:
     """The object that `template` describes."""
-    return _PRINTED.make(template)(Execution(values, {}))
+    return _PRINTED.make(template)(Evaluation(values, {}))
 
 
 class _Printed(Evaluator):

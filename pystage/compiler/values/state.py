@@ -29,6 +29,9 @@ from .walk import cells_of, paths_to
 
 Content = Abstract | Cell
 
+Lookup = Callable[[Slot], Content]
+"""The contents of a slot in some state; MISSING if it does not exist there."""
+
 MISSING: Any = object()
 
 NOT_YET = Undef()

@@ -17,7 +17,7 @@ import numpy as np
 from ...compiler.diagnostics.codes_mutation import CannotReturn
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.hlo.types import ArrayType
-from ...compiler.values import evaluation, views
+from ...compiler.values import views
 from ...compiler.values.boundary import (
     Box,
     ChoiceTemplate,
@@ -28,7 +28,7 @@ from ...compiler.values.boundary import (
     ViewStep,
     ViewTemplate,
 )
-from ...compiler.values.evaluation import Evaluator, Make
+from ...compiler.values.evaluation import Evaluation, Evaluator, Make
 from ...compiler.values.views import (
     Diagonal,
     Flipped,
@@ -46,7 +46,7 @@ from .host_memory import ADOPT_BYTES, adopted
 
 
 @dataclass(slots=True)
-class Execution(evaluation.Execution):
+class Execution(Evaluation):
     """A run for a call: with its arguments in canonical form, and what the host drew for it."""
 
     args: Sequence[Any]

@@ -161,13 +161,13 @@ def test_too_many_alternatives_are_no_value() -> None:
         j = Joined(value, Tuple((number(),) * n))
         assert isinstance(j.value, Gated if n < MOST_PARTS else Unknown)
         value = j.value
-    assert j.join.conflicts == [value]
+    assert j.join.conflicts.found == [value]
 
 
 def test_in_a_loop_what_has_no_common_meaning_never_settles() -> None:
     j = Joined(number(), Const("a"), loop=True)
     assert isinstance(j.value, Unknown) and isinstance(j.value.reason, NeverSettles)
-    assert j.join.conflicts == [j.value] and not j.join.grows
+    assert j.join.conflicts.found == [j.value] and not j.join.grows
 
 
 # -- cells
@@ -186,7 +186,7 @@ def test_containers_of_two_lengths_conflict_and_say_so(
 ) -> None:
     j = Joined(Ref(4), Ref(4), {4: old}, {4: new}, loop)
     found = j.content(4)
-    assert isinstance(found, Unknown) and j.join.conflicts == [found] and j.join.grows == loop
+    assert isinstance(found, Unknown) and j.join.conflicts.found == [found] and j.join.grows == loop
     assert (found.reason.first, found.reason.second) == words  # type: ignore[attr-defined]
     assert type(found.reason) is (NeverSettles if loop else NoCommonType)
 
@@ -201,7 +201,11 @@ def test_the_contents_of_cells_are_joined() -> None:
         (ArrayCell(program(FLOAT64, 3)), ArrayCell(program(FLOAT64, 3)), ArrayCell),
     ]:
         j = Joined(Ref(4), Ref(4), {4: old}, {4: new})
-        assert type(j.content(4)) is kind and len(placeholders_of(j.content(4))) == 1 and not j.join.conflicts
+        assert (
+            type(j.content(4)) is kind
+            and len(placeholders_of(j.content(4))) == 1
+            and not j.join.conflicts.found
+        )
     for old, new in [
         (IteratorCell(x, 1), IteratorCell(x, 2)),
         (IteratorCell(x), IteratorCell()),
@@ -214,11 +218,14 @@ def test_the_contents_of_cells_are_joined() -> None:
 def test_two_objects_become_a_merged_cell_that_knows_which_it_is() -> None:
     j = Joined(Ref(1), Ref(2))
     cell = j.value.cell
-    assert cell not in HEAP and cell in j.state.merged and j.join.merged == {((1, ()), (2, ())): cell}
+    assert cell not in HEAP and cell in j.state.merged and j.join.objects.merged == {((1, ()), (2, ())): cell}
     assert {s.cell for s in j.content(cell).aliases} == {1, 2} and isinstance(
         j.content(cell).selector, Placeholder
     )
-    assert Joined(Tuple((Ref(1), Ref(1))), Tuple((Ref(2), Ref(2)))).join.merged.keys() == j.join.merged.keys()
+    assert (
+        Joined(Tuple((Ref(1), Ref(1))), Tuple((Ref(2), Ref(2)))).join.objects.merged.keys()
+        == j.join.objects.merged.keys()
+    )
     for slot, (template, _, _) in j.join.entries.items():
         j.state.set(slot, template)
     stamp_versions(j.state, j.join.entries)

@@ -30,7 +30,7 @@ laws = settings(max_examples=200, deadline=None, derandomize=True)
 @pytest.mark.parametrize("x", [x for x in samples() if isinstance(x, Abstract)], ids=label)
 def test_the_join_of_a_value_with_itself_is_that_value(x: Abstract) -> None:
     j = Joined(x, x)
-    assert j.value is x and not j.join.conflicts and list(j.join.entries) == [X]
+    assert j.value is x and not j.join.conflicts.found and list(j.join.entries) == [X]
 
 
 @laws

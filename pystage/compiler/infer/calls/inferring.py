@@ -23,7 +23,7 @@ from ..core.frame import CalleeScope, PythonRaise
 from ..exceptions.raising import attempt, chain_of, error_of
 from .canonical import Canonical
 from .printing import output_of
-from .summaries import Effects, Summary
+from .summaries import CalleeEffects, Summary
 
 
 @dataclass(slots=True, eq=False)
@@ -36,7 +36,7 @@ class Activation:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Run:
+class _InferredRun:
     """What one run of a body has come to: the state that it changed, from which contents on, and how it ended."""
 
     changes: Mapping[Slot, Content]
@@ -105,7 +105,7 @@ class CalleeInference:
     def _errors(self) -> tuple[int, int]:
         return len(self._engine.errors.found), self._engine.errors.repeated
 
-    def _run(self, activation: Activation, bound: Mapping[str, Abstract]) -> _Run:
+    def _run(self, activation: Activation, bound: Mapping[str, Abstract]) -> _InferredRun:
         """Runs the body on a fork of the state, in which its parameters stand for what it is given."""
         engine, state = self._engine, self._engine.state
         found: list[Abstract] = []
@@ -129,7 +129,7 @@ class CalleeInference:
         if raises is not None and raises.before is not error.code and raises.before != error.code:
             raises.exception = None  # or what was raised before it
         result = found[0] if found else raises.exception if raises and raises.exception else NONE
-        return _Run(changes, entry, error, output, scope, result, raises)
+        return _InferredRun(changes, entry, error, output, scope, result, raises)
 
     def _param(self, value: Value) -> Value:
         return self._params.get(value, value)
@@ -145,7 +145,7 @@ class CalleeInference:
             state.set(variable, rebuild(cast(Abstract, state.slots[variable]), self._param))
         stamp_versions(state, cells)
 
-    def _effects(self, run: _Run, makes_cells: bool) -> Effects:
+    def _effects(self, run: _InferredRun, makes_cells: bool) -> CalleeEffects:
         """What the body has left behind."""
         cells, changes = self._canonical.cells, run.changes
         error, output = cast(ErrorCell, changes[ERROR]), cast(OutputCell, changes[OUTPUT])
@@ -157,7 +157,7 @@ class CalleeInference:
         outer = self._outer(changes)
         kept: list[Content] = [run.result, *reached.values(), *outer.values()]
         kept += [version.content for version in error.versions]
-        return Effects(
+        return CalleeEffects(
             run.result,
             reached,
             outer,

@@ -13,7 +13,7 @@ from ..core.frame import PythonRaise
 
 
 @dataclass(slots=True, eq=False)
-class Effects:
+class CalleeEffects:
     """What a callee left behind, in terms of its own parameters.
 
     `reached`, `outer` and `made` are the contents of the canonical cells (by position), of outer cells (by
@@ -35,7 +35,7 @@ class Effects:
 
 
 @dataclass(slots=True, eq=False)
-class Summary(Effects):
+class Summary(CalleeEffects):
     """What a callee did: enough to do it again at another call.
 
     `free` are the values of the program around it that it uses, which are the last parameters of `function`. `depends`:

@@ -59,7 +59,7 @@ def finish(
     # A program that raised before the loop, or in its first trip, has not gone through it.
     ran = loop.certain and keys is None and isinstance(error.code, int)
     results = iter(op.results)
-    ends = {merged: cell for (_, (cell, _)), merged in join.merged.items()}
+    ends = {merged: cell for (_, (cell, _)), merged in join.objects.merged.items()}
     after: dict[Slot, Content] = {}
     for slot, template in templates.items():
         content = rebuild(template, lambda v: next(results) if isinstance(v, Placeholder) else v)

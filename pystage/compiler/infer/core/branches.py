@@ -77,7 +77,7 @@ def infer_if(
         join = Join(engine.state, first, second, engine.b.span, provenance=provenance, shared=shared)
         late = _join_versions(frame, arms, join)
         seen = _join(engine, predicate, frame, arms, join)
-        more = join.shared()
+        more = join.objects.shared()
         if not more:
             break
         shared |= more

@@ -9,13 +9,11 @@ them. Cells that the two sides created separately, and that are the same object 
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from ...diagnostics.codes_control import NeverSettles, NoCommonType
-from ...diagnostics.diagnostic import Diagnostic, Note
+from ...diagnostics.codes_control import NoCommonType
 from ...diagnostics.span import Span
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT32, INT64, ArrayType
@@ -33,7 +31,6 @@ from ...values.gated import (
 from ...values.lattice import (
     NONE,
     Abstract,
-    Alias,
     Array,
     ArrayCell,
     Closure,
@@ -48,7 +45,6 @@ from ...values.lattice import (
     OutputCell,
     Ref,
     SetCell,
-    Stamp,
     Text,
     Tuple,
     Undef,
@@ -56,21 +52,19 @@ from ...values.lattice import (
     VariableCell,
     is_number,
     same_constant,
-    through,
 )
-from ...values.memory import is_row_major
 from ...values.slots import Slot
-from ...values.state import MISSING, Content, State
-from ...values.views import View
+from ...values.state import MISSING, Content, Lookup, State
 from ...values.walk import cells_of, children, head, rebuild, with_children
-from ..aliases.alias_sets import OWN, AliasSet, AliasTree, alias_fork, joined_aliases, number_of, seen_through
-from ..aliases.merged import MERGEABLE, Mergeable, aliases_of, no_alias, possible
+from ..aliases.alias_sets import joined_aliases, seen_through
+from ..aliases.merged import MERGEABLE, aliases_of
 from ..aliases.sides import are_unlike, joined_error, own_field
-from ..telling.blame import MergeProvenance, attribute_of, holder_of, name_of
-from ..telling.describe import describe, describe_type
+from ..telling.blame import MergeProvenance
+from ..telling.describe import describe_type
+from .conflicts import Conflicts
+from .joined_objects import JoinedObjects
 from .numbers import common_type, joined_bounds, kinds_of, number_type
 from .phi import (
-    SELECTOR,
     Placeholder,
     formatted_alike,
     is_alike,
@@ -80,9 +74,6 @@ from .phi import (
     positions_of,
 )
 
-ArrayPath = tuple[int, tuple[View, ...]]
-"""An array by the cell that owns it and the path to it; of anything else the path is empty."""
-
 MOST_PARTS = 4
 """How many alternatives a value may have."""
 MOST_STRINGS = 64
@@ -90,9 +81,6 @@ MOST_STRINGS = 64
 
 Alternatives = tuple[list[Abstract], Sequence[int]]
 """Those of a gated φ that are values, and the positions in it of those of the second side."""
-
-Lookup = Callable[[Slot], Content]
-"""The contents of a slot at the end of one side; MISSING if it does not exist there."""
 
 
 class Join:
@@ -109,6 +97,7 @@ class Join:
         span: Span | None,
         loop: bool = False,
         provenance: MergeProvenance | None = None,
+        owned: Iterable[int] = (),
         shared: Iterable[int] = (),
         carriers: Mapping[int, tuple[int, int] | None] = {},
         optional: bool = True,
@@ -119,28 +108,19 @@ class Join:
         self.span = span
         self.loop = loop
         self.entries: dict[Slot, tuple[Content, Content, Content]] = {}
-        self.conflicts: list[Unknown] = []
+        self.conflicts = Conflicts(state, (a, b), span, loop, provenance)
         self.grows = False
         self.retyped = False  # a number is of another kind after a trip than before it
-        self.owned: set[int] = set()  # cells that stand for a loop-carried object
-        self.merged: dict[tuple[ArrayPath, ArrayPath], int] = {}
         self._optional = optional  # whether something may stay None on one side only
-        self._adopted: set[int] = set()  # cells that only one side has
-        self._provenance = provenance
-        self._slot: Slot | None = None  # what is being joined
-        self._part = ""  # the attribute of it, in words
-        self._carriers = (
-            carriers  # of cells at the end of a loop's body: the pair that is carried as that object
-        )
-        self._shared = set(shared)  # cells made on one side that stay cells of their own
-        for cell in self._shared:
+        self.objects = JoinedObjects(state, a, b, self.entries, self._cells, owned, shared, carriers)
+        for cell in self.objects.kept:
             self.alone(Ref(cell), b if a(cell) is MISSING else a)
 
     def slot(self, slot: Slot) -> None:
         """Joins the contents of one slot."""
         self.state.step()
         a, b = self.a(slot), self.b(slot)
-        self._slot, self._part = slot, ""
+        self.conflicts.at(slot)
         if isinstance(slot, tuple):
             a = Undef() if a is MISSING else a
             b = Undef() if b is MISSING else b
@@ -181,19 +161,13 @@ class Join:
     def conflict(self, a: Abstract, b: Abstract) -> Gated | Unknown:
         """No common meaning: one or the other, as the path says; in a loop an error where the value is used."""
         united = self._unite([a], [b])
-        return self._no_common(a, b) if united is None else self._gated(a, b, [], *united)
-
-    def _no_common(self, a: Abstract, b: Abstract) -> Unknown:
-        return self._conflict_text(*self._texts(a, b))
-
-    def _texts(self, a: Abstract, b: Abstract) -> list[str]:
-        return [describe(x, self.state, lookup) for x, lookup in ((a, self.a), (b, self.b))]
+        return self.conflicts.between(a, b) if united is None else self._gated(a, b, [], *united)
 
     def _gate(self, a: Abstract, b: Abstract) -> Gated | Unknown:
         """One of the alternatives of both sides, of which those that have a common meaning are joined."""
         both = all(map(assigned_alternatives, (a, b)))
         if both and not self._optional and may_be_none(a) != may_be_none(b):
-            return self._no_common(a, b)
+            return self.conflicts.between(a, b)
         absent = [x for x in (*alternatives(a), *alternatives(b)) if is_absent(x)]
         ours, theirs = ([x for x in alternatives(side) if not is_absent(x)] for side in (a, b))
         if absent and len(ours) == len(theirs) == 1:
@@ -205,7 +179,7 @@ class Join:
         else:
             found = self._unite(ours, theirs)
             if found is None:
-                return self._no_common(a, b)
+                return self.conflicts.between(a, b)
             united = found
         undefined: list[Abstract] = [x for x in absent if isinstance(x, Undef)]
         first = [functools.reduce(self.join, undefined)] if undefined else []
@@ -266,7 +240,7 @@ class Join:
         reason = None
         if len(options) > 1 + isinstance(options[0], Undef):
             self.state.gated = True
-            reason = self._parted(NoCommonType, *self._texts(a, b))
+            reason = self.conflicts.reason(NoCommonType, *self.conflicts.texts(a, b))
         return Gated(options, tuple(tags), reason, tuple(sides))
 
     def _is_alike(self, a: Abstract, b: Abstract) -> bool:
@@ -287,7 +261,7 @@ class Join:
             content = lookup(cell)
             a, b = (content, MISSING) if lookup is self.a else (MISSING, content)
             self.entries[cell] = (rebuild(content, placeholder_for), a, b)
-            self._adopted.add(cell)
+            self.objects.adopted.add(cell)
         return rebuild(value, placeholder_for)
 
     def _reach(self, value: Content, lookup: Lookup, alone: bool = False) -> list[int]:
@@ -362,22 +336,13 @@ class Join:
         joined = joined_path(a.path, b.path)
         if joined is not None and a.cell == b.cell:
             return Ref(a.cell, joined)
-        if joined is None and self.loop and self._is_rearranged(b, self.b):
-            return self._conflict_text(*self._places(a, b))
+        if joined is None and self.loop and self.objects.is_rearranged(b, self.b):
+            return self.conflicts.between_references(a, b)
         merged = self._merge(a, b)
         template = self.entries.get(merged)
         if template is not None and isinstance(template[0], Unknown):
             return template[0]
         return Ref(merged)
-
-    def _places(self, a: Ref, b: Ref) -> list[str]:
-        """Two references in words, with what tells them apart."""
-        texts = [describe(r, self.state, lookup) for r, lookup in ((a, self.a), (b, self.b))]
-        if texts[0] == texts[1]:
-            texts = [f"{t} that is {'a view' if r.path else 'no view'}" for t, r in zip(texts, (a, b))]
-            if texts[0] == texts[1]:
-                texts[1] += " of another place"
-        return texts
 
     # -- cells
 
@@ -406,168 +371,24 @@ class Join:
     def _merge(self, a: Ref, b: Ref) -> int:
         """The cell that stands for `a` on one side and `b` on the other, which are two objects."""
         places = (a.cell, a.path), (b.cell, b.path)
-        found = self.merged.get(places)
+        found = self.objects.merged.get(places)
         if found is not None:
             return found
-        merged = a.cell if a.cell in self.owned and not a.path else self.state.cell_number()
-        self.merged[places] = merged
+        merged = a.cell if a.cell in self.objects.owned and not a.path else self.state.cell_number()
+        self.objects.merged[places] = merged
         sides = (self.a(a.cell), self.b(b.cell))
         if all(isinstance(side, MERGEABLE) for side in sides):
-            if merged not in self.owned:
+            if merged not in self.objects.owned:
                 self.state.merged[merged] = None
                 if not self.loop:
-                    self.state.pairs[merged] = (self.merged, a.cell, b.cell)
+                    self.state.pairs[merged] = (self.objects.merged, a.cell, b.cell)
             seen = [seen_through(side, ref.path) for side, ref in zip(sides, (a, b))]
-            self.cell(merged, *self._identified((a, b), merged, seen))
+            self.cell(merged, *self.objects.identified((a, b), merged, seen))
         else:  # a variable or an iterator that is another one depending on the path
             first, second = (type(side).__name__.removesuffix("Cell").lower() for side in sides)
-            conflict = self._conflict_text(f"one {first}", f"another {second}")
+            conflict = self.conflicts.unknown(f"one {first}", f"another {second}")
             self.entries[merged] = (conflict, *sides)
         return merged
-
-    def _identified(
-        self, refs: tuple[Ref, Ref], merged: int, contents: list[Mergeable]
-    ) -> tuple[Mergeable, Mergeable]:
-        """The two contents, with the objects that the merged cell may be, and which of them it is."""
-        alias_set = AliasSet()
-        trees: list[AliasTree] = []
-        for ref, content, lookup in zip(refs, contents, (self.a, self.b)):
-            selector: int | Value = content.selector
-            lasts = ref.cell in self.state.slots or ref.cell in self._shared
-            aliases = content.aliases
-            if self._carrier(ref.cell, lookup) not in (None, merged):
-                aliases, selector = (Alias(ref, Stamp.PENDING),), 1
-            elif lasts and ref.cell != merged:
-                aliases, selector = (Alias(ref, Stamp.PENDING), *content.aliases), 1
-            elif not content.aliases:
-                selector = 0
-            options = [self._origin(s, lookup, alias_set, merged) for s in aliases]
-            trees.append(alias_fork(selector, [OWN, *options]))
-        first, second = [
-            replace(
-                content,
-                aliases=alias_set.aliases(tree, other),
-                selector=number_of(tree, lambda leaf: leaf.position, SELECTOR),
-            )
-            for content, tree, other in zip(contents, trees, reversed(trees))
-        ]
-        return first, second
-
-    def _carrier(self, cell: int, lookup: Lookup) -> int | None:
-        """The carried object that is, in the next trip, what `cell` is at the end of this one."""
-        if lookup is self.a or cell not in self._carriers:
-            return None
-        pair = self._carriers[cell]
-        return cell if pair is None else self._cells(*pair)
-
-    def _origin(self, source: Alias, lookup: Lookup, alias_set: AliasSet, merged: int) -> AliasTree:
-        """Which of the candidates of `merged`, to which it is added, an object is that a side may stand for."""
-        self.state.step()
-        cell, path, stamp = source.cell, source.ref.path, source.stamp
-        lasts = cell in self.state.slots or cell in self._shared
-        if stamp is not Stamp.UNRESOLVED:
-            carrier = self._carrier(cell, lookup)
-            content = lookup(cell)
-            ends = not lasts if cell not in self.owned else lookup is self.b
-            if carrier is not None and carrier != merged:
-                return alias_set.leaf(through(Ref(carrier), path), Stamp.PENDING)
-            if ends:  # what it stands for; made on this side, it is an object of its own
-                inner = [Alias(through(s.ref, path), s.stamp) for s in aliases_of(content)]
-                options = [self._origin(s, lookup, alias_set, merged) for s in inner]
-                return alias_fork(cast(Mergeable, content).selector, [OWN, *options]) if inner else OWN
-        if not lasts and cell not in self.owned:
-            return OWN
-        return alias_set.leaf(source.ref, stamp)
-
-    def shared(self) -> set[int]:
-        """Cells made on one side that several cells of the joined state stand for: they must stay cells.
-
-        The join is to be done again with these known (`shared`).
-        """
-        found: set[int] = set()
-        for side, lookup in enumerate((self.a, self.b)):
-            names: dict[int, set[int]] = {
-                cell: {cell} for cell in self._adopted if lookup(cell) is not MISSING
-            }
-            for places, merged in self.merged.items():
-                for cell in possible(lookup, places[side][0]):
-                    if cell not in self.state.slots and lookup(cell) is not MISSING:
-                        names.setdefault(cell, set()).add(merged)
-                if self._is_rearranged(Ref(*places[side]), lookup):
-                    found.add(places[side][0])
-            found |= {cell for cell, group in names.items() if len(group) > 1}
-        return found - self._shared
-
-    def _is_rearranged(self, ref: Ref, lookup: Lookup) -> bool:
-        """True for a view of what was made on one side, if it lies in memory as no array of its own does."""
-        made = lookup(ref.cell)
-        if not ref.path or ref.cell in self.state.slots or not isinstance(made, ArrayCell):
-            return False
-        return not is_row_major(made.value.type, ref.path)
-
-    def uncarried(self) -> dict[int, tuple[int, int] | None]:
-        """Cells of the end of the body that several carried objects may be, with the pair of one that certainly is.
-
-        None instead of a pair: the cell is carried itself. The join is to be done again with these (`carriers`).
-        """
-        found: dict[int, tuple[int, int] | None] = {}
-        pair_of = {merged: (a, b) for ((a, _), (b, _)), merged in self.merged.items()}
-        for cell, group in self._by_end().items():
-            if cell in self._carriers or self._is_outer(cell) or not self._may_alias_pairs(group, self.b):
-                continue
-            views = {merged for (_, (_, path)), merged in self.merged.items() if path}
-            exact = [merged for merged, end in group.items() if end == cell and merged not in views]
-            if exact:
-                found[cell] = pair_of.get(exact[0])
-        return found
-
-    def note_may_alias(self) -> None:
-        """Notes which carried objects may be one, at the end of the body or on entry.
-
-        Where nothing tells whether they are, a store into one is uncertain: they are rivals.
-        """
-        by_entry: dict[int, dict[int, int]] = {}
-        for ((a, _), _), merged in self.merged.items():
-            if a not in self.owned:
-                for cell in possible(self.a, a):
-                    by_entry.setdefault(cell, {})[merged] = a
-        for group in by_entry.values():
-            self.state.may_alias |= self._may_alias_pairs(group, self.a)
-        for cell, group in self._by_end().items():
-            pairs = self._may_alias_pairs(group, self.b)
-            self.state.may_alias |= pairs
-            if not self._is_outer(cell) and cell not in self._carriers:
-                for pair in pairs:
-                    self._note_unresolved(*pair)
-
-    def _by_end(self) -> dict[int, dict[int, int]]:
-        """By the cells that carried objects may be at the end of the body: these, and the cell that each has then."""
-        found: dict[int, dict[int, int]] = {cell: {cell: cell} for cell in self._adopted}
-        for (_, (b, _)), merged in self.merged.items():
-            for cell in possible(self.b, b):
-                found.setdefault(cell, {})[merged] = b
-        return found
-
-    def _is_outer(self, cell: int) -> bool:
-        """True for an object that was there before the loop: `selector` tells whether a carried object is that one."""
-        return cell in self.state.slots and cell not in self.owned
-
-    def _may_alias_pairs(self, group: dict[int, int], find: Lookup) -> set[frozenset[int]]:
-        """The pairs of a group that are not certainly two objects."""
-        pairs = itertools.combinations(group, 2) if len(group) > 1 else ()
-        return {
-            frozenset(pair)
-            for pair in pairs
-            if not no_alias(self.state, find, group[pair[0]], group[pair[1]])
-        }
-
-    def _note_unresolved(self, first: int, second: int) -> None:
-        for cell, other in ((first, second), (second, first)):
-            template, *sides = self.entries[cell]
-            known = [s.cell for s in aliases_of(template) if s.stamp is Stamp.UNRESOLVED]
-            if isinstance(template, MERGEABLE) and other not in known:
-                template = replace(template, aliases=(*template.aliases, Alias(Ref(other), Stamp.UNRESOLVED)))
-                self.entries[cell] = (template, sides[0], sides[1])
 
     def cell(self, cell: int, a: Content, b: Content) -> None:
         """Joins the contents of a cell; the entry is there while its parts are joined (cycles)."""
@@ -579,7 +400,7 @@ class Join:
             return a
         for side in (a, b):
             if isinstance(side, Unknown):  # what has no common contents on a side has none on both
-                self.conflicts.append(side)
+                self.conflicts.found.append(side)
                 return side
         if a is MISSING or b is MISSING:
             return rebuild(b if a is MISSING else a, placeholder_for)
@@ -588,7 +409,9 @@ class Join:
         match a, b:
             case ArrayCell(), ArrayCell():
                 if a.value.type != b.value.type:
-                    return self._conflict_text(*[describe_type(x.value.type, Form.NDARRAY) for x in (a, b)])
+                    return self.conflicts.unknown(
+                        *[describe_type(x.value.type, Form.NDARRAY) for x in (a, b)]
+                    )
                 value = a.value if a.value is b.value else Placeholder(a.value.type)
                 aliases = joined_aliases(a, b)
                 writable = a.writable if a.writable is b.writable else Placeholder(ArrayType(BOOL))
@@ -606,7 +429,7 @@ class Join:
             case DictCell(), DictCell():
                 if list(a.entries) != list(b.entries) and a.entries.keys() == b.entries.keys():
                     texts = [f"a dict with the keys in the order {list(x.entries)}" for x in (a, b)]
-                    return self._conflict_text(*texts)
+                    return self.conflicts.unknown(*texts)
                 if list(a.entries) != list(b.entries):
                     return self._growth(*[f"a dict with the keys {list(x.entries)}" for x in (a, b)])
                 entries = {k: self.join(v, b.entries[k]) for k, v in a.entries.items()}
@@ -618,7 +441,9 @@ class Join:
                 )
             case ObjectCell(), ObjectCell():
                 if a.cls is not b.cls:
-                    return self._conflict_text(f"an instance of {a.cls.__name__}", f"one of {b.cls.__name__}")
+                    return self.conflicts.unknown(
+                        f"an instance of {a.cls.__name__}", f"one of {b.cls.__name__}"
+                    )
                 fields = self._fields(a, b)
                 return ObjectCell(
                     a.cls,
@@ -630,7 +455,7 @@ class Join:
             case SetCell(), SetCell():
                 if a.items != b.items:
                     texts = [f"a set with the elements {sorted(x.items, key=repr)}" for x in (a, b)]
-                    return self._conflict_text(*texts)
+                    return self.conflicts.unknown(*texts)
                 return replace(
                     a, aliases=joined_aliases(a, b), selector=join_selectors(a.selector, b.selector)
                 )
@@ -643,12 +468,12 @@ class Join:
             case IteratorCell(), IteratorCell():
                 if a.source is None or b.source is None or a.index != b.index or a.keys != b.keys:
                     texts = ["at its end" if x.source is None else f"at element {x.index}" for x in (a, b)]
-                    return self._conflict_text(*[f"an iterator {text}" for text in texts])
+                    return self.conflicts.unknown(*[f"an iterator {text}" for text in texts])
                 source = self.join(a.source, b.source)
                 return source if isinstance(source, Unknown) else IteratorCell(source, a.index, a.keys)
             case _:
                 kinds = [type(x).__name__.removesuffix("Cell").lower() for x in (a, b)]
-                return self._conflict_text(*[f"one {kind}" for kind in kinds])
+                return self.conflicts.unknown(*[f"one {kind}" for kind in kinds])
 
     def _fields(self, a: ObjectCell, b: ObjectCell) -> dict[str, Abstract]:
         joined: dict[str, Abstract] = {}
@@ -656,34 +481,14 @@ class Join:
         if a.origin is not b.origin:  # two objects: what either has not read yet is read now
             names += [name for side in (a, b) if side.origin is not None for name in side.origin.names]
         for name in dict.fromkeys(names):
-            outer, self._part = self._part, f"the attribute {name!r} of {a.cls.__name__}"
-            joined[name] = self.join(own_field(a, name), own_field(b, name))
-            self._part = outer
+            with self.conflicts.within(f"the attribute {name!r} of {a.cls.__name__}"):
+                joined[name] = self.join(own_field(a, name), own_field(b, name))
         return joined
 
     def _growth(self, first: str, second: str) -> Unknown:
         """A container that has another length or other keys on one side."""
         self.grows = self.loop
-        return self._conflict_text(first, second)
-
-    def _conflict_text(self, first: str, second: str) -> Unknown:
-        found = Unknown(self._parted(NeverSettles if self.loop else NoCommonType, first, second))
-        self.conflicts.append(found)
-        return found
-
-    def _parted(self, kind: type[NoCommonType | NeverSettles], first: str, second: str) -> Diagnostic:
-        """What is at hand is `first` on one side and `second` on the other."""
-        what = self._part or name_of(self.state, self._slot)
-        slot, provenance = None if self._part else self._slot, self._provenance
-        holder = None
-        if isinstance(slot, int):
-            holder = holder_of(self.state, slot) or attribute_of(self.state, slot)
-
-        def blame() -> tuple[Note, ...]:
-            name = None if holder is None else holder[1]
-            return () if provenance is None else provenance.notes(slot, name, (first, second))
-
-        return kind(span=self.span, what=what, first=first, second=second, blame=blame)
+        return self.conflicts.unknown(first, second)
 
 
 def _may_be_alternative(x: Abstract) -> bool:

@@ -132,7 +132,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
             join = _join(engine, loop, templates, owned, result.changes, before, guessed, optional)
             same_aliasing = len(engine.state.may_alias) == may_alias  # as the pass took it
             retyped |= join.retyped
-            parted |= bool(join.conflicts) and not join.grows
+            parted |= bool(join.conflicts.found) and not join.grows
             if retyped and loop.instruction is not None:
                 engine.loops.retyped.add(loop.instruction)
             settled = {slot: entry[0] for slot, entry in join.entries.items()}
@@ -158,9 +158,9 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
             _generalise_outer(engine, settled, result.changes)
             if certain and not loop.certain:
                 loop = replace(loop, certain=True)
-            if join.conflicts and (join.grows or loop.peeled):
-                _unroll_growing(engine, loop, join.conflicts[0].reason)
-            if join.conflicts and loop.certain and not loop.peeled and not join.grows:
+            if join.conflicts.found and (join.grows or loop.peeled):
+                _unroll_growing(engine, loop, join.conflicts.found[0].reason)
+            if join.conflicts.found and loop.certain and not loop.peeled and not join.grows:
                 return functools.partial(_peel, engine, loop)
             templates, guessed = {**templates, **settled}, set()
     raise DiagnosticError(
@@ -446,10 +446,10 @@ def _join(
             engine.b.span if i is None else i.span,
             loop=True,
             provenance=provenance,
+            owned=owned,
             carriers=carriers,
             optional=optional,
         )
-        join.owned = set(owned)
         for slot in list(templates) + [s for s in changes if s not in templates]:
             if isinstance(slot, int):
                 if slot in before and slot != ERROR:
@@ -458,17 +458,17 @@ def _join(
                 continue  # assigned and deleted again, as the counters of inner loops are
             elif _visible(slot, loop, engine.state) and not _of_one_trip(engine, slot, loop, head(slot)):
                 join.slot(slot)
-        found = join.uncarried()
+        found = join.objects.uncarried()
         if not found:
             break
         carriers |= found
-    for ((a, path), _), merged in join.merged.items():
+    for ((a, path), _), merged in join.objects.merged.items():
         if merged not in owned:
             content, outer = before.get(a, cast(Content, MISSING)), owned.get(a)
             joined, on_entry = join.entries[merged][1], _on_entry(engine, templates, before)
             owned[merged] = (a, functools.partial(_entry, content, outer, path, joined, on_entry))
             engine.state.apart[merged] = loop
-    join.note_may_alias()
+    join.objects.note_may_alias()
     return join
 
 
