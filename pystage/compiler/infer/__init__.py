@@ -3,12 +3,12 @@
 entry.py       from a function and the specs of its arguments to a program
 interface.py   what bridges to libraries use of inference
 exits.py       what a program gives back: the template of its result, mutations, failure
-core/          the engine, joins at branches, fixpoints of loops, values that depend on the path
-calls/         arguments to parameters, functions inferred once for each kind of arguments, what is known of callables
-objects/       attributes and classes, dataclasses, named tuples, the caller's world
-aliases/       objects of which the path decides which they are
-exceptions/    what raises and is caught at run time
+core/          the engine, speculation, joins, branches, fixpoints of loops, splitting
+calls/         binding of arguments, function summaries and their keys, invocation
+objects/       attributes and classes, dataclasses, named tuples, the caller's environment
+aliases/       merged cells: may-alias sets, version stamps, stores to all aliases
+exceptions/    raise sites, the error cell, handlers
 iteration/     iterators, lists that grow in loops
-transforms/    grad, vjp, jvp, jacobian, vmap, rules of the user's own; JAX's transforms of staged functions
-telling/       diagnostics in the user's words: places, causes, what was seen of each line
+transforms/    grad, vjp, jvp, jacobian, vmap, custom rules; JAX's transforms of staged functions
+telling/       diagnostics in the user's words: places, causes, the trail of each line
 """

@@ -1,7 +1,7 @@
-"""A whole program: from a Python function and the description of its arguments to a `Program`.
+"""The entry of inference: from a Python function and the specs of its arguments to a `Program`.
 
-The arguments become cells and parameters, the function is called on them, and what it left behind becomes
-templates for the results and mutations for the caller's objects.
+The arguments become cells and parameters, the function is called on them, and its result and the changes to the heap
+become templates of results and mutations of the caller's objects.
 """
 
 from __future__ import annotations

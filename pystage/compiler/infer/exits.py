@@ -1,4 +1,4 @@
-"""What leaves a program: templates for its results, mutations of the caller's objects."""
+"""What leaves a program: templates of its results, mutations of the caller's objects, its failure."""
 
 from __future__ import annotations
 
@@ -297,12 +297,12 @@ class Exit:
         slots, initial = self.engine.state.slots, self.engine.externals.initial
         pending, seen = [cell], {id(cell)}
         for content in pending:
-            for source in content.aliases:
-                if source.stamp is Stamp.UNRESOLVED:
+            for alias in content.aliases:
+                if alias.stamp is Stamp.UNRESOLVED:
                     continue
-                if source.cell in initial or source.cell in self._visible:
+                if alias.cell in initial or alias.cell in self._visible:
                     return True
-                inner = slots.get(source.cell)
+                inner = slots.get(alias.cell)
                 if getattr(inner, "aliases", ()) and id(inner) not in seen:
                     seen.add(id(inner))
                     pending.append(inner)
@@ -330,15 +330,15 @@ class Exit:
         self.engine.effort.run()
         initial, slots = self.engine.externals.initial, self.engine.state.slots
         positions: list[int | Value] = [0]
-        for source in cell.aliases:
-            content = slots.get(source.cell)
+        for alias in cell.aliases:
+            content = slots.get(alias.cell)
             here: int | Value = 0
-            if source.stamp is Stamp.UNRESOLVED:
+            if alias.stamp is Stamp.UNRESOLVED:
                 pass
-            elif source.cell in initial or source.cell in self._visible or source.ref.path:
-                if source.ref not in objects:
-                    objects[source.ref] = self.reference(source.ref)
-                here = list(objects).index(source.ref)
+            elif alias.cell in initial or alias.cell in self._visible or alias.ref.path:
+                if alias.ref not in objects:
+                    objects[alias.ref] = self.reference(alias.ref)
+                here = list(objects).index(alias.ref)
             elif isinstance(content, MERGEABLE) and content.selector != 0:
                 here = self.position(content, objects, found)
             positions.append(here)

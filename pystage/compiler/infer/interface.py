@@ -1,9 +1,9 @@
-"""What a bridge to a library (`compiler/bridges/`) uses of inference, beside the `Context` of all library functions.
+"""The interface of inference for bridges (`compiler/bridges/`), beside the `Context` of all library functions.
 
-Objects of the program and of the caller's are cells. A bridge makes them, and reads and stores their fields past the
+Objects of the program and of the caller are cells. A bridge allocates them, and reads and stores their fields past the
 hooks of their classes. It says while an object is under construction, keeps in an ambient cell what its library keeps in
-the memory of a thread, asks where an object of the caller's was found, and runs code of its library that computes
-nothing on shells of the objects (`objects/shells.py`). Bridges import nothing else of inference.
+thread-local memory, asks where an object of the caller was found, and runs library code that computes nothing on shells
+of the objects (`objects/shells.py`). Bridges import nothing else of inference.
 """
 
 from __future__ import annotations

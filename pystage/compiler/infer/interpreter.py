@@ -1,7 +1,7 @@
-"""The engine with its rooms: what the interpreter does is declared below, and done in the room that knows how.
+"""The interpreter: the engine, with each operation that it declares delegated to the package that implements it.
 
-`instructions.py` says what each stage instruction means, `attributes.py`, `objects.py` and `calls.py` what attributes,
-classes and calls do, `branches.py` and `loops.py` how control flow is joined; `entry.py` builds a whole program.
+`instructions.py` has the transfer functions of stage instructions, `attributes.py`, `objects.py` and `calls.py` those of
+attributes, classes and calls; `branches.py` and `loops.py` join control flow; `entry.py` builds a whole program.
 """
 
 from __future__ import annotations

@@ -351,7 +351,7 @@ class ArrayCell(Cell):
 
     Where `writable`, a bool of the program after paths joined, does not hold, a store raises NumPy's error. `aliases`:
     what this cell may be another name of, after paths joined; `selector` of them it is: 0 if it is an array of its own,
-    else the position of the source, counted from 1.
+    else the position of the alias, counted from 1.
     """
 
     value: Value

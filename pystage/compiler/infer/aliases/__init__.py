@@ -1,1 +1,1 @@
-"""Cells that may be one of several objects."""
+"""Merged cells: what a name refers to where that depends on the path."""

@@ -1,7 +1,7 @@
-"""The sources of a merged cell, as a join makes it: what either side may stand for, numbered alike on both.
+"""The may-alias set of a merged cell, as a join builds it: one numbering of aliases for both sides.
 
-A side is a tree: at a leaf one source, a fork says which of several by a number of the program (`selector`). Views of
-one array that differ at most in where they begin are one source, whose path has the start that the tree chooses.
+Each side is a tree: a leaf is one alias, a fork selects among several by a number of the program (`selector`). Views of
+one array that differ at most in where they begin are one alias; the tree selects the start of its path.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .merged import Mergeable
 
 @dataclass(frozen=True, slots=True)
 class AliasLeaf:
-    """The source at `position`, counted from 1, by `ref`; 0 for an object of its own."""
+    """The alias at `position`, counted from 1, by `ref`; 0 for an object of its own."""
 
     position: int = 0
     ref: Ref | None = None
@@ -66,16 +66,16 @@ def number_of(tree: AliasTree, of: Callable[[AliasLeaf], int | Value], type: Arr
 
 
 class AliasSet:
-    """What a merged cell may be: each source once, with what it held when the cell was last equal to it.
+    """The may-alias set of a merged cell: each alias once, with its version stamp.
 
-    Some are there although it certainly is none of them: it is stale where they have changed.
+    Some are there although it certainly is none of them: it is out of date where they have changed.
     """
 
     def __init__(self) -> None:
         self._found: dict[tuple[int, tuple[View, ...]], Alias] = {}
 
     def leaf(self, ref: Ref, stamp: Cell | Stamp) -> AliasLeaf:
-        """The source that `ref` is, added where it is new."""
+        """The alias that `ref` is, added where it is new."""
         key = outline(ref)
         found = self._found.get(key)
         if found is None or stamp is Stamp.OUT_OF_DATE or found.stamp is Stamp.UNRESOLVED:
@@ -83,7 +83,7 @@ class AliasSet:
         return AliasLeaf(list(self._found).index(key) + 1, ref)
 
     def aliases(self, tree: AliasTree, other: AliasTree) -> tuple[Alias, ...]:
-        """The sources as the side of `tree` has them; where those that it is not begin means nothing."""
+        """The aliases as the side of `tree` has them; where those that it is not begin means nothing."""
         own, others = _by_position(tree), _by_position(other)
         found: list[Alias] = []
         for position, alias in enumerate(self._found.values(), 1):
@@ -105,7 +105,7 @@ def _by_position(tree: AliasTree) -> dict[int, list[Ref]]:
 
 
 def _reference(tree: AliasTree, position: int, own: list[Ref], others: list[Ref]) -> Ref:
-    """The source at `position`, by way of the path that the tree chooses."""
+    """The alias at `position`, by the path that the tree selects."""
     first, *more = own
     if all(ref is first for ref in (*more, *others)):
         return first
@@ -118,7 +118,7 @@ def _reference(tree: AliasTree, position: int, own: list[Ref], others: list[Ref]
 
 
 def _starts(tree: AliasTree, position: int, step: int, rank: int) -> tuple[int | Value, ...]:
-    """Where the box at `step` of the path to the source at `position` begins."""
+    """Where the box at `step` of the path to the alias at `position` begins."""
 
     def start(axis: int) -> Callable[[AliasLeaf], int | Value]:
         def of(leaf: AliasLeaf) -> int | Value:
@@ -145,7 +145,7 @@ def _elsewhere(ref: Ref) -> Ref:
 
 
 def joined_aliases(a: Mergeable, b: Mergeable) -> tuple[Alias, ...]:
-    """The sources of two contents of one cell; what is stale on one side is stale."""
+    """The union of the may-alias sets of two contents of one cell; what is out of date on one side is out of date."""
     found = {outline(s.ref): s for s in a.aliases}
     for alias in b.aliases:
         key = outline(alias.ref)

@@ -1,8 +1,8 @@
-"""Merged cells and the objects that they may be, kept equal: a change through any name shows through every other.
+"""Coherence of merged cells: a store through any name is seen through every alias.
 
-A merged cell holds a copy of what the object that it stands for held when it was last looked at; `selector` says at run
-time which of its sources that object is. A store through it changes, besides the copy, each source under the
-condition that it is that one; a read after a source has changed takes the source's contents where it is that one.
+A merged cell caches the contents of the object that it stands for, and `selector` says at run time which of its aliases
+that is. A store through the cell updates the cache, and each alias under the condition that the selector names it. A read
+after an alias has changed reloads the contents of that alias where the selector names it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def abstract_truth(truth: Truth) -> Abstract:
 
 
 def is_alias(engine: Engine, cell: Mergeable, position: int) -> Truth:
-    """Whether a merged cell is its own object (position 0), or the source at that position, counted from 1."""
+    """Whether a merged cell is its own object (position 0), or the alias at that position, counted from 1."""
     if isinstance(cell.selector, int):
         return cell.selector == position
     return engine.b.op(Compare("EQ"), cell.selector, selector_value(engine.b, position))
@@ -84,7 +84,7 @@ def is_alias(engine: Engine, cell: Mergeable, position: int) -> Truth:
 
 
 def reconciled(engine: Engine, number: int) -> Cell:
-    """What a cell holds; a merged one takes over what has changed in its sources."""
+    """The contents of a cell; a merged one is reconciled with its aliases first."""
     cell = engine.contents_at(number)
     if not any(is_out_of_date(engine.state, s) for s in aliases_of(cell)):
         return cell
@@ -109,12 +109,12 @@ def _take_over(engine: Engine, number: int, alias: Ref, condition: Truth) -> Non
 
 
 def stamped_cell(engine: Engine, cell: Mergeable) -> Mergeable:
-    """The contents of a merged cell that agrees with what its sources hold now."""
+    """The contents of a merged cell, with the present versions of its aliases as their stamps."""
     return replace(cell, aliases=tuple([stamped(engine.state, s) for s in cell.aliases]))
 
 
 def reconcile_aliases(engine: Engine) -> None:
-    """Before a fork is closed: merged cells take over what changed in objects that were made in it."""
+    """Before a fork is closed, reconciles merged cells with the objects that were allocated in it."""
     state = engine.state
     for number in list(state.merged):
         aliases = aliases_of(state.slots.get(number))
@@ -127,7 +127,7 @@ def reconcile_aliases(engine: Engine) -> None:
 
 
 def other_names(engine: Engine, number: int) -> list[tuple[Ref, Truth]]:
-    """What else a cell may be another name of, each with the condition under which it is."""
+    """The aliases of a cell, also by way of other merged cells, each with the condition under which it is one."""
     found: list[tuple[Ref, Truth]] = []
     cell = engine.state.slots.get(number)
     for position, alias in enumerate(aliases_of(cell), 1):
@@ -169,7 +169,7 @@ def write_all(engine: Engine, number: int, new: Cell) -> None:
 
 
 def unaffected_names(engine: Engine, number: int) -> list[int]:
-    """The merged cells that stay as they are while the object of `number` changes: itself, and what it is not."""
+    """The merged cells that a change of the object of `number` keeps up to date: itself, and those no-alias with it."""
     slots = engine.state.slots
     found = [number]
     reached = {ref.cell for ref, _ in other_names(engine, number)}
@@ -183,7 +183,7 @@ def unaffected_names(engine: Engine, number: int) -> list[int]:
 
 
 def stamp_names(engine: Engine, numbers: Iterable[int]) -> None:
-    """Merged cells that agree with their sources."""
+    """Stamps merged cells that agree with their aliases."""
     for number in numbers:
         engine.state.set(number, stamped_cell(engine, cast(Mergeable, engine.contents_at(number))))
 

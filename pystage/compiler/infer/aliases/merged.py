@@ -1,7 +1,8 @@
-"""Merged cells: after paths joined, one cell may stand for one of several objects, its sources.
+"""Merged cells: after a join, one cell may stand for any member of its may-alias set.
 
-Such a cell remembers what each source held when it was last equal to it, so that it is known to be stale once a
-source has changed. `coherent.py` brings it up to date, and stores through it.
+Each alias carries a version stamp, the contents that it had when the merged cell was last equal to it, which tells when it
+is out of date. `coherent.py` reconciles such a cell with its aliases, and stores through it. Two cells are no-alias where
+they are certainly two objects (`no_alias`).
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ MERGEABLE = (ArrayCell, ListCell, DictCell, SetCell, ObjectCell)
 """Cells that may stand for one of several objects."""
 
 CONTAINERS = (ListCell, DictCell, ObjectCell)
-"""Cells whose children are what they hold, apart from their sources."""
+"""Cells whose children are their contents, apart from their aliases."""
 
 
 def aliases_of(content: Any) -> tuple[Alias, ...]:
-    """The objects that a cell with these contents may be, with what they held when it was last equal to them."""
+    """The may-alias set of a cell with these contents."""
     return content.aliases if isinstance(content, MERGEABLE) else ()
 
 
@@ -37,7 +38,7 @@ def alone(content: C) -> C:
 
 
 def stamp_versions(state: State, slots: Iterable[Slot]) -> None:
-    """Notes, in the merged cells among `slots`, what the cells they may stand for hold now."""
+    """Stamps the aliases of the merged cells among `slots` with their present contents."""
     for slot in slots:
         content = state.slots.get(slot)
         if isinstance(content, MERGEABLE) and content.aliases:
@@ -46,21 +47,21 @@ def stamp_versions(state: State, slots: Iterable[Slot]) -> None:
 
 
 def stamped(state: State, alias: Alias) -> Alias:
-    """A source with what its cell holds now; rivals have no contents."""
+    """An alias with the present contents of its cell as its stamp; one that is unresolved has no stamp."""
     if alias.stamp is Stamp.UNRESOLVED:
         return alias
     return Alias(alias.ref, cast(Cell, state.slots.get(alias.cell, alias.stamp)))
 
 
 ALIASES_PER_STEP = 16
-"""To look at so many sources of a merged cell counts as one step of inference."""
+"""To look at so many aliases of a merged cell counts as one step of inference."""
 
 NO_CELL = -1
-"""Takes the place of a source that a merged cell certainly is not."""
+"""Takes the place of an alias that a merged cell certainly is not."""
 
 
 def is_out_of_date(state: State, alias: Alias) -> bool:
-    """True if a source of a merged cell has changed since the paths joined."""
+    """True if an alias of a merged cell has changed since its version stamp."""
     now, content = state.slots.get(alias.cell), alias.stamp
     if content is Stamp.OUT_OF_DATE or now is None or now is content or content is Stamp.UNRESOLVED:
         return content is Stamp.OUT_OF_DATE
@@ -70,7 +71,7 @@ def is_out_of_date(state: State, alias: Alias) -> bool:
 
 
 def note_out_of_date(state: State, slots: Iterable[Slot]) -> None:
-    """Marks the sources that have changed, before their contents are forgotten."""
+    """Marks the aliases that are out of date, before their contents are forgotten."""
     for slot in slots:
         content = state.slots.get(slot)
         if isinstance(content, MERGEABLE) and content.aliases:
@@ -113,9 +114,9 @@ def possible(find: Find, number: int) -> set[int]:
 
 
 def no_alias(state: State, find: Find, a: int, b: int) -> bool:
-    """True if two cells are certainly two objects.
+    """True if two cells are no-alias: certainly two objects.
 
-    Two that the same paths gave are, if they are two on either path; so are two that one loop keeps apart.
+    Two that one join has merged are, if they are no-alias on either path; so are two that one loop carries apart.
     """
     if a == b:
         return False

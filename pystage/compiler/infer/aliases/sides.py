@@ -1,4 +1,4 @@
-"""What the two sides of a join have, side by side: whether one thing can stand for both, and parts of either."""
+"""The two sides of a join, compared: whether one cell can stand for both objects, and parts of either."""
 
 from __future__ import annotations
 

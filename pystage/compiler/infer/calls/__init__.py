@@ -1,1 +1,1 @@
-"""Calls: binding, invocation, and functions that are inferred once for each kind of arguments."""
+"""Calls: binding, invocation, and function summaries, one for each canonical form of the arguments."""

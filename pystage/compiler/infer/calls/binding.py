@@ -1,7 +1,7 @@
-"""Arguments bound to parameters, as Python binds them.
+"""Binding of arguments to parameters, as Python does it.
 
-In: the parameters of a function, their defaults, and what a call gives. Out: a value for each parameter, or, where they
-do not fit, the TypeError of plain Python.
+In: the parameters of a function, their defaults, and the arguments of a call. Out: a value for each parameter, or Python's
+own TypeError where the arguments do not fit.
 """
 
 from __future__ import annotations

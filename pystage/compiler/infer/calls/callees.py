@@ -1,4 +1,4 @@
-"""The functions that the program calls: what to run of each, what was inferred of it, and which are open."""
+"""The functions that a program calls: their summaries, their names, and the calls that are open."""
 
 from __future__ import annotations
 

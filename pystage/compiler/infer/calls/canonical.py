@@ -1,8 +1,8 @@
-"""The canonical form of abstract values and of the heap they reach: what a callee can tell apart.
+"""The canonical form of arguments and of the heap that they reach: the key of function summaries.
 
-In: abstract values, and the state that their cells are in. Out: one flat key, in which cells and program values
-are numbered in the order in which they are met. Two calls with equal keys differ only in the numbers inside
-their arrays, so that what was inferred for one can be done again for the other.
+In: abstract values, and the state that their cells are in. Out: one flat key, in which cells and program values are
+numbered in the order in which they are met. Calls with equal keys differ only in the numbers inside their arrays, so that
+the summary of one applies to the other.
 """
 
 from __future__ import annotations
@@ -160,8 +160,8 @@ class Canonical:
         """What is not known: the callee may hand it on, and then the reason is told."""
         self._constant(x.reason)
 
-    def source(self, x: Alias) -> None:
-        """A source of a merged cell: which it is, and whether it could be read and stored into."""
+    def alias(self, x: Alias) -> None:
+        """An alias of a merged cell: which it is, and whether it could be read and stored into."""
         self._merged_cells[self._at] = None
         out_of_date = is_out_of_date(self._engine.state, x)
         self.tokens += (out_of_date, self._engine.referenced_elsewhere(x.cell, self._at))
@@ -173,7 +173,7 @@ _BY_VALUE = frozenset([type(None), bool, int, str, bytes, type, ArrayType, Form]
 _RULES: dict[type, Callable[[Canonical, Any], None]] = {
     Array: Canonical.array,
     Const: Canonical.const,
-    Alias: Canonical.source,
+    Alias: Canonical.alias,
     Unknown: Canonical.unknown,
 }
 """How those are described of which more counts than their heads and children, or less."""

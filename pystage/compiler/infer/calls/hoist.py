@@ -1,4 +1,4 @@
-"""Draws taken out of a finished program: the host performs them before it runs.
+"""Hoisting of draws out of a finished program: the host performs them before it runs.
 
 In: the root region of a program with `Draw`s in it, also in loops and callees. Out: the steps that the host takes,
 in the program's order, and a program without `Draw`s that takes their results as parameters. A draw in a loop of

@@ -1,4 +1,4 @@
-"""What a call does, by the kind of thing that is called."""
+"""Invocation: what a call does, by the kind of its callee."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from ...values.lattice import (
     Unknown,
 )
 from ..core.engine import Engine
-from ..exceptions import made as made_exceptions
+from ..exceptions import initialisation
 from ..objects import dataclass_methods, namedtuples, objects
 from ..telling.foreign import callable_name, is_foreign, unknown_call, whole_refusal
 from .binding import bind
@@ -121,7 +121,7 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         if issubclass(value, tuple) and hasattr(value, "_fields"):
             return namedtuples.construct(engine, value, args, kwargs)
         made = objects.construct(engine, value, args, kwargs)
-        return made_exceptions.made(engine, made) if isinstance(made, Exc) else made
+        return initialisation.made(engine, made) if isinstance(made, Exc) else made
     if isinstance(value, functools.partial):
         read, path = engine.externals.value, Path(CallableMember(value, "partial"))
         inner = read(path.attribute("func"), value.func)

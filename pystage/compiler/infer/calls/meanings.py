@@ -1,4 +1,4 @@
-"""Meanings that need the engine itself: what they do depends on classes and cells, not on arrays."""
+"""Meanings of callables that depend on classes and cells, and so need the engine itself."""
 
 from __future__ import annotations
 

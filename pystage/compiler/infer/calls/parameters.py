@@ -1,7 +1,7 @@
-"""The parameters of a finished program: the leaves of the arguments, what is read of the world, what is drawn.
+"""The parameters of a finished program: leaves of the arguments, hidden inputs, draws.
 
-Each input of a call costs about as much as a small operation. So numbers of one element type that are read of
-the world, or drawn, go to the program as one vector, which the program takes apart again.
+Each input of a call costs about as much as a small operation. So hidden inputs of one element type, and draws, are passed
+as one vector, which the program takes apart again.
 """
 
 from __future__ import annotations

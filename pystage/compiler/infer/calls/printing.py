@@ -1,8 +1,8 @@
-"""What a program prints: text that the host makes of values of the program, and writes while that runs.
+"""Printing: the host formats values of the program, and writes them while it runs.
 
-In: a string, known or not, and the stream that it goes to. Out: a `Print` operation that takes the token of the
-output cell and leaves the next one there. The cell goes through branches, loops and calls like any other, so that
-what is printed keeps its order; where the program may have raised before, it prints only if it has not.
+In: a string, known or not, and the stream that it goes to. Out: a `Print` operation that takes the token of the output
+cell and leaves the next one there. The output cell passes through branches, loops and calls like any other, which keeps
+the order of what is printed; where the program may have raised before, it prints only if it has not.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a call of a function did, to be done again at the next call of that kind."""
+"""Function summaries: what a callee did to the heap, to be applied at further calls of the same canonical form."""
 
 from __future__ import annotations
 

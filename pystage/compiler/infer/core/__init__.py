@@ -1,1 +1,1 @@
-"""The engine: instructions, joins of paths, loops to their fixpoints."""
+"""The core of inference: the engine, instructions, joins, fixpoints of loops, speculation."""

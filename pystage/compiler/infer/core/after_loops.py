@@ -1,4 +1,4 @@
-"""The `While` that a settled loop becomes, and what is known after it."""
+"""The `While` that a loop at its fixpoint becomes, and the state after it."""
 
 from __future__ import annotations
 

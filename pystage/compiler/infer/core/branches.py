@@ -1,4 +1,4 @@
-"""Branches: both arms on forked states, joined into one functional `If`."""
+"""Branches: each arm is inferred on a fork of the state, and the two ends are joined into the results of one `If`."""
 
 from __future__ import annotations
 

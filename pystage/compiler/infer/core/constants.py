@@ -1,9 +1,9 @@
-"""Values that must be known while compiling: evaluated from the program, or demanded of the arguments.
+"""Values that must be known while compiling: evaluated from the program, or demanded of the caller.
 
-`known` is asked for a shape, an axis, an index into a list. A value whose operations lead back to
-constants alone is evaluated now. One that leads back to numbers among the arguments or in the world demands
-these: the call is specialised on them. One that leads back to a loop's counter asks for that loop to be
-unrolled. Everything else is PS401.
+`known` is asked for a shape, an axis, an index into a list. A value whose operations lead back to constants alone is
+evaluated now. One that leads back to numbers among the arguments or in the environment demands these: the call is
+specialised on them. One that leads back to an induction variable asks for its loop to be unrolled. Everything else is
+PS401.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the instructions of control flow do: branches, loops, exceptions, context managers."""
+"""Instructions of control flow: branches, loops, `return` and `raise`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...stage import ir as stage
 from ...values.boundary import Form
 from ...values.lattice import FALSE, Abstract, Array, Caught, Const, Exc, ObjectCell, Ref, Undef, Unknown
 from ...values.slots import Hidden, Purpose
-from ..exceptions import made as made_exceptions
+from ..exceptions import initialisation
 from ..exceptions.raising import attempt, raise_from, raise_now
 from ..iteration.appending import growing_lists, infer_appending
 from ..iteration.iterators import (
@@ -261,7 +261,7 @@ def return_(e: Engine, i: stage.Return) -> None:
 def exception_of(e: Engine, value: Abstract) -> Abstract:
     """The exception that `raise value` raises."""
     if isinstance(value, Const) and isinstance(value.value, type) and issubclass(value.value, BaseException):
-        return made_exceptions.made(e, Exc(value.value, ()))
+        return initialisation.made(e, Exc(value.value, ()))
     if isinstance(value, Exc | Caught) or (
         isinstance(value, Const) and isinstance(value.value, BaseException)
     ):

@@ -1,4 +1,4 @@
-"""What of a program must run even when its results are unused."""
+"""Side effects: which operations, functions and regions must run even when their results are unused."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""How much inference has done for a program, and for which loops it did it over and over.
+"""The effort of inference, and the loops that multiply it.
 
-The measure counts instructions that were run, operations that were asked for, values that were joined and intervals that
-were found out, also in passes that were thrown away, so that it is the same on every machine. Past a limit inference ends
-(`Exhausted`).
+The measure counts instructions, operations, joined values and intervals, also in passes that were taken back, so that it
+is the same on every machine. Past a limit inference ends (`Exhausted`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The engine of inference: the state of one inference, and the door by which its rooms call each other.
+"""The engine: the state of one inference, and the interface by which its packages call each other.
 
-`Engine` is the `Context` of library functions. It holds what inference knows, and reads and writes it. What needs the
-rooms (calls, attributes, branches, loops, exceptions) it only declares: a room imports this module and those below
-itself, and reaches the others through the engine. `Interpreter` (`infer/interpreter.py`) is the engine that is made.
+`Engine` is the `Context` of library functions, and reads and writes the state. What the packages around it do (calls,
+attributes, branches, loops, exceptions) it only declares: a package imports this module and those below itself, and
+reaches the others through the engine. `Interpreter` (`infer/interpreter.py`) is the class that is instantiated.
 """
 
 from __future__ import annotations

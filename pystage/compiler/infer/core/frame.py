@@ -1,4 +1,4 @@
-"""The frame of a function being inferred, the callees that are open, and the Python exceptions that its program raises."""
+"""Frames of the functions that are being inferred, scopes of callees, and the exceptions that interrupt inference."""
 
 from __future__ import annotations
 
@@ -107,7 +107,15 @@ class PythonRaise(Exception):
 
 
 class Restart(Exception):
-    """Inference must begin again, with one more loop written out trip by trip; `why` says what it is needed for."""
+    """The whole inference must begin again, with `loop` unrolled; `why` says what needs that.
+
+    It would not do to take back (`commit_unless`) and repeat the loop alone, although it mostly is still open. What only
+    grows would keep what the abandoned passes noted: raise sites, for which the handlers around the loop would be inferred
+    although nothing raises there; guards and demands of numbers that the unrolled loop does not need; steps, by which a
+    loop is blamed for the size of the program. Nor could it serve where the loop is closed already, and something behind
+    it needs what it computed. It would save little: of the 2,443 programs of the snapshots 60 begin again, and 1.1 % of
+    the time of all goes into repeating what stands before the loop.
+    """
 
     def __init__(self, loop: stage.Instr, why: Note | None = None) -> None:
         super().__init__(loop)

@@ -1,7 +1,7 @@
-"""Ranges of the induction variables of a loop of the source, which keep Python's integers within 64 bits.
+"""Ranges of the induction variables of a loop, which keep Python's integers within 64 bits.
 
-In: a loop, and what its variables are before it. Out: the bounds that such a variable keeps in every trip and after the
-loop, whatever the trip count is.
+In: a loop of the source, and its variables on entry. Out: the bounds that each induction variable keeps in every trip and
+after the loop, whatever the trip count is.
 """
 
 from __future__ import annotations

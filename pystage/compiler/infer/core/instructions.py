@@ -1,4 +1,4 @@
-"""What each stage instruction does: one small function for each kind."""
+"""The transfer function of each stage instruction, in one table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a loop while it is inferred."""
+"""A loop while it is inferred: its source, its passes, and the state of all open loops."""
 
 from __future__ import annotations
 

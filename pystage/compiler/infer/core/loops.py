@@ -1,8 +1,8 @@
-"""Loops: unrolled over structure, rolled into one `While` over everything else.
+"""Loops: the fixpoint of what a `While` carries.
 
-The carried slots of a `While` are found by fixpoint: the body is inferred on the entry state; what it
-changes is carried, with a type that covers the entry and the end; and again, until nothing changes.
-A pass is a speculation, which is taken back unless it was the last.
+The body is inferred on the entry state; each slot that it changes is carried, with a type that covers the entry and the
+end of a trip; and again, until nothing changes. Each pass is a speculation, taken back unless it was the last. A loop
+whose first trip differs is peeled; one that cannot be a `While` is unrolled (`control_flow.py`).
 """
 
 from __future__ import annotations

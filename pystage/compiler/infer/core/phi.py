@@ -1,4 +1,8 @@
-"""Templates: contents with placeholders in place of program values, and filling the placeholders from either side."""
+"""Templates with φ placeholders, and the φ operands that each side of a join gives for them.
+
+A template is contents in which a `Placeholder` stands for each program value that differs between the sides.
+`phi_operands` gives the values of one side, in a fixed order; `rebuild` (`values/walk.py`) replaces the placeholders.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +43,7 @@ _NOWHERE = Region()
 
 
 class Placeholder(Value):
-    """A place in a template that each side fills with a value of its own."""
+    """A φ placeholder: stands in a template for the value that each side gives as its φ operand."""
 
     __slots__ = ()
 
@@ -52,7 +56,7 @@ def placeholder_for(value: Value) -> Value:
 
 
 def phi_operands(b: Builder, template: Content, content: Content, into: list[Value]) -> None:
-    """Appends to `into` the values that `content` gives for the placeholders of `template`, in order.
+    """Appends to `into` the φ operands of `content`: its values for the placeholders of `template`, in order.
 
     Values are converted to the placeholder's type; where `content` has nothing (a variable that is not assigned
     on this side), zeros stand in, which no certain read ever sees.
@@ -97,7 +101,7 @@ def _child_operands(b: Builder, template: TreeNode, content: TreeNode, into: lis
 
 
 def _aligned(template: Content, content: Any) -> Any:
-    """The content with attributes and sources as the template has them: None for a source that it lacks.
+    """The content with attributes and aliases as the template has them: None for an alias that it lacks.
 
     Of versions an error cell has those that both sides know of. A merged cell stands for what is a view on this side.
     """
@@ -225,12 +229,12 @@ def materialise(b: Builder, x: Abstract, type: ArrayType) -> Value:
 
 
 def placeholders_of(content: Content) -> list[Placeholder]:
-    """The placeholders of a template, in the order in which `phi_operands` fills them."""
+    """The placeholders of a template, in the order of `phi_operands`."""
     return [v for v in values_of(content) if isinstance(v, Placeholder)]
 
 
 class Deferred(Value):
-    """A value that `phi_operands` computes where it is wanted."""
+    """A φ operand that `phi_operands` computes where it is wanted."""
 
     __slots__ = ()
 

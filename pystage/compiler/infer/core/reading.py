@@ -1,4 +1,4 @@
-"""A value read as a number or an array: the contents of ndarrays, and sequences as `np.asarray` reads them."""
+"""Reading a value as a number or an array: contents of ndarrays, and sequences as `np.asarray` reads them."""
 
 from __future__ import annotations
 

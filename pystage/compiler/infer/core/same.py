@@ -1,4 +1,4 @@
-"""Whether two templates, or two contents of a slot, have the same structure."""
+"""Structural equality of templates, and of the contents of a slot."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def same_template(old: object, new: object) -> bool:
 
 
 def _compared(x: Any) -> TreeNode:
-    """Without what says nothing of what a loop carries, and without sources, which are compared as a set."""
+    """Without what says nothing of what a loop carries, and without aliases, which are compared as a set."""
     if aliases_of(x):
         x = replace(x, aliases=())
     return replace(x, origin=None) if isinstance(x, ObjectCell) else x

@@ -1,11 +1,11 @@
-"""Trying something and taking it back: the one way to do so.
+"""Speculation: the one way to try something and take it back.
 
     with speculate(engine) as trial:            taken back at its end, unless it says `trial.commit()`
     with commit_unless(engine, NeedsSplit):     taken back only if it ends in this exception
 
-Taken back are the store of slots, the operations that were built into the region at hand, the facts that were learnt,
-the diagnostics, and all else that its class declares so (`compiler/speculation.py`). What only grows stays: functions
-that were inferred in a speculation are summaries that its second attempt uses, and what such a summary refers to (numbers
+Taken back are the store of slots, the operations that were built into the region at hand, the facts of interval analysis,
+the diagnostics, and every field that its class declares so (`compiler/speculation.py`). What only grows stays: functions
+that were inferred in a speculation are summaries that the next attempt uses, and what a summary refers to (numbers
 of cells, frames and raise sites, names, what was read of the caller's environment) must not be used for anything else.
 """
 

@@ -1,7 +1,7 @@
-"""Splitting over the alternatives of a gated φ.
+"""Splitting: an instruction is inferred once for each alternative of a gated φ.
 
-What depends on which alternative a value is, is inferred once for each, under the condition that the value is that
-one. What it gives is joined like the results of any branch.
+An instruction that must know which alternative a value is raises `NeedsSplit`. It is then inferred under the condition of
+each alternative, as the arms of a branch, and the results are joined.
 """
 
 from __future__ import annotations

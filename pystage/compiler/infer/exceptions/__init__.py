@@ -1,1 +1,1 @@
-"""Exceptions of the run time: raised, caught, made again."""
+"""Exceptions at run time: raise sites, the error cell, handlers, and the instances that handlers see."""

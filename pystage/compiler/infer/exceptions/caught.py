@@ -1,4 +1,4 @@
-"""Attributes of exceptions: `args`, and what handlers ask for."""
+"""Attributes of exceptions: `args`, and what a handler reads of the exception that it caught."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ...values.walk import cells_of, rebuild
 from ..core.engine import Engine
 from ..objects import classes
 from ..telling.notes import add_note
-from . import made as made_exceptions
+from . import initialisation
 
 
 def exception_attribute(engine: Engine, value: Exc | Caught, name: str) -> Abstract:
     """`exception.name`; PS308 for all but what `BaseException` itself keeps of the arguments."""
     made = value.exception if isinstance(value, Caught) else value
-    initialised = isinstance(made, Exc) and made_exceptions.is_initialised(made)
+    initialised = isinstance(made, Exc) and initialisation.is_initialised(made)
     found: Abstract | None = arguments_of(engine, value) if name == "args" and not initialised else None
     if found is None and name == "__class__":
         classes = value.classes if isinstance(value, Caught) else {value.cls}
@@ -37,7 +37,7 @@ def exception_attribute(engine: Engine, value: Exc | Caught, name: str) -> Abstr
     if found is None and name in _FIRST_ARGUMENT:
         found = _first_argument(engine, value, name)
     if found is None and isinstance(made, Exc):
-        found = made_exceptions.attribute(engine, made, name)
+        found = initialisation.attribute(engine, made, name)
     elif found is None and isinstance(value, Caught):
         found = _by_place(engine, value, name)
     if found is None:
@@ -70,7 +70,7 @@ def _by_place(engine: Engine, caught: Caught, name: str) -> Abstract | None:
     if len(exceptions) != len(made):
         return None
     raw = [classes.lookup_class(e.cls, name) for e in exceptions.values()]
-    if name != "args" and all(map(made_exceptions.is_function, raw)):
+    if name != "args" and all(map(initialisation.is_function, raw)):
 
         def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
             given, named = list(map(abstract, args)), {k: abstract(v) for k, v in kwargs.items()}
@@ -161,7 +161,7 @@ def _is_message(exception: object) -> bool:
     """True for an exception whose one argument is the string that `str` gives."""
     if isinstance(exception, Exc):
         args, cls = exception.args, exception.cls
-        plain = cls.__str__ is BaseException.__str__ and not made_exceptions.is_initialised(exception)
+        plain = cls.__str__ is BaseException.__str__ and not initialisation.is_initialised(exception)
         return plain and len(args) == 1 and is_string(args[0])
     if isinstance(exception, BaseException):
         message = len(exception.args) == 1 and isinstance(exception.args[0], str)

@@ -1,9 +1,9 @@
-"""`try` and `with`: what becomes of what the program raises inside.
+"""`try` and `with`: handlers of exceptions that the program raises at run time.
 
-In: the body of a `try`, which may raise under conditions of the run time. Out: a branch on whether it has raised. In
-its arm the error cell is empty again, all that was changed after the raise is put back (`Version`s; stores into
-arrays were masked), and the handlers are branches on the number of the place that raised, which says of which class
-the exception is. A `finally` runs on the joined state with the error set aside.
+In: the body of a `try`, which may raise under conditions of the run time. Out: a branch on whether it has raised. In its
+arm the error cell is empty again, the slots that changed after the raise get their old contents (`Version`s; stores into
+arrays were masked), and the handlers are branches on the number of the raise site, which says of which class the
+exception is. A `finally` runs on the joined state with the error set aside.
 """
 
 from __future__ import annotations

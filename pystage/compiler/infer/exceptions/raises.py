@@ -1,4 +1,4 @@
-"""What inference notes of the exceptions that the program may raise."""
+"""The exceptions that a program may raise: its raise sites, its `try` bodies, and what they observe."""
 
 from __future__ import annotations
 

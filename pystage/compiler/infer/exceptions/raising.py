@@ -1,9 +1,9 @@
-"""What a program raises: the error cell, and what is still seen of a program that has raised.
+"""Raising: the error cell, and what is observable of a program that has raised.
 
-In: a place that may raise, and under which condition. Out: the error cell with the number of the place and the
-values that its exception is made of. The program goes on, with values that mean nothing; what must not happen any
-more is a change that somebody sees who looks after the raise. So a store into an array that the caller has is
-masked (`Context.store_mask`), and of everything else that it has the contents at the time are kept (`write`).
+In: a raise site, and the condition under which it raises. Out: the error cell with the number of the site and the values
+of its exception. The program goes on, with values that mean nothing; it must only not change anything that is observable
+after the raise. So a store into an array of the caller's is masked (`Context.store_mask`), and of every other observable
+slot the contents at the time of the raise are kept as a version of the error cell (`write`).
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Lists that a counted loop only appends to: their new elements are rows of arrays that the loop carries.
+"""Lists to which a counted loop only appends: their new elements are rows of arrays that the loop carries.
 
-In: a `for` over a known number of trips whose body does nothing with a list but append to it, the same number of
+In: a `for` with a known number of trips whose body does nothing with a list but append to it, the same number of
 elements in every trip. Out: the loop stays one `While`; each number in the appended elements has an array with one
-row for each trip, and after the loop the list holds the rows. The first trip stands before the loop: in it, numbers
-may be of other types than in the others. An array that is made of the whole list is the array
-of rows itself (`library/kernels/nesting.py`). Where a trip appends something else than numbers, tuples of them and
-arrays of its own, `Restart` writes the loop out.
+row for each trip, and after the loop the list has the rows as its elements. The first trip is peeled: in it, numbers
+may be of other types than in the others. An array of the whole list is the array of rows itself
+(`library/kernels/nesting.py`). Where a trip appends something else than numbers, tuples of them and arrays that it
+allocates, the loop is unrolled (`Restart`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Iteration: what the elements of an iterable are, and whether a loop over it can be rolled.
+"""Iteration: the elements of an iterable, and whether a loop over it can be rolled.
 
-`elements` lists an iterable whose structure is known now. `rolled` gives the length and the element at a
-staged position of one that a single `While` can go over: a range, an array's first axis, and `zip`,
-`enumerate` and `reversed` of these.
+`elements` lists an iterable whose structure is known now. `rolled` gives the length and the element at a staged position
+of one that a single `While` can iterate over: a range, an array's first axis, and `zip`, `enumerate` and `reversed` of
+these.
 """
 
 from __future__ import annotations

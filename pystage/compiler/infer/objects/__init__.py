@@ -1,1 +1,1 @@
-"""Objects and their classes, and what the program finds in the caller's world."""
+"""Objects and their classes, and the caller's environment."""

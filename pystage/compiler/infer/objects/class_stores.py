@@ -1,4 +1,4 @@
-"""Stores into attributes of classes of the user: such an attribute is a variable of the program, as a module's are."""
+"""Stores into attributes of user classes: such an attribute is a variable of the program, as a module's global is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Python's own look-up finds in a class, and what may be staged of its instances. No code of the class runs."""
+"""Class look-up as Python does it, and which instances can be staged. No code of the class runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Structures of containers, for what goes through them whatever they are: their parts, and copies of all that they reach."""
+"""Copies of abstract values together with the heap that they reach, and walks over both."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the methods mean that `dataclasses` wrote for a class: they have no source.
+"""Methods that `dataclasses` generates for a class, and which have no source.
 
-In: such a function and the arguments of a call. Each works on the fields of the class that it was written for, also
-for an instance of a class that inherits it.
+In: such a function and the arguments of a call. Each works on the fields of the class that it was generated for, also for
+an instance of a subclass.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The world around a staged function: globals, closures, defaults, and what they hold.
+"""The environment of a staged function: globals, closures, defaults, and the objects that they reach.
 
-Arrays and numbers with a fraction become hidden inputs, read at each call, and so do integers that were seen
-to change; what must be known becomes a constant under a guard. Containers and objects become cells whose
-contents are found as they are needed.
+Arrays and floating-point numbers become hidden inputs, read at each call, and so do integers that feedback shows to
+change; what must be known becomes a constant under a guard. Containers and objects become cells whose contents are read
+on demand.
 """
 
 from __future__ import annotations

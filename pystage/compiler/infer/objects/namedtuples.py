@@ -1,7 +1,6 @@
 """Instances of NamedTuple classes: tuples with a class, whose items have names.
 
-A class may inherit from one that has the fields and put its own in the place of anything that this has, `__new__`
-included.
+A subclass of the class with the fields may override anything of it, `__new__` included.
 """
 
 from __future__ import annotations

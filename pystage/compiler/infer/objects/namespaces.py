@@ -1,4 +1,4 @@
-"""The modules and classes of which the program assigns variables."""
+"""The modules and classes whose variables the program assigns."""
 
 from __future__ import annotations
 

@@ -1,11 +1,10 @@
-"""Functions of a library that take objects apart and put them together: they run while compiling, on shells.
+"""Shells: stand-ins for objects of the program on which library code that only moves parts about runs while compiling.
 
 In: objects of the program and constants, as abstract values. A shell is an object of the same class, with the same
-attributes, and an empty array stands for each of the program's: the library's own function moves them about and never
-looks at them. One object of the program is one shell, so that what the function gives is known by its identity: objects
-of the program come back as themselves, new ones are new cells, and what the function stored into is stored into the
-program's objects. No code of the program runs: functions of the program are refused, and so are classes that define how
-attributes are set.
+attributes, and an empty array stands for each of the program's. One object of the program is one shell, so that identity
+tells what the function returns: objects of the program come back as themselves, new ones are new cells, and stores into
+shells are done to the program's objects. No code of the program runs: functions of the program are refused, and so are
+classes that define how attributes are set.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What inference says to people: of what is refused, why, and where."""
+"""Diagnostics of inference: what is refused, why, and where."""

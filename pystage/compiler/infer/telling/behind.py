@@ -1,4 +1,4 @@
-"""What stands behind an instruction that is refused, inferred for whoever wants to know all problems at once.
+"""Inference behind a refused instruction, for whoever wants all problems at once.
 
 A branch whose condition cannot be staged still has two arms, a loop a body: what is wrong there is wrong whatever the
 condition is. What they change is unknown from there on, and nothing of them becomes part of the program.

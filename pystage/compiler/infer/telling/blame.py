@@ -1,7 +1,7 @@
-"""Why a value is what it is: the notes of diagnostics about variables that differ from path to path.
+"""Merge provenance: where a variable that differs from path to path got its values, for the notes of diagnostics.
 
-In: the branch or the loop at which paths meet, and the name of a variable. Out: notes that point at what each
-path assigned. They are found in the source when a diagnostic is reported, so that inference pays nothing.
+In: the branch or the loop at which paths meet, and the name of a variable. Out: notes that point at the assignment on each
+path. They are computed from the source when a diagnostic is reported, so that inference pays nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Abstract values in words, for messages."""
+"""Descriptions of abstract values, for messages."""
 
 from __future__ import annotations
 

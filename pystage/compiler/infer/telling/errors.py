@@ -1,4 +1,4 @@
-"""What inference has found wrong: each diagnostic once, with the places of all calls that lead to it."""
+"""The diagnostics of one inference: each once, with the call chains that lead to it."""
 
 from __future__ import annotations
 

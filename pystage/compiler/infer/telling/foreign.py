@@ -1,4 +1,4 @@
-"""Calls of what pystage does not know: how the user calls it, and what to do about it.
+"""Calls of callables that pystage does not know: how the user calls them, and what to do instead.
 
 In: a callable at a call. Out: the diagnostic that refuses it, in the words of the source at that place.
 """

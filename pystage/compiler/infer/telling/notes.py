@@ -1,7 +1,7 @@
 """`error.add_note(…)` in the handler of `error`: from there on another exception is being handled, which has the note.
 
-The host makes an exception when it leaves the program. So a note is a place of its own, at which the exception that was
-caught is made, and the note added. What is raised afterwards has that one as its context.
+The host constructs an exception when it leaves the program. So a note is a raise site of its own, at which the caught
+exception is constructed and the note added. What is raised afterwards has that one as its context.
 """
 
 from __future__ import annotations

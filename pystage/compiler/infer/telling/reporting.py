@@ -1,4 +1,4 @@
-"""What inference has found wrong: each diagnostic once, with its place and the calls that led there."""
+"""Reporting of diagnostics: each with its place and the call chain that led there."""
 
 from __future__ import annotations
 

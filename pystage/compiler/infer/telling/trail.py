@@ -1,7 +1,6 @@
-"""What inference has made of each line, for whoever asks to be told; nothing is noted where nobody does.
+"""The trail: what was last inferred of each line, for `explain`; recorded only where it is asked for.
 
-A pass over the body of a loop is done again until its types are stable, and an inference may begin again: what was last
-done counts, as it does in the program.
+Passes over the body of a loop, and whole inferences, are repeated: the last one counts, as it does in the program.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Exceptions whose class has an `__init__` written in Python: what attributes it gives them, and what else it does.
+"""Exceptions whose class has an `__init__` written in Python: the attributes that it sets, and its other effects.
 
-The host makes an exception when it leaves the program, by calling its class. So inference runs the `__init__` on an object
-that stands for it: to find the attributes that a handler asks for, to raise what it raises, and to refuse what changes
-or prints anything else, which would not happen where the program itself catches the exception. Each question runs it
-again, so attributes that are objects, which it would make anew, are refused too.
+The host constructs an exception when it leaves the program, by calling its class. So inference runs the `__init__` on a
+stand-in object: to find the attributes that a handler reads, to raise what it raises, and to refuse side effects, which
+would not happen where the program itself catches the exception. Each read runs it again, so attributes that are objects,
+which would be new ones each time, are refused too.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def attribute(engine: Engine, exception: Exc, name: str) -> Abstract | None:
     An object that the exception has is made only once, so it is refused; what the class gives sees an object that must
     not change.
     """
-    if _world_changed(engine):
+    if _environment_changed(engine):
         return None
     ref = _object(engine, exception)
     if ref is None:
@@ -75,7 +75,7 @@ def is_function(raw: object) -> bool:
     return isinstance(raw, types.FunctionType | classmethod | staticmethod)
 
 
-def _world_changed(engine: Engine) -> bool:
+def _environment_changed(engine: Engine) -> bool:
     """True if the program has changed what it captured: its `__init__` may have read what was there before."""
     initial, slots = engine.externals.initial, engine.state.slots
     changed = any(slots.get(cell) is not initial[cell][1] for cell in engine.externals.captured)
