@@ -36,9 +36,9 @@ class Config:
     not certainly inside, is checked. With False, such an index that is outside reads or writes at the edge,
     where the plain run raises IndexError. TypeError for a value that is not a bool.
 
-    `residual_bytes`: how much memory the way back through one loop of known length may take for what it keeps of
-    every trip (a gibibyte); past it the loop keeps its state at a few places and runs again from these, as loops
-    of unknown length do. A Jacobian takes as many directions at once as fit into it. TypeError for a value that
+    `residual_bytes`: how much memory the residuals of one loop with a known trip count may take, over
+    all trips (a gibibyte); past it the loop saves checkpoints and its pullback recomputes from these, as for loops
+    with an unknown trip count. A Jacobian takes as many directions at once as fit into it. TypeError for a value that
     is not an int, ValueError below 0.
 
     `max_programs`: how many programs one function keeps (256), for so many kinds and values of arguments. Past it
@@ -86,7 +86,7 @@ class Config:
 
     @property
     def residual_bytes(self) -> int:
-        """How many bytes one loop may keep for its way back; 2**30 unless it was set."""
+        """How many bytes the residuals of one loop may take; 2**30 unless it was set."""
         return self._residual_bytes
 
     @residual_bytes.setter

@@ -34,7 +34,7 @@ def grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -
     same shapes and dtypes; integers and strings in it pass through. `has_aux`: `fun` gives a pair of the number
     and something else, and so does the gradient function.
 
-    A `while` whose length depends on data is differentiated without a bound: its way back starts from
+    A `while` whose length depends on data is differentiated without a bound: its pullback recomputes from
     checkpoints, in bounded memory. Raises TypeError for a result that is not one real number, or an argument
     that is no real or complex number; StagingError (PS7xx) for an operation without a derivative.
     """
@@ -116,7 +116,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
 
 
 def checkpoint(fun: Callable[..., Any]) -> CompiledFunction[..., Any]:
-    """`fun`, of which a derivative keeps nothing but the arguments: on the way back it is run once more."""
+    """`fun` with a pullback that keeps only the arguments and recomputes the rest."""
 
     def make(_: Any) -> Any:
         def again(*args: Any, **kwargs: Any) -> Any:

@@ -72,7 +72,7 @@ class StageListing:
 
 
 class Programs:
-    """What a call of a function becomes; made when it is first asked for. StagingError if it cannot be staged."""
+    """The programs of a call, built on first access. StagingError if it cannot be staged."""
 
     def __init__(self, target: NamedTarget) -> None:
         self._target = target

@@ -25,9 +25,9 @@ from ..runtime.reports.ledger import Account, Change, in_words, ledger
 
 _UNKNOWN = "it was made ahead of its call, or is another function of the same source"
 _SHOWN = 8
-"""So many further programs of a function are shown."""
+"""How many further programs of a function are shown."""
 _NAMED = 3
-"""So many functions are named that could be compiled."""
+"""How many functions that could be compiled are named."""
 
 
 def watch_calls() -> None:

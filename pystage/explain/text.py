@@ -36,10 +36,10 @@ _STYLES = {
 _LONG = 60
 """A function of more lines is abridged."""
 _AROUND = 3
-"""So many lines around what matters stand in an abridged function."""
+"""How many lines of context an abridged function shows."""
 _WIDTH = 110
 _KINDS = 4
-"""So many types of one name stand beside a line."""
+"""How many types of one name are shown beside a line."""
 _MUCH = 200
 """The types of a program that are longer are counted."""
 _CONSEQUENCES = {

@@ -22,11 +22,11 @@ LIMIT = 256
 _CONTEXT = 16
 """By so many calls before it a cut is known again."""
 _CUTS = 10_000
-"""So many cuts are known."""
+"""How many cuts are remembered."""
 
 
 class Registered:
-    """What an arena can hold: a tensor. `_node` is what it holds now, or held when it was last read."""
+    """The base class of tensors, which an arena can hold. `_node` is the node of the latest load or store."""
 
     __slots__ = ("__weakref__", "_node")
     _node: Node

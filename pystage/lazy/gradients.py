@@ -35,8 +35,8 @@ from .recipes import Recipe, kind_of
 from .segment import Segment, program_of
 from .tensor import node_of, owner
 
-_RECIPES = 4096
-"""So many ways back of calls are kept."""
+_MAX_PULLBACKS = 4096
+"""How many pullbacks of calls are cached."""
 Mask = tuple[bool, ...]
 
 
@@ -58,7 +58,7 @@ def run_gradient(
 
 
 def run_gradient_of_arrays(*options: Any) -> Any:
-    """As `run_gradient`, where no argument is a lazy tensor: nor is what comes back."""
+    """As `run_gradient`, for arguments and results that are no lazy tensors."""
     return plain_results(run_gradient(*options))
 
 
@@ -215,7 +215,7 @@ class _WayBack:
         given = tuple([k for k in range(len(call.recipe.types)) if (id(call), k) in self._cotangents])
         moving = tuple([self._recorded.varies(node) for node in call.operands])
         cotangents = [self._cotangents.pop((id(call), k)) for k in given]
-        back = _way_back(call, moving, given) if given and any(moving) else None
+        back = _pullback_of(call, moving, given) if given and any(moving) else None
         if back is None:
             return
         operands = [*call.operands, *cotangents]
@@ -239,28 +239,28 @@ class _WayBack:
 
 
 @dataclass(frozen=True, slots=True)
-class _Back:
+class _RecordedPullback:
     """The recipe of the cotangents of a call's operands at `places`; it takes all operands, then the given cotangents."""
 
     recipe: Recipe
     places: tuple[int, ...]
 
 
-_backs: OrderedDict[tuple[Recipe, Mask, tuple[int, ...]], _Back | None] = OrderedDict()
+_pullbacks: OrderedDict[tuple[Recipe, Mask, tuple[int, ...]], _RecordedPullback | None] = OrderedDict()
 
 
-def _way_back(call: RecordedCall, moving: Mask, given: tuple[int, ...]) -> _Back | None:
-    """The way back of a call, from these of its results to those of its operands that move; None if there is none."""
+def _pullback_of(call: RecordedCall, moving: Mask, given: tuple[int, ...]) -> _RecordedPullback | None:
+    """The pullback of a call, from these of its results to those of its operands that vary; None if there is none."""
     key = (call.recipe, moving, given)
-    if key not in _backs:
-        _backs[key] = _way_back_of(call, moving, given)
-        if len(_backs) > _RECIPES:
-            _backs.popitem(last=False)
-    _backs.move_to_end(key)
-    return _backs[key]
+    if key not in _pullbacks:
+        _pullbacks[key] = _way_back_of(call, moving, given)
+        if len(_pullbacks) > _MAX_PULLBACKS:
+            _pullbacks.popitem(last=False)
+    _pullbacks.move_to_end(key)
+    return _pullbacks[key]
 
 
-def _way_back_of(call: RecordedCall, moving: Mask, given: tuple[int, ...]) -> _Back | None:
+def _way_back_of(call: RecordedCall, moving: Mask, given: tuple[int, ...]) -> _RecordedPullback | None:
     types = [node.type for node in call.operands]
     device = call.operands[0].device
     alone = RecordedCall(call.recipe, tuple([Node(type, device, None) for type in types]), call.place)
@@ -275,7 +275,7 @@ def _way_back_of(call: RecordedCall, moving: Mask, given: tuple[int, ...]) -> _B
     back = cotangents_of(staged, varied, tuple([differentiable(node.type) for node in results]))
     inputs = [*kept, *[len(types) + k for k, node in enumerate(results) if differentiable(node.type)]]
     recipe = Recipe("gradient", back.function, tuple([inputs[i] for i in back.kept]))
-    return _Back(recipe, tuple([i for i, moves in zip(kept, varied, strict=True) if moves]))
+    return _RecordedPullback(recipe, tuple([i for i, moves in zip(kept, varied, strict=True) if moves]))
 
 
 @functools.cache
@@ -287,7 +287,7 @@ def _sum_of(type: ArrayType) -> Recipe:
 
 
 class _Taped(Segment):
-    """What a node was computed from since the tape began, also where it is computed."""
+    """The operands of the call that defined a node since the tape began, even if the node is computed."""
 
     __slots__ = ("_recorded",)
 

@@ -23,7 +23,7 @@ Place = tuple[CodeType, int]
 
 
 class GradientTape:
-    """What is differentiated while it runs: the nodes of the inputs, by their identity."""
+    """The inputs of a gradient while it runs, by the identity of their nodes."""
 
     def __init__(self, inputs: set[int]) -> None:
         self._inputs = inputs

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 LENT_RUNS = 3
-"""So many runs with lazy tensors, the first of which compiles, come before the comparison."""
+"""How many runs with lazy tensors, the first of which compiles, come before the comparison."""
 PLAIN_RUNS = 2
-"""So many runs with ndarrays are compared with them; the first may compile the function's regions anew."""
+"""How many runs with ndarrays are compared with them; the first may compile the function's regions anew."""
 SLOW = 0.5
 """A run with lazy tensors that takes so many seconds, and is not the first, is the last before the comparison."""
 MARGIN = 0.9
@@ -23,7 +23,7 @@ _MAX_KINDS = 64
 
 
 class Lending:
-    """What is known of one kind of calls of a function."""
+    """The measured times of one kind of calls of a function."""
 
     __slots__ = ("_lent", "_lent_runs", "_plain", "_plain_runs", "settled")
 

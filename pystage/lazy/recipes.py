@@ -45,7 +45,7 @@ from .interpreting_cost import interpreting_cost
 
 
 class TensorKind:
-    """What a recipe knows of a tensor. There is one object for each, so that keys are compared by identity."""
+    """The abstract properties of a tensor in a recipe's key. Interned, so that keys are compared by identity."""
 
     __slots__ = ("arena", "device", "form", "ordered", "type", "writable")
 

@@ -27,7 +27,7 @@ from ..runtime.executables.primitive import bind
 from .graph import Node, RecordedCall, span_of
 
 PROGRAMS = 512
-"""So many programs are kept."""
+"""How many programs are cached."""
 
 Key = tuple[Any, ...]
 

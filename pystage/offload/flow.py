@@ -18,7 +18,7 @@ EMPTY: Set = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """What may be read where control goes from a statement, other than to the next one."""
+    """The variables that are live where control goes from a statement, other than to the next one."""
 
     after_break: Set = EMPTY
     after_continue: Set = EMPTY
@@ -27,7 +27,7 @@ class Targets:
 
     @property
     def all(self) -> Set:
-        """What may be read at any of them."""
+        """The variables that are live at any of them."""
         return self.after_break | self.after_continue | self.after_return | self.after_raise
 
 
@@ -40,7 +40,7 @@ class VariableLiveness:
         self.targets: dict[ast.stmt, Targets] = {}
 
     def block(self, block: Sequence[ast.stmt], out: Set, targets: Targets) -> Set:
-        """What is live before a block, given what is live after it."""
+        """Live-in variables of a block, given its live-out ones."""
         for statement in reversed(block):
             self.after[statement] = out | self._always
             self.targets[statement] = targets
@@ -112,7 +112,7 @@ class Assignment:
         self._breaks: list[Set | None] = []
 
     def block(self, block: Sequence[ast.stmt], state: Set | None) -> Set | None:
-        """What is assigned after a block, given what is assigned before it."""
+        """Variables that are definitely assigned after a block, given those before it."""
         for statement in block:
             self.before[statement] = state
             state = None if state is None else self._after(statement, state)
@@ -179,7 +179,7 @@ class Assignment:
 
 
 def meet(a: Set | None, b: Set | None) -> Set | None:
-    """What is assigned where two paths meet."""
+    """Variables that are definitely assigned where two paths meet."""
     if a is None or b is None:
         return b if a is None else a
     return a & b

@@ -27,7 +27,7 @@ Compile = Callable[..., Any]
 BUDGET = 10.0
 """After so many seconds for programs that were refused, no other region of the program is tried."""
 MAX_KINDS = 16
-"""A function is cut apart for so many kinds of arguments; all others share one cut."""
+"""For how many kinds of arguments a function is cut; all others share one cut."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Any
 from ..compiler.diagnostics.errors import StagingError
 
 LARGE = 1000
-"""So many elements in all are worth a call, also without a loop."""
+"""How many elements in all are worth a call, even without a loop."""
 PATIENCE = 0.02
 """Seconds that plain runs may take before a region in a loop of Python is compiled."""
 SHORT = 1e-4
@@ -24,9 +24,9 @@ TRIALS = 50
 QUICK = 2e-2
 """Staged runs that take no longer, in seconds, are compared with plain ones."""
 RUNS = 8
-"""So many staged runs, and the one that compiles, come before the comparison."""
+"""How many staged runs, and the one that compiles, come before the comparison."""
 PLAIN_RUNS = 3
-"""So many plain runs are compared with them."""
+"""How many plain runs are compared with them."""
 MARGIN = 0.9
 """A plain run must be faster by this factor for a region to go back to Python."""
 MAX_PROGRAMS = 8
@@ -48,7 +48,7 @@ Key = tuple[Any, ...]
 
 
 def kind_of(value: Any, shapes: bool = True) -> Any:
-    """What tells calls apart, of one argument."""
+    """The part of a call's key that one argument gives."""
     cls = type(value)
     if cls is float or cls is int:
         return cls
@@ -77,7 +77,7 @@ def elements(values: Iterable[Any], depth: int = 3) -> int:
 
 
 class Trial:
-    """What is known of one kind of calls: how long they take either way, and which way they go."""
+    """The measured times of one kind of calls, staged and plain, and the decision between the two."""
 
     __slots__ = ("_anew", "_plain", "_plain_runs", "_spent", "_staged", "_staged_runs", "refusals", "settled")
 

@@ -1,4 +1,4 @@
-"""What a call may come to before its result is there.
+"""Outcomes of a call that has no result yet.
 
 A compiled function (`function.py`) tells these apart at every call, and loads nothing else of what runs programs before its
 first one.

@@ -18,7 +18,7 @@ from .naming import Naming
 Place = tuple[Any, ...]
 """A code, a span, and which of several such problems it is."""
 _PROBES = 6
-"""So many pairs of names, or of a name and a number, are tried."""
+"""How many pairs of names, or of a name and a number, are tried."""
 _OF_TYPES = "PS2"
 _OF_EFFORT = {"PS402", "PS404"}
 """Of what is too large, trying other sizes would say little and take long."""

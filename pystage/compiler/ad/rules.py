@@ -31,7 +31,7 @@ def tangents(c: CalculusBuilder, op: Op, given: Tangents) -> Sequence[Value | No
 
 
 class _located:
-    """A block in which what has no derivative is told at the place of an operation."""
+    """A block in which `NotDifferentiable` gets the location of an operation."""
 
     __slots__ = ("_op",)
 
@@ -47,7 +47,7 @@ class _located:
 
 
 def contributions(c: CalculusBuilder, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
-    """What an operation without regions sends to the cotangents of its operands."""
+    """The contributions of an operation without regions to the cotangents of its operands."""
     if all(ct is None for ct in cotangents):
         return (None,) * len(op.operands)
     with _located(op):
@@ -60,7 +60,7 @@ def contributions(c: CalculusBuilder, op: Op, cotangents: Cotangents) -> Sequenc
 def stopped_at_zero(
     c: CalculusBuilder, kind: HloOp, cotangents: Cotangents, found: Sequence[Contribution]
 ) -> Sequence[Contribution]:
-    """What an operation sends (`found`), but nothing where its own cotangent is zero, even if a slope is infinite."""
+    """The contributions `found`, but zero where the operation's own cotangent is zero, even if a slope is infinite."""
     sent = [i for i, contribution in enumerate(found) if contribution is not None]
     if all(i in kind.linear for i in sent):  # it only moves and adds numbers
         return found

@@ -13,14 +13,14 @@ from ..hlo.ir import Op, Region, Value
 
 
 def used_by(op: Op) -> Iterator[Value]:
-    """What an operation uses, as often as it does, inside its regions too."""
+    """The uses of an operation, inside its regions too."""
     yield from op.operands
     for region in op.regions:
         yield from used_in(region)
 
 
 def used_in(region: Region) -> Iterator[Value]:
-    """What the operations of a region use, inner ones included, and then its results."""
+    """The uses of a region: of its operations, inner ones included, and then its results."""
     for op in region.walk():
         yield from op.operands
         for inner in op.regions:

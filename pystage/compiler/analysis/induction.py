@@ -26,11 +26,11 @@ TRIPS = 1 << 50
 """More trips, and more additions, than any program makes."""
 
 _LONGEST = 64
-"""So many operations lie between a value and the recurrence found for it, at most."""
+"""At most how many operations lie between a value and its recurrence."""
 
 
 class Recurrence:
-    """What one trip adds: between `low` and `high` in all, by additions between `down` and `up`."""
+    """The sum that one trip adds, between `low` and `high`, by additions between `down` and `up`."""
 
     __slots__ = ("down", "high", "low", "up")
 
@@ -42,7 +42,7 @@ class Recurrence:
 
     @property
     def step(self) -> int | None:
-        """What every trip adds, where that is always the same."""
+        """The constant step, if every trip adds the same."""
         return int(self.low) if self.low == self.high and math.isfinite(self.low) else None
 
 
@@ -89,7 +89,7 @@ def widened(before: Interval, after: Interval) -> Interval:
 
 
 def recurrence(value: Value, begin: Value, ranges: Callable[[Value], Interval]) -> Recurrence | None:
-    """What was added to `begin` to give `value`; None where there is more to it than additions.
+    """The recurrence from `begin` to `value`; None if there is more to it than additions.
 
     `ranges` gives the intervals of the values that are added.
     """
@@ -150,7 +150,7 @@ class _Additions:
         )
 
     def _loop(self, op: Op, index: int, begin: Value) -> Recurrence | None:
-        """What the trips of an inner loop add together."""
+        """The sum that the trips of an inner loop add."""
         before = self.of(op.operands[index], begin)
         body = op.regions[1]
         inner = self.of(body.results[index], body.params[index])

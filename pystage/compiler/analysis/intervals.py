@@ -23,13 +23,13 @@ from .transfer import BY_POSITION, FALSE, TRUE, Interval, full, hull, meet, tran
 _NEGATED = {"LT": "GE", "LE": "GT", "GT": "LE", "GE": "LT", "EQ": "NE", "NE": "EQ"}
 _SWAPPED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "EQ": "EQ", "NE": "NE"}
 _DEEP = 400
-"""So many operations are followed from one question."""
+"""How many operations one query follows."""
 _NESTED = 3
-"""So many nested loops are looked through twice, and so many choices after each other with what their conditions say."""
+"""How many nested loops are analysed twice, and how many chained selects under their conditions."""
 _OPERANDS_PER_STEP = 16
-"""So many operands of one operation count as one more step."""
+"""How many operands of one operation count as one more step."""
 _NEAR = 24
-"""So many values before a value are looked at for facts that may say more of it than what is remembered."""
+"""How many values that a value depends on are searched for facts that refine its memoised interval."""
 
 Facts = dict[Value, Interval]
 
@@ -61,7 +61,7 @@ class Knowing:
 
 
 class Intervals:
-    """What is known of the values of one program."""
+    """The intervals of the values of one program."""
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
@@ -81,11 +81,11 @@ class Intervals:
     def __init__(self, step: Callable[..., None] = lambda steps=1: None, most: float = float("inf")) -> None:
         self._told = step  # of each value that is found out, or looked at again; of many operands, of how many more steps
         self._left = most
-        """So many values may be found out or looked at again; of others nothing is known then."""
+        """How many values may still be analysed; the others get the whole range of their type."""
         self.facts: list[Facts] = [{}]
-        """What holds, innermost last."""
+        """The facts that hold, innermost layer last."""
         self.layers: list[dict[Value, Found]] = [{}]
-        """What was found out with these facts, and with none of the layers further in."""
+        """Intervals memoised per layer: each needed the facts of this layer and of none further in."""
         self.needs = 0
         """The layers whose facts what is being found out needs so far."""
         self._speculations: list[int] = []  # of the open ones: how many layers there were
@@ -134,7 +134,7 @@ class Intervals:
         return interval
 
     def _look(self, value: Value) -> Found:
-        """What is remembered of a value with fewer facts, where the newer ones say no more of it; else what they say."""
+        """The memoised interval of a value under fewer facts if the newer ones do not refine it, else the refined one."""
         level = len(self.layers) - 1
         known = None
         while level >= 0 and (known := self.layers[level].get(value)) is None:
@@ -351,7 +351,7 @@ class Intervals:
     # -- loops
 
     def _after_loop(self, op: Op, index: int) -> Interval:
-        """What a `While` gives: what it began with, or what a trip left."""
+        """The interval of a `While`'s result: of its initial value, or of the value after a trip."""
         body = op.regions[1]
         start, param = self(op.operands[index]), body.params[index]
         if body.results[index] is param:
@@ -377,7 +377,7 @@ class Intervals:
             self._nested -= 1
 
     def _of_condition(self, op: Op) -> Facts:
-        """What the condition says of the parameters of the body."""
+        """The facts that the condition implies for the parameters of the body."""
         condition, body = op.regions
         facts: Facts = {}
         with self.knowing({}):
@@ -436,7 +436,7 @@ def _concerned(value: Value, facts: list[Facts]) -> bool:
 
 
 def _sources(value: Value) -> Sequence[Value]:
-    """What a value was computed from."""
+    """The operands of a value's definition."""
     op = value.owner
     if isinstance(op, Region):
         return ()
@@ -448,7 +448,7 @@ def _sources(value: Value) -> Sequence[Value]:
 
 
 def _within(direction: str, value: Value, other: Interval) -> Interval:
-    """What `value direction other` says of the value."""
+    """The interval of the value that `value direction other` implies."""
     step = 0 if is_floating(value.type.dtype) else 1
     match direction:
         case "LT":

@@ -92,7 +92,7 @@ def hull(*intervals: Interval) -> Interval:
 
 
 def meet(a: Interval, b: Interval) -> Interval:
-    """What two intervals have in common; the first where that is nothing, as in code that never runs."""
+    """The intersection of two intervals; the first where it is empty, as in code that never runs."""
     low, high = max(a[0], b[0]), min(a[1], b[1])
     return (low, high) if low <= high else a
 

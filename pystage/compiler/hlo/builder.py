@@ -88,10 +88,10 @@ class Builder:
         return region, len(region.ops), len(known)
 
     def commit(self, mark: Mark) -> None:
-        """What was built since stays."""
+        """Keeps the operations of the speculation."""
 
     def roll_back(self, mark: Mark) -> None:
-        """What was built since is dropped, and is shared no longer."""
+        """Drops the operations of the speculation, and no longer shares them."""
         (region, known), (marked, ops, shared) = self.open[-1], mark
         assert region is marked
         del region.ops[ops:]

@@ -48,7 +48,7 @@ class Reciprocal:
 Partial = Union["Value", Reciprocal, int, None]
 """A partial derivative, element by element: a value, a reciprocal, 1 or -1, or zero (None)."""
 Contribution = Union["Value", Into, None]
-"""What a rule gives for an operand: its cotangent, how to add it to what is there already, or zero (None)."""
+"""A rule's contribution to the cotangent of an operand: a value, an in-place accumulation, or zero (None)."""
 Cotangents = Sequence["Value | None"]
 """One for each result of an operation; None is zero."""
 Tangents = Sequence["Value | None"]

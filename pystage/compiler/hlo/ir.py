@@ -141,7 +141,7 @@ class Function:
         self.kernel = kernel
 
     def rewritten(self, body: Region, suffix: str = "") -> Function:
-        """What a pass has made of the function: another body, and a name that says so."""
+        """The function with another body and a suffixed name, as a pass rewrites it."""
         return Function(self.name + suffix, body, self.span, self.fence, self.catches)
 
     @property

@@ -18,7 +18,7 @@ _OPERATIONS = (ir.OpView, ir.Operation)
 
 
 class ModuleCache:
-    """What was made in one MLIR context, which lives as long as that: modules in it may share this."""
+    """The cached types, attributes and locations of one MLIR context, shared by its modules."""
 
     __slots__ = ("attributes", "elements", "locations", "types")
 

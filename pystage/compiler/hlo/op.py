@@ -102,7 +102,7 @@ class HloOp:
         return self.reference(*operands)
 
     def on_host(self, op: Op, used: Sequence[bool]) -> OnHost | None:
-        """What does it on the host, if NumPy is faster than XLA on a CPU by more than a call; `used`: which results are."""
+        """The host function, if NumPy beats XLA:CPU by more than the cost of a call; `used`: which results have uses."""
         return None
 
     def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:

@@ -59,7 +59,7 @@ class Rewriter:
             self.op(op)
 
     def op(self, op: Op) -> None:
-        """What becomes of one operation; it must give each of its results a copy."""
+        """Rewrites one operation; it must map each of its results to a value of the copy."""
         self.copy(op)
 
     def new(self, old: Value) -> Value:

@@ -1,4 +1,4 @@
-"""What the batching rules of operations share.
+"""Helpers of the batching rules of operations.
 
 A batched value has the batch dimension in front; so have all results of a rule.
 """

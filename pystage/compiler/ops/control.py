@@ -259,7 +259,7 @@ class Call(HloOp):
     """A call of another function of the program, with its parameters as operands. MLIR: func.call.
 
     Emitted as a private function of the module, once however often it is called. Functions are equal
-    only if they are the same object. `recompute`: its way back keeps nothing of it but its operands, and runs it
+    only if they are the same object. `recompute`: its pullback keeps only its operands, and runs it
     once more. `rule`: its derivative is not that of the function; such a call stays one until it is emitted.
     """
 

@@ -96,7 +96,7 @@ _CONE = 0.6
 """Milliseconds for an operation that is computed once more."""
 _BY_SERIES = (Sine, Cosine, Tan, Exponential, ExponentialMinusOne, Log, LogPlusOne, Logistic, Power, Atan2)
 _STORED = (*_BY_SERIES, Divide)
-"""What XLA computes once, though it is used several times."""
+"""Operations that XLA computes once for several users."""
 _SERIES, _DIVISION = 3, 15
 """How many additions a function that is computed by a series is worth, and a division of integers."""
 _FEW = 10
@@ -172,14 +172,14 @@ class _Estimate:
         return total + _CROWD * crowd
 
     def inside(self, op: Op) -> float:
-        """What an operation calls and holds."""
+        """The cost of an operation's callee and regions."""
         return sum([self.function(f) for f in callees(op)]) + sum([self.region(r) for r in op.regions])
 
     def note(self, op: Op, cost: float) -> None:
         """Told of what each operation costs, with all that it holds."""
 
     def _kernel(self, op: Op, uses: Counter[Value], cone: float) -> float | None:
-        """What an operation costs that is computed once, wherever it is used; None for another."""
+        """The cost of an operation that is computed once for all its users; None for any other."""
         kind = op.kind
         if isinstance(kind, DynamicUpdateSlice):
             before = op.operands[0].owner

@@ -71,9 +71,9 @@ from ..ops import (
 SMALL = 16
 """Elements up to which an array may be computed in vain."""
 LIMIT = 32
-"""What both arms together may cost, in additions of a scalar."""
+"""The limit of the cost of both arms together, in scalar additions."""
 STORE = 3
-"""What a store costs beside the elements that it stores."""
+"""The cost of a store beside the elements that it stores."""
 
 _FREE = (Constant, Reshape)
 _CHEAP = (
@@ -88,7 +88,7 @@ _WEIGHTS: dict[type[HloOp], int] = {
     **dict.fromkeys((Divide, Sqrt, Rsqrt), 4),
     **dict.fromkeys((Cosine, Exponential, Log, Sine, Tanh), 12),
 }
-"""What an element costs; what is not here is never computed in vain."""
+"""The cost of an element; an operation that is not here is never speculated."""
 
 
 def if_convert(function: Function) -> Function:
@@ -144,7 +144,7 @@ class _Arm:
 
 
 def _plan(regions: Sequence[Region]) -> list[_Arm] | None:
-    """What the two arms store into, or None if the branch had better stay."""
+    """The arrays that the two arms store into, or None if the branch stays."""
     arms = []
     cost = 0
     for region in regions:
@@ -166,7 +166,7 @@ def _plan(regions: Sequence[Region]) -> list[_Arm] | None:
 
 
 def _cost(op: Op, store: bool) -> int:
-    """What it costs to compute `op` in vain; more than the limit if that is out of the question."""
+    """The cost of speculating `op`; more than the limit if it must not be speculated."""
     kind = op.kind
     if isinstance(kind, Reshape):
         return 0
@@ -190,7 +190,7 @@ class _InStep:
         self._predicate = predicate
         self._arms = arms
         self._arrays = {root: root for arm in arms for root in arm.stores}
-        """What the arrays that the arms store into are now."""
+        """The current values of the arrays that the arms store into."""
         self._values: dict[Value, Value] = {}
 
     def run(self, regions: Sequence[Region]) -> list[Value]:
@@ -222,7 +222,7 @@ class _InStep:
         return None
 
     def _use(self, side: int, value: Value) -> Value:
-        """What a value of one arm is in the straight-line code, now."""
+        """The current value in the straight-line code of a value of one arm."""
         array = self._arrays.get(self._arms[side].root(value))
         if array is None:
             return self._values.get(value, value)

@@ -78,7 +78,7 @@ _CODE = (
     StopGradient,
     Transpose,
 )
-"""What XLA:CPU makes code of, whatever the operands."""
+"""Operations that XLA:CPU compiles to machine code, whatever the operands."""
 
 
 def outline_kernels(function: Function) -> Function:

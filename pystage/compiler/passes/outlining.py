@@ -27,16 +27,16 @@ SEGMENT = 8
 """How many of them a segment has."""
 
 LONG = 512
-"""So many operations are a segment in any case: LLVM's time for one piece of code grows faster than the code."""
+"""The length of a segment in operations: LLVM's time for one function grows faster than its code."""
 
 SMALL = 64
 """Larger arrays are not kept: to compute them as part of what uses them may be worth the while."""
 
 ENDS = (Case, DynamicUpdateSlice, If, Reduce, ReduceWith, Scatter)
-"""What XLA fuses its operands into, and what no other operation is fused into twice."""
+"""Operations that XLA fuses their operands into, and that are never fused into two users."""
 
 CHEAP = (*ENDS, Broadcast, Call, Constant, Iota)
-"""What is kept anyway, or costs less to make again than to keep."""
+"""Operations whose results are kept anyway, or cost less to rematerialise than to keep."""
 
 
 def outline_segments(function: Function) -> Function:
@@ -110,7 +110,7 @@ class _Outlining(Rewriter):
                 self._cut(plan[i])
 
     def _cut(self, live: list[Value]) -> None:
-        """What comes after here uses the results of a call in place of the values in `live`."""
+        """Replaces the values in `live` by the results of a fence for all later uses."""
         values = tuple(dict.fromkeys(self.new_all(live)))
         types = tuple([v.type for v in values])
         fence = self._fences.get(types)

@@ -49,7 +49,7 @@ class _Looping(Rewriter):
             self._loops(op, stores)
 
     def _stores(self, op: Op) -> _Stores | None:
-        """What the arms store into, or None if the branch stays."""
+        """The arrays that the arms store into, or None if the branch stays."""
         arrays: dict[int, Value] = {}
         others = []
         for index, result in enumerate(op.results):
@@ -82,7 +82,7 @@ class _Looping(Rewriter):
     def _before(
         self, op: Op, predicate: Value, others: Sequence[int], storing: Sequence[bool]
     ) -> list[Value]:
-        """What the other results are before the loops: what the arm gives that stores nothing, if one does not."""
+        """The initial values of the other results: those of the arm that stores nothing, if there is one."""
         if all(storing):
             return [self._nothing(op.results[i].type) for i in others]
         regions = []

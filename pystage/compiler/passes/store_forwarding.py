@@ -28,7 +28,7 @@ REACH = 64
 """How many stores to other places a load looks past."""
 
 Start = Value | int
-"""Where along an axis a part begins: a value of the program, or a place that is known."""
+"""The start of a slice along an axis: a value of the program, or a constant."""
 
 
 def forward_stores(function: Function) -> Function:
@@ -105,7 +105,7 @@ def _store_at(array: Value, starts: list[Value]) -> Op | None:
 
 
 def _stored(array: Value, starts: Sequence[Start] | None, sizes: tuple[int, ...]) -> Value | None:
-    """What the last store into the part of `array` gave it, where it was one store to just this part."""
+    """The value of the last store into this slice of `array`, if it was one store to exactly this slice."""
     for _ in range(REACH):
         op = array.owner
         if starts is None or not isinstance(op, Op) or not isinstance(op.kind, DynamicUpdateSlice):
@@ -120,14 +120,14 @@ def _stored(array: Value, starts: Sequence[Start] | None, sizes: tuple[int, ...]
 
 
 def _stored_part(store: Op) -> tuple[list[Start], tuple[int, ...]]:
-    """Where the part begins that a store replaces, and its shape."""
+    """The start of the slice that a store replaces, and its shape."""
     array, update, *starts = store.operands
     sizes = update.type.static_shape
     return [_start(v, n, e) for v, n, e in zip(starts, sizes, array.type.static_shape)], sizes
 
 
 def _part(kind: HloOp, array: Value, starts: Sequence[Value], sizes: Sequence[int]) -> list[Start] | None:
-    """Where the part begins that a load reads; None if it is no block."""
+    """The start of the slice that a load reads; None if it is no block."""
     if isinstance(kind, DynamicSlice):
         return [_start(v, n, e) for v, n, e in zip(starts, sizes, array.type.static_shape)]
     return list(kind.starts) if isinstance(kind, Slice) and set(kind.strides) <= {1} else None

@@ -28,7 +28,7 @@ def hoist_views(function: Function) -> Function:
 
 
 def undone(view: HloOp, operand: Value) -> Value | None:
-    """What `view` of `operand` is, if `operand` is the opposite view of it."""
+    """The value that `view` of `operand` equals, if `operand` is the inverse view of it."""
     op = operand.owner
     if isinstance(op, Op) and isinstance(op.kind, VIEWS) and _inverse(op.kind, op.operands[0]) == view:
         return op.operands[0]
@@ -36,7 +36,7 @@ def undone(view: HloOp, operand: Value) -> Value | None:
 
 
 def _found(function: Function) -> _Views:
-    """What the loops of a program should carry as views; of nested loops, the inner ones first."""
+    """The carried arrays that loops should carry as views; inner loops first."""
     found: _Views = {}
     for each in functions(function):
         for op in each.body.walk():

@@ -58,7 +58,7 @@ class Layout:
 
 Shape = tuple[Layout, ...]
 AbstractTypes = Callable[[Any], tuple[Any, Form]]
-"""What stands for an argument in `lower`: something with its shape and dtype, and its form."""
+"""An abstract argument of `lower`: something with its shape and dtype, and its form."""
 
 
 class Flattener:
@@ -88,7 +88,7 @@ class Flattener:
         return found
 
     def rule(self, value: Any) -> Rule:
-        """What is made of `value`."""
+        """The classification of `value`."""
         found = self.rules.get(type(value))
         if found is None:
             found = self.rules[type(value)] = rule_of(value, self._static_types)

@@ -46,7 +46,7 @@ from .specialisation import Specialisation, SpecialisationContext, stage
 _ATTEMPTS = MAX_SPECIALISATIONS + 4
 """How often a call may find that it needs another specialisation: of each of the family, and when the family is split."""
 THRASH = 16
-"""So many failed guards of one kind of call are reported."""
+"""How many failed guards of one kind of call lead to a warning."""
 
 
 _config = jax.config
@@ -99,9 +99,9 @@ class Dispatcher:
         """The fast paths of positional calls whose arguments all are leaves, by their types."""
         self._feedback = Feedback()
         self._known: deque[Known] = deque(maxlen=16)
-        """What the latest programs were made for."""
+        """The keys of the latest programs."""
         self._changed: tuple[Change, ...] = ()
-        """What is not any more as it was when the program was made that would serve the call at hand."""
+        """The guards that failed for the call at hand, with their old and new values."""
         self.programs = ProgramCache(name, self.short)
         self._infer = infer
         self._donate = donate
@@ -411,7 +411,7 @@ class Dispatcher:
                 self.groups.pop(shape, None)
 
     def context(self, described: Described, traced: bool) -> SpecialisationContext:
-        """What the specialisations for such arguments have in common."""
+        """The common properties of the specialisations for such arguments."""
         forms: dict[int, Form] = {}
         for spec in (*described.args, *described.kwargs.values()):
             _collect_forms(spec, forms)

@@ -18,7 +18,7 @@ from ..reports.warnings import SpecialisationWarning, warn
 from .specialisation import Specialisation
 
 STORM = 8
-"""So many programs that differ in the value of one argument are reported."""
+"""How many programs that differ in the value of one argument lead to a warning."""
 _SHOWN = 4
 _now = itertools.count(1).__next__
 
@@ -32,7 +32,7 @@ class ProgramCache:
         self.staged: list[Staged] = []
         self._take_away: dict[Specialisation, Callable[[], object]] = {}
         self._values: dict[str, dict[str, None]] = {}
-        """Of arguments that had to be constants the values, by the argument's path, until they are reported."""
+        """The values of arguments that had to be constants, by path, until they are reported."""
 
     def add(self, made: Specialisation, take_away: Callable[[], object]) -> None:
         """Keeps a specialisation, which `take_away` makes unreachable."""

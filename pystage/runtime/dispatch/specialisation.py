@@ -63,7 +63,7 @@ def retype(spec: Spec, types: Sequence[TypeKey]) -> Spec:
 
 @dataclass(frozen=True, slots=True)
 class SpecialisationContext:
-    """What the specialisations of one kind of call have in common.
+    """The common properties of the specialisations of one kind of call.
 
     `forms` are those of the dynamic leaves, `x64` the user's `jax_enable_x64`. `traced`: JAX is tracing
     around the call, so its rules hold. `donated` are leaves whose buffers the program may reuse.
@@ -111,7 +111,7 @@ class Outermost:
             return self._jitted(*inputs)
 
     def clear_cache(self) -> None:
-        """As of `jax.jit`, of its quick ways alone."""
+        """As of `jax.jit`, of its fast-path caches alone."""
         forget(self._jitted)
 
 
@@ -280,7 +280,7 @@ class Specialisation:
 
     @functools.cached_property
     def run_options(self) -> Options:
-        """What XLA compiles the programs with."""
+        """The compiler options of the programs."""
         return options_for(self.staged.function)
 
     @property
@@ -310,7 +310,7 @@ class Specialisation:
         return self._context.x64 if self.host else bool(jax.config.jax_enable_x64)
 
     def _flags(self) -> tuple[Any, ...]:
-        """What the user has set in JAX that changes the meaning of a program."""
+        """The user's JAX settings that change the meaning of a program."""
         config, mesh = jax.config, jax.sharding.get_abstract_mesh()
         promotion = config.jax_numpy_dtype_promotion, config.jax_numpy_rank_promotion
         return self._x64(), *promotion, mesh, product_type()

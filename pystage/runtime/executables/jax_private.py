@@ -71,7 +71,7 @@ def _public_settings() -> Any:
 
 
 thread_settings: Callable[[], Any] = getattr(_config, "trace_context", _public_settings)
-"""What JAX is set to in this thread, of all that tells its compiled programs apart; to be compared."""
+"""JAX's settings in this thread that are keys of its caches; to be compared."""
 
 _is_clean: Callable[[], bool] = getattr(_core, "trace_state_clean", lambda: False)
 
@@ -82,7 +82,7 @@ def is_tracing() -> bool:
 
 
 def forget(jitted: Any) -> None:
-    """Takes from a `jax.jit` its quick ways to what it has compiled; the next calls find them again.
+    """Clears the fast-path caches of a `jax.jit`; the next calls fill them again.
 
     It keeps of inputs for which tracing raised that none shall be quick, and that the first call with some inputs has
     not come back.

@@ -132,7 +132,7 @@ def _same(value: Any, expected: Any) -> bool:
 
 
 _FAILURES = (KeyError, IndexError, AttributeError, TypeError, ValueError)
-"""What following a path raises where nothing stands."""
+"""The exceptions of following a path that leads nowhere."""
 _HELPERS: dict[str, Any] = {
     "get_attribute": getattr,
     "builtin": vars(builtins),
@@ -270,7 +270,7 @@ class Reader:
         return found
 
     def value_at(self, path: Path, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """What stands at a path now; `...` if nothing does."""
+        """The current object at a path; `...` if there is none."""
         try:
             return resolve(path, self._signature)(args, kwargs)
         except _FAILURES:

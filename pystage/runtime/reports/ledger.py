@@ -17,14 +17,14 @@ from ...compiler.values.boundary import GuardKind, LeafSpec, Spec, StaticSpec, S
 from .messages import Topic, is_heard, tell
 
 _MOST = 200
-"""Of so many programs of one function it is kept why they were made."""
+"""For how many programs of one function the reason is kept."""
 _TOLD = 3
-"""So many changes that led to one program are told."""
+"""How many of the changes that led to one program are reported."""
 
 
 @dataclass(slots=True)
 class Change:
-    """Why there is a further program: what was `old` when the one before was made, and where the program depends on it."""
+    """A reason for a further program: a value that was `old` for the one before, and where the program depends on it."""
 
     what: str
     old: str
@@ -46,7 +46,7 @@ def in_words(changes: Sequence[Change]) -> str:
 
 @dataclass(slots=True)
 class CompiledProgram:
-    """One program. `changes`: what is other than it was for the program before; of the first there are none."""
+    """One program. `changes`: the differences from the program before; none for the first."""
 
     types: str
     changes: tuple[Change, ...]
@@ -147,7 +147,7 @@ ledger = Ledger()
 
 
 class Known:
-    """What a program was made for."""
+    """The arguments, demands and guards of a program."""
 
     __slots__ = ("args", "demands", "guards")
 
@@ -158,7 +158,7 @@ class Known:
 
 
 def changes(before: Sequence[Known], now: Known) -> tuple[Change, ...]:
-    """What is other than it was for the program before that is most like this one."""
+    """The differences from the most similar program before."""
     return min([_changes(each, now) for each in before[::-1]], key=len, default=())
 
 

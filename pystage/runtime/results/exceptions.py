@@ -57,7 +57,7 @@ def code_of(failure: Failure, values: Sequence[Any]) -> int:
 
 
 def raised(failure: Failure, number: int, values: Sequence[Any], evaluate: Evaluate) -> Raised:
-    """What the program raised at the place with this number."""
+    """The exception of the raise site with this number."""
     site = failure.find(number)
     payload = {key: values[index] for key, index in failure.payload.items()}
     exception = rebuild_exception(site, payload, failure.find, evaluate)

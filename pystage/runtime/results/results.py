@@ -58,14 +58,14 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Single:
-    """What makes the result of an array; equal for programs that do it the same way."""
+    """The construction of a result from a single array; equal for programs that construct it alike."""
 
     way: tuple[Form, type | None, bool]
     convert: Callable[[Any], Any] = field(compare=False)
 
 
 class Plan:
-    """What to do after a run of one program."""
+    """The construction of the results and the mutations after a run of one program."""
 
     def __init__(self, program: Program, signature: Signature, traced: bool = False) -> None:
         self._signature = signature

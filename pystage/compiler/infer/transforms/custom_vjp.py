@@ -330,7 +330,7 @@ def _inner(structure: Structure) -> list[Structure]:
 
 
 def _parts(engine: Engine, value: Abstract, structure: Structure) -> list[Abstract] | None:
-    """What a value holds in the places of a structure; None if it has another."""
+    """The children of a value by the keys of a structure; None if it has another structure."""
     container, wanted = opened(engine, value), cast(tuple[Hashable, ...], structure[1])
     if container is None or class_of(container) is not structure[0]:
         return None

@@ -58,7 +58,7 @@ class Leaves(Copies):
         self.actual: dict[Value, Value] = {}
         self.fresh: dict[int, int] = {}
         self.before: dict[int, Cell] = {}
-        """What the call's own objects held before it."""
+        """The contents of the call's own objects before it."""
 
     def argument(self, value: Abstract) -> Abstract:
         """One argument with a placeholder for every number that has a derivative."""
@@ -136,7 +136,7 @@ class Leaves(Copies):
         return any(c in self.fresh for c in named) or any(v in self.actual for v in values_of(content))
 
     def number(self, value: Value) -> Value:
-        """What a placeholder stands for; any other value is itself."""
+        """The value of a placeholder; any other value is itself."""
         return self.actual.get(value, value)
 
     def owner(self, cell: int) -> int:
@@ -383,7 +383,7 @@ def directional(
 
 
 def _reached(summary: Summary) -> dict[int, Cell]:
-    """What the callee left in the cells of its arguments, by their numbers in its own terms."""
+    """The contents that the callee stored into the cells of its arguments, by the callee's cell numbers."""
     cells = {position: cell for cell, position in summary.parameters.items()}
     return {cells[position]: content for position, content in summary.reached.items()}
 

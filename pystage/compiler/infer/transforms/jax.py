@@ -447,7 +447,7 @@ def checkpoint(
     static_argnums: Raw = (),
     static_argnames: Raw = (),
 ) -> Abstract:
-    """The function under `jit`, of which the way back keeps nothing but the arguments.
+    """The function under `jit`, with a pullback that keeps only the arguments and recomputes the rest.
 
     With a `policy`, what is kept is decided where the derivative is taken. That and `prevent_cse` change no result.
     """

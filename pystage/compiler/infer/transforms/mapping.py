@@ -214,7 +214,7 @@ def mapped(
 
 
 def _place_of_change(summary: Summary) -> Span | None:
-    """Where a callee computed the last of what it changed."""
+    """The location where a callee computed the last value that it stored."""
     changed = [
         v for content in (*summary.reached.values(), *summary.outer.values()) for v in values_of(content)
     ]

@@ -215,7 +215,7 @@ class Scatter(HloOp):
         )
 
     def _gather(self, operand: ArrayType, updates: ArrayType) -> Gather:
-        """What takes slices where this writes them."""
+        """The gather that reads the slices that this writes."""
         kept = [axis for axis in range(operand.rank) if axis not in self._dropped]
         sizes = [1] * operand.rank
         for axis, source in zip(kept, self.update_window_dims, strict=True):
