@@ -444,7 +444,7 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
             if not shape:
                 engine.raise_(TypeError("iteration over a 0-d array"))
             return Rolled(Const(shape[0]), lambda i: array_getitem(engine, value, i))
-        case Masked() if value.places is not None and value.axis == 0:
+        case Masked() if value.positions is not None and value.axis == 0:
             return Rolled(value.count(engine), lambda i: array_getitem(engine, value, i))
         case Ref() if (flat := flat_of(engine, value)) is not None:
             begin, array = Const(cast(IteratorCell, engine.state.get(value.cell)).index), flat.array

@@ -357,12 +357,12 @@ def arange(
     except (OverflowError, ValueError) as error:
         ctx.raise_(error)
     distance = (first + by) - first if found.kind == "f" else by  # as NumPy rounds it
-    places = ctx.op(Iota(ArrayType(wanted, (size,)), 0))
+    positions = ctx.op(Iota(ArrayType(wanted, (size,)), 0))
     if distance != 1:
-        places = ctx.op(Multiply(), places, filled(ctx, distance, (size,), wanted))
+        positions = ctx.op(Multiply(), positions, filled(ctx, distance, (size,), wanted))
     if first != 0:
-        places = ctx.op(Add(), places, filled(ctx, first, (size,), wanted))
-    return rules.array(ctx, places)
+        positions = ctx.op(Add(), positions, filled(ctx, first, (size,), wanted))
+    return rules.array(ctx, positions)
 
 
 def _length(first: Any, last: Any, by: Any) -> int:
@@ -400,9 +400,9 @@ def linspace(
     parts = count - 1 if closed else count
     step = ctx.op(Divide(), ctx.op(Subtract(), last, first), filled(ctx, parts or np.nan, shape, real))
     whole = (count, *shape)
-    places = ctx.constant(np.arange(count).reshape(-1, *[1] * len(shape)), real)
+    positions = ctx.constant(np.arange(count).reshape(-1, *[1] * len(shape)), real)
     by = step if parts else ctx.op(Subtract(), last, first)
-    value = multiples(ctx, ctx.broadcast(by, whole), ctx.broadcast(places, whole), count)
+    value = multiples(ctx, ctx.broadcast(by, whole), ctx.broadcast(positions, whole), count)
     value = ctx.op(Add(), value, ctx.broadcast(first, whole))
     if closed and count > 1:
         value = _with_last(ctx, value, last)

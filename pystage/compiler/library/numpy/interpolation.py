@@ -30,16 +30,16 @@ def interp(
     """Linear interpolation between the points (`xp`, `fp`), of which `xp` ascends; float64."""
     if not is_none(period):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.interp", argument="period"))
-    at, places, values = [ctx.convert(nested(ctx, NUMPY, a, "interp").value, FLOAT64) for a in (x, xp, fp)]
-    if places.type.shape != values.type.shape or places.type.rank != 1:
+    at, positions, values = [ctx.convert(nested(ctx, NUMPY, a, "interp").value, FLOAT64) for a in (x, xp, fp)]
+    if positions.type.shape != values.type.shape or positions.type.rank != 1:
         ctx.raise_(ValueError("fp and xp are not of the same length."))
-    (size,) = places.type.static_shape
+    (size,) = positions.type.static_shape
     shape = at.type.static_shape
     if size == 0:
         ctx.raise_(ValueError("array of sample points is empty"))
-    result, slope = _between(ctx, at, places, values)
+    result, slope = _between(ctx, at, positions, values)
     for edge, outside, direction in ((0, left, "LT"), (size - 1, right, "GT")):
-        bound = ctx.broadcast(ctx.reshape(part(ctx, places, 0, edge, edge + 1), ()), shape)
+        bound = ctx.broadcast(ctx.reshape(part(ctx, positions, 0, edge, edge + 1), ()), shape)
         own = ctx.reshape(part(ctx, values, 0, edge, edge + 1), ())
         # The value of the point itself, with the slope of the line that ends there.
         exact = ctx.broadcast(own, shape)
@@ -54,18 +54,18 @@ def interp(
     return ctx.new(result)
 
 
-def _between(ctx: Context, at: Value, places: Value, values: Value) -> tuple[Value, Value]:
+def _between(ctx: Context, at: Value, positions: Value, values: Value) -> tuple[Value, Value]:
     """The line through the two points around each index, and its slope."""
-    (size,) = places.type.static_shape
+    (size,) = positions.type.static_shape
     shape = at.type.static_shape
     one = filled(ctx, 1, shape, INT64)
-    found = ctx.op(Subtract(), count_preceding(ctx, places, at, "right"), one)
+    found = ctx.op(Subtract(), count_preceding(ctx, positions, at, "right"), one)
     low = ctx.op(Maximum(), found, filled(ctx, 0, shape, INT64))
     low = ctx.op(Minimum(), low, filled(ctx, max(size - 2, 0), shape, INT64))
     high = ctx.op(Minimum(), ctx.op(Add(), low, one), filled(ctx, size - 1, shape, INT64))
     x0, x1, y0, y1 = [
         gather(ctx, line, Fancy((0,), (i,), shape, 0, False))
-        for line in (places, values)
+        for line in (positions, values)
         for i in (low, high)
     ]
     slope = ctx.op(Divide(), ctx.op(Subtract(), y1, y0), ctx.op(Subtract(), x1, x0))

@@ -272,14 +272,14 @@ def repeat(ctx: Context, rules: Rules, a: Raw, repeats: Raw, axis: Raw = None) -
     if counts.shape != (shape[at],):
         text = f"operands could not be broadcast together with shape ({shape[at]},) {counts.shape}"
         rules.mismatch(ctx, text)
-    places = np.repeat(np.arange(shape[at]), counts)
-    return rules.array(ctx, taken(ctx, given.value, places, at), given.weak)
+    positions = np.repeat(np.arange(shape[at]), counts)
+    return rules.array(ctx, taken(ctx, given.value, positions, at), given.weak)
 
 
-def taken(ctx: Context, value: Value, places: np.ndarray, axis: int) -> Value:
+def taken(ctx: Context, value: Value, positions: np.ndarray, axis: int) -> Value:
     """The slices at known indices along an axis."""
-    indices = ctx.constant(places, INT64)
-    return gather(ctx, value, Fancy((axis,), (indices,), places.shape, axis, False))
+    indices = ctx.constant(positions, INT64)
+    return gather(ctx, value, Fancy((axis,), (indices,), positions.shape, axis, False))
 
 
 @twins(np.roll, jnp.roll, delegates=False)

@@ -98,10 +98,10 @@ def pad(
             continue
         extent = value.type.static_shape[axis]
         try:
-            places = _by_positions("edge" if how == "empty" else how, np.arange(extent), low, high)
+            positions = _by_positions("edge" if how == "empty" else how, np.arange(extent), low, high)
         except ValueError as error:
             ctx.raise_(error)
-        value = taken(ctx, value, places, axis)
+        value = taken(ctx, value, positions, axis)
     return ctx.ndarray(value)
 
 
@@ -114,8 +114,8 @@ def _correlated(ctx: Context, long: Value, short: Value, mode: str) -> Value:
     low = {"full": m - 1, "same": m // 2, "valid": 0}[mode]
     size = {"full": n + m - 1, "same": n, "valid": n - m + 1}[mode]
     padded = ctx.op(Pad((low,), (size + m - 1 - n - low,), (0,)), long, ctx.constant(0, long.type.dtype))
-    places = ctx.constant(np.arange(size)[:, None] + np.arange(m), INT64)
-    table = gather(ctx, padded, Fancy((0,), (places,), (size, m), 0, False))
+    positions = ctx.constant(np.arange(size)[:, None] + np.arange(m), INT64)
+    table = gather(ctx, padded, Fancy((0,), (positions,), (size, m), 0, False))
     return product(ctx, Labelled(table, ("i", "k")), Labelled(short, ("k",)), ("i",)).value
 
 

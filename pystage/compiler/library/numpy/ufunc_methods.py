@@ -219,18 +219,18 @@ def at(ctx: Context, ufunc: np.ufunc, a: Raw, indices: Raw, b: Raw = MISSING, /)
         ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
     b = b if b is MISSING else _in_type(ctx, b, dtype_of(ctx, a))
     shape = shape_of(ctx, a)
-    places = parse(ctx, indices, shape, jax=False)
-    if places.is_basic or places.masks:
+    positions = parse(ctx, indices, shape, jax=False)
+    if positions.is_basic or positions.masks:
         return _once(ctx, ufunc, a, indices, b)
     if b is MISSING:
         return run_program(ctx, changed_each, [Const(ufunc), a, _listed(ctx, indices)])
     combine = _COMBINING.get(ufunc)
     new = NUMPY.operand(ctx, b, _name(ufunc, "at"))
-    view = Ref(a.cell, (*a.path, *basic_views(places.items, shape)))
-    whole, where = ctx.contents(view), fancy(ctx, places)
+    view = Ref(a.cell, (*a.path, *basic_views(positions.items, shape)))
+    whole, where = ctx.contents(view), fancy(ctx, positions)
     selected = where.result_shape(whole.type.static_shape)
     if not broadcasts(new.shape, selected):
-        places.check_places()
+        positions.check_indices()
         ctx.raise_(ValueError("array is not broadcastable to correct shape"))
     dtype = dtype_of(ctx, a)
     if combine is None or not _combines(ufunc, dtype, new.dtype):
@@ -238,7 +238,7 @@ def at(ctx: Context, ufunc: np.ufunc, a: Raw, indices: Raw, b: Raw = MISSING, /)
     value = ctx.convert(new.value, dtype)
     value = ctx.op(Negate(), value) if ufunc is np.subtract else value
     value = fit(ctx, value, selected)
-    places.check_places()
+    positions.check_indices()
     store_through(ctx, view, scatter(ctx, whole, where, value, combine))
     return Const(None)
 
@@ -297,8 +297,8 @@ def as_tuple(indices: Any) -> Any:
 
 def changed_each(ufunc: Any, a: Any, indices: Any) -> None:
     """A function of one operand, at one index after the other."""
-    places = np.broadcast_arrays(*indices)
-    flat = [np.ravel(p) for p in places]
+    positions = np.broadcast_arrays(*indices)
+    flat = [np.ravel(p) for p in positions]
     for i in range(len(flat[0])):
         place = tuple([p[i] for p in flat])
         a[place] = np.asarray(ufunc(a[place]))
@@ -306,10 +306,10 @@ def changed_each(ufunc: Any, a: Any, indices: Any) -> None:
 
 def changed(ufunc: Any, a: Any, indices: Any, b: Any) -> None:
     """A function of two operands, at one index after the other."""
-    places = np.broadcast_arrays(*indices)
-    shape = places[0].shape + a.shape[len(places) :]
-    values = np.broadcast_to(b, shape).reshape((places[0].size, *a.shape[len(places) :]))
-    flat = [np.ravel(p) for p in places]
+    positions = np.broadcast_arrays(*indices)
+    shape = positions[0].shape + a.shape[len(positions) :]
+    values = np.broadcast_to(b, shape).reshape((positions[0].size, *a.shape[len(positions) :]))
+    flat = [np.ravel(p) for p in positions]
     for i in range(len(flat[0])):
         place = tuple([p[i] for p in flat])
         a[place] = np.asarray(ufunc(a[place], values[i]))

@@ -232,10 +232,10 @@ def lu_solve(ctx: Context, lu_and_piv: Raw, b: Raw, trans: Raw = 0, *, check_fin
     factors, pivots = _factored(ctx, lu_and_piv, name)
     values = [_inexact(ctx, each, name) for each in (factors, b)]
     dtype = np.result_type(*[v.type.dtype for v in values])
-    places = nested(ctx, NUMPY, pivots, name).value
+    positions = nested(ctx, NUMPY, pivots, name).value
     solve = _LU_SOLVE[int(ctx.known(trans, f"trans of {name}"))]
     return ctx.ndarray(
-        twin(ctx, solve, ctx.convert(values[0], dtype), places, ctx.convert(values[1], dtype))[0]
+        twin(ctx, solve, ctx.convert(values[0], dtype), positions, ctx.convert(values[1], dtype))[0]
     )
 
 

@@ -194,10 +194,10 @@ def dynamic_update_slice(
 
 def _along(ctx: Context, array: Array, axis: int, start: Raw, wrap: Raw, function: str) -> list[Value]:
     """Starts that are 0 on all axes but one."""
-    places: list[Abstract] = [Const(0)] * array.rank
-    places[axis] = start if isinstance(start, Abstract) else Const(start)
+    positions: list[Abstract] = [Const(0)] * array.rank
+    positions[axis] = start if isinstance(start, Abstract) else Const(start)
     allowed = bool(ctx.known(wrap, f"allow_negative_indices of {function}"))
-    return start_values(ctx, places, array.shape, allowed)
+    return start_values(ctx, positions, array.shape, allowed)
 
 
 @meaning(lax.dynamic_slice_in_dim)

@@ -87,15 +87,15 @@ def check_representable(ctx: Context, index: Array) -> None:
         ctx.check(negative, TOO_LARGE, outside_of_axis(0, 1), [Array(index.value, Form.SCALAR)])
 
 
-def until_outside(ctx: Context, places: Value, extent: int) -> Value:
+def until_outside(ctx: Context, positions: Value, extent: int) -> Value:
     """A vector of indices in which, from the first on that is out of bounds, all are out of bounds."""
-    bad = _bad(ctx, places, extent)
-    if not places.type.size or not extent or ctx.intervals.decides(bad) is False:
-        return places
+    bad = _bad(ctx, positions, extent)
+    if not positions.type.size or not extent or ctx.intervals.decides(bad) is False:
+        return positions
     at, _ = _first(ctx, bad)
-    numbers = ctx.op(Iota(places.type, 0))
-    early = ctx.op(Compare("LT"), numbers, ctx.broadcast(at, places.type.static_shape))
-    return ctx.op(Select(), early, places, like(ctx, places, extent))
+    numbers = ctx.op(Iota(positions.type, 0))
+    early = ctx.op(Compare("LT"), numbers, ctx.broadcast(at, positions.type.static_shape))
+    return ctx.op(Select(), early, positions, like(ctx, positions, extent))
 
 
 def _bad(ctx: Context, front: Value, extent: int) -> Value:
@@ -108,7 +108,7 @@ def _first(ctx: Context, bad: Value) -> tuple[Value, Value]:
     """The index of the first that is bad, in C order (their number, if none is), and whether any is."""
     size = bad.type.size
     flat = ctx.reshape(bad, (size,))
-    places = ctx.op(Iota(ArrayType(INT64, (size,)), 0))
+    positions = ctx.op(Iota(ArrayType(INT64, (size,)), 0))
     end = ctx.constant(size, INT64)
-    at = ctx.op(Reduce(Minimum(), (0,)), ctx.op(Select(), flat, places, like(ctx, places, size)), end)
+    at = ctx.op(Reduce(Minimum(), (0,)), ctx.op(Select(), flat, positions, like(ctx, positions, size)), end)
     return at, ctx.op(Compare("LT"), at, end)

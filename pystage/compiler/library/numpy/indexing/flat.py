@@ -83,11 +83,11 @@ def flat_setitem(ctx: Context, flat: FlatIterator, index: Abstract, value: Raw) 
     if given is None:
         return
     size = shape_of(ctx, flat.array)[0]
-    places = _positions(ctx, index)
-    if places is not None:
-        front = from_front(ctx, places, size)
+    positions = _positions(ctx, index)
+    if positions is not None:
+        front = from_front(ctx, positions, size)
         new = array_value(ctx, given, dtype_of(ctx, flat.array), "a store into x.flat")
-        return store_until_outside(ctx, flat.array, places, front, new, _outside(size))
+        return store_until_outside(ctx, flat.array, positions, front, new, _outside(size))
     numbers = ctx.call(Const(np.arange), [Const(size)])
     chosen = array_getitem(ctx, numbers, index)
     if not isinstance(chosen, Ref):  # of a mask: how many there are is known only at run time
@@ -138,9 +138,9 @@ def _checked(ctx: Context, flat: FlatIterator, index: Abstract) -> Abstract:
         front = from_front(ctx, index, size)
         check_inside(ctx, index, front, size, _outside(size))
         return Array(front, Form.PYTHON, lower=0, upper=max(size - 1, 0))
-    places = _positions(ctx, index)
-    if places is not None:
-        check_inside(ctx, places, from_front(ctx, places, size), size, _outside(size))
+    positions = _positions(ctx, index)
+    if positions is not None:
+        check_inside(ctx, positions, from_front(ctx, positions, size), size, _outside(size))
     return index
 
 

@@ -31,23 +31,23 @@ def store_until_outside(
     with it; what stands before that is stored. Nothing happens if `new` has no elements.
     """
     size = int(np.prod(shape_of(ctx, target)))
-    places = until_outside(ctx, ctx.reshape(front, (front.type.size,)), size)
+    positions = until_outside(ctx, ctx.reshape(front, (front.type.size,)), size)
     if new.type.size:
-        store_repeated(ctx, target, places, new, memory)
+        store_repeated(ctx, target, positions, new, memory)
         check_inside(ctx, given, front, size, outside)
 
 
-def store_repeated(ctx: Context, target: Ref, places: Value, new: Value, memory: str) -> None:
+def store_repeated(ctx: Context, target: Ref, positions: Value, new: Value, memory: str) -> None:
     """Stores at indices of the flat array, skipping those out of bounds."""
     value = ctx.contents(target)
     flat = ctx.reshape(value, (value.type.size,))
-    places = ctx.reshape(places, (places.type.size,))
-    (count,) = places.type.static_shape
+    positions = ctx.reshape(positions, (positions.type.size,))
+    (count,) = positions.type.static_shape
     new = ctx.reshape(new, (new.type.size,))
     if new.type.size not in (1, count) and count:
         if new.type.size == 0:
             return
         repeated = ctx.constant(np.arange(count) % new.type.size, INT64)
         new = gather(ctx, new, Fancy((0,), (repeated,), (count,), 0, False))
-    stored = scatter(ctx, flat, Fancy((0,), (places,), (count,), 0, False), ctx.broadcast(new, (count,)))
+    stored = scatter(ctx, flat, Fancy((0,), (positions,), (count,), 0, False), ctx.broadcast(new, (count,)))
     store_through(ctx, target, ctx.reshape(stored, value.type.static_shape), memory=memory)

@@ -91,7 +91,7 @@ class Fancy:
     """Arrays of indices along `axes` of an array, broadcast to `batch`, whose axes go to `position`."""
 
     axes: tuple[int, ...]
-    places: tuple[Value, ...]
+    positions: tuple[Value, ...]
     batch: tuple[int, ...]
     position: int
     unique: bool
@@ -127,9 +127,9 @@ def fancy(ctx: Context, indices: Indices) -> Fancy:
         axis += not isinstance(item, IntegerIndex)
     shapes = [a.value.type.static_shape for a in arrays]
     batch = _common_shape(ctx, shapes)
-    places = tuple([ctx.broadcast(a.value, batch) for a in arrays])
+    positions = tuple([ctx.broadcast(a.value, batch) for a in arrays])
     position = 0 if indices.separated else first or 0
-    return Fancy(tuple(axes), places, batch, position, _unique(arrays))
+    return Fancy(tuple(axes), positions, batch, position, _unique(arrays))
 
 
 def _common_shape(ctx: Context, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
@@ -149,11 +149,11 @@ def _unique(arrays: Sequence[IntegerArrayIndex]) -> bool:
     return len(np.unique(known)) == known.size
 
 
-def index_vectors(ctx: Context, places: Sequence[Value]) -> Value:
+def index_vectors(ctx: Context, positions: Sequence[Value]) -> Value:
     """The indices of several axes, one vector per element along a last axis; of one axis as they are."""
-    if len(places) == 1:
-        return places[0]
-    columns = [ctx.reshape(p, (*p.type.static_shape, 1)) for p in places]
+    if len(positions) == 1:
+        return positions[0]
+    columns = [ctx.reshape(p, (*p.type.static_shape, 1)) for p in positions]
     return ctx.op(Concatenate(len(columns[0].type.shape) - 1), *columns)
 
 
@@ -170,7 +170,7 @@ def gather(ctx: Context, array: Value, at: Fancy) -> Value:
         index_vector_dim=len(at.batch),
         slice_sizes=sizes,
     )
-    return ctx.op(kind, array, index_vectors(ctx, at.places))
+    return ctx.op(kind, array, index_vectors(ctx, at.positions))
 
 
 def scatter(ctx: Context, array: Value, at: Fancy, new: Value, combine: HloOp | None = None) -> Value:
@@ -186,7 +186,7 @@ def scatter(ctx: Context, array: Value, at: Fancy, new: Value, combine: HloOp | 
         index_vector_dim=len(at.batch),
         unique_indices=at.unique,
     )
-    return ctx.op(kind, array, index_vectors(ctx, at.places), new)
+    return ctx.op(kind, array, index_vectors(ctx, at.positions), new)
 
 
 def as_index_arrays(items: Sequence[Item], ctx: Context) -> tuple[Item, ...]:

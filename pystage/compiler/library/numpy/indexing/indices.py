@@ -2,7 +2,7 @@
 
 In: the abstract index and a shape. Out: one item per part of the index, with ellipses expanded, exactly one item for
 each axis, and indices counted from the front. Errors that the plain run certainly raises are raised here, except for
-index arrays out of bounds: NumPy checks those last, after it has converted the stored value (`Indices.check_places`).
+index arrays out of bounds: NumPy checks those last, after it has converted the stored value (`Indices.check_indices`).
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Indices:
         """True if NumPy gives a copy though the index is basic."""
         return any(isinstance(i, IntegerIndex) and i.is_array for i in self.items)
 
-    def check_places(self) -> None:
+    def check_indices(self) -> None:
         """The program raises where one of an array of indices is out of bounds."""
         for item in self.items:
             if isinstance(item, IntegerArrayIndex) and item.check is not None:
@@ -293,8 +293,8 @@ def _axes_used(entry: _Entry) -> int:
 
 def _is_separated(entries: Sequence[_Entry]) -> bool:
     """True if the integers and arrays do not stand side by side."""
-    places = [i for i, e in enumerate(entries) if isinstance(e, Array | Const)]
-    return bool(places) and places[-1] - places[0] + 1 != len(places)
+    positions = [i for i, e in enumerate(entries) if isinstance(e, Array | Const)]
+    return bool(positions) and positions[-1] - positions[0] + 1 != len(positions)
 
 
 def _too_many(ctx: Context, rank: int, used: int, jax: bool) -> None:
@@ -359,10 +359,10 @@ def _mask_items(
 
 def _known_indices(ctx: Context, known: np.ndarray, extent: int, axis: int, jax: bool) -> IntegerArrayIndex:
     """A constant array of indices; NumPy raises where one is out of bounds, JAX does not."""
-    places = known.astype(np.int64)
-    outside = places[(places < -extent) | (places >= extent)]
-    places = np.where(places < 0, places + extent, places)
-    found = IntegerArrayIndex(ctx.constant(places, INT64), places)
+    positions = known.astype(np.int64)
+    outside = positions[(positions < -extent) | (positions >= extent)]
+    positions = np.where(positions < 0, positions + extent, positions)
+    found = IntegerArrayIndex(ctx.constant(positions, INT64), positions)
     if jax or not outside.size:
         return found
     return replace(found, check=lambda: _out_of_bounds(ctx, int(outside.flat[0]), axis, extent))

@@ -69,7 +69,7 @@ class Masked(Selection):
     bounds: tuple[Array, ...] = ()
 
     @property
-    def places(self) -> Progression | None:
+    def positions(self) -> Progression | None:
         """Where the elements of a slice are, in order."""
         if self.start is None or self.size is None:
             return None
@@ -138,9 +138,9 @@ def selection(
     whole: Ref | Array, type: ArrayType, mask: Value, axis: int, chosen: SelectedPositions | None
 ) -> Masked:
     """The selection by a mask, or by the mask of a slice."""
-    if chosen is None or chosen.places is None:
+    if chosen is None or chosen.positions is None:
         return Masked(whole, type, mask, axis, bounds=() if chosen is None else chosen.bounds)
-    start, step, size = chosen.places.start, chosen.places.step, chosen.places.count
+    start, step, size = chosen.positions.start, chosen.positions.step, chosen.positions.count
     return Masked(whole, type, mask, axis, start, step, size, chosen.bounds)
 
 
@@ -163,11 +163,11 @@ def _refuse(ctx: Context, what: str, bounds: Sequence[Array]) -> NoReturn:
 
 def selected_part(ctx: Context, selected: Masked, entry: SliceObject) -> Masked:
     """A slice of a slice of unknown length, along its axis."""
-    places, extent = selected.places, selected.mask.type.size
-    assert places is not None
+    positions, extent = selected.positions, selected.mask.type.size
+    assert positions is not None
     inner = progression(ctx, entry, selected.count(ctx))
-    first = ctx.op(Multiply(), inner.start, ctx.constant(places.step, INT64))
-    found = Progression(ctx.op(Add(), places.start, first), places.step * inner.step, inner.count)
+    first = ctx.op(Multiply(), inner.start, ctx.constant(positions.step, INT64))
+    found = Progression(ctx.op(Add(), positions.start, first), positions.step * inner.step, inner.count)
     type = selected.whole.type if isinstance(selected.whole, Array) else ctx.contents(selected.whole).type
     chosen = SelectedPositions(mask_of(ctx, found, extent), found, selected.bounds)
     return selection(selected.whole, type, chosen.mask, selected.axis, chosen)
@@ -184,7 +184,7 @@ def elementwise(
     `plain` is the function that the plain run calls.
     """
     masked = [a for a in args if isinstance(a, Masked)]
-    first = next((m for m in masked if m.places is not None), masked[0])
+    first = next((m for m in masked if m.positions is not None), masked[0])
     whole = [beside(ctx, name, plain, first, arg, args) for arg in args]
     read = ctx.read(function(*whole))
     assert isinstance(read, Array)
@@ -199,11 +199,11 @@ def beside(
     if isinstance(arg, Masked) and same_selection(first, arg):
         return arg.whole
     if isinstance(arg, Masked):
-        if first.places is None or arg.places is None:
+        if first.positions is None or arg.positions is None:
             refuse(ctx, f"{name} on elements that different masks select", *args)
         if first.behind != arg.behind:
             refuse(ctx, f"{name} on elements that are selected along different axes", *args)
-        value, weak, form, axis, places = arg.elements(ctx), arg.weak, arg.form, arg.axis, arg.places
+        value, weak, form, axis, positions = arg.elements(ctx), arg.weak, arg.form, arg.axis, arg.positions
     else:
         read = ctx.read(arg)
         if not isinstance(read, Array) or not read.rank:
@@ -211,10 +211,10 @@ def beside(
         axis = read.rank - first.behind
         if (axis < 0 or read.shape[axis] == 1) and first.mask.type.rank == 1:
             return arg
-        if first.places is None:
+        if first.positions is None:
             refuse(ctx, f"{name} with another array", *args)
         value, weak, form = read.value, read.weak, read.form
-        places = from_zero(ctx, read.shape[axis])
+        positions = from_zero(ctx, read.shape[axis])
     shapes = value.type.static_shape, first.type.static_shape
     types, forms = (value.type.dtype, first.type.dtype), (form, first.form)
     behind = any(a is first for a in args[: list(map(id, args)).index(id(arg))])
@@ -226,8 +226,8 @@ def beside(
         ]
         plain(*(samples[::-1] if behind else samples))
 
-    check_counts(ctx, places.count, first.places.count, apply, name)
-    value = aligned(ctx, value, axis, places, first.places, first.mask.type.size)
+    check_counts(ctx, positions.count, first.positions.count, apply, name)
+    value = aligned(ctx, value, axis, positions, first.positions, first.mask.type.size)
     return ctx.jax(value, weak) if form is Form.JAX else ctx.ndarray(value)
 
 
@@ -272,36 +272,36 @@ def _raised(function: Callable[[int, int], None]) -> type[Exception]:
 
 
 def aligned(
-    ctx: Context, value: Value, axis: int, places: Progression, onto: Progression, extent: int
+    ctx: Context, value: Value, axis: int, positions: Progression, onto: Progression, extent: int
 ) -> Value:
-    """The elements of `value` that are at `places` along `axis`, at the indices `onto` of an axis of `extent` elements.
+    """The elements of `value` that are at `positions` along `axis`, at the indices `onto` of an axis of `extent` elements.
 
     What is elsewhere means nothing.
     """
     own = value.type.static_shape[axis]
-    if own == extent and places.start is onto.start and places.step == onto.step:
+    if own == extent and positions.start is onto.start and positions.step == onto.step:
         return value
     at = ctx.op(Iota(ArrayType(INT64, (extent,)), 0))
 
     def spread_number(number: Value) -> Value:
         return ctx.broadcast(number, (extent,))
 
-    if places.step == onto.step:
-        shift = ctx.op(Subtract(), places.start, onto.start)
+    if positions.step == onto.step:
+        shift = ctx.op(Subtract(), positions.start, onto.start)
         source = ctx.op(Add(), at, spread_number(shift))
-    elif places.step == -onto.step:
-        source = ctx.op(Subtract(), spread_number(ctx.op(Add(), places.start, onto.start)), at)
+    elif positions.step == -onto.step:
+        source = ctx.op(Subtract(), spread_number(ctx.op(Add(), positions.start, onto.start)), at)
     else:
         distance = ctx.op(Subtract(), at, spread_number(onto.start))
         trip = ctx.op(Divide(), distance, spread_number(ctx.constant(onto.step, INT64)))
-        moved = ctx.op(Multiply(), trip, spread_number(ctx.constant(places.step, INT64)))
-        source = ctx.op(Add(), moved, spread_number(places.start))
+        moved = ctx.op(Multiply(), trip, spread_number(ctx.constant(positions.step, INT64)))
+        source = ctx.op(Add(), moved, spread_number(positions.start))
     return gather(ctx, value, Fancy((axis,), (source,), (extent,), axis, False))
 
 
 def reversed_selection(ctx: Context, selected: Masked, axes: Sequence[int], name: str) -> Masked:
     """A slice of unknown length, the last of its elements first."""
-    if selected.places is None or list(axes) != [selected.axis]:
+    if selected.positions is None or list(axes) != [selected.axis]:
         refuse(ctx, name, selected)
     return selected_part(ctx, selected, SliceObject(Const(None), Const(None), Const(-1)))
 
@@ -377,11 +377,11 @@ def masked_choice(
     shape, mask, axis = whole.type.static_shape, target.mask, target.axis
     where = spread(ctx, mask, shape, axis)
     if isinstance(value, Masked):
-        own, places = value.type.static_shape, value.places
+        own, positions = value.type.static_shape, value.positions
         if same_selection(target, value):
             new = stored_value(ctx, value.whole, dtype, "the stored value", jax)
             return ctx.op(Select(), where, new, whole)
-        if places is None or target.places is None or value.behind != target.behind:
+        if positions is None or target.positions is None or value.behind != target.behind:
             refuse(ctx, "a store through another mask", target, value)
         new = stored_value(ctx, value.whole, dtype, "the stored value", jax)
         own_axis = value.axis
@@ -397,12 +397,12 @@ def masked_choice(
                 *own[own_axis + 1 :],
             )
             return ctx.op(Select(), where, fit(ctx, ctx.reshape(new, own), shape), whole)
-        if target.places is None:
+        if target.positions is None:
             refuse(ctx, "a store of an array with one element for each", target)
-        places = from_zero(ctx, own[own_axis])
+        positions = from_zero(ctx, own[own_axis])
     if not jax:
-        check_counts(ctx, places.count, target.places.count, _store, "a store")
-    new = aligned(ctx, new, own_axis, places, target.places, shape[axis])
+        check_counts(ctx, positions.count, target.positions.count, _store, "a store")
+    new = aligned(ctx, new, own_axis, positions, target.positions, shape[axis])
     return ctx.op(Select(), where, fit(ctx, new, shape), whole)
 
 

@@ -64,13 +64,13 @@ class Progression:
 
 @dataclass(frozen=True, slots=True)
 class SelectedPositions:
-    """The indices of an axis that `mask` names; `places` are they in order, where the step is known.
+    """The indices of an axis that `mask` names; `positions` are they in order, where the step is known.
 
     `bounds` are the numbers that decide which they are.
     """
 
     mask: Value
-    places: Progression | None
+    positions: Progression | None
     bounds: tuple[Array, ...]
 
 
@@ -89,8 +89,8 @@ def part_of(ctx: Context, entry: SliceObject, extent: int) -> SliceIndex | Selec
     bounds_ = tuple([p for p in parts if isinstance(p, Array)])
     if not ctx.can_be_known(entry.step):
         return SelectedPositions(_mask(ctx, entry, extent), None, bounds_)
-    places = progression(ctx, entry, ctx.python(ctx.constant(extent, INT64), extent, extent))
-    return SelectedPositions(mask_of(ctx, places, extent), places, bounds_)
+    positions = progression(ctx, entry, ctx.python(ctx.constant(extent, INT64), extent, extent))
+    return SelectedPositions(mask_of(ctx, positions, extent), positions, bounds_)
 
 
 def _is_one(step: Abstract) -> bool:
@@ -142,13 +142,13 @@ def _end(
     return value
 
 
-def mask_of(ctx: Context, places: Progression, extent: int) -> Value:
+def mask_of(ctx: Context, positions: Progression, extent: int) -> Value:
     """Which elements of an axis of `extent` elements are at the indices."""
     at = ctx.op(Iota(ArrayType(INT64, (extent,)), 0))
-    start = ctx.broadcast(places.start, (extent,))
-    distance = ctx.op(Subtract(), at, start) if places.step > 0 else ctx.op(Subtract(), start, at)
-    zero, size = ctx.constant(0, INT64), abs(places.step)
-    reach = places.count if size == 1 else ctx.op(Multiply(), places.count, ctx.constant(size, INT64))
+    start = ctx.broadcast(positions.start, (extent,))
+    distance = ctx.op(Subtract(), at, start) if positions.step > 0 else ctx.op(Subtract(), start, at)
+    zero, size = ctx.constant(0, INT64), abs(positions.step)
+    reach = positions.count if size == 1 else ctx.op(Multiply(), positions.count, ctx.constant(size, INT64))
     inside = ctx.op(
         And(),
         ctx.op(Compare("GE"), distance, ctx.broadcast(zero, (extent,))),
@@ -222,10 +222,12 @@ def _known_part(ctx: Context, entry: SliceObject, extent: int) -> SliceIndex:
     start = ctx.known(entry.start, "the start of a slice, so that its size is known,")
     stop = ctx.known(entry.stop, "the end of a slice, so that its size is known,")
     try:
-        places = range(*slice(_bound(start), _bound(stop), _bound(step)).indices(extent))
+        positions = range(*slice(_bound(start), _bound(stop), _bound(step)).indices(extent))
     except TypeError as error:
         ctx.raise_(error)
-    return SliceIndex(places.start if len(places) else 0, len(places), places.step if len(places) else 1)
+    return SliceIndex(
+        positions.start if len(positions) else 0, len(positions), positions.step if len(positions) else 1
+    )
 
 
 def _bound(value: Any) -> Any:

@@ -93,7 +93,7 @@ def array_setitem(ctx: Context, obj: Abstract, index: Raw, value: Raw) -> None:
         at = fancy(ctx, indices)
         whole = ctx.contents(target)
         new = _fit_fancy(ctx, new, at.result_shape(whole.type.static_shape))
-        indices.check_places()
+        indices.check_indices()
         at = unless_raised(ctx, target, at, whole)
         store_through(ctx, target, scatter(ctx, whole, at, new), masked=False)
 
@@ -115,7 +115,7 @@ def _load_ndarray(ctx: Context, obj: Ref, index: Raw) -> Abstract:
         return _masked(ctx, view if indices.is_sliced else ctx.ndarray(ctx.contents(view)), indices)
     if not indices.is_basic:
         at = fancy(ctx, indices)
-        indices.check_places()
+        indices.check_indices()
         return ctx.new(gather(ctx, ctx.contents(view), at))
     if indices.elements or indices.copies:
         return ctx.new(ctx.contents(view))
@@ -215,9 +215,9 @@ def unless_raised(ctx: Context, target: Ref, at: Fancy, array: Value) -> Fancy:
     mask = ctx.store_mask(target.cell)
     if mask is None:
         return at
-    first, *others = at.places
+    first, *others = at.positions
     nowhere = like(ctx, first, array.type.static_shape[at.axes[0]])
-    return replace(at, places=(ctx.op(Select(), mask, first, nowhere), *others))
+    return replace(at, positions=(ctx.op(Select(), mask, first, nowhere), *others))
 
 
 def _fit_fancy(ctx: Context, new: Value, shape: tuple[int, ...]) -> Value:
@@ -249,7 +249,7 @@ def store_selected(ctx: Context, selected: Masked, value: Raw) -> None:
 
 
 def _load_at_selection(ctx: Context, obj: Abstract, index: Masked) -> Abstract:
-    """`x[places[i:j]]`: what stands at some of the indices, as a selection."""
+    """`x[positions[i:j]]`: what stands at some of the indices, as a selection."""
     if not _are_index_arrays(index) or (not is_number(obj) and not ctx.is_ndarray(obj)):
         refuse(ctx, "indexing", index, obj)
     whole = _inside_indices(ctx, index)
@@ -259,7 +259,7 @@ def _load_at_selection(ctx: Context, obj: Abstract, index: Masked) -> Abstract:
 
 
 def _store_at_selection(ctx: Context, obj: Ref, index: Masked, value: Raw) -> None:
-    """`x[places[i:j]] = value`."""
+    """`x[positions[i:j]] = value`."""
     dtype, shape, extent = dtype_of(ctx, obj), shape_of(ctx, obj), index.mask.type.size
 
     def plain(ours: np.ndarray, theirs: np.ndarray) -> None:
@@ -272,11 +272,11 @@ def _store_at_selection(ctx: Context, obj: Ref, index: Masked, value: Raw) -> No
     if new.type.rank and len(shape) > 1:
         refuse(ctx, "a store of an array", index)
     indices = parse(ctx, ctx.ndarray(_inside_indices(ctx, index)), shape, jax=False)
-    indices.check_places()
+    indices.check_indices()
     outside = ctx.broadcast(ctx.constant(shape[0], INT64), (extent,))
-    places = ctx.op(Select(), index.mask, fancy(ctx, indices).places[0], outside)
+    positions = ctx.op(Select(), index.mask, fancy(ctx, indices).positions[0], outside)
     whole = ctx.contents(obj)
-    at = unless_raised(ctx, obj, Fancy((0,), (places,), (extent,), 0, False), whole)
+    at = unless_raised(ctx, obj, Fancy((0,), (positions,), (extent,), 0, False), whole)
     new = ctx.broadcast(ctx.reshape(new, (new.type.size,) if new.type.rank else ()), at.result_shape(shape))
     store_through(ctx, obj, scatter(ctx, whole, at, new), masked=False)
 
@@ -301,9 +301,9 @@ def _load_selected(ctx: Context, selected: Masked, index: Raw) -> Abstract:
 def _inside(ctx: Context, selected: Masked, index: Raw) -> Masked | tuple[Abstract, Raw]:
     """The selection by an index of a slice of dynamic length: fewer of its elements, or an array and the index of it."""
     entries = list(index.items) if isinstance(index, Tuple) else [abstract(index)]
-    places, axis = selected.places, selected.axis
+    positions, axis = selected.positions, selected.axis
     plain = all(isinstance(e, SliceObject) or is_index(e) for e in entries)
-    if places is None or not plain or len(entries) > selected.type.rank:
+    if positions is None or not plain or len(entries) > selected.type.rank:
         refuse(ctx, "one element of a selection" if all(map(is_index, entries)) else "indexing", selected)
     whole: Abstract = selected.whole
     full = SliceObject(Const(None), Const(None), Const(None))
@@ -318,7 +318,7 @@ def _inside(ctx: Context, selected: Masked, index: Raw) -> Masked | tuple[Abstra
     number = ctx.read(own)
     count = selected.count(ctx)
     front = ctx.convert(value_of(ctx, number, INT64), INT64)
-    moved = ctx.op(Add(), front, places.count)
+    moved = ctx.op(Add(), front, positions.count)
     front = ctx.op(Select(), ctx.op(Compare("LT"), front, ctx.constant(0, INT64)), moved, front)
 
     def look_up(i: int, n: int) -> None:
@@ -329,15 +329,15 @@ def _inside(ctx: Context, selected: Masked, index: Raw) -> Masked | tuple[Abstra
 
     jax, zero = isinstance(whole, Array), ctx.constant(0, INT64)
     if jax:  # takes the nearest element
-        outside = ctx.op(Compare("EQ"), places.count, zero)
-        last = ctx.op(Subtract(), places.count, ctx.constant(1, INT64))
+        outside = ctx.op(Compare("EQ"), positions.count, zero)
+        last = ctx.op(Subtract(), positions.count, ctx.constant(1, INT64))
         front = ctx.op(Maximum(), ctx.op(Minimum(), front, last), zero)
     else:
-        below, beyond = ctx.op(Compare("LT"), front, zero), ctx.op(Compare("GE"), front, places.count)
+        below, beyond = ctx.op(Compare("LT"), front, zero), ctx.op(Compare("GE"), front, positions.count)
         outside = ctx.op(Or(), below, beyond)
     ctx.check(outside, IndexError("index is out of bounds"), look_up, [number, count])
-    step = ctx.constant(places.step, INT64)
-    place = ctx.op(Add(), places.start, ctx.op(Multiply(), front, step))
+    step = ctx.constant(positions.step, INT64)
+    place = ctx.op(Add(), positions.start, ctx.op(Multiply(), front, step))
     others[axis] = ctx.python(place, 0, selected.type.static_shape[axis] - 1)
     return whole, Tuple(tuple(others))
 

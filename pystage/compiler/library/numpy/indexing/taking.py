@@ -98,10 +98,10 @@ def take(
     def outside(index: Any) -> None:
         np.take(np.broadcast_to(np.int8(0), shape), index, axis=at)
 
-    places = indices_of(
+    positions = indices_of(
         ctx, indices, shape[at], mode, "take", lambda i, p: check_inside(ctx, i, p, shape[at], outside)
     )
-    return ctx.new(gather(ctx, value, Fancy((at,), (places,), places.type.static_shape, at, False)))
+    return ctx.new(gather(ctx, value, Fancy((at,), (positions,), positions.type.static_shape, at, False)))
 
 
 def _along(
@@ -122,9 +122,9 @@ def _along(
     given_places = Array(given.value, Form.NDARRAY)
     front = from_front(ctx, given_places, shape[axis])
     chosen = ctx.broadcast(front, batch)
-    places = [chosen if i == axis else ctx.op(Iota(ArrayType(INT64, batch), i)) for i in range(len(shape))]
+    positions = [chosen if i == axis else ctx.op(Iota(ArrayType(INT64, batch), i)) for i in range(len(shape))]
     outside = outside_of_axis(axis, shape[axis])
-    return Fancy(tuple(range(len(shape))), tuple(places), batch, 0, False), lambda: check_inside(
+    return Fancy(tuple(range(len(shape))), tuple(positions), batch, 0, False), lambda: check_inside(
         ctx, given_places, front, shape[axis], outside
     )
 
@@ -137,11 +137,11 @@ def take_along_axis(ctx: Context, arr: Raw, indices: Raw, axis: Raw = -1) -> Abs
         value, at = ctx.reshape(value, (value.type.size,)), 0
     else:
         at = axis_of(ctx, axis, value.type.rank, "take_along_axis")
-    places, check = _along(ctx, value, indices, at, "take_along_axis")
+    positions, check = _along(ctx, value, indices, at, "take_along_axis")
     if delegated(ctx, arr):  # an index outside is the nearest that is inside
-        return ctx.jax(gather(ctx, value, places), arr.weak)
+        return ctx.jax(gather(ctx, value, positions), arr.weak)
     check()
-    return ctx.ndarray(gather(ctx, value, places))
+    return ctx.ndarray(gather(ctx, value, positions))
 
 
 def _target(ctx: Context, array: Raw, text: str) -> Ref:
@@ -162,11 +162,11 @@ def put_along_axis(ctx: Context, arr: Raw, indices: Raw, values: Raw, axis: Raw)
         value, at = ctx.reshape(value, (value.type.size,)), 0
     else:
         at = axis_of(ctx, axis, len(shape), "put_along_axis")
-    places, check = _along(ctx, value, indices, at, "put_along_axis")
+    positions, check = _along(ctx, value, indices, at, "put_along_axis")
     new = array_value(ctx, values, value.type.dtype, "the stored value")
-    new = _broadcast(ctx, new, places.batch)
+    new = _broadcast(ctx, new, positions.batch)
     check()
-    store_through(ctx, target, ctx.reshape(scatter(ctx, value, places, new), shape))
+    store_through(ctx, target, ctx.reshape(scatter(ctx, value, positions, new), shape))
     return Const(None)
 
 
@@ -191,12 +191,14 @@ def put(ctx: Context, a: Raw, ind: Raw, v: Raw, mode: Raw = "raise") -> Abstract
     shape = shape_of(ctx, target)
     checked: list[Array] = []
     size = int(np.prod(shape))
-    places = indices_of(ctx, ind, size, mode, "put", lambda given, front: checked.append(given))
+    positions = indices_of(ctx, ind, size, mode, "put", lambda given, front: checked.append(given))
     new = array_value(ctx, v, dtype_of(ctx, target), "the stored value")
     if checked:
-        store_until_outside(ctx, target, checked[0], places, new, _outside_of_put(shape), "put: output array")
+        store_until_outside(
+            ctx, target, checked[0], positions, new, _outside_of_put(shape), "put: output array"
+        )
     else:
-        store_repeated(ctx, target, places, new, "put: output array")
+        store_repeated(ctx, target, positions, new, "put: output array")
     return Const(None)
 
 

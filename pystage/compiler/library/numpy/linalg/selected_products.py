@@ -90,15 +90,15 @@ def _select(
 ) -> None:
     """Puts the operands beside each other along the axes that are summed, with zeros for what is not selected."""
     parts = [_SelectedOperand(o, axis, _along(o, axis)) for o, axis in zip((left, right), summed)]
-    places = [from_zero(ctx, p.extent) if p.own is None else p.own.places for p in parts]
+    positions = [from_zero(ctx, p.extent) if p.own is None else p.own.positions for p in parts]
     if not all(part.is_beside(first) for part in parts):
-        ours, theirs = places
-        if ours is None or theirs is None or first.places is None:
+        ours, theirs = positions
+        if ours is None or theirs is None or first.positions is None:
             refuse(ctx, f"np.{function} of elements that different masks select", *given)
         check_counts(ctx, ours.count, theirs.count, _product_of(function, parts, given), f"np.{function}")
         for part, at in zip(parts, (ours, theirs)):
             value = part.operand.value
-            part.operand.value = aligned(ctx, value, part.axis, at, first.places, first.mask.type.size)
+            part.operand.value = aligned(ctx, value, part.axis, at, first.positions, first.mask.type.size)
     for part in parts:
         operand = part.operand
         where = spread(ctx, first.mask, operand.shape, part.axis)

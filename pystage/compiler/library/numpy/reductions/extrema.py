@@ -260,9 +260,9 @@ def extremum_and_index(
         value = ctx.op(Select(), where, value, ctx.broadcast(ctx.constant(worst, dtype), shape))
     if not axes:
         return value, ctx.broadcast(ctx.constant(0, INT64), shape)
-    places = ctx.op(Iota(ArrayType(INT64, shape), axes[0]))
+    positions = ctx.op(Iota(ArrayType(INT64, shape), axes[0]))
     last = ctx.constant(max(shape[axes[0]] - 1, 0), INT64)  # wins over nothing, and is inside
-    operands = [value, places, ctx.constant(worst, dtype), last]
+    operands = [value, positions, ctx.constant(worst, dtype), last]
     best, place = ctx.b.apply(ReduceWith(axes), operands, [region]).results
     return best, place
 

@@ -67,9 +67,9 @@ class _SortedLines:
         moved = self.given if order == tuple(range(given.rank)) else ctx.op(Transpose(order), self.given)
         self.lines = ctx.reshape(moved, (self.count, *self.rest))
 
-    def order(self, ctx: Context, places: Iterable[int] = ()) -> None:
+    def order(self, ctx: Context, positions: Iterable[int] = ()) -> None:
         """Sorts, so that the elements at these indices are right, or all; the last one is, which tells of NaN."""
-        wanted = {int(p) for p in places}
+        wanted = {int(p) for p in positions}
         kth = tuple(sorted({*wanted, self.count - 1})) if wanted else ()
         self.sorted = ctx.op(Sort(0, kth=kth), self.lines)
 
@@ -162,12 +162,12 @@ def _quantile(
         return _now(ctx, lambda: function(zeros, sample, axis=lines.axes, method=how, keepdims=lines.keep))
     try:
         dtype: DType = np.asarray(function(np.zeros(2, lines.dtype), sample, method=how)).dtype
-        places = np.asarray(function(_ramp(lines.count, lines.dtype), sample, method=how))
+        positions = np.asarray(function(_ramp(lines.count, lines.dtype), sample, method=how))
         of_integers = np.asarray(function(np.arange(2), sample, method=how))
     except (ValueError, IndexError, TypeError) as error:
         ctx.raise_(error)
     if given is None:
-        flat = places.reshape(-1).astype(np.float64)
+        flat = positions.reshape(-1).astype(np.float64)
         if of_integers.dtype == INT64:  # an element, nothing between two
             lines.order(ctx, flat.astype(np.int64))
             value = taken(ctx, lines.sorted, flat.astype(np.int64), 0)
@@ -178,9 +178,9 @@ def _quantile(
             what = "method" if how != "linear" else "q of integers"
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{name}", argument=what))
         lines.order(ctx)
-        shares = ctx.convert(ctx.reshape(given.value, (places.size,)), dtype)
+        shares = ctx.convert(ctx.reshape(given.value, (positions.size,)), dtype)
         value = _computed(ctx, lines, shares, 100 if name == "percentile" else 1)
-    result = ctx.reshape(lines.with_nan(ctx, value), (*places.shape, *lines.result))
+    result = ctx.reshape(lines.with_nan(ctx, value), (*positions.shape, *lines.result))
     return lines.given_back(ctx, rules, result)
 
 
@@ -192,18 +192,18 @@ def _ramp(count: int, dtype: DType) -> np.ndarray:
 
 
 def _interpolated(
-    ctx: Context, lines: _SortedLines, places: np.ndarray, dtype: DType, from_above: bool
+    ctx: Context, lines: _SortedLines, positions: np.ndarray, dtype: DType, from_above: bool
 ) -> Value:
     """The values at known indices, of which each lies between two elements.
 
     An index that is an element is the lower end of an interval, with `from_above` the upper end.
     """
-    below = np.ceil(places) - 1 if from_above else np.floor(places)
+    below = np.ceil(positions) - 1 if from_above else np.floor(positions)
     below = np.clip(below, 0, lines.count - 1).astype(np.int64)
-    above = np.ceil(places).astype(np.int64) if from_above else np.minimum(below + 1, lines.count - 1)
+    above = np.ceil(positions).astype(np.int64) if from_above else np.minimum(below + 1, lines.count - 1)
     lines.order(ctx, (*below, *above))
     low, high = [taken(ctx, lines.sorted, at, 0) for at in (below, above)]
-    share = ctx.constant(np.where(above > below, places - below, 0), dtype)
+    share = ctx.constant(np.where(above > below, positions - below, 0), dtype)
     return _between(ctx, low, high, share)
 
 

@@ -32,10 +32,10 @@ def _precedes(ctx: Context, x: Value, y: Value) -> Value:
     return ctx.op(Or(), less, last)
 
 
-def _at(ctx: Context, values: Value, places: Value) -> Value:
+def _at(ctx: Context, values: Value, positions: Value) -> Value:
     """The elements of a vector at computed indices; those out of bounds are clamped."""
-    kind = Gather((), (0,), (0,), places.type.rank, (1,))
-    return ctx.op(kind, values, places)
+    kind = Gather((), (0,), (0,), positions.type.rank, (1,))
+    return ctx.op(kind, values, positions)
 
 
 def count_preceding(ctx: Context, values: Value, needles: Value, side: str) -> Value:
