@@ -205,21 +205,19 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
     refusal: StagingError | None = None
     decide = False
     while True:
-        type_of_template = Statics(static, request.value_of, fixed, request.changing.keys(), decide)
+        statics = Statics(static, request.value_of, fixed, request.changing.keys(), decide)
         try:
-            program = infer(
-                request.fn, request.args, request.kwargs, name=request.name, static=type_of_template
-            )
+            program = infer(request.fn, request.args, request.kwargs, name=request.name, static=statics)
         except NeedsConstant as first:
             for need in (first, *first.more):
-                _answer(request, need, type_of_template, static, demands, fixed)
+                _answer(request, need, statics, static, demands, fixed)
             continue
         except StagingError as error:
             refusal = refusal or error
-            if not type_of_template.inputs or any(isinstance(d, ProgramTooLarge) for d in error.diagnostics):
+            if not statics.inputs or any(isinstance(d, ProgramTooLarge) for d in error.diagnostics):
                 raise refusal from None
             if decide:
-                for key, (path, value) in type_of_template.inputs.items():
+                for key, (path, value) in statics.inputs.items():
                     fixed[key] = Demand(path, str(path), value, None, "the program does not stage otherwise")
             decide = True
             continue
@@ -231,7 +229,7 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
 def _answer(
     request: Request,
     need: NeedsConstant,
-    type_of_template: Statics,
+    statics: Statics,
     static: dict[int, Any],
     demands: dict[int, Demand],
     fixed: dict[PathKey, Demand],
@@ -239,7 +237,7 @@ def _answer(
     """Notes the number that inference asks for among the constants. `StagingError` if it cannot be known."""
     place = need.place
     if isinstance(place, Path):
-        value = type_of_template.inputs[place.key][1]
+        value = statics.inputs[place.key][1]
         fixed[place.key] = Demand(place, str(place), value, need.span, need.reason)
         return
     where = request.path_of(place)

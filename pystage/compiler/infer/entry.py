@@ -88,7 +88,7 @@ def infer_program(
     for _ in range(RESTART_LIMIT):
         engine = Interpreter(bool(jax.config.jax_enable_x64), unrolled, steps)
         if isinstance(static, Statics):
-            engine.externals.told = static
+            engine.externals.statics = static
             engine.origins.ask = static.ask
         try:
             return _Entry(engine, static or {}).run(function, args, kwargs, name)
@@ -174,7 +174,7 @@ class _Entry:
     def note_distinct(self, mutations: Sequence[Mutation]) -> None:
         """Notes that the caller's objects are different ones, where the program depends on it.
 
-        A call with one object as two arguments is told apart by its `pattern`; this is about the world.
+        A call with one object as two arguments is distinguished by its `pattern`; this is about the environment.
         """
         engine = self.engine
         world = engine.externals

@@ -65,7 +65,7 @@ from ..values.state import ERROR, NOT_YET, OUTPUT
 from ..values.text import caused
 from ..values.views import View, Window
 from ..values.walk import children, head, keys
-from .aliases.merged import MERGEABLE, aliases_of, alone, possible
+from .aliases.merged import MERGEABLE, aliases_of, alone, may_alias_cells
 from .core.engine import Engine
 from .core.phi import SELECTOR, DeferredSelect
 from .telling.describe import describe
@@ -116,7 +116,7 @@ class Exit:
             source
             for cell in self._visible
             if aliases_of(state.slots.get(cell))
-            for source in possible(state.slots.get, cell)
+            for source in may_alias_cells(state.slots.get, cell)
         )
         self._visible.update({cell: None for cell, count in names.items() if count > 1})
         return self.template(value)
@@ -455,7 +455,7 @@ class Exit:
 
 
 def _check_not_deleted(value: Abstract, what: str) -> None:
-    """PS507 for a variable of the caller's world that some path deletes."""
+    """PS507 for a variable of the caller's environment that some path deletes."""
     first = alternatives(value)[0]
     if isinstance(first, Undef) and (first is value or first.span is not None):
         raise DiagnosticError(CannotDelete(span=first.span, what=what))

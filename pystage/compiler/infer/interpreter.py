@@ -21,7 +21,7 @@ from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Strea
 from ..values.state import ERROR
 from ..values.views import read_path
 from .aliases import coherent
-from .aliases.merged import aliases_of, possible
+from .aliases.merged import aliases_of, may_alias_cells
 from .calls import printing
 from .calls.invoke import call
 from .core.branches import NO_FRAME, infer_choice, infer_if
@@ -40,7 +40,7 @@ from .telling.reporting import report, shape_diagnostic
 
 
 class Interpreter(Engine):
-    """The engine that runs: each declared operation, done by the room that it belongs to."""
+    """The engine that runs: each declared operation, delegated to the package that implements it."""
 
     # -- instructions
 
@@ -207,7 +207,7 @@ class Interpreter(Engine):
             raising.write(self, cell, content)
 
     def store_mask(self, cell: int) -> Value | None:
-        seen = [raising.is_observable(self, c) for c in possible(self.state.slots.get, cell)]
+        seen = [raising.is_observable(self, c) for c in may_alias_cells(self.state.slots.get, cell)]
         return raising.is_running(self) if any(seen) else None
 
     def store_to_aliases(self, cell: int, store: Callable[[Ref, Value | None], None]) -> None:

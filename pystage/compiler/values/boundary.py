@@ -77,7 +77,7 @@ class StructureSpec:
 Spec = LeafSpec | StaticSpec | StructureSpec
 
 
-# ---------------------------------------------------------------- the world around the program
+# ---------------------------------------------------------------- the environment
 
 
 class PathStep(enum.Enum):
@@ -161,12 +161,12 @@ class Path:
 
 
 PathKey = tuple[Any, ...]
-"""Names a place of the world (`Path.key`)."""
+"""Names a place of the environment (`Path.key`)."""
 
 
 @immutable
 class HiddenInput:
-    """An array, float or other number that the program reads from the world at each call."""
+    """An array, float or other number that the program reads from the environment at each call."""
 
     path: Path
     type: ArrayType
@@ -192,7 +192,7 @@ class GuardKind(enum.Enum):
 
 @immutable
 class Guard:
-    """A fact of the world that the program was specialised on."""
+    """A fact of the environment that the program was specialised on."""
 
     kind: GuardKind
     path: Path
@@ -452,7 +452,7 @@ class Failure:
 class Demand:
     """A number that had to be known while compiling: where it stands, its value, and who asked for it.
 
-    `place` is an argument leaf, or the path of a number of the world; `where` says it in words.
+    `place` is an argument leaf, or the path of a number of the environment; `where` says it in words.
     """
 
     place: int | Path
@@ -464,7 +464,7 @@ class Demand:
 
 @immutable
 class Program:
-    """A staged program: HLO, and how it meets the world.
+    """A staged program: HLO, and how it meets the environment.
 
     Parameters of `function`: the dynamic leaves `leaves` (indices of `LeafSpec`s, those that the program
     uses), then one for each of `groups`: a hidden input by its index in `hidden`, or several numbers of one
@@ -496,5 +496,5 @@ class Program:
 
     @property
     def input_keys(self) -> tuple[tuple[PathKey, ...], ...]:
-        """Where what the program gets for each of `groups` stands in the world."""
+        """Where what the program gets for each of `groups` stands in the environment."""
         return tuple([tuple([self.hidden[i].path.key for i in group]) for group in self.groups])

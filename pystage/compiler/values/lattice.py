@@ -176,7 +176,7 @@ class Mapped(Abstract):
 
 @immutable
 class Filtered(Abstract):
-    """What an iterator made by `filter(function, …)` goes over: `inner` is an iterator too."""
+    """What an iterator made by `filter(function, …)` iterates over: `inner` is an iterator too."""
 
     function: Abstract
     inner: Abstract
@@ -184,7 +184,7 @@ class Filtered(Abstract):
 
 @immutable
 class FlatIterator(Abstract):
-    """What `x.flat` goes over: a view of `x` with one axis."""
+    """What `x.flat` iterates over: a view of `x` with one axis."""
 
     array: Ref
 
@@ -388,7 +388,7 @@ class SetCell(Cell):
 
 
 class CallerAttributes(Protocol):
-    """The attributes that an object of the caller's world had when the program began."""
+    """The attributes that an object of the caller's environment had when the program began."""
 
     @property
     def names(self) -> Iterable[str]:
@@ -402,7 +402,7 @@ class CallerAttributes(Protocol):
 class ObjectCell(Cell):
     """An instance: its class and its own attributes.
 
-    `origin` finds the attributes of an object of the caller's world that are not in `fields` yet.
+    `origin` finds the attributes of an object of the caller's environment that are not in `fields` yet.
     """
 
     cls: type
@@ -421,7 +421,7 @@ class VariableCell(Cell):
 
 @immutable
 class IteratorCell(Cell):
-    """An iterator: what it goes over, None at its end, and how many elements it has given.
+    """An iterator: what it iterates over, None at its end, and how many elements it has given.
 
     `keys`: of a dict, the keys that it had when the iterator was made.
     """

@@ -1,8 +1,8 @@
-"""The state of the program being inferred: one store of slots for variables and heap cells alike.
+"""The state of the program being inferred: one store of slots (`slots.py`) for variables and heap cells alike.
 
-A slot is a variable `(frame, name)` or the number of a heap cell. Control flow forks the store: a fork journals the old
-contents of changed slots, so that its end restores them and yields the changes. The cost of a fork is proportional to
-the changes, not to the state. A speculation (`infer/core/speculate.py`) uses the same journal.
+Control flow forks the store: a fork journals the old contents of changed slots, so that its end restores them and yields
+the changes. The cost of a fork is proportional to the changes, not to the state. A speculation
+(`infer/core/speculate.py`) uses the same journal.
 """
 
 from __future__ import annotations

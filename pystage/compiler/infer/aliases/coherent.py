@@ -41,8 +41,8 @@ from .merged import (
     Mergeable,
     aliases_of,
     is_out_of_date,
+    may_alias_cells,
     no_alias,
-    possible,
     stamped,
 )
 
@@ -299,7 +299,7 @@ def same_object(engine: Engine, a: Ref, b: Ref) -> Truth | None:
         return False
     for one, other in ((a, b), (b, a)):
         unresolved = {s.cell for s in aliases_of(find(one.cell)) if s.stamp is Stamp.UNRESOLVED}
-        if unresolved & {other.cell, *possible(find, other.cell)}:
+        if unresolved & {other.cell, *may_alias_cells(find, other.cell)}:
             return None
     result: Truth = False
     theirs = identities(engine, b)

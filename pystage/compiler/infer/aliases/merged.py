@@ -101,7 +101,7 @@ Find = Callable[[Any], Any]
 """The contents of a cell; what is no cell where there are none."""
 
 
-def possible(find: Find, number: int) -> set[int]:
+def may_alias_cells(find: Find, number: int) -> set[int]:
     """The cells whose object a cell may be."""
     found = {number}
     pending = [number]
@@ -120,7 +120,7 @@ def no_alias(state: State, find: Find, a: int, b: int) -> bool:
     """
     if a == b:
         return False
-    one, other = possible(find, a), possible(find, b)
+    one, other = may_alias_cells(find, a), may_alias_cells(find, b)
     if a in other or b in one:
         return False
     if state.are_no_alias(a, b):

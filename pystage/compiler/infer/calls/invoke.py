@@ -236,7 +236,7 @@ _SOURCE_CODES = ("PS101", "PS102", "PS103", "PS104")
 
 
 def python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee, dict[str, Abstract]]:
-    """A real Python function as a callee, and its defaults as values of the world."""
+    """A real Python function as a callee, and its defaults as values of the environment."""
     try:
         staged = stage_function(function)
     except FrontendError as error:

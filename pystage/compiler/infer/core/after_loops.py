@@ -20,7 +20,7 @@ from ...values.lattice import (
 from ...values.slots import Slot
 from ...values.state import ERROR, MISSING, Content
 from ...values.walk import rebuild
-from ..aliases.merged import possible, stamp_versions, without_alias
+from ..aliases.merged import may_alias_cells, stamp_versions, without_alias
 from ..exceptions.raising import carry_error, error_of, expose_all
 from .branches import lookup, while_running
 from .engine import Engine
@@ -65,7 +65,7 @@ def finish(
         content = rebuild(template, lambda v: next(results) if isinstance(v, Placeholder) else v)
         if ran and isinstance(slot, int) and slot in owned:
             source = owned[slot][0]
-            if slot in ends and source not in possible(join.b, ends[slot]):
+            if slot in ends and source not in may_alias_cells(join.b, ends[slot]):
                 content = without_alias(content, source)
         if loop.certain:
             content = _after_a_trip(b, content, end(slot))

@@ -77,7 +77,7 @@ class ParameterOrigins:
     """Where the parameters of regions come from, noted while inferring.
 
     `names` says what the caller calls a parameter of the program. `places` maps one that is a Python or NumPy
-    scalar to its argument leaf, or to its path in the world, `world` the latter to their values; `operands` a
+    scalar to its argument leaf, or to its path in the environment, `world` the latter to their values; `operands` a
     parameter of a callee to the value it was called with; `loops` the body of a rolled loop to its place in the source.
     `crossings` counts how often an evaluation went from a callee to its caller. `ask` gives the values of
     arguments, `given` holds those that were asked for, `demands` says why. `evaluated` remembers what is known of values
@@ -349,7 +349,7 @@ def _loop_of(origins: ParameterOrigins, value: Value) -> SourceLoop | None:
 
 
 def demandable(origins: ParameterOrigins, value: Array) -> bool:
-    """True if `value` is known now, or once numbers of the call or of the world are demanded."""
+    """True if `value` is known now, or once numbers of the call or of the environment are demanded."""
     array, blockers = evaluate(origins, value.value)
     return array is not None or all(b in origins.places for b in blockers)
 
@@ -368,7 +368,7 @@ def is_computed(origins: ParameterOrigins, value: Array) -> bool:
 
 
 def decided(origins: ParameterOrigins, value: Array, what: str, span: Span | None) -> Abstract:
-    """`value`, as a constant where nothing but numbers of the world decides it: these are demanded."""
+    """`value`, as a constant where nothing but numbers of the environment decides it: these are demanded."""
     array, blockers = evaluate(origins, value.value)
     if array is None and not (blockers and all(b in origins.world for b in blockers)):
         return value

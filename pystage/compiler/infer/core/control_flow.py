@@ -45,7 +45,7 @@ from .speculate import speculate
 
 def if_(e: Engine, i: stage.If) -> None:
     frame = e.current
-    condition = e.truth(e.held(i.cond))
+    condition = e.truth(e.operand(i.cond))
     if isinstance(condition, Const):
         e.run_block(i.then if condition.value else i.orelse)
         return
@@ -65,7 +65,7 @@ def while_(e: Engine, i: stage.While) -> None:
 
     def test() -> Abstract:
         e.run_block(i.test)
-        return e.held(i.cond)
+        return e.operand(i.cond)
 
     def body() -> None:
         with e.effort.next_pass(i):
@@ -215,7 +215,7 @@ def _left_open(i: stage.For) -> Unknown:
 
 @dataclass(frozen=True, slots=True)
 class _UnrolledItems:
-    """What an unrolled loop goes over. `by_steps`: the program itself finds each element, when it is wanted."""
+    """What an unrolled loop iterates over. `by_steps`: the program itself finds each element, when it is wanted."""
 
     rest: Iterator[Step]
     what: str
@@ -235,7 +235,7 @@ def _items(e: Engine, i: stage.For, iterable: Abstract) -> _UnrolledItems:
 
 
 def _counted_items(e: Engine, i: stage.For, iterable: Abstract) -> Iterator[Step]:
-    """What a loop goes over whose number of trips is demanded."""
+    """What a loop iterates over whose number of trips is demanded."""
     parts = rolled(e, iterable)
     if parts is None:
         raise DiagnosticError(NotIterable(span=i.span, what=describe(obstacle(e, iterable), e.state)))

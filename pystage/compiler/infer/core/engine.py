@@ -177,7 +177,7 @@ class Engine(Context):
             raise DiagnosticError(self.errors.found[-1] if value is None else value.reason)
         return self.certain(value) if type(value) in _GATED else value  # type: ignore[return-value, arg-type]
 
-    def held(self, temp: stage.Temp) -> Abstract:
+    def operand(self, temp: stage.Temp) -> Abstract:
         """The value of a temporary of the current frame; it may have alternatives."""
         value = self.state.slots.get((self.frame.id, temp))  # type: ignore[union-attr]
         if value is None or type(value) is Unknown:
@@ -278,8 +278,8 @@ class Engine(Context):
             unroll_around(self.origins, value)
 
     def decided(self, value: Abstract, what: str) -> Abstract:
-        """`value`, known now where only numbers of the world decide it and inputs would not do."""
-        if self.externals.told.decide and isinstance(value, Array):
+        """`value`, known now where only numbers of the environment decide it and inputs would not do."""
+        if self.externals.statics.decide and isinstance(value, Array):
             return decided(self.origins, value, what, self.b.span)
         return value
 

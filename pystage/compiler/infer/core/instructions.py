@@ -51,7 +51,7 @@ def _literal(value: object) -> Abstract:
 
 
 def _copy(e: Engine, i: stage.Copy) -> None:
-    e.put(i.dst, e.held(i.src))
+    e.put(i.dst, e.operand(i.src))
 
 
 def _load(e: Engine, i: stage.Load) -> None:
@@ -146,7 +146,7 @@ def _get_attr(e: Engine, i: stage.GetAttr) -> None:
 
 
 def _set_attr(e: Engine, i: stage.SetAttr) -> None:
-    attributes.setattr_(e, e.get(i.obj), i.attr, e.held(i.src))
+    attributes.setattr_(e, e.get(i.obj), i.attr, e.operand(i.src))
 
 
 def _del_attr(e: Engine, i: stage.DelAttr) -> None:
@@ -158,7 +158,7 @@ def _get_item(e: Engine, i: stage.GetItem) -> None:
 
 
 def _set_item(e: Engine, i: stage.SetItem) -> None:
-    attributes.setitem(e, e.get(i.obj), e.get(i.index), e.held(i.src))
+    attributes.setitem(e, e.get(i.obj), e.get(i.index), e.operand(i.src))
 
 
 def _del_item(e: Engine, i: stage.DelItem) -> None:
@@ -166,7 +166,7 @@ def _del_item(e: Engine, i: stage.DelItem) -> None:
 
 
 def _unary(e: Engine, i: stage.Unary) -> None:
-    value = e.held(i.operand) if i.op in ("not", "bool") else e.get(i.operand)
+    value = e.operand(i.operand) if i.op in ("not", "bool") else e.get(i.operand)
     match i.op:
         case "not":
             e.put(i.dst, e.negate(value))
@@ -186,7 +186,7 @@ def _inplace(e: Engine, i: stage.Inplace) -> None:
 
 def _compare(e: Engine, i: stage.Compare) -> None:
     if i.op in ("is", "is not"):
-        left, right = e.held(i.left), e.held(i.right)
+        left, right = e.operand(i.left), e.operand(i.right)
     else:
         left, right = e.get(i.left), e.get(i.right)
     match i.op:
@@ -206,7 +206,7 @@ def _compare(e: Engine, i: stage.Compare) -> None:
 def _spliced(e: Engine, items: tuple[stage.Item, ...]) -> list[Abstract]:
     out: list[Abstract] = []
     for item in items:
-        value = e.get(item.value) if item.star else e.held(item.value)
+        value = e.get(item.value) if item.star else e.operand(item.value)
         if item.star:
             check_iterable(e, value, "Value after * must be an iterable, not {}")
         out.extend(listed(e, value) if item.star else [value])
@@ -239,7 +239,7 @@ def _build_dict(e: Engine, i: stage.BuildDict) -> None:
     entries: dict[Any, Abstract] = {}
     for key, value in i.entries:
         if key is not None:
-            entries[e.known(e.get(key), "a dict key")] = e.held(value)
+            entries[e.known(e.get(key), "a dict key")] = e.operand(value)
             continue
         mapping = e.get(value)
         cell = e.cell(mapping) if isinstance(mapping, Ref) else None
@@ -258,12 +258,12 @@ def _append(e: Engine, i: stage.Append) -> None:
     target = cast(Ref, e.get(i.target))
     match e.state.get(target.cell):
         case ListCell(items):
-            e.write(target.cell, ListCell((*items, e.held(i.value))))
+            e.write(target.cell, ListCell((*items, e.operand(i.value))))
         case SetCell(members):
             e.write(target.cell, SetCell(members | {e.known(e.get(i.value), "an element of a set")}))
         case DictCell(entries):
             key = e.known(e.get(cast(str, i.key)), "a dict key")
-            e.write(target.cell, DictCell({**entries, key: e.held(i.value)}))
+            e.write(target.cell, DictCell({**entries, key: e.operand(i.value)}))
 
 
 def _format(e: Engine, i: stage.Format) -> None:
@@ -307,8 +307,8 @@ def _make_function(e: Engine, i: stage.MakeFunction) -> None:
             i.function,
             frame.namespace,
             frame.module,
-            tuple([e.held(d) for d in i.defaults]),
-            tuple([(n, e.held(d)) for n, d in i.kw_defaults]),
+            tuple([e.operand(d) for d in i.defaults]),
+            tuple([(n, e.operand(d)) for n, d in i.kw_defaults]),
             cells,
         ),
     )
@@ -377,7 +377,7 @@ def _call(e: Engine, i: stage.Call) -> None:
     args: list[Abstract] = []
     kwargs: dict[str, Abstract] = {}
     for arg in i.args:
-        value = e.held(arg.value)
+        value = e.operand(arg.value)
         match arg.kind:
             case stage.ArgKind.POSITIONAL:
                 args.append(value)

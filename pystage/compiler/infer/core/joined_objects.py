@@ -14,7 +14,7 @@ from ...values.slots import Slot
 from ...values.state import MISSING, Content, Lookup, State
 from ...values.views import View
 from ..aliases.alias_sets import OWN, AliasSet, AliasTree, alias_fork, number_of
-from ..aliases.merged import MERGEABLE, Mergeable, aliases_of, no_alias, possible
+from ..aliases.merged import MERGEABLE, Mergeable, aliases_of, may_alias_cells, no_alias
 from .phi import SELECTOR
 
 ArrayPath = tuple[int, tuple[View, ...]]
@@ -88,7 +88,7 @@ class JoinedObjects:
         return cell if pair is None else self._joined(*pair)
 
     def _origin(self, source: Alias, lookup: Lookup, alias_set: AliasSet, merged: int) -> AliasTree:
-        """Which of the candidates of `merged`, to which it is added, an object is that a side may stand for."""
+        """Which member of the may-alias set of `merged`, to which it is added, an alias of one side is."""
         self._state.step()
         cell, path, stamp = source.cell, source.ref.path, source.stamp
         lasts = cell in self._state.slots or cell in self.kept
@@ -117,7 +117,7 @@ class JoinedObjects:
                 cell: {cell} for cell in self.adopted if lookup(cell) is not MISSING
             }
             for places, merged in self.merged.items():
-                for cell in possible(lookup, places[side][0]):
+                for cell in may_alias_cells(lookup, places[side][0]):
                     if cell not in self._state.slots and lookup(cell) is not MISSING:
                         names.setdefault(cell, set()).add(merged)
                 if self.is_rearranged(Ref(*places[side]), lookup):
@@ -151,12 +151,12 @@ class JoinedObjects:
     def note_may_alias(self) -> None:
         """Notes which carried objects may be one, at the end of the body or on entry.
 
-        Where nothing tells whether they are, a store into one is uncertain: they are rivals.
+        Where nothing tells whether they are, a store into one is uncertain: they are an unresolved may-alias.
         """
         by_entry: dict[int, dict[int, int]] = {}
         for ((a, _), _), merged in self.merged.items():
             if a not in self.owned:
-                for cell in possible(self._a, a):
+                for cell in may_alias_cells(self._a, a):
                     by_entry.setdefault(cell, {})[merged] = a
         for group in by_entry.values():
             self._state.may_alias |= self._may_alias_pairs(group, self._a)
@@ -171,7 +171,7 @@ class JoinedObjects:
         """By the cells that carried objects may be at the end of the body: these, and the cell that each has then."""
         found: dict[int, dict[int, int]] = {cell: {cell: cell} for cell in self.adopted}
         for (_, (b, _)), merged in self.merged.items():
-            for cell in possible(self._b, b):
+            for cell in may_alias_cells(self._b, b):
                 found.setdefault(cell, {})[merged] = b
         return found
 

@@ -48,7 +48,7 @@ def _run(engine: Engine, instr: stage.Instr, count: _Count) -> None:
 
 
 def _asked(engine: Engine, instr: stage.Instr) -> NeedsSplit | None:
-    """Of which value a loop must know what it is to go over it."""
+    """Of which value a loop must know what it is to iterate over it."""
     if not isinstance(instr, stage.For):
         return None
     iterable = engine.narrowed(engine.peek(instr.iterable))

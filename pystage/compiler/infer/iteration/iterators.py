@@ -55,7 +55,7 @@ from ..telling.describe import describe
 
 @dataclass(frozen=True, slots=True)
 class Rolled:
-    """An iterable that a rolled loop goes over: its length (known or staged), and the element at a position."""
+    """An iterable that a rolled loop iterates over: its length (known or staged), and the element at a position."""
 
     length: Abstract
     element: Callable[[Abstract], Abstract]
@@ -82,7 +82,7 @@ def elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
 
 
 def _take(engine: Engine, value: Abstract) -> None:
-    """Notes that a lazy iterator has been gone over; PS606 where it had been before, or on some path."""
+    """Notes that a lazy iterator has been iterated over; PS606 where it had been before, or on some path."""
     if not isinstance(value, LAZY) or value.turn is None:
         return
     turn = cast(Ref, value.turn)
@@ -97,7 +97,7 @@ def _take(engine: Engine, value: Abstract) -> None:
 
 
 def take_all(engine: Engine, value: Abstract) -> None:
-    """`_take` of a lazy iterator and of those that it goes over."""
+    """`_take` of a lazy iterator and of those that it iterates over."""
     _take(engine, value)
     match value:
         case Enumerate(inner) | Reversed(inner):
@@ -108,7 +108,7 @@ def take_all(engine: Engine, value: Abstract) -> None:
 
 
 def iterators_in(engine: Engine, value: Abstract) -> list[int]:
-    """The iterators that going over `value` takes elements of."""
+    """The iterators that iterating over `value` takes elements of."""
     match value:
         case Enumerate(inner) | Reversed(inner):
             return iterators_in(engine, inner)
@@ -284,7 +284,7 @@ Step = Callable[[], Abstract]
 
 
 def is_listed(engine: Engine, value: Abstract) -> bool:
-    """Whether it is known now what a loop goes over; False for a range with a computed end."""
+    """Whether it is known now what a loop iterates over; False for a range with a computed end."""
     match value:
         case Range():
             return known_range(value) is not None
@@ -299,7 +299,7 @@ def is_listed(engine: Engine, value: Abstract) -> bool:
 
 
 def steps(engine: Engine, value: Abstract) -> Iterator[Step] | None:
-    """What a loop goes over, found step by step: the body may change a list or a dict meanwhile."""
+    """What a loop iterates over, found step by step: the body may change a list or a dict meanwhile."""
     check_iterable(engine, value)
     if not is_listed(engine, value):
         return None
@@ -431,7 +431,7 @@ def _row(row: list[Step]) -> Abstract:
 
 
 def rolled(engine: Engine, value: Abstract) -> Rolled | None:
-    """How a rolled loop goes over `value`; None where it must be unrolled over structure."""
+    """How a rolled loop iterates over `value`; None where it must be unrolled over structure."""
     match value:
         case Range():
             return _rolled_range(engine, value)
@@ -473,7 +473,7 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
 
 
 def obstacle(engine: Engine, value: Abstract) -> Abstract:
-    """What no loop goes over: `value`, or what the iterator `value` goes over."""
+    """What no loop iterates over: `value`, or what the iterator `value` iterates over."""
     match value:
         case Enumerate(inner=inner) | Reversed(inner=inner):
             inners: tuple[Abstract, ...] = (inner,)

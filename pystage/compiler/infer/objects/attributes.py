@@ -164,7 +164,7 @@ def _constant_attribute(engine: Engine, value: Const, v: Any, name: str) -> Abst
 
 
 def _held(engine: Engine, holder: Any, name: str) -> Abstract:
-    """An attribute of a constant object: what may change later is a value of the world."""
+    """An attribute of a constant object: what may change later is a value of the environment."""
     value = getattr(holder, name)
     own = isinstance(holder, types.FunctionType) and name in vars(holder)
     if own or isinstance(value, np.ndarray | jax.Array | list | dict):

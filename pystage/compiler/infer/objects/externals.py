@@ -88,7 +88,7 @@ TABLE = 32
 
 
 class _Attributes:
-    """Finds the attributes of one object of the world, each once."""
+    """Finds the attributes of one object of the environment, each once."""
 
     __slots__ = ("_externals", "_known", "_object", "_path")
 
@@ -112,7 +112,7 @@ class _Attributes:
 
 
 class Externals:
-    """What the program has read of the world: hidden inputs, guards, and cells for the caller's objects."""
+    """What the program has read of the environment: hidden inputs, guards, and cells for the caller's objects."""
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
@@ -120,7 +120,7 @@ class Externals:
             "_b": Fixed(),
             "_state": Fixed(),
             "_origins": Fixed(),
-            "told": Fixed(),
+            "statics": Fixed(),
             "keep": Grows("objects that are kept alive"),
             "special_methods": Grows("it is about classes, which do not change"),
             "library_attributes": Grows("it is about modules, which do not change"),
@@ -171,7 +171,7 @@ class Externals:
         self.depends_on_identity = False
         """True once the program depends on the caller's objects being different ones."""
         self._closure_cells: dict[int, tuple[int, Any]] = {}
-        self.told = Statics({}, no_value)
+        self.statics = Statics({}, no_value)
 
     def global_variable(self, namespace: dict[str, Any], name: str) -> Abstract | None:
         """The value of a module's variable or of a builtin; None if there is no such name."""
@@ -195,7 +195,7 @@ class Externals:
             self.guards.append(Guard(kind, path, expected, self._b.span))
 
     def value(self, path: Path, obj: Any) -> Abstract:
-        """The abstract value of an object of the world, read through `path`."""
+        """The abstract value of an object of the environment, read through `path`."""
         kind = type(obj)
         if kind is int and not (self._changes(path) and obj in _INT64):
             self.guard(GuardKind.EQUAL, path, obj)
@@ -272,7 +272,7 @@ class Externals:
             found = self._known(path, obj)
             if found is not None:
                 return found
-        if path.key in self.told.fixed and not isinstance(obj, np.ndarray | jax.Array):
+        if path.key in self.statics.fixed and not isinstance(obj, np.ndarray | jax.Array):
             self.guard(GuardKind.EQUAL, path, obj)
             return Const(obj)
         form, weak, key_impl = Form.NDARRAY, False, None
@@ -301,7 +301,7 @@ class Externals:
         if form in (Form.PYTHON, Form.SCALAR):
             self._origins.places[value] = path
             self._origins.world[value] = obj
-            self.told.inputs[path.key] = path, obj
+            self.statics.inputs[path.key] = path, obj
         if form is not Form.NDARRAY:
             return Array(value, form, weak, key_impl=key_impl)
         return Ref(self._cell(path, obj, ArrayCell(value, bool(obj.flags.writeable))))
@@ -327,7 +327,7 @@ class Externals:
         return cell
 
     def define(self, cell: int, path: Path, content: Any) -> None:
-        """Notes what a cell of the world outside the arguments held when the program began."""
+        """Notes what a cell of the environment outside the arguments held when the program began."""
         self.initial[cell] = (path, content)
         self.captured.append(cell)
 
@@ -360,7 +360,7 @@ class Externals:
             raise
 
     def _closure_variable(self, name: str, cell: Any) -> VariableCell:
-        """What a real closure cell holds, as a value of the world."""
+        """What a real closure cell holds, as a value of the environment."""
         try:
             contents = cell.cell_contents
         except ValueError:
@@ -418,7 +418,7 @@ class Externals:
 
     def _changes(self, path: Path) -> bool:
         """True if what stands at `path` was seen to change, so that a guard on its value would not hold."""
-        return path.key in self.told.changing or path.key in self._opened
+        return path.key in self.statics.changing or path.key in self._opened
 
     def _opens(self, path: Path, table: tuple[Any, ...]) -> bool:
         """True for a tuple of numbers whose items are read one by one: its floats become inputs."""

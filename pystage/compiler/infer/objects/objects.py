@@ -118,7 +118,7 @@ def assigned(engine: Engine, value: Abstract | None, missing: Callable[[], Abstr
 
 
 def completed(content: Cell) -> Cell:
-    """The contents of a cell; of an object of the world with all of its attributes, those not read before too."""
+    """The contents of a cell; of an object of the environment with all of its attributes, those not read before too."""
     if not isinstance(content, ObjectCell) or content.origin is None:
         return content
     fields = dict(content.fields)
@@ -174,7 +174,7 @@ def _written_in_python(descriptor: Any, name: str) -> bool:
 
 
 def class_member(engine: Engine, cls: type, name: str, raw: Any) -> Abstract:
-    """A class attribute as a value of the world, under a guard."""
+    """A class attribute as a value of the environment, under a guard."""
     if isinstance(raw, _FUNCTIONS) or hasattr(raw, "__pystage_function__"):
         engine.externals.member(cls, name, raw)
         engine.externals.keep.append(raw)

@@ -73,7 +73,7 @@ def _replace(engine: Engine, caught: Caught, made: Caught) -> None:
 
 
 def _code(caught: Caught) -> object:
-    """The number of the place, by which exceptions are told apart."""
+    """The number of the place, by which exceptions are distinguished."""
     code = caught.values[0]
     assert isinstance(code, Array)
     return code.value
