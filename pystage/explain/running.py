@@ -53,7 +53,7 @@ def watch_calls() -> None:
             inner.seconds = outer + seconds
 
     CompiledFunction.__call__ = counted  # type: ignore[method-assign]
-    ledger.asked = True
+    ledger.records_changes = True
 
 
 def as_data() -> dict[str, Any]:

@@ -206,10 +206,10 @@ def _behind(explanation: Explanation) -> int:
 
 def _demands(staged: Staged) -> Iterable[Text]:
     """The numbers that the program was made for, those together that one line asks for."""
-    asked: dict[tuple[str, Span | None], list[str]] = {}
+    demanded: dict[tuple[str, Span | None], list[str]] = {}
     for demand in staged.demands:
-        asked.setdefault((demand.reason, demand.span), []).append(f"{demand.where} = {demand.value!r}")
-    for (reason, span), numbers in asked.items():
+        demanded.setdefault((demand.reason, demand.span), []).append(f"{demand.where} = {demand.value!r}")
+    for (reason, span), numbers in demanded.items():
         known = span is not None and not is_library_file(span.file)
         where = f", {os.path.relpath(span.file)}:{span.line}" if span is not None and known else ""
         more = f" and {len(numbers) - 1} more" if len(numbers) > 1 else ""

@@ -125,14 +125,14 @@ class StagedRegion:
 class OffloadedFunction:
     """One function of a program: run whole where that can be staged, else as its residual program."""
 
-    def __init__(self, fn: Callable[..., Any], shared: Shared, *, asked: bool) -> None:
+    def __init__(self, fn: Callable[..., Any], shared: Shared, *, is_entry: bool) -> None:
         self.fn = fn
         self.idle = False
         """True if calls are left to Python."""
         self.shared = shared
         self._source: Source | None = source_of(fn)
-        self._asked = asked
-        self._trials = Trials(loops=asked or _has_loops(self._source), eager=True)
+        self._is_entry = is_entry
+        self._trials = Trials(loops=is_entry or _has_loops(self._source), eager=True)
         self._staged: Any = None
         self._cuttings: dict[Any, Cutting] = {}
         self._lock = threading.RLock()
@@ -173,7 +173,7 @@ class OffloadedFunction:
         began = time.perf_counter()
         try:
             result = timed(trial, way, self._staged, args, kwargs)
-            if not self._asked and len(self._staged.signatures()) > MAX_PROGRAMS:
+            if not self._is_entry and len(self._staged.signatures()) > MAX_PROGRAMS:
                 self._trials.abandon()
             return result
         except StagingError as error:
@@ -273,7 +273,7 @@ class Shared:
 
     def add(self, fn: Callable[..., Any]) -> OffloadedFunction:
         """The function that the user asked for."""
-        part = OffloadedFunction(fn, self, asked=True)
+        part = OffloadedFunction(fn, self, is_entry=True)
         if isinstance(fn, FunctionType):
             self._parts[fn] = part
         return part
@@ -286,7 +286,7 @@ class Shared:
             if made >= MAX_PROGRAMS:
                 return None
             self._seen[id(fn.__code__)] = made + 1
-            found = self._parts.setdefault(fn, OffloadedFunction(fn, self, asked=False))
+            found = self._parts.setdefault(fn, OffloadedFunction(fn, self, is_entry=False))
         return found
 
     def offloaded(self, cutting: Cutting) -> Callable[[Any], Any]:

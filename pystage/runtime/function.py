@@ -34,7 +34,7 @@ R = TypeVar("R")
 Fallback = Literal["lazy", "error", "python"]
 Run = Callable[[Callable[..., Any], Sequence[Any], dict[str, Any]], Any]
 _making = threading.Lock()
-"""Held while a dispatcher is made, so that a function has one."""
+"""Locked while a dispatcher is created, so that a function has one."""
 
 
 class Lazily(NamedTuple):
@@ -116,7 +116,7 @@ class CompiledFunction(Generic[P, R]):
 
     @property
     def _dispatcher(self) -> Dispatcher:
-        """The programs of the function and the calls of them; made when it is first used."""
+        """The dispatcher of the function, created on first use."""
         return self._made or self._make_dispatcher()
 
     def _make_dispatcher(self) -> Dispatcher:

@@ -31,7 +31,7 @@ Canonical = Callable[[Sequence[Any], dict[str, Any]], tuple[tuple[Any, ...], dic
 
 
 class Lowered:
-    """A function lowered to StableHLO for arguments of some types; made by `CompiledFunction.lower`."""
+    """A function lowered to StableHLO for arguments of some types; constructed by `CompiledFunction.lower`."""
 
     def __init__(
         self, dispatcher: Dispatcher, canonical: Canonical, args: Sequence[Any], kwargs: dict[str, Any]
@@ -63,7 +63,7 @@ class Lowered:
         return self._specialisation.staged
 
     def bind(self) -> jax.stages.Lowered:
-        """The program as a computation of JAX's, which compiles it; made when it is first asked for."""
+        """The program as a computation of JAX's, which compiles it; built on first use."""
         return self._bound
 
     @functools.cached_property

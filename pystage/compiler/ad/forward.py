@@ -65,7 +65,7 @@ class _JvpFunction:
         self._primal: dict[Value, Value] = {}
         self._tangent: dict[Value, Value] = {}
         self._refused: dict[Value, tuple[NotDifferentiable, Span | None]] = {}
-        """Values that have no tangent, and why: an error only where it is wanted."""
+        """Values that have no tangent, and why: an error only if the tangent is needed."""
         body = Region((*old.param_types, *[t for t, p in zip(old.param_types, params) if p]))
         self._b = Builder(body)
         self._c = CalculusBuilder(self._b)

@@ -61,7 +61,7 @@ class ReverseMode:
     def pullback(
         self, function: Function, params: Mask, results: Mask, strict: bool = False
     ) -> FunctionPullback:
-        """The pullback of a callee, from these of its results to these of its parameters; made once."""
+        """The pullback of a callee, from these of its results to these of its parameters; memoised."""
         key = function, params, results, strict or function.catches
         if key not in self._callees:
             self._callees[key] = self._pullback(*key)

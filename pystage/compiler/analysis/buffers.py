@@ -11,7 +11,7 @@ from ..hlo.ir import Op, Region, Value
 from ..ops import Call, Case, DynamicUpdateSlice, If, Reshape, Reverse, Scatter, Transpose, While
 
 PART = 4
-"""A slice at a known place counts as a load if the array is so many times larger, else as work on all of it."""
+"""A static slice counts as a load if the array is so many times larger, else as a use of the whole array."""
 
 VIEWS = (Reshape, Transpose, Reverse)
 """Operations that give the same elements in another order or shape."""
@@ -26,7 +26,7 @@ class Buffers:
         self._held: dict[Region, set[Op]] = {}
 
     def __call__(self, value: Value) -> Value:
-        """The first of the values that `value` is a later state of: a parameter, or what made the array."""
+        """The value that the chain of stores to `value` begins with: a parameter, or the definition of the array."""
         met = []
         while (found := self._buffers.get(value)) is None and (before := self.before(value)) is not None:
             met.append(value)
@@ -46,7 +46,7 @@ class Buffers:
         return value
 
     def before(self, value: Value) -> Value | None:
-        """The array before the operation that gave `value`; None if that made a new one."""
+        """The array before the operation that defines `value`; None if that allocates a new one."""
         if value in self._befores:
             return self._befores[value]
         before = self._befores[value] = self._find(value)

@@ -84,7 +84,7 @@ def outer_users(region: Region) -> dict[Value, list[Op]]:
 
 
 def last_uses(region: Region) -> dict[Value, int]:
-    """By value, the place of the last operation of the region that uses it; of a result, the end of the region."""
+    """By value, the index of its last user in the region; for a result, the end of the region."""
     last: dict[Value, int] = {}
     for place, op in enumerate(region.ops):
         for value in used_by(op):

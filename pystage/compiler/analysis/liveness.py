@@ -24,7 +24,7 @@ class CallGraph:
         self.parent: dict[Region, Op | Function] = {}
         """By region, the operation or the function that holds it."""
         self.region_of: dict[Op, Region] = {}
-        """By operation, the region in which it stands."""
+        """By operation, the region that holds it."""
         self.sites: dict[Function, list[Op]] = {entry: []}
         """By function, the calls of it."""
         self.opaque: set[Function] = {entry}

@@ -9,7 +9,7 @@ from ..stage.walk import blocks_of, walk
 
 
 def calls_of_itself(function: stage.Function) -> int:
-    """In how many places of its source a function calls what has its own name, as a variable or an attribute."""
+    """How many call sites of a function call its own name, as a variable or an attribute."""
     named: set[str] = set()
     count = 0
     for i in walk(function.body):

@@ -38,7 +38,7 @@ class _Callees:
         self.emitter = Emitter(self.symbol_of, location, lowering, made)
 
     def symbol_of(self, function: Function) -> str:
-        """The symbol of `function`, which is emitted when it is first asked for."""
+        """The symbol of `function`, which is emitted on first use."""
         found = self._symbols.get(function)
         return self._emit(function) if found is None else found
 

@@ -17,7 +17,7 @@ from .types import ArrayType
 
 _Key = tuple[HloOp, tuple[Value, ...]]
 _Known = dict[_Key, list[Op]]
-"""Where the operation that may be shared stands, once there is one: a place is found and kept with one hash."""
+"""A mutable entry of the table of shared operations: looked up and inserted with one hash."""
 
 
 class Building:
@@ -62,7 +62,7 @@ class Builder:
         """The open regions, each with the operations in it that may be shared."""
         self.span: Span | None = None
         self.made = 0
-        """How many operations it was asked for, also those that were there already, and those that were dropped."""
+        """How many operations were requested, including those that were shared and those that were dropped."""
 
     @property
     def current(self) -> Region:

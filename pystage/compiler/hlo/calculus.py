@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class NotDifferentiable(Exception):
-    """Raised by a derivative rule; says what cannot be differentiated, and `at` which place of the source."""
+    """Raised by a derivative rule; says what cannot be differentiated, and `at` which source location."""
 
     at: Span | None = None
 
@@ -153,7 +153,7 @@ class Calculus(Protocol):
     def slice(
         self, x: Value, starts: Sequence[int], limits: Sequence[int], strides: Sequence[int] | None = None
     ) -> Value:
-        """A part at a known place."""
+        """A static slice."""
         ...
 
     def pad(
@@ -167,7 +167,7 @@ class Calculus(Protocol):
         ...
 
     def dynamic_slice(self, x: Value, starts: Sequence[Value], sizes: Sequence[int]) -> Value:
-        """A part at a computed place."""
+        """A dynamic slice."""
         ...
 
     def scatter_add(self, gather: HloOp, whole: Value, indices: Value, updates: Value) -> Value:
@@ -175,5 +175,5 @@ class Calculus(Protocol):
         ...
 
     def update(self, x: Value, part: Value, starts: Sequence[Value]) -> Value:
-        """`x` with a part at a computed place replaced."""
+        """`x` with a dynamic slice replaced."""
         ...

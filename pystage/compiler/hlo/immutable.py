@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 @dataclass_transform(eq_default=False, frozen_default=True, field_specifiers=(field,))
 def immutable(cls: type[T]) -> type[T]:
-    """A dataclass with slots, equal to itself only, that is never changed once it is made.
+    """A dataclass with slots, equal to itself only, immutable after construction.
 
     The type checker sees to the last: a frozen dataclass takes three times as long to make, and a compilation makes
     thousands.

@@ -46,7 +46,7 @@ class Emitter:
         self._symbol_of = symbol_of
         self._made = made or ModuleCache()
         self._quick: dict[int, tuple[Any, Any]] = {id(None): (None, location)}
-        """By identity of a type or a span, which lives as long as this: what is made of it."""
+        """By identity of a type or a span, which lives as long as this: its MLIR type or location."""
         self.values: dict[Value, ir.Value] = {}
         self.location = location
         self.lowering = lowering
@@ -105,7 +105,7 @@ class Emitter:
     def attributes(
         self, kind: HloOp, make: Callable[[Emitter], dict[str, ir.Attribute]]
     ) -> dict[str, ir.Attribute]:
-        """The attributes of an operation, which `make` gives; made once for equal static operands."""
+        """The attributes of an operation, built by `make`; memoised by static operands."""
         found = self._made.attributes.get(kind)
         if found is None:
             found = self._made.attributes[kind] = make(self)

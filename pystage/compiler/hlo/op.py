@@ -51,7 +51,7 @@ class ErrorSample:
 
 @dataclass(frozen=True)
 class OnHost:
-    """How NumPy on the host does an operation in place of XLA.
+    """The NumPy implementation of an operation on the host.
 
     `function(*operands)` gives those results of the operation that stand at `places`. The function takes arrays that it must
     not change, is pure, and compares equal to what computes the same.

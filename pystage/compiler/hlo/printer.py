@@ -24,7 +24,7 @@ _SHOWN_ELEMENTS = 8
 
 
 Line = tuple[str, Span | None]
-"""A line of a program, and the place in the source of what it says."""
+"""A line of a program and its source location."""
 
 
 def print_function(function: Function, *, spans: bool = True) -> str:
@@ -143,5 +143,5 @@ def _array(data: np.ndarray) -> str:
 
 
 def _with_place(line: str, span: Span | None) -> str:
-    """The line, with its place in the user's source as a comment in a column of its own."""
+    """The line, with its source location as a comment in a column of its own."""
     return f"{line:<{_SPAN_COLUMN}}  # {os.path.basename(span.file)}:{span.line}" if span else line

@@ -39,21 +39,21 @@ class Rewriter:
         return old.rewritten(made)
 
     def region(self, old: Region) -> Region:
-        """The rewritten form of a region, whose results stand at the same places."""
+        """The rewritten form of a region, with the results in the same order."""
         made = Region(tuple([p.type for p in old.params]))
         with self.b.region(made):
             self.fill(old, made)
         return made
 
     def fill(self, old: Region, made: Region) -> None:
-        """Copies what `old` holds into `made`, which is open, and gives it the results of `old`."""
+        """Copies the operations of `old` into the open region `made`, and gives it the results of `old`."""
         for param, copy in zip(old.params, made.params, strict=True):
             self.values[param] = copy
         self.ops(old)
         made.results = self.new_all(old.results)
 
     def ops(self, old: Region) -> None:
-        """Copies the operations of `old` to where the builder stands."""
+        """Copies the operations of `old` to the builder's insertion point."""
         for op in old.ops:
             self.b.span = op.span
             self.op(op)

@@ -80,7 +80,7 @@ class _Verifier:
                 raise VerifyError(f"result {index} of {what} belongs to something else")
 
     def _name(self, op: Op) -> str:
-        """The operation, the function that it stands in, and its place in the source."""
+        """The operation, its function and its source location."""
         place = f" at {op.span}" if op.span else ""
         return f"{op.kind.opcode or type(op.kind).__name__} in {self._function.name}{place}"
 

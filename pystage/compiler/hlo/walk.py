@@ -33,13 +33,13 @@ def function_operands(kind: HloOp) -> dict[str, Function]:
 
 
 def with_functions(kind: HloOp, new: Callable[[Function], Function]) -> HloOp:
-    """The same operation, with others in place of the functions among its static operands."""
+    """The same operation with the functions among its static operands replaced."""
     found = function_operands(kind)
     return replace(kind, **{n: new(v) for n, v in found.items()}) if found else kind
 
 
 def callees(op: Op) -> tuple[Function, ...]:
-    """The functions that stand among the static operands of an operation, as of a call."""
+    """The functions among the static operands of an operation, such as the callee of a call."""
     return tuple(function_operands(op.kind).values()) if _function_fields(type(op.kind)) else ()
 
 

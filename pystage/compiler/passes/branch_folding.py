@@ -112,6 +112,6 @@ class _Folding(Rewriter):
         return made
 
     def _results(self, op: Op) -> None:
-        """Puts constants in the place of results that are one number only."""
+        """Replaces results whose interval is a single number by constants."""
         for result in op.results:
             self._known(result)

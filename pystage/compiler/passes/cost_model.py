@@ -223,7 +223,7 @@ def _steps(op: Op) -> int:
 
 
 class _Lines(_Estimate):
-    """Which lines of the source the milliseconds are for: those of a function at each place that calls it."""
+    """The estimated milliseconds by source line; a callee's count at each call site."""
 
     def __init__(self) -> None:
         super().__init__()

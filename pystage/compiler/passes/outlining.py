@@ -53,7 +53,7 @@ def _regions(region: Region) -> Iterator[Region]:
 
 
 def _ends(region: Region) -> list[int]:
-    """The places of the operations that end a fusion: those of `ENDS`, and those that give a result."""
+    """The indices of the operations that end a fusion: those of `ENDS`, and those that define a result."""
     results = set(region.results)
     return [
         i

@@ -46,7 +46,7 @@ def simplify_again(before: Simplified, function: Function, wanted: slice = slice
 
 
 class _Rewriter:
-    """Copies what is live, with shared computations made once where they are visible."""
+    """Copies the live operations, and shares equal ones where they are visible."""
 
     def __init__(self, calls: CallGraph, aliases: Aliases, live: Liveness) -> None:
         self._calls = calls
@@ -56,7 +56,7 @@ class _Rewriter:
         self._values: dict[Value, Value] = {}
         self._known: dict[_Key, list[Op]] = {}
         self._journal: list[list[Op]] = []
-        """The places of `_known` in order of entry: leaving a region empties those of what was computed in it."""
+        """The keys of `_known` in order of entry: leaving a region removes those of its operations."""
         self._pure: dict[Function, bool] = {}
 
     def entry(self, wanted: slice) -> Function:
@@ -66,7 +66,7 @@ class _Rewriter:
         return entry.rewritten(self._region(entry.body, params, entry.body.results[wanted]))
 
     def function(self, old: Function) -> Function:
-        """The rewritten form of a callee, made once."""
+        """The rewritten form of a callee, memoised."""
         found = self._functions.get(old)
         if found is not None:
             return found

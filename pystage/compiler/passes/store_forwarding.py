@@ -25,7 +25,7 @@ from .view_hoisting import undone
 SMALL = 16
 """Elements up to which a part is no slab, however small the array is."""
 REACH = 64
-"""How many stores to other places a load looks past."""
+"""How many disjoint stores a load is moved across."""
 
 Start = Value | int
 """The start of a slice along an axis: a value of the program, or a constant."""
@@ -78,7 +78,7 @@ class _Forwarding(Rewriter):
         return self._uses.count(array) - self._forwarded[array] == 1
 
     def _pays(self, load: Op) -> bool:
-        """False for a slab, if the store that gave it is wanted otherwise too."""
+        """False for a slab, if its store has other uses."""
         array, size = load.operands[0], load.results[0].type.size
         is_slab = size > SMALL and size * PART > array.type.size
         return not is_slab or self._hidden[array] == self._uses.count(array)

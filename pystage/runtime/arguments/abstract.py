@@ -23,7 +23,7 @@ _PYTHON_DTYPES = ("s64", "f64", "c128")
 
 @dataclass(frozen=True, slots=True)
 class ArraySpec(AbstractArgument):
-    """Stands for an array or a number of this type; made by `pystage.spec`."""
+    """An abstract array or number of this type; constructed by `pystage.spec`."""
 
     shape: tuple[int, ...]
     dtype: DType

@@ -79,13 +79,13 @@ class Lazy:
 
 
 class AbstractArgument:
-    """Base class of what stands for an argument in `lower`: a form, a type, no value."""
+    """Base class of abstract arguments of `lower`: a form, a type, no value."""
 
     __slots__ = ()
 
 
 def rule_of(value: Any, static_types: tuple[type, ...]) -> Rule:
-    """What to make of `value` and of all objects of its type. `static_types` are static besides the usual."""
+    """The classification of `value` and of all objects of its type. `static_types` are static besides the usual."""
     cls = type(value)
     if isinstance(value, Lazy):
         raise HasLazy

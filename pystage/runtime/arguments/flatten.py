@@ -38,7 +38,7 @@ _FORMS = {
 
 
 class Layout:
-    """One container: its class, its keys, and what stands at each of them."""
+    """One container: its class, its keys, and the type of each child."""
 
     __slots__ = ("cls", "keys", "openers", "types")
 

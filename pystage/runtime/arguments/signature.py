@@ -1,10 +1,10 @@
-"""Where the parameters of a function stand in a call of it."""
+"""The signature of a function: the positions of its parameters in a call."""
 
 from __future__ import annotations
 
 
 class Signature:
-    """Where the parameters of the staged function stand in a canonical call (`targets.Calling`)."""
+    """The positions of the staged function's parameters in a canonical call (`targets.Calling`)."""
 
     __slots__ = ("keyword_only", "keywords", "names", "positional", "var_keyword", "var_positional")
 

@@ -35,7 +35,7 @@ class Target:
 
 
 def definition_of(fn: Callable[..., Any]) -> Span | None:
-    """The place of `def name` or `lambda`; None for what has no Python code."""
+    """The span of `def name` or `lambda`; None for a callable without Python code."""
     code = getattr(fn, "__code__", None)
     if not isinstance(code, types.CodeType):
         return None
@@ -115,7 +115,7 @@ class Calling:
             self._stub(*args, **kwargs)
 
     def signature(self, count: int, keywords: Sequence[str]) -> Signature:
-        """Where parameters stand in canonical calls with `count` positional arguments and these keywords."""
+        """The positions of parameters in canonical calls with `count` positional arguments and these keywords."""
         return Signature(
             self._positional,
             count,

@@ -340,7 +340,7 @@ class Dispatcher:
             plan.check_memory(args, kwargs, received, self.span)
 
     def _fits(self, specialisation: Specialisation, values: Sequence[Any]) -> bool:
-        """True if the same containers are the same objects as when the program was made, if that matters."""
+        """True if the same containers are identical as when the program was compiled, where that matters."""
         if specialisation.pattern is None:
             return True
         numbers: dict[int, int] = {}
@@ -381,7 +381,7 @@ class Dispatcher:
 
     @property
     def staged(self) -> list[Staged]:
-        """The programs that are kept, in the order in which they were made."""
+        """The cached programs, in the order of their compilation."""
         return self.programs.staged
 
     def _note_program(self, staged: Staged, request: Request, seconds: float) -> None:
@@ -487,7 +487,7 @@ class Dispatcher:
         return made, hidden
 
     def infer(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Staged:
-        """The program for these arguments, or for what stands for them; nothing is kept of it."""
+        """The program for these arguments, or abstract ones; it is not cached."""
         self.calling.check(args, kwargs)
         described = self.describe(args, kwargs, abstract_form)
         context = self.context(described, traced=False)
@@ -507,8 +507,8 @@ class Dispatcher:
             context.request, args=described.args, kwargs=described.kwargs, value_of=described.value_of
         )
         paths = tuple(description.paths)
-        asked = {leaf: described.value_of(leaf) for leaf in self._feedback.demanded(paths)}
-        static = {**{leaf: value for leaf, value in asked.items() if value is not None}, **static}
+        demanded = {leaf: described.value_of(leaf) for leaf in self._feedback.demanded(paths)}
+        static = {**{leaf: value for leaf, value in demanded.items() if value is not None}, **static}
         began = time.perf_counter()
         try:
             staged = stage(context, self._feedback.request(request, paths), static, context.x64)
@@ -551,7 +551,7 @@ class Dispatcher:
         raise StagingError((problem,))
 
     def _refuse_shared(self, failing: Sequence[Guard | HiddenInput]) -> NoReturn:
-        """PS812 where one object of the caller's stands at two places; else guards hold that were just read."""
+        """PS812 for one object of the caller's at two paths; else the guards that were just read hold."""
         for each in failing:
             if isinstance(each, Guard) and each.kind is GuardKind.DISTINCT:
                 places = ", ".join([str(path) for path in each.expected])

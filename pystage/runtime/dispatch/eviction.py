@@ -24,7 +24,7 @@ _now = itertools.count(1).__next__
 
 
 class ProgramCache:
-    """The programs of one function, in the order in which they were made."""
+    """The cached programs of one function, in the order of their compilation."""
 
     def __init__(self, name: str, short: Mapping[Any, tuple[Any, ...]]) -> None:
         self._name = name

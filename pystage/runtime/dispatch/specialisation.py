@@ -153,7 +153,7 @@ class Specialisation:
         first = self._variant(staged)
         self._variants[(tuple(types), self._flags())] = first
         self.single = first.plan.single if self.host else None
-        """How results are made of the bare arrays that `run` gives. Programs that do it otherwise give `Pending`."""
+        """The construction of results from the bare arrays of `run`. Programs that differ in it give `Pending`."""
         self._jitted: Any = None
         self._lock = threading.Lock()
         self.compiling: dict[tuple[TypeKey, ...], Job] = {}
@@ -185,7 +185,7 @@ class Specialisation:
 
     @property
     def jitted(self) -> Any:
-        """The `jax.jit` of the programs (or an `Outermost`), made when it is first asked for: `lower` does without it."""
+        """The `jax.jit` of the programs (or an `Outermost`), built on first use: `lower` does without it."""
         if self._jitted is None:
             with self._lock:
                 if self._jitted is None:

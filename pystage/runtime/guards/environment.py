@@ -111,7 +111,7 @@ class PathWriter:
 
 
 def _is_absent(parent: Any, step: PathStep, key: Any) -> bool:
-    """True if nothing stands at this step from `parent`; an attribute counts if the object itself has it."""
+    """True if `parent` has no child at this step; an attribute counts if the object itself has it."""
     if step is PathStep.ATTRIBUTE:
         if isinstance(parent, type | types.ModuleType):
             return key not in vars(parent)

@@ -75,7 +75,7 @@ class Feedback:
         return bool(found)
 
     def note_failure(self, reader: Reader, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Change]:
-        """Notes which integers do not have the values any more that a program was made for; gives what has changed."""
+        """Records the integers whose guards failed as changing; gives all changes."""
         found: list[Change] = []
         failing: list[Guard | HiddenInput] = reader.failing(args, kwargs)
         for each in failing:
@@ -93,7 +93,7 @@ def _is_value(condition: Guard | HiddenInput) -> TypeGuard[Guard]:
 
 
 def _stores(mutation: Mutation) -> Iterator[tuple[Path, Template]]:
-    """The places that a mutation assigns, and what it assigns to them."""
+    """The paths that a mutation assigns, and the templates of their new values."""
     target, value = mutation.target, mutation.value
     match mutation.kind:
         case Write.GLOBAL | Write.CELL:

@@ -19,7 +19,7 @@ Take = Callable[[Any, list[Any], Sequence[Any]], list[Any]]
 
 
 class _Enough(Exception):
-    """As many actions were taken as were asked for."""
+    """The requested number of actions has been taken."""
 
 
 class _Writer:

@@ -47,7 +47,7 @@ _NO_PARENT = 1
 
 
 class HloLine(NamedTuple):
-    """A line of an HLO module without its metadata; where it comes from, the innermost place first."""
+    """A line of an HLO module without its metadata, and its source locations, the innermost first."""
 
     text: str
     places: tuple[Place, ...]
@@ -55,7 +55,7 @@ class HloLine(NamedTuple):
 
 
 def hlo_lines(text: str) -> Iterator[HloLine]:
-    """The lines of an HLO module, without the tables of places at its head."""
+    """The lines of an HLO module, without the location tables at its head."""
     frames = _Frames(text)
     inside = False
     last = ""
@@ -72,7 +72,7 @@ def hlo_lines(text: str) -> Iterator[HloLine]:
 
 
 class _Frames:
-    """The tables at the head of an HLO module: stack frames, which refer to places, which refer to files."""
+    """The tables at the head of an HLO module: stack frames, which refer to locations, which refer to files."""
 
     def __init__(self, text: str) -> None:
         files = dict(re.findall(r'^(\d+) "(.*)"$', text.partition("FunctionNames")[0], re.MULTILINE))
@@ -83,7 +83,7 @@ class _Frames:
         self._parents = {int(index): int(parent) - _NO_PARENT for index, _, parent in frames}
 
     def places(self, metadata: str) -> tuple[Place, ...]:
-        """The places that the metadata of an instruction name, and those of the calls around them."""
+        """The source locations in the metadata of an instruction, and those of the calls around them."""
         source = _SOURCE.search(metadata)
         if source:
             return ((source[1], int(source[2])),)

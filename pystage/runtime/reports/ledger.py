@@ -93,8 +93,8 @@ class Ledger:
 
     def __init__(self) -> None:
         self.accounts: dict[tuple[str, Span | None], Account] = {}
-        self.asked = False
-        """Whether somebody wants to know why programs were made (`explain/running.py`)."""
+        self.records_changes = False
+        """Whether the changes that led to each program are recorded (`explain/running.py`)."""
         self._lock = threading.Lock()
 
     def account(self, name: str, span: Span | None) -> Account:
@@ -111,11 +111,11 @@ class Ledger:
         seconds: float,
         number: int,
     ) -> None:
-        """A program was inferred, the `number`-th that a compiled function has now; `why` is found out if somebody asks."""
+        """Records an inferred program, the `number`-th of a compiled function; calls `why` only if changes are recorded."""
         account = self.account(name, span)
         account.programs += 1
         account.inference += seconds
-        if not self.asked and not is_heard(Topic.COMPILES):
+        if not self.records_changes and not is_heard(Topic.COMPILES):
             return
         changes = why()
         if len(account.compilations) < _MOST:

@@ -26,21 +26,21 @@ class Topic(enum.Enum):
     BARRIERS = "barriers"
 
 
-def wanted(topic: Topic) -> bool:
+def is_requested(topic: Topic) -> bool:
     """True if the user has asked for the messages about this."""
     return topic.value in [name.strip() for name in os.environ.get("PYSTAGE_LOG", "").split(",")]
 
 
 def is_heard(topic: Topic) -> bool:
     """True if somebody gets what is told of a topic."""
-    return wanted(topic) or logging.getLogger("pystage").isEnabledFor(logging.INFO)
+    return is_requested(topic) or logging.getLogger("pystage").isEnabledFor(logging.INFO)
 
 
 def tell(topic: Topic, text: str, *, urgent: bool = False) -> None:
     """Tells the text; if `urgent`, on a terminal also without being asked."""
     logging.getLogger("pystage").info(text)
     stream = sys.stderr
-    if stream is not None and (wanted(topic) or (urgent and stream.isatty())):
+    if stream is not None and (is_requested(topic) or (urgent and stream.isatty())):
         print(f"pystage: {text}", file=stream, flush=True)
 
 

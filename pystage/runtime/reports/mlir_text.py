@@ -18,7 +18,7 @@ _NO_OPERATION = re.compile(r"(\}|cond \{|module|func\.func|(stablehlo\.|func\.)?
 
 
 class MlirLine(NamedTuple):
-    """A line of a module without its location; where it comes from, the innermost place first."""
+    """A line of a module without its location, and its source locations, the innermost first."""
 
     text: str
     places: tuple[Place, ...]
@@ -57,7 +57,7 @@ class _Locations:
         self._known: dict[str, tuple[Place, ...]] = {}
 
     def places(self, location: str) -> tuple[Place, ...]:
-        """The places of a location, in the order in which it names them: what is called before what calls it."""
+        """The source locations of an MLIR location, callee before caller."""
         known = self._known.get(location)
         if known is None:
             found: list[Place] = []

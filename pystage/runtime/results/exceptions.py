@@ -50,7 +50,7 @@ class AsRaisedByTheProgram:
 
 
 def code_of(failure: Failure, values: Sequence[Any]) -> int:
-    """The number of the place where the program raised; 0 if it did not. Waits for the program."""
+    """The number of the raise site where the program raised; 0 if it did not. Waits for the program."""
     if isinstance(failure.code, int):
         return failure.code
     return int(np.asarray(values[failure.code.index]))
@@ -67,7 +67,7 @@ def raised(failure: Failure, number: int, values: Sequence[Any], evaluate: Evalu
 
 
 def raised_at(exception: BaseException, place: Span | None) -> Raised:
-    """An exception that the host met at a place of the user's."""
+    """An exception that the host raised for a line of the user's."""
     return Raised(exception, _traceback(exception, [] if place is None else [place]))
 
 
@@ -94,7 +94,7 @@ def raise_from_host(failure: Failure, values: Sequence[Any], evaluate: Evaluate)
 
 
 def _traceback(exception: BaseException, places: Sequence[Span]) -> types.TracebackType | None:
-    """A traceback through these places, outermost first."""
+    """A traceback through these spans, outermost first."""
     if not places:
         return None
     *calls, last = places
