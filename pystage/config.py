@@ -22,6 +22,7 @@ _NAMES = (
     "check_bounds",
     "residual_bytes",
     "max_programs",
+    "capacity_bytes",
     "program_limit",
     "compiler_options",
     "kept_memory",
@@ -44,6 +45,10 @@ class Config:
     `max_programs`: how many programs one function keeps (256), for so many kinds and values of arguments. Past it
     those go that have not been called for the longest, and are compiled again when they are needed. TypeError for a
     value that is not an int, ValueError below 1.
+
+    `capacity_bytes`: how much memory one program may have for all that grows in it, where no bound is known before (a
+    quarter of the machine's memory, at least a gibibyte). A call that needs more raises MemoryError. TypeError for a value
+    that is not an int, ValueError below 1.
 
     `compiler_options`: the options that XLA compiles programs with, by name, as `jax.jit` takes them, for programs
     compiled from then on. With None, which it is unless it was set, pystage chooses (on CPUs, see
@@ -70,6 +75,7 @@ class Config:
         self._check_bounds = True
         self._residual_bytes = 1 << 30
         self._max_programs = 256
+        self._capacity_bytes = max(1 << 30, _memory() // 4)
         self._program_limit: float | None = 20.0
         self._fallback = "lazy"
 
@@ -109,6 +115,19 @@ class Config:
         if value < 1:
             raise ValueError(f"max_programs must be at least 1: {value}")
         self._max_programs = value
+
+    @property
+    def capacity_bytes(self) -> int:
+        """How many bytes what grows in one program may take."""
+        return self._capacity_bytes
+
+    @capacity_bytes.setter
+    def capacity_bytes(self, value: int) -> None:
+        if type(value) is not int:
+            raise TypeError(f"capacity_bytes must be an int, not {value!r}")
+        if value < 1:
+            raise ValueError(f"capacity_bytes must be at least 1: {value}")
+        self._capacity_bytes = value
 
     @property
     def kept_memory(self) -> int:

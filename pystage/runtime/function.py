@@ -18,7 +18,7 @@ from ..compiler.diagnostics.span import Span
 from ..compiler.diagnostics.traceback import AT_THE_CALL, end_at_the_call
 from ..deferred import deferred
 from .arguments.targets import Calling, Target, target_of
-from .outcomes import Elsewhere, HasLazy, Pending, Raised, Unprepared
+from .outcomes import Elsewhere, HasLazy, Outgrown, Pending, Raised, Unprepared
 from .reports.warnings import FallbackWarning, warn
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ class CompiledFunction(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs the function."""
         made: Any
+        outgrown: Outgrown | None = None
         try:
             if not kwargs:
                 short = self._short.get(type(args[0]) if len(args) == 1 else tuple(map(type, args)))
@@ -154,7 +155,9 @@ class CompiledFunction(Generic[P, R]):
                             entry.split()
                         except Unprepared:
                             pass
-            made = self._call(args, kwargs)
+                        except Outgrown as end:
+                            outgrown = end.with_traceback(None)
+            made = self._call(args, kwargs, outgrown)
             return made  # type: ignore[no-any-return]
         except Raised as error:
             raised = error
@@ -224,19 +227,19 @@ class CompiledFunction(Generic[P, R]):
         moved, rest = self._dispatcher.calling.order(len(args), tuple(kwargs))
         return (*args, *[kwargs[k] for k in moved]), {k: kwargs[k] for k in rest}
 
-    def _call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    def _call(self, args: Sequence[Any], kwargs: dict[str, Any], outgrown: Outgrown | None) -> Any:
         try:
-            return self._call_on_arrays(args, kwargs)
+            return self._call_on_arrays(args, kwargs, outgrown)
         except HasLazy:
             return self._lazily.run_on_arrays(self, args, kwargs)
 
-    def _call_on_arrays(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    def _call_on_arrays(self, args: Sequence[Any], kwargs: dict[str, Any], outgrown: Outgrown | None) -> Any:
         canonical, named = self.canonical(args, kwargs)
         fallback = self.fallback
         if fallback == "error":
-            return self._dispatcher.call(canonical, named)
+            return self._dispatcher.call(canonical, named, outgrown=outgrown)
         try:
-            return self._dispatcher.call(canonical, named, keep_failures=True)
+            return self._dispatcher.call(canonical, named, keep_failures=True, outgrown=outgrown)
         except StagingError as error:
             if error.started:
                 raise

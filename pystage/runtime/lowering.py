@@ -22,10 +22,10 @@ from .executables.compiler_options import Options
 from .executables.garbage_collector import waiting
 from .executables.jax_private import run_with_x64
 from .executables.primitive import for_platform
-from .outcomes import Pending, Raised
+from .outcomes import Outgrown, Pending, Raised
 from .reports.hlo_text import InstructionCounts, instruction_counts
 from .reports.messages import Compilation
-from .results.exceptions import AsRaisedByTheProgram
+from .results.exceptions import AsRaisedByTheProgram, cannot_resume
 
 Canonical = Callable[[Sequence[Any], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]
 
@@ -130,9 +130,13 @@ class Lowered:
         if not isinstance(out, Pending):
             single = self._specialisation.single
             return out if single is None else single.convert(out)
-        return self._dispatcher.finish(
-            self._entry, specialisation, out, args, kwargs, leaves, hidden, performance
-        )
+        try:
+            return self._dispatcher.finish(
+                self._entry, specialisation, out, args, kwargs, leaves, hidden, performance
+            )
+        except Outgrown as found:
+            started = found.printed is not None
+            raise cannot_resume(found.end, "a program compiled ahead of time", started) from None
 
     def _check(self, described: Described) -> None:
         mine, theirs = self._described, described

@@ -9,9 +9,12 @@ from __future__ import annotations
 import operator
 import types
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
+
+if TYPE_CHECKING:
+    from ..compiler.values.capacity import OutOfRoom
 
 
 class HasLazy(Exception):
@@ -37,6 +40,20 @@ class Raised(Exception):
     def genuine(self) -> BaseException:
         """What the caller gets."""
         return self.exception.with_traceback(self.traceback)
+
+
+class Outgrown(Exception):
+    """A run has ended because its program has too little room, as `end` says, with nothing changed outside.
+
+    `room`: how many elements there may be. `printed`: how often this run had printed, without what earlier runs of the call
+    had; None if the program prints nothing.
+    """
+
+    def __init__(self, end: OutOfRoom, room: int, printed: int | None) -> None:
+        super().__init__(end)
+        self.end = end
+        self.room = room
+        self.printed = printed
 
 
 class Pending(tuple[Any, ...]):

@@ -17,6 +17,7 @@ import ml_dtypes
 import numpy as np
 import pystage
 import pytest
+from tests.runtime.growing import total_below
 
 PAGE = Path(__file__).parents[2] / "docs" / "semantics.md"
 
@@ -214,6 +215,19 @@ def test_new_arrays_are_stored_row_by_row():
 
 
 # ---------------------------------------------------------------- interrupts
+
+
+def test_the_memory_of_what_grows_is_limited(monkeypatch):
+    def guarded(n):
+        try:
+            return total_below(n)
+        except MemoryError:
+            return -1.0
+
+    monkeypatch.setattr(pystage.config, "capacity_bytes", 1000)
+    assert guarded(126) == 7875.0 and staged(guarded, 125) == 7750.0
+    with pytest.raises(MemoryError):
+        staged(guarded, 126)
 
 
 def test_an_interrupted_call_has_stored_nothing():

@@ -21,6 +21,7 @@ import pystage.compiler.diagnostics.codes_runtime as codes
 from pystage.compiler.diagnostics.diagnostic import REGISTRY
 from pystage.compiler.diagnostics.render import render_all
 from tests.goldens.PS8xx import programs
+from tests.runtime.growing import total_of_numbers
 
 GOLDENS = Path(__file__).parent.parent / "goldens" / "PS8xx"
 
@@ -57,6 +58,7 @@ CASES: dict[str, Callable[[], Any]] = {
     "PS811_power_is_complex": lambda: programs.power(-8.0),
     "PS812_shared_object": lambda: programs.remember(programs.LOG, 1.0),
     "PS814_not_in_order": lambda: programs.mark(np.zeros((2, 3)).T),
+    "PS815_capacity_outgrown": lambda: total_of_numbers.lower(1).compile()(5),
     "PS801_generator": lambda: programs.double(x for x in [1.0]),
     "PS801_file": lambda: programs.norm({"x": np.ones(1), "log": io.BytesIO()}),
     "PS802_strings": lambda: programs.double(np.array(["a", "b"])),
@@ -81,7 +83,9 @@ def test_golden(name: str) -> None:
         CASES[name]()
     diagnostics = caught.value.diagnostics
     assert [d.code for d in diagnostics] == [name.partition("_")[0]]
-    text = render_all(diagnostics).replace(f"{GOLDENS}{os.sep}", "") + "\n"
+    text = render_all(diagnostics) + "\n"
+    for folder in (GOLDENS, Path(__file__).parent):
+        text = text.replace(f"{folder}{os.sep}", "")
     golden = GOLDENS / f"{name}.txt"
     if name.startswith("PS805"):
         # How deep Python goes is Python's own affair.

@@ -150,6 +150,21 @@ class PrintElsewhere(Diagnostic):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CapacityOutgrown(Diagnostic):
+    """A list or an array that grows past the room that a program has for it, where no larger program can take its place."""
+
+    code = "PS815"
+    title = "{where} has room for {size} elements in {what}, and the run needs {needed}"
+    label = "made here"
+    help = "call the function outside of it first, on the same values: it remembers how much room it needs"
+
+    what: str
+    needed: int
+    size: int
+    where: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class ValueNotGiven(Diagnostic):
     """Only the type of an argument was given (in `lower`, or under `jax.jit`), and the program needs its value."""
 

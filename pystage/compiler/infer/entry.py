@@ -59,6 +59,7 @@ from ..values.state import OrderSensitivity
 from .calls import meanings  # noqa: F401  (declares what they mean)
 from .calls.hoist import Hoist
 from .calls.parameters import arrange
+from .calls.printing import begin_after_earlier
 from .core.effort import Exhausted
 from .core.frame import Restart
 from .exceptions.raising import attempt
@@ -150,6 +151,8 @@ class _Entry:
         engine = self.engine
         abstract = [self.argument(spec, positional_path(function, i)) for i, spec in enumerate(args)]
         named = {k: self.argument(spec, keyword_path(function, k)) for k, spec in kwargs.items()}
+        if engine.externals.told.resumed:
+            begin_after_earlier(engine)
         found: list[Abstract] = []
         try:
             attempt(engine, lambda: found.append(engine.call(Const(function), abstract, named)))
@@ -250,6 +253,7 @@ class _Entry:
             draws=None if draws is None else replace(draws, groups=draw_groups),
             in_order=self.in_order(mutations),
             multiplied=engine.effort.multiplied(engine.loops.unrolled),
+            capacities=tuple(engine.raises.capacities.values()),
         )
 
     def check(self) -> None:

@@ -17,6 +17,7 @@ from ..hlo.types import ArrayType, ShapeError
 from ..library.context import ExceptionCase, Raw
 from ..ops.host.draw import Action, Draw
 from ..stage import ir as stage
+from ..values.capacity import Capacity, Place
 from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Stream, Unknown
 from ..values.state import ERROR
 from ..values.views import read_path
@@ -178,6 +179,14 @@ class Interpreter(Engine):
 
     def check_first(self, bad: Value, cases: Sequence[ExceptionCase]) -> None:
         raising.check_first(self, bad, cases)
+
+    def capacity(self, initial: int, itemsize: int = 8, what: str = "what grows here") -> Capacity:
+        place = Place(self.b.span, what)
+        size = max(initial, self.externals.told.capacities.get(place, 0))
+        return self.raises.note_capacity(Capacity(place, size, itemsize))
+
+    def needs_capacity(self, capacity: Capacity, needed: Value) -> None:
+        raising.needs_capacity(self, capacity, needed)
 
     def draw(self, action: Action, operands: Sequence[Value], type: ArrayType | None) -> Value | None:
         self.effects.drawn = True

@@ -22,6 +22,7 @@ from ..hlo.types import ArrayType, DType
 from ..ops import Convert, Reshape, constant
 from ..ops.host.draw import Action
 from ..values.boundary import Form
+from ..values.capacity import Capacity
 from ..values.gated import GatedNumber, narrow_number
 from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Stream
 from ..values.state import State
@@ -137,6 +138,21 @@ class Context(abc.ABC):
     @abc.abstractmethod
     def check_first(self, bad: Value, cases: Sequence[ExceptionCase]) -> None:
         """The program raises here, if the scalar bool `bad` holds, by the first of the cases that does."""
+
+    @abc.abstractmethod
+    def capacity(self, initial: int, itemsize: int = 8, what: str = "what grows here") -> Capacity:
+        """How much room what grows at the instruction at hand has in this specialisation, at least for `initial` elements.
+
+        `itemsize` is the number of bytes that an element takes. `what` says in words what it is, as `the list`, and tells
+        apart several that one instruction makes. The same place has the same capacity in every pass and every call.
+        """
+
+    @abc.abstractmethod
+    def needs_capacity(self, capacity: Capacity, needed: Value) -> None:
+        """The run ends here if `needed`, an integer scalar, is more than the capacity, and begins again with more.
+
+        It ends as by an exception that no handler sees: afterwards values mean nothing, and stores are masked.
+        """
 
     @abc.abstractmethod
     def checks_bounds(self) -> bool:

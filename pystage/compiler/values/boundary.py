@@ -18,6 +18,7 @@ from ..hlo.ir import Function
 from ..hlo.types import ArrayType
 from ..ops.host.draw import Action
 from . import views
+from .capacity import Capacity
 from .growth import Multiplied
 from .node import TreeNode
 
@@ -472,7 +473,8 @@ class Program:
     program is right only for calls in which the same containers are the same objects as in the call it was made
     from. `failure`: how it says that it has raised, if it can; then there is no result. `printed`: the result that
     is there once all has been printed, if the program prints. `in_order`: ndarrays whose memory must lie in
-    row-major order. `multiplied`: loops that were written out, or inferred more than once.
+    row-major order. `multiplied`: loops that were written out, or inferred more than once. `capacities`: those that it was
+    made for; its `failure` says where one does not suffice.
     """
 
     function: Function
@@ -488,6 +490,12 @@ class Program:
     printed: int | None = None
     in_order: tuple[Path, ...] = ()
     multiplied: tuple[Multiplied, ...] = ()
+    capacities: tuple[Capacity, ...] = ()
+
+    @property
+    def may_outgrow(self) -> bool:
+        """True if a run may end because a capacity does not suffice."""
+        return bool(self.capacities) and self.failure is not None
 
     @property
     def input_forms(self) -> tuple[Form, ...]:

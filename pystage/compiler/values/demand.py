@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
+from types import MappingProxyType
 from typing import Any
 
 from ..diagnostics.span import Span
 from .boundary import Demand, Path, PathKey
+from .capacity import Place
 
 
 class NeedsConstant(Exception):
@@ -39,7 +41,8 @@ class Statics(dict[int, Any]):
     value that it asked for, so that one pass finds all demands. Captured numbers in `fixed` are constants
     under a guard. Of the others floats are inputs, and integers only if they are `changing`: seen to change,
     so that a guard would not hold. `decide`: numbers that alone decide a branch or a trip count are wanted
-    as constants. Inference notes in `inputs` which captured numbers it made inputs.
+    as constants. `capacities` are those that runs turned out to need. `resumed`: a call may begin again that has printed.
+    Inference notes in `inputs` which captured numbers it made inputs.
     """
 
     def __init__(
@@ -49,12 +52,16 @@ class Statics(dict[int, Any]):
         fixed: Mapping[PathKey, Demand] | None = None,
         changing: AbstractSet[PathKey] = frozenset(),
         decide: bool = False,
+        capacities: Mapping[Place, int] = MappingProxyType({}),
+        resumed: bool = False,
     ) -> None:
         super().__init__(values)
         self.ask = ask
         self.fixed: Mapping[PathKey, Demand] = fixed if fixed is not None else {}
         self.changing = changing
         self.decide = decide
+        self.capacities = capacities
+        self.resumed = resumed
         self.inputs: dict[PathKey, tuple[Path, Any]] = {}
 
 

@@ -23,6 +23,7 @@ from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
 from ...compiler.pipeline import Infer, Request, Staged
 from ...compiler.values.boundary import Form, Guard, GuardKind, HiddenInput, LeafSpec, Spec, StructureSpec
+from ...compiler.values.capacity import EARLIER, After
 from ...compiler.values.demand import no_value
 from ..arguments.abstract import abstract_form
 from ..arguments.classification import LeafKind
@@ -32,7 +33,7 @@ from ..arguments.targets import Calling, definition_of
 from ..executables.jax_private import enable_x64, restore_x64, run_with_x64
 from ..guards.environment import Read, Reader
 from ..guards.feedback import Feedback
-from ..outcomes import Elsewhere, Pending, Raised
+from ..outcomes import Elsewhere, Outgrown, Pending, Raised
 from ..random.draws import DrawFailed, DrawPlan, Performance
 from ..reports.ledger import Change, Known, changes, ledger
 from ..reports.warnings import SpecialisationWarning, warn
@@ -118,10 +119,17 @@ class Dispatcher:
 
     # -- calls
 
-    def call(self, args: Sequence[Any], kwargs: dict[str, Any], keep_failures: bool = False) -> Any:
+    def call(
+        self,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        keep_failures: bool = False,
+        outgrown: Outgrown | None = None,
+    ) -> Any:
         """Runs the function. StagingError if it cannot be staged for these arguments.
 
-        `keep_failures`: calls of the kind fail at once from then on, without another try.
+        `keep_failures`: calls of the kind fail at once from then on, without another try. `outgrown`: how a run of this
+        call has ended already.
         """
         values = (*args, *kwargs.values()) if kwargs else args
         try:
@@ -136,14 +144,16 @@ class Dispatcher:
         if family.failure is not None:
             raise family.failure.with_traceback(None)
         found = family.by_value.get(family.values(dynamic) if family.demanded else ())
-        if found:
+        if found and outgrown is None and not group.traced:
             hidden = found[0].read(args, kwargs)
             if hidden is not None and (found[0].pattern is None or self._fits(found[0], values)):
                 try:
                     return self._run(entry, found[0], args, kwargs, dynamic, hidden)
                 except Elsewhere:
                     entry.split()
-        return self._run_another(group, entry, args, kwargs, dynamic, keep_failures)
+                except Outgrown as end:
+                    outgrown = end.with_traceback(None)
+        return self._run_another(group, entry, args, kwargs, dynamic, keep_failures, outgrown)
 
     def _run_another(
         self,
@@ -153,31 +163,52 @@ class Dispatcher:
         kwargs: dict[str, Any],
         leaves: Sequence[Any],
         keep_failures: bool,
+        outgrown: Outgrown | None,
     ) -> Any:
-        """Runs a specialisation other than the first of the family, or a new one."""
-        for _ in range(_ATTEMPTS):
+        """Runs a specialisation other than the first of the family, or a new one, until one has room enough."""
+        attempts, printed, grown = 0, 0, None
+        while attempts < _ATTEMPTS:
+            if outgrown is not None:
+                grown = self._feedback.note_outgrown(outgrown)
+                printed = max(printed, printed + (outgrown.printed or 0))
+                outgrown = None
             family = entry.family(leaves)
-            with family.lock:
-                chosen, hidden = self._find(family, args, kwargs, leaves)
+            with family.lock, After(printed):
+                chosen, hidden = self._find(family, args, kwargs, leaves, group.traced or grown is not None)
                 if chosen is None:
-                    chosen, hidden = self._make(group, entry, family, args, kwargs, leaves, keep_failures)
+                    chosen, hidden = self._make(
+                        group, entry, family, args, kwargs, leaves, keep_failures, grown
+                    )
             try:
                 return self._run(entry, chosen, args, kwargs, leaves, hidden)
             except Elsewhere:
+                attempts += 1
                 if entry.by_types is not None:
                     chosen.refuse(hidden)
                 entry.split()
+            except Outgrown as end:
+                outgrown = end.with_traceback(None)
         raise RuntimeError(
             f"internal error of pystage: JAX sees other types in a call of `{self.name}` than the call has; "
             "please report this"
         )
 
     def _find(
-        self, family: Family, args: Sequence[Any], kwargs: dict[str, Any], leaves: Sequence[Any]
+        self,
+        family: Family,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        current: bool,
     ) -> tuple[Specialisation | None, tuple[Any, ...]]:
-        """The specialisation of the family that holds now, and its hidden inputs."""
+        """The specialisation of the family that holds now, and its hidden inputs.
+
+        `current`: only one that has all the room that calls turned out to need.
+        """
         values = (*args, *kwargs.values())
         for specialisation in family.find(leaves):
+            if current and not self._feedback.is_current(specialisation.request):
+                continue
             hidden = specialisation.read(args, kwargs)
             if hidden is not None and self._fits(specialisation, values):
                 family.prefer(specialisation, leaves)
@@ -463,14 +494,22 @@ class Dispatcher:
         kwargs: dict[str, Any],
         leaves: Sequence[Any],
         keep_failures: bool,
+        grown: Change | None,
     ) -> tuple[Specialisation, tuple[Any, ...]]:
-        """A new specialisation for this call, and its hidden inputs."""
-        self._note_guard_failure(family, args, kwargs, leaves)
+        """A new specialisation for this call, and its hidden inputs. `grown`: what it has more room for than the last."""
+        outgrown: list[Specialisation] = []
+        if grown is None:
+            self._note_guard_failure(family, args, kwargs, leaves)
+        else:
+            self._changed = (grown,)
+            outgrown = [s for s in family.find(leaves) if not self._feedback.is_current(s.request)]
         try:
             static = {i: leaves[i] for i in family.demanded}
             made, hidden = self.specialise(entry.context, self.describe(args, kwargs), args, kwargs, static)
         except StagingError as error:
-            if keep_failures:
+            if EARLIER.printed:
+                error.started = True
+            elif keep_failures:
                 entry.split()
                 entry.family(leaves).fail(error)
             raise
@@ -482,6 +521,8 @@ class Dispatcher:
             host = self._host_way(entry, made) if made.host or made.draws is not None else None
             entry.shorts[key] = made.read, made.run, host, entry, made
             entry.show()
+        for each in outgrown:
+            self.programs.replace(each)
         values = family.values(leaves)
         self.programs.add(made, lambda: self._take_away(group, entry, family, values, made))
         return made, hidden
@@ -510,13 +551,15 @@ class Dispatcher:
         demanded = {leaf: described.value_of(leaf) for leaf in self._feedback.demanded(paths)}
         static = {**{leaf: value for leaf, value in demanded.items() if value is not None}, **static}
         began = time.perf_counter()
+        asking = self._feedback.request(request, paths)
         try:
-            staged = stage(context, self._feedback.request(request, paths), static, context.x64)
+            staged = stage(context, asking, static, context.x64)
         except StagingError:
             ledger.account(self.name, self.span).inference += time.perf_counter() - began
             raise
         if self._feedback.note_stores(staged.program):
-            staged = stage(context, self._feedback.request(request, paths), static, context.x64)
+            asking = self._feedback.request(request, paths)
+            staged = stage(context, asking, static, context.x64)
         self._feedback.note(staged, paths)
         self._note_program(staged, request, time.perf_counter() - began)
         program = staged.program
@@ -537,7 +580,8 @@ class Dispatcher:
         ]
         # Specs of other calls are made from the request's with other types: it must not keep this call's values.
         request = self._feedback.request(replace(request, value_of=no_value), paths)
-        context = replace(context, request=replace(request, fixed=staged.fixed))
+        request = replace(request, fixed=staged.fixed, capacities=asking.capacities, resumed=asking.resumed)
+        context = replace(context, request=request)
         return Specialisation(context, staged, reader, types, description.pattern), hidden
 
     def _refuse_mutation(self, staged: Staged) -> NoReturn:

@@ -40,6 +40,13 @@ class ProgramCache:
         self._report(made.staged.demands)
         self.trim(made)
 
+    def replace(self, outgrown: Specialisation) -> None:
+        """Drops a specialisation, which another serves all calls of."""
+        take_away = self._take_away.pop(outgrown, None)
+        if take_away is not None:
+            take_away()
+            self._drop(outgrown.retire())
+
     def trim(self, current: Specialisation) -> None:
         """Drops programs until no more are left than may be; `current` is in use."""
         current.used = _now()

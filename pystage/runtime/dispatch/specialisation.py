@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -166,6 +167,11 @@ class Specialisation:
         self.used = 0
         """When a call has used it last, by a clock that counts; calls on the fast path do not say so."""
 
+    @property
+    def request(self) -> Request:
+        """What its programs are made by, but for the types of their inputs."""
+        return self._context.request
+
     def refuse(self, hidden: Sequence[Any]) -> None:
         """No longer serves hidden inputs of these types: their program reads other parts of the environment."""
         self._refused.add(self._hidden_types(hidden))
@@ -220,15 +226,17 @@ class Specialisation:
             except Unprepared:
                 forget(self.jitted)
         self.prepare(inputs)
-        return self.run(*inputs)
+        try:
+            return self.run(*inputs)
+        except Unprepared:  # another thread has given back meanwhile what was compiled
+            forget(self.jitted)
+            with _tracing():
+                return self.jitted(*inputs)
 
     def lower(self, inputs: Sequence[Any]) -> Any:
         """The programs for such inputs, lowered by JAX."""
-        before, _lowering.active = getattr(_lowering, "active", False), True
-        try:
+        with _tracing():
             return self.jitted.lower(*inputs)
-        finally:
-            _lowering.active = before
 
     def prepare(self, inputs: Sequence[Any]) -> None:
         """Compiles the program for such inputs. An interrupt leaves XLA at it, and the next such call waits for it.
@@ -273,7 +281,9 @@ class Specialisation:
         self.slow = self._was_slow
 
     def _made(self) -> Any:
-        program, donated = self._named(), self._context.donated
+        # A call that may have to run again keeps its arguments.
+        donated = () if self.staged.program.may_outgrow else self._context.donated
+        program = self._named()
         if not self.run_options:
             return jax.jit(program, donate_argnums=donated)
         return Outermost(jax.jit(program, donate_argnums=donated, compiler_options=dict(self.run_options)))
@@ -287,6 +297,12 @@ class Specialisation:
     def types(self) -> list[tuple[TypeKey, ...]]:
         """The types of inputs that have a program."""
         return [types for types, _ in list(self._variants)]
+
+    def retire(self) -> list[Staged]:
+        """Gives back what was compiled, but for calls that are at it; the programs that it has. It serves no others."""
+        if self._jitted is not None:
+            self._jitted.clear_cache()
+        return [v.staged for v in list(self._variants.values())]
 
     def drop(self) -> list[Staged]:
         """Gives back all that was compiled; the programs that it had. It serves no more calls."""
@@ -391,6 +407,7 @@ class Specialisation:
             or any(key not in self._inputs for key in program.input_keys)
             or (program.alias_sensitive and self.pattern is None)
             or staged.static.keys() != self.static.keys()
+            or (program.may_outgrow and not self.staged.program.may_outgrow and self._context.donated)
             or not same_steps(program.draws, self.staged.program.draws)
             or (self._jitted is not None and options_for(staged.function) != self.run_options)
         ):
@@ -409,6 +426,16 @@ class Specialisation:
             (*program.leaves, *hidden, *drawn),
             Plan(program, self._context.signature, self._context.traced),
         )
+
+
+@contextmanager
+def _tracing() -> Iterator[None]:
+    """JAX may trace programs in the `with` block."""
+    before, _lowering.active = getattr(_lowering, "active", False), True
+    try:
+        yield
+    finally:
+        _lowering.active = before
 
 
 def _may_run_long(staged: Staged) -> bool:

@@ -7,6 +7,7 @@ for each of its values.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
@@ -27,6 +28,8 @@ from ...compiler.values.boundary import (
     Template,
     Write,
 )
+from ...compiler.values.capacity import Place
+from ..outcomes import Outgrown
 from ..reports.ledger import Change, shown_value
 from .environment import Reader
 
@@ -35,11 +38,17 @@ Leaves = tuple[str, ...]
 
 
 class Feedback:
-    """The feedback of one function's programs. Entries are only ever added, so that threads need no lock."""
+    """The feedback of one function's programs. Entries are only ever added, so that threads need no lock, but for
+    capacities, which grow."""
 
     def __init__(self) -> None:
         self.changing: dict[PathKey, Path] = {}
         """Integers of the environment that were seen to change, and tables of numbers that were."""
+        self.capacities: dict[Place, int] = {}
+        """How much room calls turned out to need for what grows, of arguments of any kind."""
+        self.resumed = False
+        """True once a call that had printed needed more room."""
+        self._growing = threading.Lock()
         self._demands: dict[Leaves, dict[int, Demand]] = {}
         self._fixed: dict[Leaves, dict[PathKey, Demand]] = {}
 
@@ -50,7 +59,13 @@ class Feedback:
             demands=dict(self._demands.get(leaves, {})),
             fixed=dict(self._fixed.get(leaves, {})),
             changing=dict(self.changing),
+            capacities=self.capacities,
+            resumed=self.resumed,
         )
+
+    def is_current(self, request: Request) -> bool:
+        """True if a program that was made by this request has all the room that calls turned out to need."""
+        return request.capacities == self.capacities and request.resumed == self.resumed
 
     def demanded(self, leaves: Leaves) -> Mapping[int, Demand]:
         """The leaves that had to be constants in calls of this kind."""
@@ -61,6 +76,16 @@ class Feedback:
         demands = {d.place: d for d in staged.demands if isinstance(d.place, int)}
         self._demands[leaves] = {leaf: demands[leaf] for leaf in staged.static if leaf in demands}
         self._fixed[leaves] = {**self._fixed.get(leaves, {}), **staged.fixed}
+
+    def note_outgrown(self, outgrown: Outgrown) -> Change:
+        """Notes that a run needed more room than its program has; gives what is other for the next program."""
+        end, capacity = outgrown.end, outgrown.end.capacity
+        place = capacity.place
+        with self._growing:
+            size = max(self.capacities.get(place, 0), capacity.grown(end.needed, outgrown.room))
+            self.capacities = {**self.capacities, place: size}
+            self.resumed |= outgrown.printed is not None
+        return Change(f"room for {place.what}", str(capacity.size), str(size), "it was outgrown", place.span)
 
     def note_stores(self, program: Program) -> bool:
         """Notes the integers under a guard that the program itself changes; True if there are any."""

@@ -15,10 +15,13 @@ from typing import Any
 import jax
 import numpy as np
 
+from ...compiler.diagnostics.codes_runtime import CapacityOutgrown
+from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
 from ...compiler.diagnostics.traceback import shows_all_frames
 from ...compiler.policy import is_own_file
 from ...compiler.values.boundary import Failure, Form, OutputTemplate
+from ...compiler.values.capacity import OutOfRoom
 from ...compiler.values.exceptions import Evaluate, chain, origin, rebuild_exception
 from ..outcomes import Raised
 
@@ -83,7 +86,10 @@ def raise_from_host(failure: Failure, values: Sequence[Any], evaluate: Evaluate)
     def raise_here(code: Any, *payload: Any) -> None:
         if code:
             found = [np.asarray(v) for v in (code, *payload)]
-            raise raised(here, int(found[0]), found, evaluate).genuine()
+            exception = raised(here, int(found[0]), found, evaluate).genuine()
+            if isinstance(exception, OutOfRoom):
+                raise cannot_resume(exception, "a program inside one of JAX's transformations")
+            raise exception
 
     payload = [jax.lax.stop_gradient(values[failure.payload[name]]) for name in names]
     if isinstance(failure.code, int):
@@ -91,6 +97,16 @@ def raise_from_host(failure: Failure, values: Sequence[Any], evaluate: Evaluate)
         return
     code = values[failure.code.index]
     jax.lax.cond(code != 0, lambda: jax.debug.callback(raise_here, code, *payload), lambda: None)
+
+
+def cannot_resume(end: OutOfRoom, where: str, started: bool = False) -> StagingError:
+    """PS815: what `where` says can run no further program in place of one that has too little room."""
+    capacity = end.capacity
+    what, needed, size = capacity.place.what, end.needed, capacity.size
+    problem = CapacityOutgrown(span=capacity.place.span, what=what, needed=needed, size=size, where=where)
+    error = StagingError((problem,))
+    error.started = started
+    return error
 
 
 def _traceback(exception: BaseException, places: Sequence[Span]) -> types.TracebackType | None:

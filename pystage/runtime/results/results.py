@@ -33,11 +33,14 @@ from ...compiler.values.boundary import (
     ViewTemplate,
     Write,
 )
+from ...compiler.values.capacity import OutOfRoom
 from ...compiler.values.evaluation import Make
 from ...compiler.values.node import TreeNode
 from ...compiler.values.walk import children
+from ...config import config
 from ..arguments.signature import Signature
 from ..guards.environment import resolve
+from ..outcomes import Outgrown, Raised
 from ..random.draws import Performance
 from .exceptions import code_of, raise_from_host, raised
 from .host_memory import adopted, overlapping
@@ -78,6 +81,7 @@ class Plan:
         self._objects = Objects(signature, program.function.result_types, uses, traced)
         self._failure = program.failure
         self._printed = program.printed
+        self._capacities = program.capacities
         self._clock = program.draws.clock if program.draws is not None else None
         self._mutations = [(m, self._mutation(m)) for m in program.mutations]
         self._stored = [resolve(m.target, signature) for m in program.mutations if m.kind is Write.ARRAY]
@@ -117,7 +121,10 @@ class Plan:
         memory: bool,
         performance: Performance | None = None,
     ) -> Any:
-        """The result of the call; `Raised` for what the program raises. `memory`: it reads the caller's."""
+        """The result of the call; `Raised` for what the program raises. `memory`: it reads the caller's.
+
+        `Outgrown` if it needs more room than it has; then nothing is changed but for what it has printed.
+        """
         run = Execution(values, {}, args, kwargs, performance)
         if self._printed is not None and not self._traced:
             values[self._printed].block_until_ready()
@@ -127,6 +134,14 @@ class Plan:
                 raise_from_host(self._failure, values, evaluate)
             elif number := code_of(self._failure, values):
                 error = raised(self._failure, number, values, evaluate)
+                if isinstance(error.exception, OutOfRoom):
+                    end, room = error.exception, self._room(error.exception)
+                    if end.needed <= room:
+                        if performance is not None:
+                            performance.undo()
+                        printed = None if self._printed is None else int(np.asarray(values[self._printed]))
+                        raise Outgrown(end, room, printed)
+                    error = Raised(_out_of_memory(end), error.traceback)
                 if isinstance(error.exception, StagingError):
                     error.exception.started = self._printed is not None
                     if performance is not None:
@@ -143,6 +158,11 @@ class Plan:
         if self._mutations:
             self._change(run, [m for m in self._mutations if m[0].only is None])
         return result
+
+    def _room(self, end: OutOfRoom) -> int:
+        """How many elements what has grown may have, beside all else that grows in the program."""
+        others = sum(c.bytes for c in self._capacities if c.place != end.capacity.place)
+        return (config.capacity_bytes - others) // end.capacity.itemsize
 
     def _change(self, run: Execution, mutations: list[tuple[Mutation, Prepare]]) -> None:
         for apply in [prepare(run) for _, prepare in mutations]:
@@ -196,6 +216,15 @@ class Plan:
         write = _WRITES[kind]
         target = resolve(mutation.target, self._signature)
         return lambda run: functools.partial(write, target(run.args, run.kwargs), key, value(run))
+
+
+def _out_of_memory(end: OutOfRoom) -> MemoryError:
+    """What a call raises that needs more room than it may have."""
+    what = f"room for {end.needed} elements of {end.capacity.itemsize} bytes in {end.capacity.place.what}"
+    limit = config.capacity_bytes
+    error = MemoryError(f"{what} is more than pystage.config.capacity_bytes, {limit}, allows")
+    error.__context__ = end.__context__
+    return error
 
 
 def _is_seen(mutation: Mutation, values: Sequence[Any]) -> bool:

@@ -17,8 +17,10 @@ from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.span import Span
 from ...hlo.ir import Value
-from ...ops import Print
-from ...values.boundary import Template
+from ...hlo.types import INT32
+from ...ops import Convert, Negate, Print
+from ...values.boundary import CallableMember, Path, PathStep, Template
+from ...values.capacity import EARLIER
 from ...values.host_evaluation import evaluate_template
 from ...values.lattice import Abstract, OutputCell, Stream
 from ...values.state import OUTPUT
@@ -55,6 +57,13 @@ class Printing:
 
     def __repr__(self) -> str:
         return self.stream
+
+
+def begin_after_earlier(engine: Engine) -> None:
+    """The program writes nothing until it has come to where earlier runs of the same call had ended."""
+    path = Path(CallableMember(EARLIER, "earlier runs"), ((PathStep.ATTRIBUTE, "printed"),))
+    printed = engine.b.op(Convert(INT32), engine.externals.uncompared(path))
+    engine.state.set(OUTPUT, OutputCell(engine.b.op(Negate(), printed)))
 
 
 def write_text(engine: Engine, stream: Stream, text: Abstract, flush: bool) -> None:

@@ -28,6 +28,7 @@ from ...ops import Compare, Select
 from ...ops.host.draw import Draw
 from ...stage import ir as stage
 from ...values.boundary import Form
+from ...values.capacity import OutOfRoom
 from ...values.exceptions import ExceptionBuilder
 from ...values.lattice import (
     NONE,
@@ -53,6 +54,8 @@ from ..telling.describe import describe
 from .raising import attempt, code_value, error_of, guarding, has_raised, merged_payload, number
 
 Body = Callable[[], None]
+ENDS = StagingError, OutOfRoom
+"""What ends a run without being an exception of the program's: no handler and no `finally` of it sees them."""
 
 
 @dataclass(slots=True, eq=False)
@@ -69,10 +72,23 @@ class _Thrown:
     exception: Abstract | None
 
     def numbers(self, kinds: Any) -> list[int]:
-        """The places whose exception a handler of these classes catches; a refusal of pystage's it never does."""
-        return [
-            n for n, (_, c) in self.places.items() if issubclass(c, kinds) and not issubclass(c, StagingError)
-        ]
+        """The places whose exception is of these classes."""
+        return [n for n, (_, c) in self.places.items() if issubclass(c, kinds)]
+
+    def handled(self, handle: Callable[[_Thrown], None]) -> None:
+        """Runs `handle` on what was raised, unless that is no exception of the program's."""
+        ends = self.numbers(ENDS)
+        own = {n: place for n, place in self.places.items() if n not in ends}
+        self.when(ends, self.again, lambda: handle(replace(self, places=own)))
+
+    def finally_(self, final: stage.Block) -> None:
+        """Runs a `finally`, also where nothing was raised, unless what was raised is no exception of the program's."""
+        e, ends = self.engine, self.numbers(ENDS)
+        if not ends:
+            e.run_block(final)
+            return
+        ended = is_among(e, code_value(e, self.error.code), ends)
+        infer_if(e, ended, e.current.id, lambda: None, lambda: e.run_block(final))
 
     def when(self, numbers: Sequence[int], then: Body, orelse: Body) -> None:
         """Runs `then` if the exception is that of one of these places, else `orelse`."""
@@ -135,18 +151,18 @@ def protected(e: Engine, body: Body, handle: Callable[[_Thrown], None], otherwis
     if error is None and pending.code == 0:
         otherwise()
         return
-    if not isinstance(pending.code, int):
+    exception = error.exception if error is not None and isinstance(pending.code, int) else None
+    thrown = _Thrown(e, pending, _places(e, first, pending), exception)
+    if not isinstance(pending.code, int) and len(thrown.numbers(ENDS)) < len(thrown.places):
         _refuse_draws(e, region.ops[start:])
         e.raises.catching.add(e.callees.body or e.root)
     raised, versions = has_raised(e), pending.versions[kept:]
-    exception = error.exception if error is not None and isinstance(pending.code, int) else None
-    thrown = _Thrown(e, pending, _places(e, first, pending), exception)
     e.state.set(ERROR, ErrorCell(0, around, pending.versions[:kept]))
 
     def handling() -> None:
         _put_back_all(e, versions, raised)
         with _raised_while(e, pending):
-            handle(thrown)
+            thrown.handled(handle)
 
     if error is not None:
         handling()
@@ -225,12 +241,13 @@ def _try(e: Engine, i: stage.Try) -> None:
         _handled(e, i)
         return
     frame, before = e.frame, error_of(e)
-    kept = len(before.versions)
+    kept, first = len(before.versions), e.raises.sites.next
     with guarding(e):
         error = attempt(e, lambda: _handled(e, i))
     e.frame = frame
     late = settle_alike(e, kept)
     pending = error_of(e)
+    thrown = _Thrown(e, pending, _places(e, first, pending), None)
     raised = has_raised(e) if late and error is None else None
     e.state.set(ERROR, replace(before, versions=pending.versions))
     newest = {v.slot: e.state.slots[v.slot] for v in late}
@@ -240,10 +257,10 @@ def _try(e: Engine, i: stage.Try) -> None:
     if raised is not None and _touches(e, i.final, joined):
         for slot, content in newest.items():
             e.state.set(slot, content)
-        _final_apart(e, i.final, _Thrown(e, pending, {}, None), raised, late)
+        _final_apart(e, i.final, thrown, raised, late)
         return
     with _raised_while(e, pending):
-        e.run_block(i.final)
+        thrown.finally_(i.final)
     replaced = error_of(e).code != 0
     _still_raised(e, pending)
     untouched = {slot for slot, content in joined.items() if e.state.slots[slot] is content}
@@ -274,7 +291,7 @@ def _final_apart(
     def after_raise() -> None:
         _put_back_all(e, late, raised)
         with _raised_while(e, thrown.error):
-            e.run_block(final)
+            thrown.finally_(final)
         thrown.again()
 
     infer_if(e, raised, e.current.id, after_raise, lambda: e.run_block(final))

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from ...hlo.ir import Region, Value
 from ...speculation import Balanced, Declarations, Fixed, Grows, Nested
+from ...values.capacity import Capacity, Place
 from ...values.exceptions import PayloadKey
 from ...values.lattice import Abstract
 from ...values.sites import RaiseSites
@@ -44,7 +45,7 @@ class Raises:
     `sites` numbers the places that may raise; `instances` are, by such a number, the exceptions that staged code has made.
     `bodies` are those of `try` that are being inferred, outermost first, and `handling` counts the handlers that are, those
     of callers included. `exposed` are cells that something that the caller has refers to. `catching` are the bodies of
-    functions with a `try` that may catch something at run time.
+    functions with a `try` that may catch something at run time. `capacities` are those that the program was made for.
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
@@ -55,6 +56,7 @@ class Raises:
             "handling": Balanced(),
             "exposed": Grows("at worst a store too many depends on whether the program has raised"),
             "catching": Grows("at worst a function is compiled as one that may catch something"),
+            "capacities": Grows("at worst one is told of that the program does not have"),
         }
     )
 
@@ -64,3 +66,11 @@ class Raises:
     handling: int = 0
     exposed: set[Slot] = field(default_factory=set)
     catching: set[Region] = field(default_factory=set)
+    capacities: dict[Place, Capacity] = field(default_factory=dict)
+
+    def note_capacity(self, capacity: Capacity) -> Capacity:
+        """Notes a capacity, of several for one place the largest; gives it."""
+        known = self.capacities.get(capacity.place)
+        if known is None or known.size < capacity.size:
+            self.capacities[capacity.place] = capacity
+        return capacity

@@ -21,7 +21,8 @@ from ...hlo.types import INT32, ArrayType
 from ...library.context import ExceptionCase
 from ...library.rules.classes import class_of
 from ...ops import Add, And, Compare, Or, Select, constant
-from ...values.boundary import CallTemplate, ConstantTemplate, Site, Template
+from ...values.boundary import CallTemplate, ConstantTemplate, Form, Site, Template
+from ...values.capacity import Capacity, OutOfRoom
 from ...values.exceptions import PayloadKey
 from ...values.lattice import Abstract, Array, Caught, Cell, Const, ErrorCell, Exc, Version
 from ...values.slots import Slot, is_temporary_name
@@ -206,6 +207,21 @@ def check_first(engine: Engine, bad: Value, cases: Sequence[ExceptionCase]) -> N
             Raising(type(c.fallback), call_template(c.function, c.args), c.bad, c.fallback) for c in cases
         ]
         record(engine, made, bad)
+
+
+def needs_capacity(engine: Engine, capacity: Capacity, needed: Value) -> None:
+    """See `Context.needs_capacity`."""
+    size = constant(engine.b, capacity.size, needed.type.dtype)
+    outgrown = engine.b.op(Compare("GT"), needed, size)
+    if engine.intervals.decides(outgrown) is False:
+        return
+
+    def template(leaving: Exit) -> Template:
+        return CallTemplate(
+            OutOfRoom, (ConstantTemplate(capacity), leaving.template(Array(needed, Form.PYTHON)))
+        )
+
+    record(engine, [Raising(OutOfRoom, template)], outgrown)
 
 
 def raise_now(engine: Engine, exception: Abstract) -> PythonRaise:

@@ -28,7 +28,8 @@ class Print(HloOp):
     """`write(*operands)` on the host, once what gave the first operand, the token, has printed.
 
     The host gets NumPy arrays, of all operands but the token. The result is the next token; that every token is
-    used once keeps the order. StableHLO: custom_call.
+    used once keeps the order. Tokens count: at one below zero, nothing is written, as an earlier run of the same call has
+    written it. StableHLO: custom_call.
     """
 
     opcode = "custom_call"
@@ -47,8 +48,10 @@ class Print(HloOp):
         return call_host(e, op, self._called_back, operands, effect=True)
 
     def _called_back(self, token: Any, *values: Any) -> tuple[np.ndarray]:
-        self.write(*[np.asarray(v) for v in values])
-        return (np.array(token, INT32),)
+        number = int(token)
+        if number >= 0:
+            self.write(*[np.asarray(v) for v in values])
+        return (np.array(number + 1, INT32),)
 
     def reference(self, *operands: np.ndarray) -> np.ndarray:
         """The token, once the host has written."""
