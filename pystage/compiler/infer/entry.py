@@ -151,7 +151,7 @@ class _Entry:
         engine = self.engine
         abstract = [self.argument(spec, positional_path(function, i)) for i, spec in enumerate(args)]
         named = {k: self.argument(spec, keyword_path(function, k)) for k, spec in kwargs.items()}
-        if engine.externals.told.resumed:
+        if engine.externals.statics.resumed:
             begin_after_earlier(engine)
         found: list[Abstract] = []
         try:

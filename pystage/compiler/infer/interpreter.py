@@ -182,7 +182,7 @@ class Interpreter(Engine):
 
     def capacity(self, initial: int, itemsize: int = 8, what: str = "what grows here") -> Capacity:
         place = Place(self.b.span, what)
-        size = max(initial, self.externals.told.capacities.get(place, 0))
+        size = max(initial, self.externals.statics.capacities.get(place, 0))
         return self.raises.note_capacity(Capacity(place, size, itemsize))
 
     def needs_capacity(self, capacity: Capacity, needed: Value) -> None:
