@@ -29,7 +29,7 @@ from .views import View
 
 
 class NumberKind(NamedTuple):
-    """What tells numbers of equal value apart, and decides promotion.
+    """The kind of a number, which determines promotion.
 
     `form`: Python's, NumPy's, or a `jax.Array`. `weak` is JAX's weak type; Python scalars are weak by their form.
     """
@@ -45,14 +45,14 @@ class NumberKind(NamedTuple):
 
 
 class Abstract(TreeNode):
-    """What inference knows of one Python value."""
+    """An element of the lattice: the facts that inference has of one Python value."""
 
     __slots__ = ()
 
 
 @immutable
 class Const(Abstract):
-    """A Python object known now: a number, string, dtype, module, function, class, None."""
+    """A compile-time constant, any Python object: a number, string, dtype, module, function, class, None."""
 
     value: Any
 
@@ -244,7 +244,7 @@ class Super(Abstract):
 
 @immutable
 class Exc(Abstract):
-    """An exception instance made by staged code: `cls(*args, **kwargs)`, with its `__cause__` where it has one."""
+    """An exception instance that staged code constructs: `cls(*args, **kwargs)`, with its `__cause__` where it has one."""
 
     cls: type[BaseException]
     args: tuple[Abstract, ...]
@@ -254,24 +254,24 @@ class Exc(Abstract):
 
 @immutable
 class Caught(Abstract):
-    """An exception that the program has raised, as a handler gets it: which, the number of its place says.
+    """An exception that the program has raised, as a handler binds it; the number of its raise site identifies it.
 
-    `values` are that number, and the values of the payload that `remake` makes the exception of. `places` are those
-    that it may be of: numbers, under which number the place was added, and the class. `exception`: the instance that
-    staged code has made, where it certainly is that one. `known`: the numbers of places whose exception is made of known
+    `values` are that number and the payload from which `remake` constructs the exception. `sites` are the sites that may
+    have raised it: their number, the number under which the site was added, and the class. `exception`: the instance that
+    staged code constructed, if it certainly is that one. `known`: the numbers of sites whose exception has constant
     arguments, with its class and those.
     """
 
     remake: ExceptionBuilder
     values: tuple[Abstract, ...]
-    places: frozenset[tuple[int, int, type[BaseException]]]
+    sites: frozenset[tuple[int, int, type[BaseException]]]
     exception: Abstract | None = None
     known: frozenset[tuple[int, type[BaseException], tuple[Any, ...]]] = frozenset()
 
     @property
     def classes(self) -> set[type[BaseException]]:
         """The classes that it may be of."""
-        return {cls for _, _, cls in self.places}
+        return {cls for _, _, cls in self.sites}
 
 
 @immutable
@@ -283,7 +283,7 @@ class ClassOf(Abstract):
 
 @immutable
 class Text(Abstract):
-    """A string that is known only at run time: what `function(*args)` gives then, which changes nothing."""
+    """A string with computed parts: the result of the pure `function(*args)` at run time."""
 
     function: Callable[..., str]
     args: tuple[Abstract, ...]
@@ -291,7 +291,7 @@ class Text(Abstract):
 
 @immutable
 class Stream(Abstract):
-    """`sys.stdout` or `sys.stderr`, whatever object that is when the program writes to it."""
+    """`sys.stdout` or `sys.stderr`, looked up when the program writes to it."""
 
     name: str
 
@@ -402,7 +402,7 @@ class CallerAttributes(Protocol):
 class ObjectCell(Cell):
     """An instance: its class and its own attributes.
 
-    `origin` finds the attributes of an object of the caller's environment that are not in `fields` yet.
+    `origin` finds the attributes of an object of the caller's that are not in `fields` yet.
     """
 
     cls: type
@@ -421,9 +421,9 @@ class VariableCell(Cell):
 
 @immutable
 class IteratorCell(Cell):
-    """An iterator: what it iterates over, None at its end, and how many elements it has given.
+    """An iterator: its source, None once exhausted, and the number of elements that it has yielded.
 
-    `keys`: of a dict, the keys that it had when the iterator was made.
+    `keys`: those of a dict when the iterator was created.
     """
 
     source: Abstract | None = None
@@ -433,7 +433,7 @@ class IteratorCell(Cell):
 
 @immutable
 class Version(TreeNode):
-    """What a place that the caller sees holds where the program has raised: `content`, if `condition` holds."""
+    """The content of a slot that the caller sees after a raise: `content`, if `condition` is true."""
 
     slot: Slot
     condition: Value
@@ -444,10 +444,10 @@ class Version(TreeNode):
 class ErrorCell(Cell):
     """Whether the program has raised so far.
 
-    `code` is 0, or the number of the place that raised (`sites.py`): known, or an int32 of the program.
-    `payload` are the values that the exception is made of, shared by all places; they mean something only
-    where the code is not 0. `versions`: places that have changed since the program may have raised, oldest
-    first; of one place the first whose condition holds says what the caller sees.
+    `code` is 0, or the number of the raise site (`sites.py`): a constant, or an int32 of the program. `payload` are the
+    values that the exception is constructed from, shared by all sites; they are meaningful only if the code is not 0.
+    `versions`: slots that have changed since the program may have raised, oldest first; of one slot the first version
+    whose condition is true is the one that the caller sees.
     """
 
     code: int | Value = 0
@@ -457,7 +457,7 @@ class ErrorCell(Cell):
 
 @immutable
 class OutputCell(Cell):
-    """What the program has printed so far: nothing (0), or all that comes before this token of the program."""
+    """The output of the program so far: none (0), or everything ordered before this token."""
 
     token: int | Value = 0
 
@@ -468,7 +468,7 @@ FALSE = Const(False)
 
 
 def same_constant(a: object, b: object) -> bool:
-    """True if no program can tell the two constants apart: same type, equal, and the same zero and NaN."""
+    """True if no program can distinguish the two constants: same type, equal, and the same zero and NaN."""
     if a is b:
         return True
     if type(a) is not type(b):

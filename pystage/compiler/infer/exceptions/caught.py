@@ -64,7 +64,7 @@ def _first_argument(engine: Engine, value: Exc | Caught, name: str) -> Abstract 
 
 def _by_place(engine: Engine, caught: Caught, name: str) -> Abstract | None:
     """An attribute of an exception that may come from several places, all of which are known to make it."""
-    origins = sorted({origin for _, origin, _ in caught.places})
+    origins = sorted({origin for _, origin, _ in caught.sites})
     made = {origin: instance_at(engine, caught, origin) for origin in origins}
     exceptions = {origin: e for origin, e in made.items() if isinstance(e, Exc)}
     if len(exceptions) != len(made):
@@ -96,7 +96,7 @@ def _split(
     assert isinstance(code, Array)
 
     def raised_at(origin: int) -> Value:
-        return is_among(engine, code.value, sorted(number for number, o, _ in caught.places if o == origin))
+        return is_among(engine, code.value, sorted(number for number, o, _ in caught.sites if o == origin))
 
     options = tuple([exceptions[origin] for origin in (*origins, last)])
     gated = Gated(options, tuple(map(raised_at, origins)))
@@ -151,7 +151,7 @@ def arguments_of(engine: Engine, value: Exc | Caught) -> Tuple | None:
 def _raised_by(engine: Engine, caught: Caught) -> list[object]:
     """What the places raise that a caught exception may come from: an instance, or one of the same class and shape."""
     found: list[object] = []
-    for _, origin, _ in caught.places:
+    for _, origin, _ in caught.sites:
         made = engine.raises.instances.get(origin)
         found.append(made.exception if made is not None else engine.raises.sites.at(origin).fallback)
     return found

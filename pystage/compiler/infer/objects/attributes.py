@@ -15,7 +15,7 @@ from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.numpy.array_attributes import array_attribute, set_array_attribute
 from ...library.numpy.indexing.flat import flat_getitem, flat_of, flat_setitem
-from ...library.numpy.indexing.grids import made_by_index
+from ...library.numpy.indexing.grids import grid_of
 from ...library.numpy.indexing.masks import Selection
 from ...library.numpy.indexing.subscripts import array_getitem, array_setitem, refuse_item
 from ...library.python import operators, strings
@@ -271,7 +271,7 @@ def getitem(engine: Engine, obj: Abstract, index: Abstract) -> Abstract:
         return flat_getitem(engine, flat, index)
     found = container_getitem(engine, obj, index)
     if found is None:
-        found = made_by_index(engine, obj, index)
+        found = grid_of(engine, obj, index)
     if found is None:
         if isinstance(obj, Const) and hasattr(type(obj.value), "__getitem__"):
             raise DiagnosticError(unknown_item(obj.value, engine.b.span, engine.frame))

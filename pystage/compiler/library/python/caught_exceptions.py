@@ -36,8 +36,8 @@ def _ranges(numbers: Sequence[int]) -> list[tuple[int, int]]:
 
 def is_instance(ctx: Context, caught: Caught, wanted: Any) -> Abstract:
     """`isinstance(caught, wanted)`."""
-    numbers = sorted(n for n, _, cls in caught.places if issubclass(cls, wanted))
-    if len(numbers) in (0, len(caught.places)):
+    numbers = sorted(n for n, _, cls in caught.sites if issubclass(cls, wanted))
+    if len(numbers) in (0, len(caught.sites)):
         return Const(bool(numbers))
     code = caught.values[0]
     assert isinstance(code, Array)

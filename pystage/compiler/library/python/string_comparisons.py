@@ -80,7 +80,7 @@ def _alternatives(ctx: Context, value: Gated) -> _Options | None:
 def _caught(ctx: Context, caught: Caught) -> _Options | None:
     """The exceptions that have been made of known arguments, if all have."""
     code = caught.values[0]
-    if len(caught.known) != len(caught.places) or not isinstance(code, Array):
+    if len(caught.known) != len(caught.sites) or not isinstance(code, Array):
         return None
     numbers: dict[tuple[type[BaseException], tuple[Any, ...]], list[int]] = {}
     for number, cls, args in sorted(caught.known, key=lambda known: known[0]):

@@ -62,7 +62,7 @@ class _Layer:
         root = core.Scope(kept, rngs, mutable=self.mutable, flags=flags)
         for path, name, count in self.counts:
             _counters(root, path)[name] = count
-        module = _made(self.module, root)
+        module = _constructed(self.module, root)
         result = getattr(module, self.method)(*args, **kwargs)
         changed = [n for n in kept if core.scope.in_filter(self.mutable, n)]
         parts = [{name: _get(kept, (name, *path)) for name in changed} for path in self.paths]
@@ -100,12 +100,12 @@ def _used(counters: Mapping[Any, Any], path: Names = ()) -> list[tuple[Names, st
     return found
 
 
-def _made(part: Any, root: Any) -> Any:
+def _constructed(part: Any, root: Any) -> Any:
     """The modules that recipes are for."""
     if isinstance(part, tuple):
-        return tuple([_made(x, root) for x in part])
+        return tuple([_constructed(x, root) for x in part])
     if isinstance(part, dict):
-        return {key: _made(x, root) for key, x in part.items()}
+        return {key: _constructed(x, root) for key, x in part.items()}
     if not isinstance(part, _Recipe):
         return part
     scope, name = None, None
@@ -113,7 +113,7 @@ def _made(part: Any, root: Any) -> Any:
         scope = root
         for name in part.path:
             scope = scope.push(name, reuse=True)
-    fields = {key: _made(x, root) for key, x in part.fields}
+    fields = {key: _constructed(x, root) for key, x in part.fields}
     return cast(Any, part.cls)(**fields, parent=scope, name=name)
 
 

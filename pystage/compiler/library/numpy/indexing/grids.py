@@ -16,7 +16,7 @@ from ...context import Context
 from ...kernels.structures import lift
 
 
-def made_by_index(ctx: Context, maker: Abstract, index: Abstract) -> Abstract | None:
+def grid_of(ctx: Context, maker: Abstract, index: Abstract) -> Abstract | None:
     """The arrays of `maker[index]`; None if the object is no maker."""
     if not isinstance(maker, Const):
         return None
