@@ -572,7 +572,7 @@ def test_the_ledger_and_the_log(caplog: pytest.LogCaptureFixture, monkeypatch: p
         return total_below(n)
 
     monkeypatch.setenv("PYSTAGE_LOG", "compiles")
-    monkeypatch.setattr(ledger, "asked", True)
+    monkeypatch.setattr(ledger, "records_changes", True)
     staged = pystage.compile(told, fallback="error")
     with caplog.at_level(logging.INFO, logger="pystage"):
         staged(3)
