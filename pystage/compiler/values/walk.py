@@ -28,7 +28,7 @@ Children = Sequence[Any]
 
 def children(x: TreeNode) -> Children:
     """The nodes, program values and numbers of cells in the fields of `x`, in order."""
-    return LAYOUTS[type(x)].children(x)
+    return CHILDREN[type(x)](x)  # type: ignore[no-any-return]
 
 
 def with_children(x: N, new: Iterable[Any]) -> N:
@@ -43,14 +43,13 @@ def with_children(x: N, new: Iterable[Any]) -> N:
 
 def map_children(x: N, change: Callable[[Any], Any]) -> N:
     """`x` with what `change` makes of each of its children; `x` itself if all stay what they are."""
-    made: N = LAYOUTS[type(x)].mapped(_Each(change), x)
+    made: N = _MAPPED[type(x)](_Each(change), x)
     return made
 
 
 def keys(x: TreeNode) -> list[Any]:
     """Where each child stands in its field: its index or its key; the name of the field for one that is alone there."""
-    parts = LAYOUTS[type(x)].parts
-    return [key for part in parts for key in part.shape.keys(part.get(x), part.name)]
+    return _KEYS[type(x)](x)  # type: ignore[no-any-return]
 
 
 def inner(x: TreeNode) -> list[Abstract]:
@@ -60,7 +59,7 @@ def inner(x: TreeNode) -> list[Abstract]:
 
 def head(x: TreeNode) -> tuple[Any, ...]:
     """What `x` is apart from its class and children: its data, how many children its fields have, and under which keys."""
-    return LAYOUTS[type(x)].head(x)
+    return HEADS[type(x)](x)  # type: ignore[no-any-return]
 
 
 def counterparts(x: N, other: N) -> list[Any]:
@@ -68,10 +67,7 @@ def counterparts(x: N, other: N) -> list[Any]:
 
     That is a known number where only `x` has a program value, and None where `other` has nothing.
     """
-    found: list[Any] = []
-    for part in LAYOUTS[type(x)].parts:
-        found += part.shape.beside(part.get(x), part.get(other))
-    return found
+    return _COUNTERPARTS[type(x)](x, other)  # type: ignore[no-any-return]
 
 
 class _Each:
@@ -85,15 +81,9 @@ class _Each:
 
 # ---------------------------------------------------------------- fields that have children
 
-_Change = Callable[[Any, Any], Any]
-"""Of what changes children, and of what stands in a field: that with its children changed, itself if none has."""
-
-_CHANGES: Mapping[str, _Change] = {
-    "value": lambda m, x: m.value(x),
-    "cell": lambda m, x: m.cell(x),
-    "node": lambda m, x: m.node(x),
-}
-"""The change of a child, by its kind."""
+# A shape gives expressions of Python for the functions below, `part` being one for what stands in the field: elements of a
+# tuple (`children`, `keys` and, where `other` has them, `beside`), what there is apart from children (`head`), and what is
+# in the place of the field with its children changed, itself if none has (`mapped`).
 
 
 class _One:
@@ -101,19 +91,18 @@ class _One:
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
-        self.mapped = _CHANGES[kind]
 
-    def children(self, part: Any) -> Children:
-        return (part,)
+    def children(self, part: str) -> str:
+        return f"{part},"
 
-    def keys(self, part: Any, name: str) -> Children:
-        return (name,)
+    def keys(self, part: str, name: str) -> str:
+        return f"{name!r},"
 
-    def head(self, part: Any) -> Any:
-        return TreeNode
+    def beside(self, part: str, other: str) -> str:
+        return f"{other},"
 
-    def beside(self, part: Any, other: Any) -> Children:
-        return (other,)
+    def mapped(self, part: str) -> str:
+        return f"m.{self.kind}({part})"
 
 
 class _Perhaps:
@@ -121,49 +110,47 @@ class _Perhaps:
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
-        self._classes = classes = (int,) if kind == "cell" else (TreeNode, Value)
-        change = _CHANGES[kind]
-        self.mapped: _Change = lambda m, x: change(m, x) if isinstance(x, classes) else x
 
-    def children(self, part: Any) -> Children:
-        return (part,) if isinstance(part, self._classes) else ()
+    def is_child(self, part: str) -> str:
+        classes = "int" if self.kind == "cell" else "(TreeNode, Value)"
+        return f"{part} is not None and isinstance({part}, {classes})"
 
-    def keys(self, part: Any, name: str) -> Children:
-        return (name,) if isinstance(part, self._classes) else ()
+    def children(self, part: str) -> str:
+        return f"*(({part},) if {self.is_child(part)} else ()),"
 
-    def head(self, part: Any) -> Any:
-        return TreeNode if isinstance(part, self._classes) else part
+    def keys(self, part: str, name: str) -> str:
+        return f"*(({name!r},) if {self.is_child(part)} else ()),"
 
-    def beside(self, part: Any, other: Any) -> Children:
-        return (other,) if isinstance(part, self._classes) else ()
+    def head(self, part: str) -> str:
+        return f"(TreeNode if {self.is_child(part)} else {part})"
+
+    def beside(self, part: str, other: str) -> str:
+        return f"*(({other},) if {self.is_child(part)} else ()),"
+
+    def mapped(self, part: str) -> str:
+        return f"m.{self.kind}({part}) if {self.is_child(part)} else {part}"
 
 
 class _Items:
     """A tuple of children."""
 
     def __init__(self, kind: str) -> None:
-        get = operator.attrgetter(kind)
+        self.kind = kind
 
-        def mapped(m: Any, part: tuple[Any, ...]) -> tuple[Any, ...]:
-            if not part:
-                return part
-            change = get(m)
-            new = tuple([change(x) for x in part])
-            return part if all(map(operator.is_, new, part)) else new
+    def children(self, part: str) -> str:
+        return f"*{part},"
 
-        self.mapped: _Change = mapped
+    def keys(self, part: str, name: str) -> str:
+        return f"*range(len({part})),"
 
-    def children(self, part: Any) -> Children:
-        return part  # type: ignore[no-any-return]
+    def head(self, part: str) -> str:
+        return f"len({part})"
 
-    def keys(self, part: Any, name: str) -> Children:
-        return range(len(part))
+    def beside(self, part: str, other: str) -> str:
+        return f"*{other},"
 
-    def head(self, part: Any) -> Any:
-        return len(part)
-
-    def beside(self, part: Any, other: Any) -> Children:
-        return other  # type: ignore[no-any-return]
+    def mapped(self, part: str) -> str:
+        return f"of_items({part}, list(map(m.{self.kind}, {part}))) if {part} else {part}"
 
 
 class _Entries:
@@ -171,35 +158,53 @@ class _Entries:
 
     def __init__(self, inner: _One | _Perhaps, origin: type, pairs: bool) -> None:
         self._inner = inner
-        self._pairs = pairs
-        self._dict = origin is dict
+        self._form = "dict" if origin is dict else "pairs" if pairs else "items"
 
-    def _read(self, part: Any) -> dict[Any, Any]:
-        return part if self._dict else dict(part if self._pairs else enumerate(part))
+    def _values(self, part: str) -> str:
+        return {"dict": f"{part}.values()", "pairs": f"[v for _, v in {part}]", "items": part}[self._form]
 
-    def mapped(self, m: Any, part: Any) -> Any:
-        change = self._inner.mapped
-        old = self._read(part)
-        new = {key: change(m, x) for key, x in old.items()}
-        if all(map(operator.is_, new.values(), old.values())):
-            return part
-        return new if self._dict else tuple(new.items() if self._pairs else new.values())
+    def _with_keys(self, part: str) -> str:
+        return {"dict": f"{part}.items()", "pairs": part, "items": f"enumerate({part})"}[self._form]
 
-    def children(self, part: Any) -> Children:
-        return [child for x in self._read(part).values() for child in self._inner.children(x)]
+    def _as_dict(self, part: str) -> str:
+        return part if self._form == "dict" else f"dict({self._with_keys(part)})"
 
-    def keys(self, part: Any, name: str) -> Children:
-        return [key for key, x in self._read(part).items() if self._inner.keys(x, name)]
+    def children(self, part: str) -> str:
+        values, inner = self._values(part), self._inner
+        return (
+            f"*{values}," if isinstance(inner, _One) else f"*[v for v in {values} if {inner.is_child('v')}],"
+        )
 
-    def head(self, part: Any) -> Any:
-        found = self._read(part)
-        if isinstance(self._inner, _One):
-            return tuple(found)
-        return tuple([(key, self._inner.head(x)) for key, x in found.items()])
+    def keys(self, part: str, name: str) -> str:
+        test = f" if {self._inner.is_child('v')}" if isinstance(self._inner, _Perhaps) else ""
+        return f"*[k for k, v in {self._with_keys(part)}{test}],"
 
-    def beside(self, part: Any, other: Any) -> Children:
-        found = self._read(other)
-        return [y for key, x in self._read(part).items() for y in self._inner.beside(x, found.get(key))]
+    def head(self, part: str) -> str:
+        inner = f"(k, {self._inner.head('v')})" if isinstance(self._inner, _Perhaps) else "k"
+        return f"tuple([{inner} for k, v in {self._with_keys(part)}])"
+
+    def beside(self, part: str, other: str) -> str:
+        return f"*map({self._as_dict(other)}.get, [{self.keys(part, '')}]),"
+
+    def mapped(self, part: str) -> str:
+        values, inner = self._values(part), self._inner
+        if isinstance(inner, _One):
+            return f"of_{self._form}({part}, list(map(m.{inner.kind}, {values})))"
+        return f"of_{self._form}({part}, [{inner.mapped('v')} for v in {values}])"
+
+
+def _of_items(old: tuple[Any, ...], new: list[Any]) -> tuple[Any, ...]:
+    """A tuple of these; the old one if they are the same."""
+    return old if all(map(operator.is_, new, old)) else tuple(new)
+
+
+def _of_dict(old: dict[Any, Any], new: list[Any]) -> dict[Any, Any]:
+    return old if all(map(operator.is_, new, old.values())) else dict(zip(old, new))
+
+
+def _of_pairs(old: tuple[tuple[Any, Any], ...], new: list[Any]) -> tuple[tuple[Any, Any], ...]:
+    same = all(map(operator.is_, new, [x for _, x in old]))
+    return old if same else tuple([(key, x) for (key, _), x in zip(old, new)])
 
 
 _Shape = _One | _Perhaps | _Items | _Entries
@@ -247,14 +252,12 @@ def _shape_of(hint: Any) -> _Shape | None:
 
 
 class _ChildField:
-    """A field that may have children: its name, its position among all fields, how to get it, and its shape."""
+    """A field that may have children: its name and its shape. `weak`: they are named, but not referred to."""
 
-    __slots__ = ("get", "name", "position", "shape", "weak")
+    __slots__ = ("name", "shape", "weak")
 
-    def __init__(self, name: str, position: int, shape: _Shape, weak: bool) -> None:
-        self.get = operator.attrgetter(name)
+    def __init__(self, name: str, shape: _Shape, weak: bool) -> None:
         self.name = name
-        self.position = position
         self.shape = shape
         self.weak = weak
 
@@ -263,98 +266,27 @@ class _ChildField:
 
 
 class NodeFields:
-    """Where the children of the nodes of a class are.
+    """The fields of a class of nodes: all names, those that have children, and the names of those that are data."""
 
-    `children(x)` gives them, `referred(x)` those that are not weak, `head(x)` the rest, and `mapped(m, x)` the node of
-    what the functions `m.value`, `m.cell` and `m.node` make of them.
-    """
-
-    __slots__ = ("children", "head", "mapped", "parts", "referred")
+    __slots__ = ("data", "names", "parts")
 
     def __init__(self, cls: type[TreeNode]) -> None:
         hints = typing.get_type_hints(cls, include_extras=True)
+        self.names = list(cls.__dataclass_fields__)
         self.parts: list[_ChildField] = []
-        data: list[str] = []
-        for position, (name, field) in enumerate(cls.__dataclass_fields__.items()):
+        self.data: list[str] = []
+        for name, field in cls.__dataclass_fields__.items():
             if "note" in field.metadata:
                 continue
             shape = _shape_of(hints[name])
             if shape is None:
-                data.append(name)
+                self.data.append(name)
             else:
-                self.parts.append(_ChildField(name, position, shape, "weak" in field.metadata))
-        self.children = _children_of(self.parts)
-        self.referred = _children_of([part for part in self.parts if not part.weak])
-        self.head = _head_of(data, self.parts)
-        self.mapped = _mapped_of(cls, self.parts)
-
-
-def _children_of(parts: list[_ChildField]) -> Callable[[Any], Children]:
-    if not parts:
-        return lambda x: ()
-    get, shape = parts[0].get, parts[0].shape
-    if len(parts) == 1 and isinstance(shape, _One):
-        return lambda x: (get(x),)
-    if len(parts) == 1 and isinstance(shape, _Items):
-        return get
-    getters = [(part.get, part.shape.children) for part in parts]
-
-    def children(x: Any) -> Children:
-        found: list[Any] = []
-        for get, inner in getters:
-            found += inner(get(x))
-        return found
-
-    return children
-
-
-def _head_of(data: list[str], parts: list[_ChildField]) -> Callable[[Any], tuple[Any, ...]]:
-    getters = [operator.attrgetter(name) for name in data]
-    getters += [_outline_of(part) for part in parts if not isinstance(part.shape, _One)]
-    if len(getters) == 1:
-        (only,) = getters
-        return lambda x: (only(x),)
-    return lambda x: tuple([get(x) for get in getters])
-
-
-def _outline_of(part: _ChildField) -> Any:
-    get, outline = part.get, part.shape.head
-    return lambda x: outline(get(x))
-
-
-def _mapped_of(cls: type[TreeNode], parts: list[_ChildField]) -> _Change:
-    if not parts:
-        return lambda m, x: x
-    names = list(cls.__dataclass_fields__)
-    get_all = operator.attrgetter(*names) if len(names) > 1 else lambda x: (parts[0].get(x),)
-    changes = [(part.position, part.get, part.shape.mapped) for part in parts]
-    first, get_first, change_first = changes[0]
-
-    def one(m: Any, x: Any) -> Any:
-        old = get_first(x)
-        new = change_first(m, old)
-        if new is old:
-            return x
-        fields = list(get_all(x))
-        fields[first] = new
-        return cls(*fields)
-
-    def some(m: Any, x: Any) -> Any:
-        fields: list[Any] | None = None
-        for position, get, change in changes:
-            old = get(x)
-            new = change(m, old)
-            if new is not old:
-                if fields is None:
-                    fields = list(get_all(x))
-                fields[position] = new
-        return x if fields is None else cls(*fields)
-
-    return one if len(parts) == 1 else some
+                self.parts.append(_ChildField(name, shape, "weak" in field.metadata))
 
 
 class _NodeFieldsByClass(dict[type, NodeFields]):
-    """The layout of each class, made when it is first asked for."""
+    """The fields of each class, read when they are first asked for."""
 
     def __missing__(self, cls: type) -> NodeFields:
         layout = self[cls] = NodeFields(cls)
@@ -364,13 +296,81 @@ class _NodeFieldsByClass(dict[type, NodeFields]):
 LAYOUTS = _NodeFieldsByClass()
 
 
+class _Written(dict[type, Callable[..., Any]]):
+    """By class of nodes, a function that is written for it when it is first needed, as `dataclass` writes `__init__`."""
+
+    def __init__(self, parameters: str, write: Callable[[NodeFields], str]) -> None:
+        self._parameters = parameters
+        self._write = write
+
+    def __missing__(self, cls: type) -> Callable[..., Any]:
+        scope = {**_HELPERS, "cls": cls}
+        exec(f"def written({self._parameters}):\n{self._write(LAYOUTS[cls])}", scope)
+        function: Callable[..., Any] = scope["written"]
+        self[cls] = function
+        return function
+
+
+_HELPERS: Mapping[str, Any] = {
+    "TreeNode": TreeNode,
+    "Value": Value,
+    "of_items": _of_items,
+    "of_dict": _of_dict,
+    "of_pairs": _of_pairs,
+}
+
+
+def _children(parts: list[_ChildField]) -> str:
+    if len(parts) == 1 and isinstance(parts[0].shape, _Items):
+        return f" return x.{parts[0].name}"
+    return f" return ({''.join([part.shape.children(f'x.{part.name}') for part in parts])})"
+
+
+def _head(fields: NodeFields) -> str:
+    outlines = [p.shape.head(f"x.{p.name}") for p in fields.parts if not isinstance(p.shape, _One)]
+    return (
+        f" return ({''.join([f'{text},' for text in (*[f'x.{name}' for name in fields.data], *outlines)])})"
+    )
+
+
+def _mapped(fields: NodeFields) -> str:
+    if not fields.parts:
+        return " return x"
+    lines, same, new = [], [], {name: f"x.{name}" for name in fields.names}
+    for i, part in enumerate(fields.parts):
+        lines += [f" old{i} = x.{part.name}", f" new{i} = {part.shape.mapped(f'old{i}')}"]
+        same.append(f"new{i} is old{i}")
+        new[part.name] = f"new{i}"
+    return "\n".join([*lines, f" return x if {' and '.join(same)} else cls({', '.join(new.values())})"])
+
+
+def _keys(fields: NodeFields) -> str:
+    return f" return [{''.join([p.shape.keys(f'x.{p.name}', p.name) for p in fields.parts])}]"
+
+
+def _beside(fields: NodeFields) -> str:
+    return f" return [{''.join([p.shape.beside(f'x.{p.name}', f'other.{p.name}') for p in fields.parts])}]"
+
+
+CHILDREN = _Written("x", lambda fields: _children(fields.parts))
+"""By class: the children of a node."""
+_REFERRED = _Written("x", lambda fields: _children([part for part in fields.parts if not part.weak]))
+"""By class: the children to which a node refers, those that are not weak."""
+HEADS = _Written("x", _head)
+"""By class: what a node is apart from its class and children."""
+_MAPPED = _Written("m, x", _mapped)
+"""By class: the node of what the functions `m.value`, `m.cell` and `m.node` make of the children of a node."""
+_KEYS = _Written("x", _keys)
+_COUNTERPARTS = _Written("x, other", _beside)
+
+
 # ---------------------------------------------------------------- walks over all that is inside
 
 
 def nodes(x: TreeNode) -> Iterator[TreeNode]:
     """`x` and all nodes inside, those first that stand first; not what the cells hold that it refers to."""
     yield x
-    for child in LAYOUTS[type(x)].children(x):
+    for child in CHILDREN[type(x)](x):
         if isinstance(child, TreeNode):
             yield from nodes(child)
 
@@ -378,7 +378,7 @@ def nodes(x: TreeNode) -> Iterator[TreeNode]:
 def values_of(x: TreeNode) -> list[Value]:
     """Every program value inside, in a fixed order, as often as it is there."""
     found: list[Value] = []
-    _collect_values(LAYOUTS[type(x)].children(x), found)
+    _collect_values(CHILDREN[type(x)](x), found)
     return found
 
 
@@ -387,7 +387,7 @@ def _collect_values(given: Children, found: list[Value]) -> None:
         if isinstance(child, Value):
             found.append(child)
         elif isinstance(child, TreeNode):
-            inner = LAYOUTS[type(child)].children(child)
+            inner = CHILDREN[type(child)](child)
             if inner:
                 _collect_values(inner, found)
 
@@ -398,14 +398,14 @@ def cells_of(x: TreeNode) -> list[int]:
     What the caller sees where the program has raised is no reference either.
     """
     found: list[int] = []
-    _collect_cells(LAYOUTS[type(x)].referred(x), found)
+    _collect_cells(_REFERRED[type(x)](x), found)
     return found
 
 
 def _collect_cells(given: Children, found: list[int]) -> None:
     for child in given:
         if isinstance(child, TreeNode):
-            inner = LAYOUTS[type(child)].referred(child)
+            inner = _REFERRED[type(child)](child)
             if inner:
                 _collect_cells(inner, found)
         elif isinstance(child, int):
@@ -417,7 +417,7 @@ def paths_to(x: TreeNode, cell: int) -> set[tuple[View, ...]]:
     if isinstance(x, Ref):
         return {x.path} if x.cell == cell else set()
     found: set[tuple[View, ...]] = set()
-    for child in LAYOUTS[type(x)].referred(x):
+    for child in _REFERRED[type(x)](x):
         if isinstance(child, TreeNode):
             found |= paths_to(child, cell)
         elif child == cell:
@@ -460,12 +460,14 @@ class _Rebuilding:
         return x if rule is None else rule(self, x)
 
 
-class _Rules(dict[type, _Change | None]):
+_Rule = Callable[[Any, Any], Any]
+
+
+class _Rules(dict[type, _Rule | None]):
     """How what is of a class is rebuilt; None for what has no children."""
 
-    def __missing__(self, cls: type) -> _Change | None:
-        layout = LAYOUTS[cls]
-        rule = self[cls] = layout.mapped if layout.parts else None
+    def __missing__(self, cls: type) -> _Rule | None:
+        rule = self[cls] = _MAPPED[cls] if LAYOUTS[cls].parts else None
         return rule
 
 
@@ -476,13 +478,13 @@ def _ref(m: _Rebuilding, x: Ref) -> Ref:
         return x if cell == x.cell else Ref(cell)
     found = m.views.get(x)
     if found is None:
-        found = m.views[x] = LAYOUTS[Ref].mapped(m, x)
+        found = m.views[x] = _MAPPED[Ref](m, x)
     return found
 
 
 def _gated(m: _Rebuilding, x: Gated) -> Gated:
     """What the template is of: without what the sides of the join had."""
-    made: Gated = LAYOUTS[Gated].mapped(m, x)
+    made: Gated = _MAPPED[Gated](m, x)
     return Gated(made.options, made.tags, made.reason) if made.sides else made
 
 

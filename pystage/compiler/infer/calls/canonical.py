@@ -18,7 +18,7 @@ from ...hlo.types import ArrayType
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Alias, Array, Const, Ref, Unknown
 from ...values.node import TreeNode
-from ...values.walk import LAYOUTS
+from ...values.walk import CHILDREN, HEADS
 from ..aliases.merged import is_out_of_date, no_alias
 from ..core.engine import Engine
 from ..exceptions.raising import error_of
@@ -87,47 +87,45 @@ class Canonical:
         if isinstance(code, int):
             self.tokens.append(bool(code))
         else:
-            self._value(code)
+            self.value(code)
 
     def _node(self, x: TreeNode) -> None:
-        """Adds a node: its class, its head, and its children."""
-        cls = type(x)
-        rule = _RULES.get(cls)
-        if rule is not None:
-            rule(self, x)
-            return
-        layout, tokens = LAYOUTS[cls], self.tokens
+        """Adds a node."""
+        _RULES[type(x)](self, x)
+
+    def tree(self, x: TreeNode) -> None:
+        """Any other node: its class, its head, and its children."""
+        cls, tokens = type(x), self.tokens
         tokens.append(cls)
-        for part in layout.head(x):
+        for part in HEADS[cls](x):
             if type(part) in _BY_VALUE:
                 tokens += (type(part), part)
             else:
                 self._data(part)
-        for child in layout.children(x):
-            if isinstance(child, Value):
-                self._value(child)
-            elif isinstance(child, TreeNode):
-                self._node(child)
-            else:
-                self._cell(child)
+        for child in CHILDREN[cls](x):
+            _RULES[type(child)](self, child)
 
     def _data(self, part: object) -> None:
         """Adds what a node is apart from its children; a tuple by its items."""
-        if isinstance(part, tuple):
+        if not isinstance(part, tuple):
+            self._constant(part)
+        elif _BY_VALUE.issuperset(types := tuple(map(type, part))):
+            self.tokens += (type(part), types, part)
+        else:
             self.tokens += (type(part), len(part))
             for item in part:
                 self._data(item)
-        else:
-            self._constant(part)
 
-    def _cell(self, cell: int) -> None:
+    def cell(self, cell: int) -> None:
+        """A cell, which is described in its turn."""
         number = self.cells.get(cell)
         if number is None:
             number = self.cells[cell] = len(self.cells)
             self._fresh.append(cell)
         self.tokens.append(number)
 
-    def _value(self, value: Value) -> None:
+    def value(self, value: Value) -> None:
+        """A program value, with its type where it is met first."""
         number = self.values.get(value)
         if number is None:
             number = self.values[value] = len(self.values)
@@ -150,7 +148,7 @@ class Canonical:
     def array(self, x: Array) -> None:
         """An array, with all that decides how it is promoted. As any node, but faster: most are arrays."""
         self.tokens += (Array, x.form, x.weak, x.lower, x.upper, x.key_impl)
-        self._value(x.value)
+        self.value(x.value)
 
     def const(self, x: Const) -> None:
         """A constant: a tuple is this very one, since the callee may give it back."""
@@ -170,10 +168,23 @@ class Canonical:
 
 _BY_VALUE = frozenset([type(None), bool, int, str, bytes, type, ArrayType, Form])
 
-_RULES: dict[type, Callable[[Canonical, Any], None]] = {
-    Array: Canonical.array,
-    Const: Canonical.const,
-    Alias: Canonical.alias,
-    Unknown: Canonical.unknown,
-}
-"""How those are described of which more counts than their heads and children, or less."""
+
+class _Rules(dict[type, Callable[[Canonical, Any], None]]):
+    """By class, how a child is described: as any node, unless a rule says otherwise."""
+
+    def __missing__(self, cls: type) -> Callable[[Canonical, Any], None]:
+        self[cls] = Canonical.tree
+        return Canonical.tree
+
+
+_RULES = _Rules(
+    {
+        Value: Canonical.value,
+        int: Canonical.cell,
+        Array: Canonical.array,
+        Const: Canonical.const,
+        Alias: Canonical.alias,
+        Unknown: Canonical.unknown,
+    }
+)
+"""Program values, numbers of cells, and nodes of which more counts than their heads and children, or less."""
