@@ -13,6 +13,8 @@ from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.walk import callees, structured
 from ..ops import Call, Case, If, While
 
+_BRANCHES = (If, Case)
+
 
 class CallGraph:
     """The call graph of a program, and the parents of its regions and operations."""
@@ -85,7 +87,7 @@ class Aliases:
                 self._region(inner, calls)
             if isinstance(op.kind, While):
                 self._loop(op)
-            elif isinstance(op.kind, If | Case):
+            elif isinstance(op.kind, _BRANCHES):
                 self._branch(op)
             elif isinstance(op.kind, Call) and op.kind.function in calls.inlined:
                 self._call(op, op.kind.function)
@@ -184,7 +186,7 @@ class Liveness:
             self._mark_all(op.operands)
         elif isinstance(kind, While):
             self._mark_all(op.regions[0].results)
-        elif isinstance(kind, If | Case):
+        elif isinstance(kind, _BRANCHES):
             self._mark_all(op.operands)
         elif isinstance(kind, Call):
             for param, operand in zip(kind.function.body.params, op.operands, strict=True):
@@ -200,7 +202,7 @@ class Liveness:
         kind = op.kind
         if isinstance(kind, While):
             self._carried(op, index)
-        elif isinstance(kind, If | Case):
+        elif isinstance(kind, _BRANCHES):
             for region in op.regions:
                 self._mark(region.results[index])
         elif isinstance(kind, Call):

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from ..diagnostics.span import Span
 from ..speculation import Declarations, Forked, Grows, Journaled
-from .ir import Op, Region, Value
+from .ir import Op, Region, Value, type_of
 from .op import HloOp
 from .types import ArrayType
 
@@ -126,7 +126,7 @@ class Builder:
             place = known.setdefault(key, [])
             if place:
                 return place[0]
-        types: list[ArrayType] = [v.type for v in operands]
+        types: list[ArrayType] = list(map(type_of, operands))
         inferred = kind.infer_regions(types, regions) if regions else kind.infer(*types)
         results = (inferred,) if isinstance(inferred, ArrayType) else tuple(inferred)
         op = Op(kind, operands, results, tuple(regions), self.span)

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from ..diagnostics.span import Span
 from .op import HloOp
 from .types import ArrayType
 
 _regions_of = operator.attrgetter("regions")
+type_of = operator.attrgetter("type")
+"""The type of a value."""
 
 
 class Value:
@@ -113,15 +116,23 @@ def _finish(region: Region) -> None:
             _finish(inner)
 
 
+class BodyContents(NamedTuple):
+    """What a body holds, with its inner regions: the classes of its operations, and the functions that they call."""
+
+    kinds: set[type[HloOp]]
+    callees: tuple[Function, ...]
+
+
 class Function:
     """A function: a region that uses no outer values, a name, and where it was defined. Its body is immutable.
 
     `fence`: its calls stay calls down to the machine code, so that XLA fuses nothing across them. `catches`: it goes
     on after what it or a callee raises, or for inactive elements of a batch, so that some of its values may be unused.
-    `kernel`: XLA:CPU compiles it into one machine function, instead of one for each operation.
+    `kernel`: XLA:CPU compiles it into one machine function, instead of one for each operation. `contents` is found when
+    it is first asked for (`walk.py`).
     """
 
-    __slots__ = ("body", "catches", "fence", "kernel", "name", "span")
+    __slots__ = ("body", "catches", "contents", "fence", "kernel", "name", "span")
 
     def __init__(
         self,
@@ -139,6 +150,7 @@ class Function:
         self.fence = fence
         self.catches = catches
         self.kernel = kernel
+        self.contents: BodyContents | None = None
 
     def rewritten(self, body: Region, suffix: str = "") -> Function:
         """The function with another body and a suffixed name, as a pass rewrites it."""
@@ -147,9 +159,9 @@ class Function:
     @property
     def param_types(self) -> tuple[ArrayType, ...]:
         """Types of the parameters."""
-        return tuple([p.type for p in self.body.params])
+        return tuple(map(type_of, self.body.params))
 
     @property
     def result_types(self) -> tuple[ArrayType, ...]:
         """Types of the results."""
-        return tuple([r.type for r in self.body.results])
+        return tuple(map(type_of, self.body.results))

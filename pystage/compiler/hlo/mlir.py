@@ -116,7 +116,7 @@ class Emitter:
         outer = self.location
         self.location = self.location_of(op.span)
         values = self.values
-        made = op.kind.emit(self, op, *[values[v] for v in op.operands])
+        made = op.kind.emit(self, op, *map(values.__getitem__, op.operands))
         if not isinstance(made, _OPERATIONS):
             values.update(zip(op.results, made, strict=True))
         elif len(op.results) == 1:

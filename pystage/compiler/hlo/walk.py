@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
 from typing import Any
 
-from .ir import Function, Op, Region
+from .ir import BodyContents, Function, Op, Region
 from .op import HloOp
 
 
-def _fields_of(cls: type[Any]) -> tuple[str, ...]:
-    return tuple([f.name for f in fields(cls) if re.search(r"Function|Any|object", str(f.type))])
+class _FunctionFields(dict[type, tuple[str, ...]]):
+    """By class of operations, the static operands that may be functions, by what their annotations say."""
+
+    def __missing__(self, cls: type[Any]) -> tuple[str, ...]:
+        names = [f.name for f in fields(cls) if re.search(r"Function|Any|object", str(f.type))]
+        found = self[cls] = tuple(names)
+        return found
 
 
-_function_fields: Callable[..., tuple[str, ...]] = functools.cache(_fields_of)
-"""The static operands that may be functions, by what their annotations say."""
+_FUNCTION_FIELDS = _FunctionFields()
 
 
 def structured(ops: Iterable[Op]) -> list[Op]:
     """Those of the operations that hold regions, or may have functions among their static operands."""
-    return [op for op in ops if op.regions or _function_fields(type(op.kind))]
+    return [op for op in ops if op.regions or _FUNCTION_FIELDS[type(op.kind)]]
 
 
 def function_operands(kind: HloOp) -> dict[str, Function]:
     """The functions among the static operands of an operation, by name."""
-    names = _function_fields(type(kind))
+    names = _FUNCTION_FIELDS[type(kind)]
     return {n: v for n in names if isinstance(v := getattr(kind, n), Function)} if names else {}
 
 
@@ -40,29 +43,35 @@ def with_functions(kind: HloOp, new: Callable[[Function], Function]) -> HloOp:
 
 def callees(op: Op) -> tuple[Function, ...]:
     """The functions among the static operands of an operation, such as the callee of a call."""
-    return tuple(function_operands(op.kind).values()) if _function_fields(type(op.kind)) else ()
+    kind = op.kind
+    names = _FUNCTION_FIELDS[type(kind)]
+    return tuple([v for n in names if isinstance(v := getattr(kind, n), Function)]) if names else ()
+
+
+def _contents(function: Function) -> BodyContents:
+    """What the body of a function holds; found once, as it is immutable."""
+    found = function.contents
+    if found is None:
+        ops = list(function.body.walk())
+        called = dict.fromkeys([callee for op in structured(ops) for callee in callees(op)])
+        found = function.contents = BodyContents({type(op.kind) for op in ops}, tuple(called))
+    return found
 
 
 def functions(function: Function) -> list[Function]:
     """`function` and all that it calls, directly or not, each once, callers first."""
-    found = [function]
-    seen = {function}
-    for caller in found:
-        for op in caller.body.walk():
-            if _function_fields(type(op.kind)):
-                for callee in callees(op):
-                    if callee not in seen:
-                        seen.add(callee)
-                        found.append(callee)
-    return found
+    found = {function: None}
+    pending = [function]
+    for caller in pending:
+        new = [callee for callee in _contents(caller).callees if callee not in found]
+        found.update(dict.fromkeys(new))
+        pending += new
+    return pending
 
 
 def kinds(function: Function) -> set[type[HloOp]]:
     """The classes of all operations of `function` and of all that it calls."""
-    found: set[type[HloOp]] = set()
-    for each in functions(function):
-        found.update([type(op.kind) for op in each.body.walk()])
-    return found
+    return set().union(*[_contents(each).kinds for each in functions(function)])
 
 
 def is_pure(op: Op) -> bool:

@@ -276,19 +276,20 @@ class _Entry:
 
     def leaf(self, spec: LeafSpec, path: Path) -> Abstract:
         """A dynamic leaf: a parameter, or a constant where it was demanded."""
-        engine = self.engine
-        if spec.index in self.static and spec.form in (Form.PYTHON, Form.SCALAR):
-            return Const(self.static[spec.index])
-        if spec.form is Form.NDARRAY and spec.index in self.arrays:
+        engine, form = self.engine, spec.form
+        if form is (ndarray := Form.NDARRAY) and spec.index in self.arrays:
             return self.arrays[spec.index]
+        is_number = form is not ndarray and form is not Form.JAX
+        if is_number and spec.index in self.static:
+            return Const(self.static[spec.index])
         value = self.leaves.get(spec.index)
         if value is None:
             value = self.leaves[spec.index] = engine.root.add_param(spec.type)
             engine.origins.names[value] = path
-            if spec.form in (Form.PYTHON, Form.SCALAR):
+            if is_number:
                 engine.origins.places[value] = spec.index
-        if spec.form is not Form.NDARRAY:
-            return Array(value, spec.form, spec.weak, key_impl=spec.key_impl)
+        if form is not ndarray:
+            return Array(value, form, spec.weak, key_impl=spec.key_impl)
         ref = self.arrays[spec.index] = Ref(self.cell(path, ArrayCell(value, spec.writable)))
         return ref
 

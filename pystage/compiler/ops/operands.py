@@ -95,6 +95,9 @@ def require_scalar(name: str, what: str, type: ArrayType) -> None:
 
 def require_axes(name: str, axes: Iterable[int], rank: int) -> None:
     """The axes exist in an array of that rank, counted from 0, none of them twice."""
+    axes = tuple(axes)
+    if not axes or (min(axes) >= 0 and max(axes) < rank and len(set(axes)) == len(axes)):
+        return
     seen = set()
     for axis in axes:
         if not 0 <= axis < rank:

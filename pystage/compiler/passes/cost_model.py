@@ -9,15 +9,16 @@ program is refused on every machine or on none.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 
 from ...config import config
 from ..diagnostics.errors import StagingError
 from ..diagnostics.span import Span
-from ..hlo.ir import Function, Op, Region, Value
+from ..hlo.ir import Function, Op, Region, Value, type_of
 from ..hlo.op import HloOp
 from ..hlo.types import is_integer
-from ..hlo.walk import callees
+from ..hlo.walk import callees, structured
 from ..ops import (
     Atan2,
     BitcastConvert,
@@ -97,6 +98,7 @@ _CONE = 0.6
 _BY_SERIES = (Sine, Cosine, Tan, Exponential, ExponentialMinusOne, Log, LogPlusOne, Logistic, Power, Atan2)
 _STORED = (*_BY_SERIES, Divide)
 """Operations that XLA computes once for several users."""
+_REDUCTIONS, _DIVISIONS = (Reduce, ReduceWith), (Divide, Remainder)
 _SERIES, _DIVISION = 3, 15
 """How many additions a function that is computed by a series is worth, and a division of integers."""
 _FEW = 10
@@ -144,11 +146,11 @@ class _Estimate:
         cones: dict[Value, float] = {}
         uses = Counter([v for op in region.ops for v in op.operands])
         total, arithmetic = 0.0, 0
-        kept = plan_of(region)
+        kept, holding = plan_of(region), set(structured(region.ops))
         for place, op in enumerate(region.ops):
             cls = type(op.kind)
-            cone = sum([cones.get(v, 0.0) for v in op.operands])
-            cost = self.inside(op)
+            cone = sum(map(cones.get, op.operands, itertools.repeat(0.0)))
+            cost = self.inside(op) if op in holding else 0.0
             kernel = self._kernel(op, uses, cone)
             if kernel is not None:
                 cost += kernel + _CONE * min(cone, _WIDEST)
@@ -185,7 +187,7 @@ class _Estimate:
             before = op.operands[0].owner
             if isinstance(before, Op) and isinstance(before.kind, DynamicUpdateSlice):
                 return _CHAINED if op.results[0].type.size > _SMALL else _SMALL_CHAINED
-        if isinstance(kind, Reduce | ReduceWith):
+        if isinstance(kind, _REDUCTIONS):
             key = self._computations.key(op)
             if isinstance(kind, Reduce) and cone < _FEW and key in self._reductions:
                 return _AGAIN
@@ -206,7 +208,7 @@ class _Computations:
 
     def key(self, op: Op) -> tuple[object, ...]:
         """The operation on what flows into it."""
-        return op.kind, *[self._of.get(v, v.type) for v in op.operands]
+        return op.kind, *map(self._of.get, op.operands, map(type_of, op.operands))
 
     def add(self, op: Op) -> None:
         """Takes in an operation with one result that is computed where it is used."""
@@ -217,7 +219,7 @@ class _Computations:
 
 def _steps(op: Op) -> int:
     """How many additions an operation of arithmetic is worth to XLA."""
-    if isinstance(op.kind, Divide | Remainder):
+    if isinstance(op.kind, _DIVISIONS):
         return _DIVISION if is_integer(op.results[0].type.dtype) else 1
     return _SERIES if isinstance(op.kind, _BY_SERIES) else 1
 

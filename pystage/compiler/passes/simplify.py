@@ -8,11 +8,11 @@ Everything is linear in the size of the program.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..analysis.liveness import Aliases, CallGraph, Liveness
-from ..hlo.ir import Function, Op, Region, Value
+from ..hlo.ir import Function, Op, Region, Value, type_of
 from ..hlo.op import HloOp
 from ..hlo.walk import is_pure, with_functions
 from ..ops import Call, Case, If, While
@@ -58,6 +58,7 @@ class _Rewriter:
         self._journal: list[list[Op]] = []
         """The keys of `_known` in order of entry: leaving a region removes those of its operations."""
         self._pure: dict[Function, bool] = {}
+        self._opaque = calls.opaque - {calls.entry}
 
     def entry(self, wanted: slice) -> Function:
         """The rewritten program, with these of its results."""
@@ -79,20 +80,16 @@ class _Rewriter:
         self._functions[old] = made
         return made
 
-    @property
-    def _opaque(self) -> set[Function]:
-        return self._calls.opaque - {self._calls.entry}
-
     def _used(self, value: Value) -> bool:
         return self._aliases.of.get(value, value) in self._live.values
 
-    def _new(self, old: Iterable[Value]) -> tuple[Value, ...]:
+    def _new(self, old: Sequence[Value]) -> tuple[Value, ...]:
         of, values = self._aliases.of, self._values
-        return tuple([values[of.get(v, v)] for v in old])
+        return tuple(map(values.__getitem__, map(of.get, old, old)))
 
     def _region(self, old: Region, params: Sequence[Value], results: Sequence[Value]) -> Region:
         """A copy of `old` with only these of its parameters and results."""
-        made = Region(tuple([p.type for p in params]))
+        made = Region(tuple(map(type_of, params)))
         for param, copy in zip(params, made.params, strict=True):
             self._values[param] = copy
         mark = len(self._journal)
@@ -169,7 +166,7 @@ class _Rewriter:
         new = self._new(operands)
         place = self._known.setdefault((kind, new), []) if not regions and self._is_pure(op, kind) else []
         if not place:
-            types = tuple([r.type for r in results])
+            types = tuple(map(type_of, results))
             place.append(Op(kind, new, types, tuple(regions), op.span))
             into.ops.append(place[0])
             self._journal.append(place)

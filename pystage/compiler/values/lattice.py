@@ -490,8 +490,10 @@ def same_constant(a: object, b: object) -> bool:
     return False
 
 
+KNOWN_NUMBERS = (bool, int, float, complex, np.generic)
+"""The classes of a `Const` that is a number."""
+
+
 def is_number(a: Abstract) -> bool:
     """True for a value that stands for one number or an array of them, without looking into the heap."""
-    return isinstance(a, Array) or (
-        isinstance(a, Const) and isinstance(a.value, bool | int | float | complex | np.generic)
-    )
+    return isinstance(a, Array) or (isinstance(a, Const) and isinstance(a.value, KNOWN_NUMBERS))

@@ -167,9 +167,7 @@ class State:
         """Replaces the contents of a slot."""
         slots = self.slots
         if self.journals:
-            journal = self.journals[-1]
-            if slot not in journal:
-                journal[slot] = slots.get(slot, MISSING)
+            self.journals[-1].setdefault(slot, slots.get(slot, MISSING))
         slots[slot] = content
 
     def forget(self, slot: Slot) -> None:

@@ -28,6 +28,8 @@ from .inputs import TypeKey, is_key, key_data_type, type_key
 
 INT64 = range(-(2**63), 2**63)
 _IMMUTABLE = (tuple, range, slice)
+_STATIC, _UNSUPPORTED, _ABSTRACT = LeafKind.STATIC, LeafKind.UNSUPPORTED, LeafKind.ABSTRACT
+_NDARRAY, _NUMBER = LeafKind.NDARRAY, LeafKind.NUMBER
 _FORMS = {
     LeafKind.NUMBER: Form.PYTHON,
     LeafKind.SCALAR: Form.SCALAR,
@@ -163,9 +165,9 @@ class Description:
         rule = self._flattener.rule(value)
         if not isinstance(rule, LeafKind):
             return self._structure(value, path, rule)
-        if rule is LeafKind.STATIC:
+        if rule is _STATIC:
             return StaticSpec(value)
-        if rule is LeafKind.UNSUPPORTED or (rule is LeafKind.ABSTRACT and self._abstract is None):
+        if rule is _UNSUPPORTED or (rule is _ABSTRACT and self._abstract is None):
             self._fail(UnsupportedArgument(span=self._span, path=path, kind=_kind(value)))
         return self._leaf(value, path, rule)
 
@@ -194,15 +196,17 @@ class Description:
         index = len(self.leaves)
         self.leaves.append(value)
         self.paths.append(path)
-        if kind is LeafKind.NDARRAY:
-            index = self._arrays.setdefault(id(value), index)
-        if kind is LeafKind.NUMBER and isinstance(value, int) and value not in INT64:
-            self._fail(ArgumentTooLarge(span=self._span, path=path, value=f"{value:#x}"[:20] + "…"))
-        if kind is LeafKind.ABSTRACT:
+        writable = True
+        if kind is _ABSTRACT:
             assert self._abstract is not None
             value, form = self._abstract(value)
         else:
             form = _FORMS[kind]
+            if kind is _NDARRAY:
+                index = self._arrays.setdefault(id(value), index)
+                writable = bool(value.flags.writeable)
+            elif kind is _NUMBER and isinstance(value, int) and value not in INT64:
+                self._fail(ArgumentTooLarge(span=self._span, path=path, value=f"{value:#x}"[:20] + "…"))
         key = type_key(value, form)
         self.types.append(key)
         shape, dtype, weak = key
@@ -215,7 +219,6 @@ class Description:
             if problem is not None:
                 self._fail(UnsupportedElements(span=self._span, path=path, problem=problem))
             self._staged.add(dtype)
-        writable = kind is not LeafKind.NDARRAY or bool(value.flags.writeable)
         return LeafSpec(index, ArrayType(dtype, shape), form, weak, writable=writable)
 
 
@@ -224,7 +227,10 @@ def _kind(value: Any) -> str:
     return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
 
 
+_INDEXED = (list, dict)
+
+
 def _step(path: str, value: Any, key: Any) -> str:
-    if isinstance(value, list | dict) or type(value) is tuple:
+    if isinstance(value, _INDEXED) or type(value) is tuple:
         return f"{path}[{key!r}]"
     return f"{path}.{key}"

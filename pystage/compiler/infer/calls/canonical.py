@@ -169,7 +169,7 @@ class Canonical:
 _BY_VALUE = frozenset([type(None), bool, int, str, bytes, type, ArrayType, Form])
 
 
-class _Rules(dict[type, Callable[[Canonical, Any], None]]):
+class _CanonicalRules(dict[type, Callable[[Canonical, Any], None]]):
     """By class, how a child is described: as any node, unless a rule says otherwise."""
 
     def __missing__(self, cls: type) -> Callable[[Canonical, Any], None]:
@@ -177,7 +177,7 @@ class _Rules(dict[type, Callable[[Canonical, Any], None]]):
         return Canonical.tree
 
 
-_RULES = _Rules(
+_RULES = _CanonicalRules(
     {
         Value: Canonical.value,
         int: Canonical.cell,

@@ -12,7 +12,7 @@ from typing import cast
 
 from ...diagnostics.span import Span
 from ...hlo.ir import Function as HloFunction
-from ...hlo.ir import Region, Value
+from ...hlo.ir import Region, Value, type_of
 from ...values.lattice import NONE, Abstract, Cell, ErrorCell, OutputCell
 from ...values.slots import Slot
 from ...values.state import ERROR, OUTPUT, Content
@@ -57,10 +57,9 @@ class CalleeInference:
     def __init__(self, engine: Engine, canonical: Canonical) -> None:
         self._engine = engine
         self._canonical = canonical
-        self._body = Region()
-        self._params = {value: self._body.add_param(value.type) for value in canonical.values}
-        for value, inner in self._params.items():
-            engine.origins.operands[inner] = value
+        self._body = Region(tuple(map(type_of, canonical.values)))
+        self._params = dict(zip(canonical.values, self._body.params, strict=True))
+        engine.origins.operands.update(zip(self._body.params, canonical.values, strict=True))
         state, captured = engine.state, engine.externals.captured
         held = [state.slots[c] for c in captured if c not in canonical.cells and c in state.slots]
         # What callers stored into what they captured is part of the environment, too.

@@ -241,14 +241,17 @@ def python_value(array: np.ndarray, form: Form) -> Any:
 def known(state: State, origins: ParameterOrigins, value: Any, what: str, span: Span | None) -> Any:
     """See `Context.known`."""
 
+    if not isinstance(value, Abstract):
+        return value
+    if isinstance(value, Const):
+        return value.value
+    if isinstance(value, Array):
+        return _known_array(origins, value, what, span)
+
     def go(x: Any) -> Any:
         return x.value if type(x) is Const else known(state, origins, x, what, span)
 
     match value:
-        case Const(v):
-            return v
-        case Array():
-            return _known_array(origins, value, what, span)
         case Tuple(items, cls):
             parts = [go(i) for i in items]
             return tuple(parts) if cls is tuple else cls(*parts)
@@ -269,10 +272,7 @@ def known(state: State, origins: ParameterOrigins, value: Any, what: str, span: 
             raise DiagnosticError(NotKnown(span=span, what=what))
         case Unknown(reason):
             raise DiagnosticError(reason)
-        case Abstract():
-            raise DiagnosticError(NotKnown(span=span, what=what))
-        case _:
-            return value
+    raise DiagnosticError(NotKnown(span=span, what=what))
 
 
 def _known_array(origins: ParameterOrigins, value: Array, what: str, span: Span | None) -> Any:

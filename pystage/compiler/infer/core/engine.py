@@ -54,7 +54,8 @@ from .frame import Frame
 from .loop import Loops
 from .speculate import Speculation
 
-_GATED = frozenset([Gated, GatedNumber])
+_SPECIAL = frozenset([type(None), Unknown, Gated, GatedNumber])
+"""What a temporary may hold that is not simply its value."""
 
 
 class Engine(Context):
@@ -172,17 +173,19 @@ class Engine(Context):
 
     def get(self, temp: stage.Temp) -> Abstract:
         """The value of a temporary of the current frame, of which it is known which alternative it is."""
-        value = self.state.slots.get((self.frame.id, temp))  # type: ignore[union-attr]
-        if value is None or type(value) is Unknown:
-            raise DiagnosticError(self.errors.found[-1] if value is None else value.reason)
-        return self.certain(value) if type(value) in _GATED else value  # type: ignore[return-value, arg-type]
+        value: Any = self.state.slots.get((self.frame.id, temp))  # type: ignore[union-attr]
+        return self.certain(self._staged(value)) if type(value) in _SPECIAL else value
 
     def operand(self, temp: stage.Temp) -> Abstract:
         """The value of a temporary of the current frame; it may have alternatives."""
-        value = self.state.slots.get((self.frame.id, temp))  # type: ignore[union-attr]
-        if value is None or type(value) is Unknown:
+        value: Any = self.state.slots.get((self.frame.id, temp))  # type: ignore[union-attr]
+        return self.narrowed(self._staged(value)) if type(value) in _SPECIAL else value
+
+    def _staged(self, value: Abstract | None) -> Abstract:
+        """What a temporary holds; the diagnostic of what was refused, which has no value."""
+        if value is None or isinstance(value, Unknown):
             raise DiagnosticError(self.errors.found[-1] if value is None else value.reason)
-        return self.narrowed(value) if type(value) in _GATED else value  # type: ignore[return-value, arg-type]
+        return value
 
     def put(self, temp: stage.Temp, value: Abstract) -> None:
         """Gives a temporary of the current frame its value."""

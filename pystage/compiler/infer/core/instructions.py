@@ -372,28 +372,31 @@ def _called(function: Abstract) -> str:
     return "" if name is None else f"{called.__module__}.{name}() "
 
 
+_POSITIONAL, _KEYWORD, _STAR = stage.ArgKind.POSITIONAL, stage.ArgKind.KEYWORD, stage.ArgKind.STAR
+
+
 def _call(e: Engine, i: stage.Call) -> None:
     function = e.get(i.func)
     args: list[Abstract] = []
     kwargs: dict[str, Abstract] = {}
     for arg in i.args:
         value = e.operand(arg.value)
-        match arg.kind:
-            case stage.ArgKind.POSITIONAL:
-                args.append(value)
-            case stage.ArgKind.STAR:
-                args.extend(listed(e, e.certain(value)))
-            case stage.ArgKind.KEYWORD:
-                kwargs[arg.name] = value
-            case stage.ArgKind.DOUBLE_STAR:
-                cell = e.cell(value) if isinstance(value := e.certain(value), Ref) else None
-                if not isinstance(cell, DictCell):
-                    e.raise_(
-                        TypeError(
-                            f"{_called(function)}argument after ** must be a mapping, not {class_name(e, value)}"
-                        )
+        kind = arg.kind
+        if kind is _POSITIONAL:
+            args.append(value)
+        elif kind is _KEYWORD:
+            kwargs[arg.name] = value
+        elif kind is _STAR:
+            args.extend(listed(e, e.certain(value)))
+        else:
+            cell = e.cell(value) if isinstance(value := e.certain(value), Ref) else None
+            if not isinstance(cell, DictCell):
+                e.raise_(
+                    TypeError(
+                        f"{_called(function)}argument after ** must be a mapping, not {class_name(e, value)}"
                     )
-                kwargs.update(cell.entries)
+                )
+            kwargs.update(cell.entries)
     e.put(i.dst, call(e, function, args, kwargs))
     e.b.span = i.span
 

@@ -14,6 +14,7 @@ from ...ops import constant
 from ...values.boundary import Form
 from ...values.gated import Gated, GatedNumber
 from ...values.lattice import (
+    KNOWN_NUMBERS,
     Abstract,
     Array,
     ArrayCell,
@@ -62,7 +63,7 @@ def read(engine: Engine, value: Raw) -> Array | Const:
 
 def _read_constant(engine: Engine, value: Const) -> Array | Const:
     v = value.value
-    if isinstance(v, bool | int | float | complex | np.generic):
+    if isinstance(v, KNOWN_NUMBERS):
         return value
     if isinstance(v, np.ndarray):
         return Array(constant(engine.b, v), Form.NDARRAY)

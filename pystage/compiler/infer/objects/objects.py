@@ -56,20 +56,24 @@ def instance_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> A
     cls = cell.cls
     engine.externals.note_class(cls)
     hook = lookup_class(cls, "__getattribute__")
-    getter = lookup_class(cls, "__getattr__")
+    missing = functools.partial(_missing, engine, ref, cls, name)
+    if not isinstance(hook, types.FunctionType):
+        return plain_getattr(engine, ref, cell, name, missing)
 
     def hooked() -> Abstract:
         return engine.call(class_member(engine, cls, "__getattribute__", hook), [ref, Const(name)])
 
-    def missing() -> Abstract:
-        if found(getter):
-            return engine.call(class_member(engine, cls, "__getattr__", getter), [ref, Const(name)])
-        no_such(engine, cls, name)
-
-    if not isinstance(hook, types.FunctionType):
-        return plain_getattr(engine, ref, cell, name, missing)
-    own = engine.attempt(hooked, AttributeError) if found(getter) else hooked()
+    has_getter = found(lookup_class(cls, "__getattr__"))
+    own = engine.attempt(hooked, AttributeError) if has_getter else hooked()
     return missing() if own is None else own
+
+
+def _missing(engine: Engine, ref: Ref, cls: type, name: str) -> Abstract:
+    """What the `__getattr__` of the class gives for an attribute that is not there, or AttributeError."""
+    getter = lookup_class(cls, "__getattr__")
+    if found(getter):
+        return engine.call(class_member(engine, cls, "__getattr__", getter), [ref, Const(name)])
+    no_such(engine, cls, name)
 
 
 def no_such(engine: Engine, cls: type, name: str) -> NoReturn:
@@ -92,6 +96,9 @@ def plain_getattr(
         return engine.call(class_member(engine, cls, name, raw.fget), [ref])
     if found(raw) and _written_in_python(raw, "__set__"):
         return bind_member(engine, cls, name, raw, ref)
+    value = field(cell, name)
+    if value is not None and type(value) not in _UNCERTAIN:
+        return value
 
     def of_class() -> Abstract:
         if isinstance(raw, functools.cached_property):
@@ -105,7 +112,11 @@ def plain_getattr(
             return bind_member(engine, cls, name, raw, ref)
         return missing()
 
-    return assigned(engine, field(cell, name), of_class)
+    return assigned(engine, value, of_class)
+
+
+_UNCERTAIN = (Undef, Gated)
+"""What an attribute may hold that is not simply its value."""
 
 
 def assigned(engine: Engine, value: Abstract | None, missing: Callable[[], Abstract]) -> Abstract:

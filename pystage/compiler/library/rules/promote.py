@@ -279,12 +279,12 @@ def value_of(ctx: Context, operand: Operand, dtype: DType, form: Form = Form.NDA
         if type(number) is float:
             return ctx.op(_float(number, math.copysign(1.0, number), dtype))
         return ctx.constant(_known_array(ctx, number, dtype, form), dtype)
-    if form is Form.JAX and operand.form is not Form.JAX:
-        return convert(ctx, convert(ctx, operand.value, canonical(operand.dtype, ctx.x64)), dtype)
-    if form is Form.JAX and operand.dtype == BOOL and dtype != BOOL:
-        return ctx.op(Convert(dtype, by_xla=True), operand.value)
-    if form is not Form.JAX:
+    if form is not (jax := Form.JAX):
         check_fits(ctx, operand, dtype)
+    elif operand.form is not jax:
+        return convert(ctx, convert(ctx, operand.value, canonical(operand.dtype, ctx.x64)), dtype)
+    elif operand.dtype == BOOL and dtype != BOOL:
+        return ctx.op(Convert(dtype, by_xla=True), operand.value)
     return convert(ctx, operand.value, dtype)
 
 

@@ -113,9 +113,12 @@ def _emit_sum(
     return e.create("complex", [type], sums)
 
 
+_WITH_SIGNED_ZEROS = FLOATS | COMPLEXES
+
+
 def _is_positive_zero(value: Value) -> bool:
     """True for an array of floats or complex numbers whose elements are known to be 0.0."""
-    if value.type.dtype not in FLOATS | COMPLEXES:
+    if value.type.dtype not in _WITH_SIGNED_ZEROS:
         return False
     elements = known_elements(value)
     if elements is None or not elements.size or elements.any():
@@ -146,6 +149,9 @@ def _by_no_zero(
     return e.create("select", op.results, [none, otherwise(), made])
 
 
+_SAME_ELEMENTS = (Broadcast, Reshape, Convert)
+
+
 def known_elements(value: Value) -> np.ndarray | None:
     """The elements of a value that is a constant, or one that is broadcast, reshaped or converted; else None.
 
@@ -155,7 +161,7 @@ def known_elements(value: Value) -> np.ndarray | None:
         kind = value.owner.kind
         if isinstance(kind, Constant):
             return kind.data
-        if not isinstance(kind, Broadcast | Reshape | Convert):
+        if not isinstance(kind, _SAME_ELEMENTS):
             return None
         (value,) = value.owner.operands
     return None

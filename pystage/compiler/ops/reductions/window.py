@@ -13,6 +13,7 @@ from jax.extend.mlir import ir as mlir_ir
 from ...hlo.builder import Builder
 from ...hlo.calculus import Calculus, Contribution, Cotangents, NotBatched, NotDifferentiable, Tangents
 from ...hlo.extents import add, ceil_divide, scale
+from ...hlo.immutable import immutable_value
 from ...hlo.ir import Op, Region, Value
 from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
@@ -30,7 +31,7 @@ Pairs = tuple[tuple[int, int], ...]
 Ints = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class WindowAxis:
     """How a window slides along one axis; the array is dilated first, then padded (negative: cropped)."""
 
