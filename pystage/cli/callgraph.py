@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from ..compiler.diagnostics.span import Span
 from ..compiler.hlo.ir import Function
 from ..compiler.hlo.walk import callees
-from ..runtime.reports.hlo_text import Place
+from ..runtime.reports.hlo_text import SourceLocation
 from .programs import place_of
 from .targets import is_ours
 
@@ -27,8 +27,8 @@ class Calls:
     """
 
     name: str
-    place: Place | None
-    lines: tuple[Place, ...]
+    place: SourceLocation | None
+    lines: tuple[SourceLocation, ...]
     calls: tuple[Calls, ...]
     again: bool = False
 
@@ -51,8 +51,8 @@ class _Graph:
     """The functions that spans name, where they are, and their calls."""
 
     def __init__(self) -> None:
-        self.places: dict[_Key, Place | None] = {}
-        self._calls: dict[_Key, dict[_Key, list[Place]]] = {}
+        self.places: dict[_Key, SourceLocation | None] = {}
+        self._calls: dict[_Key, dict[_Key, list[SourceLocation]]] = {}
         self._seen: set[tuple[Function, _Key]] = set()
 
     def add(self, function: Function, caller: _Key) -> _Key:
@@ -80,13 +80,13 @@ class _Graph:
             self._call(own, inside, None)
             self.places.setdefault(inside, place_of(span))
 
-    def _call(self, caller: _Key, callee: _Key, at: Place | None) -> None:
+    def _call(self, caller: _Key, callee: _Key, at: SourceLocation | None) -> None:
         self._calls.setdefault(callee, {})
         places = self._calls.setdefault(caller, {}).setdefault(callee, [])
         if at is not None and at not in places:
             places.append(at)
 
-    def tree(self, key: _Key, lines: tuple[Place, ...], shown: set[_Key]) -> Calls:
+    def tree(self, key: _Key, lines: tuple[SourceLocation, ...], shown: set[_Key]) -> Calls:
         """The calls from one function on; `shown` are those whose calls have been told."""
         again = key in shown and bool(self._calls[key])
         below: tuple[Calls, ...] = ()

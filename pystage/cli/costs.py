@@ -48,7 +48,7 @@ from ..compiler.ops import (
     TriangularSolve,
     While,
 )
-from ..runtime.reports.hlo_text import Place
+from ..runtime.reports.hlo_text import SourceLocation
 from .programs import place_of
 
 _NO_COST = (Constant, Iota, Reshape, BitcastConvert, Call, If, Case, While)
@@ -92,11 +92,11 @@ class Cost:
         return Cost(self.flops * trips, self.bytes * trips, self.each_trip)
 
 
-Costs = dict[Place | None, Cost]
+Costs = dict[SourceLocation | None, Cost]
 
 
 def costs_of(function: Function) -> Costs:
-    """The cost of a function and of all that it calls, by place; None: what has no place."""
+    """The cost of a function and its callees, by source location; None for operations without one."""
     return _Costs().function(function)
 
 
@@ -112,7 +112,7 @@ class _Costs:
             known = self._known[function] = _sum(self._region(function.body))
         return known
 
-    def _region(self, region: Region) -> Iterator[tuple[Place | None, Cost]]:
+    def _region(self, region: Region) -> Iterator[tuple[SourceLocation | None, Cost]]:
         for op in region.ops:
             yield place_of(op.span), cost_of(op)
             if isinstance(op.kind, While):
@@ -126,7 +126,7 @@ class _Costs:
                     yield from self.function(callee).items()
 
 
-def _sum(costs: Iterable[tuple[Place | None, Cost]]) -> Costs:
+def _sum(costs: Iterable[tuple[SourceLocation | None, Cost]]) -> Costs:
     total: Costs = defaultdict(Cost)
     for place, cost in costs:
         total[place] += cost

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ..runtime.reports.hlo_text import Place
+from ..runtime.reports.hlo_text import SourceLocation
 from .colors import source_lines
 
 
@@ -34,8 +34,8 @@ class Excerpt:
     rows: tuple[Row, ...]
 
 
-def excerpts(places: Iterable[Place]) -> list[Excerpt]:
-    """The functions in which the places stand, by file in the order in which the places name them."""
+def excerpts(places: Iterable[SourceLocation]) -> list[Excerpt]:
+    """The functions that contain the locations, by file in the order of the locations."""
     by_file: dict[str, set[int]] = defaultdict(set)
     for file, line in places:
         by_file[file].add(line)

@@ -17,7 +17,7 @@ from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
 from ..runtime.arguments.targets import definition_of, target_of
-from ..runtime.reports.hlo_text import Place
+from ..runtime.reports.hlo_text import SourceLocation
 from .callgraph import Calls, calls_of
 from .colors import STYLES, program_line
 from .costs import Cost, costs_of
@@ -66,9 +66,9 @@ class Problem:
     code: str
     headline: str
     label: str
-    notes: tuple[tuple[str, Place | None], ...]
+    notes: tuple[tuple[str, SourceLocation | None], ...]
     advice: str
-    place: Place | None
+    place: SourceLocation | None
 
 
 @dataclass(frozen=True)
@@ -77,14 +77,14 @@ class Contents:
 
     name: str
     signature: str
-    definition: Place | None
+    definition: SourceLocation | None
     listings: tuple[StageListing, ...]
     problems: tuple[Problem, ...] = ()
     calls: Calls | None = None
-    costs: dict[Place | None, Cost] = field(default_factory=dict)
+    costs: dict[SourceLocation | None, Cost] = field(default_factory=dict)
     totals: tuple[tuple[str, str], ...] = ()
 
-    def places(self) -> Iterator[Place]:
+    def places(self) -> Iterator[SourceLocation]:
         """Every place that the page speaks of, the function's definition first."""
         if self.definition:
             yield self.definition
@@ -187,7 +187,7 @@ def html_of(shown: Contents) -> str:
         lstrip_blocks=True,
     )
     numbers = {place: i for i, place in enumerate(dict.fromkeys(shown.places()))}
-    problems: dict[Place, list[Problem]] = {}
+    problems: dict[SourceLocation, list[Problem]] = {}
     for problem in shown.problems:
         if problem.place:
             problems.setdefault(problem.place, []).append(problem)
@@ -209,7 +209,7 @@ def _readable(files: Sequence[Excerpt]) -> list[Excerpt]:
     return [file for file in files if file.rows]
 
 
-def _panes(shown: Contents, numbers: dict[Place, int]) -> list[Pane]:
+def _panes(shown: Contents, numbers: dict[SourceLocation, int]) -> list[Pane]:
     return [
         Pane(
             listing.stage.value,
@@ -232,9 +232,9 @@ def _cut(text: str) -> str:
     return text if len(text) <= MAX_COLUMNS else text[:MAX_COLUMNS] + " …"
 
 
-def _counts(listings: Sequence[StageListing]) -> dict[Place, int]:
+def _counts(listings: Sequence[StageListing]) -> dict[SourceLocation, int]:
     """How many operations of the last program come from each place."""
-    counts: dict[Place, int] = {}
+    counts: dict[SourceLocation, int] = {}
     for line in listings[-1].lines if listings else ():
         if line.operation and line.place:
             counts[line.place] = counts.get(line.place, 0) + 1

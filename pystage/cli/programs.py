@@ -20,7 +20,7 @@ from ..compiler.pipeline import Staged
 from ..compiler.stage.printer import lines_of as lines_of_lowered
 from ..introspection import lower, stage_ir
 from ..runtime.lowering import Compiled, Lowered
-from ..runtime.reports.hlo_text import Place, hlo_lines
+from ..runtime.reports.hlo_text import SourceLocation, hlo_lines
 from ..runtime.reports.mlir_text import mlir_lines
 from .targets import NamedTarget, is_ours
 
@@ -42,10 +42,10 @@ class Stage(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a program, its place in the source, and whether it is an operation."""
+    """A line of a program, its source location, and whether it is an operation."""
 
     text: str
-    place: Place | None
+    place: SourceLocation | None
     operation: bool
 
 
@@ -62,7 +62,7 @@ class StageListing:
         return sum([line.operation for line in self.lines])
 
     def __str__(self) -> str:
-        """The text, with the places as comments of the stage's language at the right."""
+        """The text, with source locations as comments of the stage's language at the right."""
         comment = "#" if self.stage in (Stage.LOWERED, Stage.TYPED) else "//"
         rows = []
         for line in self.lines:
@@ -92,8 +92,8 @@ class Programs:
         return self._lowered.compile()
 
     @functools.cached_property
-    def places(self) -> frozenset[Place]:
-        """The places in the user's source that the program comes from."""
+    def places(self) -> frozenset[SourceLocation]:
+        """The locations in the user's source that the program comes from."""
         return frozenset(_places((self.staged.program.function, self.staged.function)))
 
     def listing(self, stage: Stage) -> StageListing:
@@ -110,8 +110,10 @@ class Programs:
             case Stage.OPTIMIZED:
                 return self._listing(stage, hlo_lines(self.compiled.as_text()))
 
-    def _listing(self, stage: Stage, lines: Iterable[tuple[str, tuple[Place, ...], bool]]) -> StageListing:
-        """Of the places of a line, the innermost one that is in the user's source."""
+    def _listing(
+        self, stage: Stage, lines: Iterable[tuple[str, tuple[SourceLocation, ...], bool]]
+    ) -> StageListing:
+        """The listing of a stage; a line's location is the innermost one in the user's source."""
         known = self.places
         return StageListing(
             stage,
@@ -119,17 +121,17 @@ class Programs:
         )
 
 
-def place_of(span: Span | None) -> Place | None:
+def place_of(span: Span | None) -> SourceLocation | None:
     """The file and the line of a span in the user's source."""
     return (span.file, span.line) if span is not None and span.line and not is_ours(span.file) else None
 
 
-def shown(place: Place) -> str:
-    """A place as it stands in a comment."""
+def shown(place: SourceLocation) -> str:
+    """A location as a comment shows it."""
     return f"{os.path.basename(place[0])}:{place[1]}"
 
 
-def _places(roots: Iterable[Function]) -> Iterator[Place]:
+def _places(roots: Iterable[Function]) -> Iterator[SourceLocation]:
     for root in roots:
         for function in functions(root):
             for span in [function.span, *[op.span for op in function.body.walk()]]:

@@ -133,5 +133,5 @@ class _Marks:
 
 
 def is_inside(place: FileLine, span: Span) -> bool:
-    """True if a place is within the lines of a span."""
+    """True if a line is within the lines of a span."""
     return place[0] == span.file and span.line <= place[1] <= span.end_line

@@ -41,7 +41,7 @@ def _is_unconditional(site: Site, branches: Set[Span]) -> bool:
 
 
 def _places(code: Value) -> dict[int, set[Span]]:
-    """The numbers of places that a code may be, each with where the branches stand that lead to it."""
+    """The raise sites that an error code may name, each with the spans of the branches that lead to it."""
     found: dict[int, set[Span]] = {}
     known: dict[Value, frozenset[Span]] = {}
     open: list[tuple[Value, frozenset[Span]]] = [(code, frozenset())]

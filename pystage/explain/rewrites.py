@@ -233,7 +233,7 @@ class _Source:
         return self._lines[number - self._first]
 
     def is_repeated(self, place: Span) -> bool:
-        """True for a place in a loop or a comprehension."""
+        """True for a span in a loop or a comprehension."""
         line = place.line - self._first + 1
         return any(
             isinstance(node, _LOOPS) and node.lineno <= line <= (node.end_lineno or node.lineno)
@@ -274,7 +274,7 @@ class _Source:
         return found
 
     def expression_statement(self, place: Span) -> _Called | None:
-        """The statement around a place that is a call of a name for itself."""
+        """The statement around a span that is only a call of a name."""
         line = place.line - self._first + 1
         for node in ast.walk(self._node):
             for block in [getattr(node, each, ()) for each in ("body", "orelse", "finalbody")]:

@@ -111,7 +111,7 @@ def _program(segment: Segment, donated: tuple[int, ...]) -> tuple[Ordered, bool]
     inputs = [places[id(node)] for node in canonical.inputs]
     places = {id(node): i for i, node in enumerate(segment.outputs)}
     outputs = [places[id(node)] for node in canonical.outputs]
-    overwritten = tuple([i for i, place in enumerate(inputs) if place in donated])
+    overwritten = tuple([i for i, number in enumerate(inputs) if number in donated])
     key = (canonical.key, overwritten)
     found = _cache.find(key)
     if found is not None:
@@ -159,7 +159,7 @@ _IDLE = _references([object()], 0)
 
 def _lines(segment: Segment) -> str:
     """The user's lines whose calls a segment holds."""
-    spans = {(s.file, s.line): None for call in segment.calls if (s := span_of(call.place)) is not None}
+    spans = {(s.file, s.line): None for call in segment.calls if (s := span_of(call.location)) is not None}
     shown = [f"{file}:{line}" for file, line in list(spans)[:20]]
     more = f" and {len(spans) - 20} further lines" if len(spans) > 20 else ""
     return f"pystage: in a barrier that computes what was recorded at {', '.join(shown)}{more}"

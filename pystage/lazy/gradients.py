@@ -180,7 +180,7 @@ def _gradients(result: Any, inputs: Sequence[Node], recorded: GradientTape) -> l
     return [back.found(node) for node in inputs]
 
 
-Place = tuple[int, int]
+ResultKey = tuple[int, int]
 """Which array a node is: its own identity, or that of the call that it is a result of, and the index of the result."""
 
 
@@ -193,19 +193,19 @@ class _WayBack:
     def __init__(self, last: Node, recorded: GradientTape) -> None:
         self._recorded = recorded
         self._arena = arena_of(last.device)
-        self._cotangents: dict[Place, Node] = {}
+        self._cotangents: dict[ResultKey, Node] = {}
         if not recorded.varies(last):
             return
-        self._cotangents[self._place(last)] = Node(last.type, last.device, np.ones((), last.type.dtype))
+        self._cotangents[self._key(last)] = Node(last.type, last.device, np.ones((), last.type.dtype))
         calls = [] if recorded.begins_with(last) else _Taped(last, recorded).calls
         while calls:
             self._through(calls.pop())
 
     def found(self, node: Node) -> Node | None:
         """The cotangent of an input; None where the result does not depend on it."""
-        return self._cotangents.get(self._place(node))
+        return self._cotangents.get(self._key(node))
 
-    def _place(self, node: Node) -> Place:
+    def _key(self, node: Node) -> ResultKey:
         if node.origin is None or self._recorded.begins_with(node):
             return id(node), 0
         return id(node.origin), node.index
@@ -220,20 +220,20 @@ class _WayBack:
             return
         operands = [*call.operands, *cotangents]
         made = self._record(back.recipe, [operands[i] for i in back.recipe.takes], call)
-        for place, node in zip(back.places, made, strict=True):
-            self._add(call.operands[place], node, call)
+        for i, node in zip(back.places, made, strict=True):
+            self._add(call.operands[i], node, call)
         if len(self._arena.recorded) >= LIMIT and self._arena.is_cut():
             barrier(self._arena, "many calls", tuple(self._cotangents.values()))
 
     def _add(self, operand: Node, cotangent: Node, call: RecordedCall) -> None:
-        place = self._place(operand)
-        before = self._cotangents.get(place)
+        key = self._key(operand)
+        before = self._cotangents.get(key)
         if before is not None:
             (cotangent,) = self._record(_sum_of(operand.type), [before, cotangent], call)
-        self._cotangents[place] = cotangent
+        self._cotangents[key] = cotangent
 
     def _record(self, recipe: Recipe, operands: Sequence[Node], at: RecordedCall) -> list[Node]:
-        made = RecordedCall(recipe, tuple(operands), at.place)
+        made = RecordedCall(recipe, tuple(operands), at.location)
         self._arena.recorded.append(recipe)
         return [Node(type, self._arena.device, None, made, k) for k, type in enumerate(recipe.types)]
 
@@ -263,7 +263,7 @@ def _pullback_of(call: RecordedCall, moving: Mask, given: tuple[int, ...]) -> _R
 def _way_back_of(call: RecordedCall, moving: Mask, given: tuple[int, ...]) -> _RecordedPullback | None:
     types = [node.type for node in call.operands]
     device = call.operands[0].device
-    alone = RecordedCall(call.recipe, tuple([Node(type, device, None) for type in types]), call.place)
+    alone = RecordedCall(call.recipe, tuple([Node(type, device, None) for type in types]), call.location)
     results = [Node(call.recipe.types[k], device, None, alone, k) for k in given]
     segment = Segment(results)
     staged = program_of(segment)

@@ -18,7 +18,7 @@ from ..compiler.hlo.types import ArrayType
 if TYPE_CHECKING:
     from .recipes import Recipe
 
-Place = tuple[CodeType, int]
+CodeLocation = tuple[CodeType, int]
 """Where a call was recorded: the code of the user's function, and the instruction in it."""
 
 
@@ -107,19 +107,19 @@ class Node:
 class RecordedCall:
     """A recorded call: a recipe applied to nodes."""
 
-    __slots__ = ("operands", "place", "recipe")
+    __slots__ = ("location", "operands", "recipe")
 
-    def __init__(self, recipe: Recipe, operands: tuple[Node, ...], place: Place | None) -> None:
+    def __init__(self, recipe: Recipe, operands: tuple[Node, ...], location: CodeLocation | None) -> None:
         self.recipe = recipe
         self.operands = operands
-        self.place = place
+        self.location = location
 
 
-def span_of(place: Place | None) -> Span | None:
-    """The source of the instruction at a place."""
-    if place is None:
+def span_of(location: CodeLocation | None) -> Span | None:
+    """The span of the instruction at a location."""
+    if location is None:
         return None
-    code, instruction = place
+    code, instruction = location
     positions = list(code.co_positions())
     line, end_line, column, end_column = positions[instruction // 2] if instruction >= 0 else (None,) * 4
     if line is None:

@@ -146,7 +146,7 @@ def program_of(segment: Segment) -> Staged:
         for node in call.operands:
             before = segment.call_of(node)
             operands.append(inputs[id(node)] if before is None else results[id(before)][node.index])
-        results[id(call)] = inline.call(call.recipe.function, operands, span_of(call.place))
+        results[id(call)] = inline.call(call.recipe.function, operands, span_of(call.location))
     body.results = tuple([results[id(segment.call_of(o))][o.index] for o in segment.outputs])
     outputs = tuple([OutputTemplate(i, Form.JAX) for i in range(len(body.results))])
     program = Program(

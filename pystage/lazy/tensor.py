@@ -175,8 +175,8 @@ def assign(tensor: Tensor, node: Node) -> None:
         old = node_of(base)
         recipe, starts = path_recipe(old.type, tensor._path, node.type)
         operands = (old, node, *[Node(_NUMBERS[int][0], node.device, np.int64(s)) for s in starts])
-        place = None if node.call is None else node.call.place
-        base._node = tensor._seen = Node(old.type, old.device, None, RecordedCall(recipe, operands, place))
+        location = None if node.call is None else node.call.location
+        base._node = tensor._seen = Node(old.type, old.device, None, RecordedCall(recipe, operands, location))
         tensor._node = node
     if base._host is not None:
         np.copyto(base._host, np.asarray(value_of(base._node, "a store into memory that others hold")))

@@ -47,7 +47,7 @@ def inner_diagnostics(reason: Reason, first: int, last: int, file: str) -> tuple
 
 
 def _chain(diagnostic: Diagnostic) -> list[Span]:
-    """The place of a diagnostic and the calls that led to it, outermost first."""
+    """The span of a diagnostic and the calls that led to it, outermost first."""
     calls = [note.span for note in diagnostic.notes if note.text.endswith("is called here")]
     return [span for span in (*reversed(calls), diagnostic.span) if span is not None]
 
@@ -97,7 +97,7 @@ def _name(node: ast.expr) -> str:
 
 
 def innermost(statements: Sequence[ast.stmt], line: int, column: int) -> ast.stmt | None:
-    """The innermost statement at a place."""
+    """The innermost statement at a span."""
     for statement in statements:
         decorators = getattr(statement, "decorator_list", [])
         first = min([statement.lineno, *[d.lineno for d in decorators]])

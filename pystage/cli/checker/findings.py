@@ -22,7 +22,7 @@ _ANY = ""
 
 @dataclass(frozen=True)
 class Finding:
-    """A problem, or a warning, and the function in which it was found, with its place."""
+    """A problem, or a warning, with its span and the function in which it was found."""
 
     diagnostic: Diagnostic
     span: Span
@@ -81,7 +81,7 @@ class Findings:
                 ignore.used = ignore.used or ignore.span.line in lines
 
     def problems(self) -> list[Finding]:
-        """The problems that no comment ignores, in the order of their places."""
+        """The problems that no comment ignores, in source order."""
         left = [finding for finding in self._problems.values() if not self._is_ignored(finding)]
         return sorted(left, key=lambda f: (f.span.file, f.span.line, f.span.column, f.diagnostic.code))
 
@@ -133,7 +133,7 @@ def relative(span: Span) -> Span:
 
 
 def relative_all(finding: Finding) -> Finding:
-    """The finding with all its places as seen from the current folder."""
+    """The finding with all its paths relative to the current folder."""
     diagnostic = finding.diagnostic
     notes = tuple([replace(note, span=note.span and relative(note.span)) for note in diagnostic.notes])
     span = relative(finding.span)

@@ -9,7 +9,7 @@ from ...compiler.diagnostics.diagnostic import Diagnostic, Note
 from . import naming
 from .inference import Inference
 from .naming import Naming
-from .probing import Probing, by_place
+from .probing import Probing, by_key
 
 
 @dataclass(frozen=True)
@@ -23,25 +23,25 @@ class Generic:
     def problems(self) -> list[Diagnostic]:
         """What is wrong with the function. `NotChecked` where it cannot be checked."""
         a = naming.first(self.fixed, self.mentioned)
-        with_a = by_place(self.inference.diagnostics(a))
+        with_a = by_key(self.inference.diagnostics(a))
         if len(a) == len(self.fixed):
             return list(with_a.values())
         b = naming.second(self.fixed, self.mentioned, a)
-        with_b = by_place(self.inference.diagnostics(b))
+        with_b = by_key(self.inference.diagnostics(b))
         probing = Probing(self.inference, self.fixed, a, with_a.keys() | with_b.keys())
         found: list[Diagnostic] = []
-        for place in {**with_a, **with_b}:
-            if place in with_a and place in with_b:
+        for key in {**with_a, **with_b}:
+            if key in with_a and key in with_b:
                 names = Naming(a, b, self.fixed.keys())
-                one = names.diagnostic(with_a[place], with_b[place])
-                said = probing.says(place, names)
+                one = names.diagnostic(with_a[key], with_b[key])
+                said = probing.says(key, names)
                 notes = [said] if said is not None else []
                 if names.unnamed:
                     notes.append(f"the sizes are those with {_told(names.a)}")
             else:
-                only, other, of = (a, b, with_a) if place in with_a else (b, a, with_b)
+                only, other, of = (a, b, with_a) if key in with_a else (b, a, with_b)
                 names = Naming(only, other, self.fixed.keys())
-                one = names.diagnostic(of[place], None)
+                one = names.diagnostic(of[key], None)
                 notes = [f"it depends on sizes: so with {_told(names.a)}, not with {_told(names.b)}"]
             found.append(replace(one, notes=(*map(Note, notes), *one.notes)))
         return found

@@ -35,7 +35,7 @@ def instruction_counts(text: str) -> InstructionCounts:
     return InstructionCounts(entry, sum(opcodes.values()), dict(opcodes.most_common()))
 
 
-Place = tuple[str, int]
+SourceLocation = tuple[str, int]
 """A file and a line in it."""
 
 _METADATA = re.compile(r', metadata=(\{(?:[^{}"]|"(?:[^"\\]|\\.)*"|\{[^{}]*\})*\})')
@@ -50,7 +50,7 @@ class HloLine(NamedTuple):
     """A line of an HLO module without its metadata, and its source locations, the innermost first."""
 
     text: str
-    places: tuple[Place, ...]
+    places: tuple[SourceLocation, ...]
     instruction: bool
 
 
@@ -82,14 +82,14 @@ class _Frames:
         self._places = {int(index): places[place] for index, place, _ in frames if place in places}
         self._parents = {int(index): int(parent) - _NO_PARENT for index, _, parent in frames}
 
-    def places(self, metadata: str) -> tuple[Place, ...]:
+    def places(self, metadata: str) -> tuple[SourceLocation, ...]:
         """The source locations in the metadata of an instruction, and those of the calls around them."""
         source = _SOURCE.search(metadata)
         if source:
             return ((source[1], int(source[2])),)
         found = _FRAME.search(metadata)
         frame = int(found[1]) if found else 0
-        chain: list[Place] = []
+        chain: list[SourceLocation] = []
         while frame in self._places and len(chain) < len(self._places):
             chain.append(self._places[frame])
             frame = self._parents[frame]

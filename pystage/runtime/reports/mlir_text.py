@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from .hlo_text import Place
+from .hlo_text import SourceLocation
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _DEFINITION = re.compile(r"^(#loc\d*) = loc\((.*)\)$", re.MULTILINE)
@@ -21,7 +21,7 @@ class MlirLine(NamedTuple):
     """A line of a module without its location, and its source locations, the innermost first."""
 
     text: str
-    places: tuple[Place, ...]
+    places: tuple[SourceLocation, ...]
     operation: bool
 
 
@@ -54,13 +54,13 @@ class _Locations:
 
     def __init__(self, definitions: Mapping[str, str]) -> None:
         self._definitions = definitions
-        self._known: dict[str, tuple[Place, ...]] = {}
+        self._known: dict[str, tuple[SourceLocation, ...]] = {}
 
-    def places(self, location: str) -> tuple[Place, ...]:
+    def places(self, location: str) -> tuple[SourceLocation, ...]:
         """The source locations of an MLIR location, callee before caller."""
         known = self._known.get(location)
         if known is None:
-            found: list[Place] = []
+            found: list[SourceLocation] = []
             for file, line, name in _PART.findall(location):
                 if file:
                     found.append((file[1:-1], int(line)))

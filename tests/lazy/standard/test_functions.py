@@ -267,5 +267,5 @@ def test_a_recorded_call_has_the_users_line() -> None:
     from pystage.lazy.graph import span_of
 
     for result, line in [user_line_of_a_recorded_call()]:
-        span = span_of(result._node.call.place)
+        span = span_of(result._node.call.location)
         assert span is not None and (span.file, span.line) == (__file__, line)
