@@ -157,7 +157,7 @@ def samples() -> list[Abstract | Cell]:
         SetCell(frozenset([1])),
         SetCell(frozenset([1]), merged(3), program(INT32)),
         ObjectCell(int, {"a": n(), "b": x}),
-        ObjectCell(int, {"a": n(), "b": row(2)}, _Origin(), merged(3), program(INT32)),
+        ObjectCell(int, {"a": n(), "b": row(2)}, _Origin(), merged(3), program(INT32), frozen=True),
         VariableCell(row(1)),
         IteratorCell(row(1), 2, ("a",)),
         ErrorCell(program(INT32), {(ArrayType(INT64), 0): program(INT64)}),

@@ -402,7 +402,8 @@ class CallerAttributes(Protocol):
 class ObjectCell(Cell):
     """An instance: its class and its own attributes.
 
-    `origin` finds the attributes of an object of the caller's that are not in `fields` yet.
+    `origin` finds the attributes of an object of the caller's that are not in `fields` yet. `frozen`: it is the stand-in of
+    an exception that was raised, which the host constructs anew, so that attributes cannot be stored.
     """
 
     cls: type
@@ -410,6 +411,7 @@ class ObjectCell(Cell):
     origin: CallerAttributes | None = None
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
+    frozen: bool = False
 
 
 @immutable

@@ -451,6 +451,7 @@ class Join:
                     a.origin if a.origin is b.origin else None,
                     joined_aliases(a, b),
                     join_selectors(a.selector, b.selector),
+                    a.frozen or b.frozen,
                 )
             case SetCell(), SetCell():
                 if a.items != b.items:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from ...diagnostics.codes_control import HandlerAtRunTime
 from ...diagnostics.diagnostic import DiagnosticError
-from ...values.lattice import TRUE, Abstract, Exc, ObjectCell, Ref, Tuple
+from ...values.lattice import Abstract, Exc, ObjectCell, Ref, Tuple
 from ...values.state import ERROR
 from ...values.walk import cells_of
 from ..core.engine import Engine
@@ -58,7 +58,7 @@ def attribute(engine: Engine, exception: Exc, name: str) -> Abstract | None:
         return None if cells_of(found) else found
     if not of_class(exception.cls, name) or any(cells_of(v) for v in cell.fields.values()):
         return None
-    engine.state.set(ref.cell, replace(cell, fields={**cell.fields, objects.FROZEN: TRUE}))
+    engine.state.set(ref.cell, replace(cell, frozen=True))
     return objects.instance_getattr(engine, ref, cell, name)
 
 

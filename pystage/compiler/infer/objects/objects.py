@@ -241,15 +241,11 @@ def super_getattr(engine: Engine, value: Super, name: str) -> Abstract:
     return bind_member(engine, cls, name, raw, receiver)
 
 
-FROZEN = "%frozen"
-"""A field of an object that stands for an exception that was raised, which the host makes anew: it cannot change."""
-
-
 def set_field(engine: Engine, ref: Ref, name: str, value: Abstract) -> None:
     """`object.__setattr__(instance, name, value)`."""
     cell = engine.settle(ref)
     assert isinstance(cell, ObjectCell)
-    if FROZEN in cell.fields:
+    if cell.frozen:
         raise DiagnosticError(CannotStore(span=engine.b.span, what=f"the attribute {name!r} of an exception"))
     engine.write(ref.cell, dataclasses.replace(cell, fields={**cell.fields, name: value}))
 
