@@ -17,7 +17,7 @@ from pystage.compiler.analysis.induction import (
     widened,
 )
 from pystage.compiler.analysis.intervals import Intervals
-from pystage.compiler.analysis.transfer import Interval
+from pystage.compiler.analysis.ranges import Interval
 from pystage.compiler.frontend.entry import stage_function
 from pystage.compiler.hlo.ir import Op, Value
 from pystage.compiler.hlo.types import BOOL, INT64, ArrayType

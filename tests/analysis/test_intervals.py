@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pystage.compiler.analysis.intervals import Intervals
-from pystage.compiler.analysis.transfer import Interval, full
+from pystage.compiler.analysis.ranges import Interval, full
 from pystage.compiler.hlo.ir import Function, Value
 from pystage.compiler.hlo.types import FLOAT64, INT64, ArrayType, DType
 from pystage.compiler.ops import If, Select

@@ -45,7 +45,8 @@ def settling_late(x, n):
 
 
 def test_types_that_settle_late_stay_within_the_passes() -> None:
-    assert max(Watch(settling_late, np.ones(3, np.float32), 3).body_passes) <= 5
+    """The inner loop certainly runs within the outer one, and the first trips of both stand apart."""
+    assert max(Watch(settling_late, np.ones(3, np.float32), 3).body_passes) <= 12
     check(settling_late, np.ones(3, np.float32), 3)
 
 

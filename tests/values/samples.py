@@ -114,8 +114,8 @@ def samples() -> list[Abstract | Cell]:
     return [
         Const(1),
         n(),
-        Array(program(INT64), Form.JAX, True, 0, 7, "fry"),
-        GatedNumber(program(), Form.SCALAR, True, 0, 9, "k", kinds, (program(BOOL),), program(INT64)),
+        Array(program(INT64), Form.JAX, True, (0, 7), "fry"),
+        GatedNumber(program(), Form.SCALAR, True, (0, 9), "k", kinds, (program(BOOL),), program(INT64)),
         Ref(1),
         row(2),
         Tuple((n(), Const(1), x)),

@@ -20,7 +20,7 @@ from ..hlo.types import is_integer
 from ..ops import Add, Compare, Constant, If, Select, Subtract, While
 from ..stage import ir as stage
 from ..stage.walk import walk
-from .transfer import Interval, full
+from .ranges import Interval, full
 
 TRIPS = 1 << 50
 """More trips, and more additions, than any program makes."""

@@ -18,7 +18,8 @@ from ..hlo.types import is_floating, is_integer
 from ..ops import Add, And, Case, Compare, Constant, Convert, If, Not, Or, ReduceWith, Select, Subtract, While
 from ..speculation import Balanced, Declarations, Fixed, Grows, Journaled
 from .induction import InductionVariable, most_trips, recurrence
-from .transfer import BY_POSITION, FALSE, TRUE, Interval, full, hull, meet, transfer, within
+from .ranges import FALSE, TRUE, Interval, full, hull, meet, within
+from .transfer import BY_POSITION, transfer
 
 _NEGATED = {"LT": "GE", "LE": "GT", "GT": "LE", "GE": "LT", "EQ": "NE", "NE": "EQ"}
 _SWAPPED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "EQ": "EQ", "NE": "NE"}
@@ -104,15 +105,6 @@ class Intervals:
                 found = meet(found, facts[value])
                 self.needs |= 1 << level
         return found
-
-    def bounds(self, value: Value) -> tuple[int | None, int | None]:
-        """The interval of an integer, with None for an end that is that of its type."""
-        low, high = self(value)
-        whole = full(value.type.dtype)
-        return (
-            None if low == whole[0] else int(low),
-            None if high == whole[1] else int(high),
-        )
 
     def decides(self, condition: Value) -> bool | None:
         """The truth of a boolean, if it is certain."""
@@ -255,11 +247,18 @@ class Intervals:
         self._assume(facts, condition, truth, 8)
         self.keep(facts)
 
-    def assume_range(self, value: Value, low: int, high: int) -> None:
-        """Assumes that `value` is in this range until the enclosing `with` block ends."""
+    def assume_range(self, value: Value, range: Interval) -> None:
+        """Assumes that `value` is in this range, and its operands in theirs, until the enclosing `with` block ends."""
         facts: Facts = {}
-        self._refine(facts, value, within((low, high), value.type.dtype), 8)
+        self._refine(facts, value, range, 8)
         self.keep(facts)
+
+    def narrow(self, value: Value, range: Interval) -> None:
+        """Assumes that `value` is in this range, where less is known, until the enclosing `with` block ends."""
+        found = self(value)
+        narrower = meet(found, range)
+        if narrower != found:
+            self.keep({value: narrower})
 
     def keep(self, facts: Facts) -> None:
         """Assumes these facts until the enclosing `with` block ends."""

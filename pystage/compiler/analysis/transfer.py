@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 from ..hlo.ir import Op
-from ..hlo.types import BOOL, DType, is_complex, is_floating, is_integer, is_unsigned
+from ..hlo.types import BOOL, is_complex, is_floating, is_integer, is_unsigned
 from ..ops import (
     Abs,
     Add,
@@ -55,60 +54,10 @@ from ..ops import (
     Transpose,
     Xor,
 )
-
-Interval = tuple[float, float]
-"""The least and the greatest value; integers where they are finite, exact."""
-
-FALSE: Interval = (0, 0)
-TRUE: Interval = (1, 1)
-EITHER: Interval = (0, 1)
-ANY: Interval = (-math.inf, math.inf)
-
-
-def between(low: int | None, high: int | None) -> Interval:
-    """The integers from `low` to `high`; None for an end that is not known."""
-    return -math.inf if low is None else low, math.inf if high is None else high
-
-
-def ends(interval: Interval) -> tuple[int | None, int | None]:
-    """The ends of an interval of integers, None for one that is infinite."""
-    low, high = interval
-    return None if low == -math.inf else int(low), None if high == math.inf else int(high)
-
-
-def full(dtype: DType) -> Interval:
-    """All values of an element type."""
-    if dtype == BOOL:
-        return EITHER
-    if not is_integer(dtype):
-        return ANY
-    bits = int(dtype.itemsize) * 8
-    return (0, (1 << bits) - 1) if is_unsigned(dtype) else (-(1 << bits - 1), (1 << bits - 1) - 1)
-
-
-def hull(*intervals: Interval) -> Interval:
-    """The least interval that holds all of these."""
-    return min(i[0] for i in intervals), max(i[1] for i in intervals)
-
-
-def meet(a: Interval, b: Interval) -> Interval:
-    """The intersection of two intervals; the first where it is empty, as in code that never runs."""
-    low, high = max(a[0], b[0]), min(a[1], b[1])
-    return (low, high) if low <= high else a
-
-
-def within(interval: Interval, dtype: DType) -> Interval:
-    """An exact result in an element type: anything, where it would leave the type."""
-    whole = full(dtype)
-    return interval if whole[0] <= interval[0] and interval[1] <= whole[1] else whole
-
+from . import ranges as r
+from .ranges import ANY, EITHER, FALSE, TRUE, Interval, full, hull, within
 
 # ---------------------------------------------------------------- arithmetic
-
-
-def _corners(function: Callable[[Any, Any], Any], x: Interval, y: Interval) -> Interval:
-    found = [function(a, b) for a in x for b in y]
-    return ANY if any(v != v for v in found) else (min(found), max(found))
 
 
 def _signed(op: Op, interval: Interval) -> Interval:
@@ -116,25 +65,6 @@ def _signed(op: Op, interval: Interval) -> Interval:
     if not is_floating(op.results[0].type.dtype):
         return interval
     return (0 if interval[0] >= 0 else -math.inf, 0 if interval[1] <= 0 else math.inf)
-
-
-def _times(a: Any, b: Any) -> Any:
-    return 0 if a == 0 or b == 0 else a * b
-
-
-def total(x: Interval, y: Interval) -> Interval:
-    """The exact sum."""
-    return x[0] + y[0], x[1] + y[1]
-
-
-def negative(x: Interval) -> Interval:
-    """The exact negation."""
-    return -x[1], -x[0]
-
-
-def product(x: Interval, y: Interval) -> Interval:
-    """The exact product."""
-    return _corners(_times, x, y)
 
 
 def _add(op: Op, x: Interval, y: Interval) -> Interval:
@@ -145,27 +75,26 @@ def _add(op: Op, x: Interval, y: Interval) -> Interval:
         low = max(x[0], y[0]) if x[0] >= 0 and y[0] >= 0 else -math.inf
         high = min(x[1], y[1]) if x[1] <= 0 and y[1] <= 0 else math.inf
         return low, high
-    return total(x, y)
+    return r.add(x, y)
 
 
 def _subtract(op: Op, x: Interval, y: Interval) -> Interval:
-    return _signed(op, total(x, negative(y)))
+    return _signed(op, r.subtract(x, y))
 
 
 def _multiply(op: Op, x: Interval, y: Interval) -> Interval:
-    low, high = product(x, y)
+    low, high = r.multiply(x, y)
     if op.operands[0] is op.operands[1]:
         low = 0 if x[0] <= 0 <= x[1] else min(x[0] ** 2, x[1] ** 2)
     return _signed(op, (low, high))
 
 
 def _negate(op: Op, x: Interval) -> Interval:
-    return negative(x)
+    return r.negate(x)
 
 
 def _abs(op: Op, x: Interval) -> Interval:
-    ends = abs(x[0]), abs(x[1])
-    return (0 if x[0] <= 0 <= x[1] else min(ends)), max(ends)
+    return r.absolute(x)
 
 
 def _divide(op: Op, x: Interval, y: Interval) -> Interval:
@@ -173,7 +102,7 @@ def _divide(op: Op, x: Interval, y: Interval) -> Interval:
         return (0, math.inf) if x[0] >= 0 and y[0] >= 0 else ANY
     if y[0] <= 0 <= y[1]:
         return ANY
-    return _corners(_truncated, x, y)
+    return r.corners(_truncated, x, y)
 
 
 def _truncated(a: int, b: int) -> int:
@@ -196,11 +125,11 @@ def _clamp(op: Op, low: Interval, x: Interval, high: Interval) -> Interval:
 
 
 def _maximum(op: Op, x: Interval, y: Interval) -> Interval:
-    return max(x[0], y[0]), max(x[1], y[1])
+    return r.maximum(x, y)
 
 
 def _minimum(op: Op, x: Interval, y: Interval) -> Interval:
-    return min(x[0], y[0]), min(x[1], y[1])
+    return r.minimum(x, y)
 
 
 # ---------------------------------------------------------------- bits and truth
@@ -208,27 +137,21 @@ def _minimum(op: Op, x: Interval, y: Interval) -> Interval:
 
 def _and(op: Op, x: Interval, y: Interval) -> Interval:
     if op.results[0].type.dtype == BOOL:
-        return min(x[0], y[0]), min(x[1], y[1])
-    if x[0] >= 0 and y[0] >= 0:
-        return 0, min(x[1], y[1])
-    return (0, x[1]) if x[0] >= 0 else (0, y[1]) if y[0] >= 0 else ANY
+        return r.minimum(x, y)
+    return r.bit_and(x, y)
 
 
 def _or(op: Op, x: Interval, y: Interval) -> Interval:
     if op.results[0].type.dtype == BOOL:
-        return max(x[0], y[0]), max(x[1], y[1])
-    return (max(x[0], y[0]), _all_ones(x, y)) if x[0] >= 0 and y[0] >= 0 else ANY
+        return r.maximum(x, y)
+    return r.bit_or(x, y)
 
 
 def _xor(op: Op, x: Interval, y: Interval) -> Interval:
     if op.results[0].type.dtype == BOOL:
         known = x[0] == x[1] and y[0] == y[1]
         return (int(x[0] != y[0]),) * 2 if known else EITHER
-    return (0, _all_ones(x, y)) if x[0] >= 0 and y[0] >= 0 else ANY
-
-
-def _all_ones(x: Interval, y: Interval) -> int:
-    return int((1 << int(max(x[1], y[1])).bit_length()) - 1)
+    return r.bit_xor(x, y)
 
 
 def _not(op: Op, x: Interval) -> Interval:
@@ -242,32 +165,14 @@ def _shift_left(op: Op, x: Interval, y: Interval) -> Interval:
     width = int(op.results[0].type.dtype.itemsize) * 8
     if not 0 <= y[0] <= y[1] < width:
         return ANY
-    return _corners(lambda a, b: a << b, x, y)
+    return r.corners(lambda a, b: a << b, x, y)
 
 
 def _shift_right(op: Op, x: Interval, y: Interval) -> Interval:
     width = int(op.results[0].type.dtype.itemsize) * 8
     if not 0 <= y[0] <= y[1] < width or (x[0] < 0 and isinstance(op.kind, ShiftRightLogical)):
         return ANY
-    return _corners(lambda a, b: a >> b, x, y)
-
-
-def decide(direction: str, x: Interval, y: Interval) -> Interval:
-    """A comparison of integers, as far as the intervals decide it."""
-    below, above = x[1] < y[0], x[0] > y[1]
-    not_above, not_below = x[1] <= y[0], x[0] >= y[1]
-    match direction:
-        case "LT":
-            return TRUE if below else FALSE if not_below else EITHER
-        case "LE":
-            return TRUE if not_above else FALSE if above else EITHER
-        case "GT":
-            return TRUE if above else FALSE if not_above else EITHER
-        case "GE":
-            return TRUE if not_below else FALSE if below else EITHER
-    same = x[0] == x[1] == y[0] == y[1]
-    equal = TRUE if same else FALSE if below or above else EITHER
-    return equal if direction == "EQ" else (1 - equal[1], 1 - equal[0])
+    return r.corners(lambda a, b: a >> b, x, y)
 
 
 def _compare(op: Op, x: Interval, y: Interval) -> Interval:
@@ -277,7 +182,7 @@ def _compare(op: Op, x: Interval, y: Interval) -> Interval:
         return EITHER
     if op.operands[0] is op.operands[1] and not is_floating(dtype):
         return TRUE if direction in ("EQ", "LE", "GE") else FALSE
-    found = decide(direction, x, y)
+    found = r.decide(direction, x, y)
     if is_floating(dtype):  # every comparison with NaN is false, but for NE
         certain = TRUE if direction == "NE" else FALSE
         return found if found == certain else EITHER
@@ -364,7 +269,7 @@ def _reduced(op: Op, x: Interval, start: Interval) -> Interval:
         return hull(x, start)
     count = op.operands[0].type.size // max(op.results[0].type.size, 1)
     if isinstance(combine, Add):
-        return _signed(op, (start[0] + _times(count, x[0]), start[1] + _times(count, x[1])))
+        return _signed(op, (start[0] + r.product(count, x[0]), start[1] + r.product(count, x[1])))
     return ANY
 
 

@@ -12,7 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+import numpy as np
+
+from ..analysis.differences import difference
 from ..analysis.intervals import Intervals
+from ..analysis.ranges import ANY, Interval, meet, open_ends
 from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..diagnostics.span import Span
 from ..hlo.builder import Builder
@@ -270,6 +274,25 @@ class Context(abc.ABC):
             else self.read(value)
         )
 
+    def range_of(self, x: Array | Const) -> Interval:
+        """The range of an integer, or of each of an array, here: under the conditions that led here.
+
+        An end that only its 64 bits set is infinite, as those of Python's integers are. As all that inference knows, it
+        holds unless the program has raised.
+        """
+        if isinstance(x, Const):
+            is_integer = isinstance(x.value, int | np.integer | np.bool_)
+            return (int(x.value), int(x.value)) if is_integer else ANY
+        if x.dtype.kind not in "biu":
+            return ANY
+        found = meet(x.range, self.intervals(x.value))
+        return open_ends(found, x.dtype) if x.dtype.itemsize == 8 else found
+
+    def difference(self, a: Array | Const, b: Array | Const) -> Interval:
+        """The range of `a - b` of two scalar integers, here; what is on both sides cancels out."""
+        first, second = [x.value if isinstance(x, Array) else int(x.value) for x in (a, b)]
+        return difference(first, second, self.intervals)
+
     def new(self, value: Value) -> Abstract:
         """A NumPy function's result: an ndarray of its own, or a NumPy scalar where the rank is 0."""
         if not value.type.shape:
@@ -284,9 +307,11 @@ class Context(abc.ABC):
         """A `jax.Array`."""
         return Array(value, Form.JAX, weak)
 
-    def python(self, value: Value, lower: int | None = None, upper: int | None = None) -> Array:
-        """A Python scalar: `value` is a scalar of dtype bool, int64, float64 or complex128."""
-        return Array(value, Form.PYTHON, False, lower, upper)
+    def python(self, value: Value, range: Interval = ANY) -> Array:
+        """A Python scalar: `value` is a scalar of dtype bool, int64, float64 or complex128; `range` holds an integer."""
+        if range != ANY:
+            self.intervals.narrow(value, range)
+        return Array(value, Form.PYTHON, False, range)
 
     def convert(self, value: Value, dtype: DType) -> Value:
         """`value` with the element type `dtype` (no operation if it has it)."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..analysis.ranges import ANY, Interval
 from ..diagnostics.diagnostic import Diagnostic
 from ..diagnostics.span import Span
 from ..hlo.immutable import immutable
@@ -64,14 +65,14 @@ class Const(Abstract):
 class Array(Abstract):
     """An immutable staged value: a Python scalar, a NumPy scalar, a `jax.Array`, or an ndarray's contents.
 
-    `weak` is JAX's weak type. `lower` and `upper` bound an integer where inference knows bounds.
+    `weak` is JAX's weak type. `range`: what is known of an integer, or of each of an array, wherever it goes. What is
+    known of it at some place, by its operations and the conditions there too, `Context.range_of` says.
     """
 
     value: Value
     form: Form
     weak: bool = False
-    lower: int | None = None
-    upper: int | None = None
+    range: Interval = ANY
     key_impl: str | None = None
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
@@ -137,8 +138,8 @@ DIFFERENT: list[Abstract] = [
     number(FLOAT64, Form.JAX, 3),
     number(FLOAT64, Form.JAX, 3, 1),
     Array(program(FLOAT64), Form.JAX, weak=True),
-    Array(program(INT64), Form.PYTHON, lower=0),
-    Array(program(INT64), Form.PYTHON, upper=0),
+    Array(program(INT64), Form.PYTHON, range=(0, math.inf)),
+    Array(program(INT64), Form.PYTHON, range=(-math.inf, 0)),
     Array(program(INT64), Form.JAX, key_impl="fry"),
     *[Tuple(tuple([number() for _ in range(n)])) for n in range(3)],
     Tuple((number(),), type("Single", (tuple,), {})),

@@ -93,10 +93,10 @@ def test_a_variable_that_is_not_there_is_not_assigned() -> None:
 def test_numbers_of_one_type_are_one_number() -> None:
     known = Joined(Const(1), Const(2)).value
     assert type(known) is Array and isinstance(known.value, Placeholder)
-    assert (known.dtype, known.form, known.lower, known.upper) == (INT64, Form.PYTHON, 1, 2)
+    assert (known.dtype, known.form, known.range) == (INT64, Form.PYTHON, (1, 2))
     value = program(INT64)
-    same = Joined(Array(value, Form.JAX, True, 0, 3), Array(value, Form.JAX, False, 1, 9)).value
-    assert (same.value, same.weak, same.lower, same.upper) == (value, False, 0, 9)
+    same = Joined(Array(value, Form.JAX, True, (0, 3)), Array(value, Form.JAX, False, (1, 9))).value
+    assert (same.value, same.weak, same.range) == (value, False, (0, 9))
     assert not Joined(Array(value, Form.JAX), Array(value, Form.JAX, True)).value.weak
     shapes = Joined(number(FLOAT64, Form.JAX, 3), number(FLOAT64, Form.JAX, 3)).value
     assert shapes.shape == (3,) and isinstance(shapes.value, Placeholder)

@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from pystage.compiler.analysis.ranges import ANY
 from pystage.compiler.hlo.ir import Region, Value
 from pystage.compiler.hlo.types import ArrayType
 from pystage.compiler.infer.core.join import Join
@@ -22,7 +23,7 @@ KINDS = [
 ]
 
 HEIGHT = 1 + len(KINDS) + 2 * 2
-"""A number may be of all kinds, and its bounds may go one by one; then there is no common meaning."""
+"""A number may be of all kinds, and the ends of its range may go one by one; then there is no common meaning."""
 
 
 def any_value(random: random.Random, depth: int = 2) -> Abstract:
@@ -35,9 +36,8 @@ def any_value(random: random.Random, depth: int = 2) -> Abstract:
     kind = random.choice(KINDS)
     shape = random.choice([(), (), (), (3,), (4,)])
     form = kind.form if not shape else Form.JAX
-    return Array(
-        Value(ArrayType(kind.dtype, shape), Region(), 0), form, kind.weak, *random.choice([(), (0, 5)])
-    )
+    known = random.choice([ANY, (0, 5)])
+    return Array(Value(ArrayType(kind.dtype, shape), Region(), 0), form, kind.weak, known)
 
 
 @pytest.mark.parametrize("loop", [False, True])

@@ -20,7 +20,7 @@ dtypes = st.sampled_from([BOOL, INT64, FLOAT64])
 numbers = st.one_of(
     st.builds(number, dtypes, st.sampled_from([Form.PYTHON, Form.SCALAR, Form.JAX])),
     st.builds(lambda n: number(FLOAT64, Form.JAX, n), st.sampled_from([2, 3])),
-    st.builds(lambda low: Array(program(INT64), Form.PYTHON, False, low, 9), st.sampled_from([0, 5])),
+    st.builds(lambda low: Array(program(INT64), Form.PYTHON, False, (low, 9)), st.sampled_from([0, 5])),
 )
 leaves = st.one_of(st.builds(Const, constants), numbers, st.builds(Ref, st.sampled_from(list(HEAP))))
 values = st.recursive(leaves, lambda each: st.builds(lambda *i: Tuple(i), each, each), max_leaves=4)

@@ -10,6 +10,7 @@ import pytest
 
 import pystage
 from infer.engines import Watch
+from pystage.compiler.analysis.ranges import full
 from pystage.compiler.diagnostics.codes_constant import NotKnown
 from pystage.compiler.diagnostics.diagnostic import DiagnosticError
 from pystage.compiler.diagnostics.span import Span
@@ -233,12 +234,12 @@ def test_facts_that_are_taken_back_say_nothing() -> None:
     less = engine.b.op(Compare("LT"), value, ten)
     with speculate(engine):
         engine.intervals.assume(less, True)
-        assert engine.intervals.bounds(value) == (None, 9) and engine.intervals.decides(less) is True
-    assert engine.intervals.bounds(value) == (None, None) and engine.intervals.decides(less) is None
+        assert engine.intervals(value) == (full(INT64)[0], 9) and engine.intervals.decides(less) is True
+    assert engine.intervals(value) == full(INT64) and engine.intervals.decides(less) is None
     with speculate(engine) as trial:
         engine.intervals.assume(less, True)
         trial.commit()
-    assert engine.intervals.bounds(value) == (None, 9)
+    assert engine.intervals(value) == (full(INT64)[0], 9)
 
 
 @pytest.mark.parametrize("exception", [Back, Onward])

@@ -68,16 +68,16 @@ def test_numbers_in_range() -> None:
     ctx = PlainContext()
     i = ctx.lift(3)
     assert isinstance(i, Array)
-    bounded = dataclasses.replace(i, lower=-2, upper=5)
+    bounded = dataclasses.replace(i, range=(-2, 5))
     result = ctx.call(Const(abs), [bounded])
     assert isinstance(result, Array)
-    assert (result.lower, result.upper) == (0, 5)
+    assert result.range == (0, 5)
     result = ctx.call(Const(max), [bounded, Const(0)])
     assert isinstance(result, Array)
-    assert (result.lower, result.upper) == (0, 5)
+    assert result.range == (0, 5)
     result = ctx.call(Const(min), [bounded, Const(3)])
     assert isinstance(result, Array)
-    assert (result.lower, result.upper) == (-2, 3)
+    assert result.range == (-2, 3)
 
 
 @pytest.mark.parametrize("function", [min, max])
@@ -163,7 +163,7 @@ def test_lazy_iterables_stay_lazy() -> None:
     assert isinstance(ctx.call(Const(zip), [made, made]), Zip)
     length = ctx.call(Const(len), [made])
     assert isinstance(length, Array)
-    assert length.lower == 0
+    assert length.range[0] == 0
 
 
 def test_ranges() -> None:

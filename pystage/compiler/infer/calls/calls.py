@@ -26,6 +26,7 @@ from ...values.walk import rebuild
 from ..aliases.merged import aliases_of, stamp_versions
 from ..core.engine import Engine
 from ..core.frame import Frame, PythonRaise
+from ..core.induction_ranges import assume_ranges
 from ..exceptions.raising import chain_of, error_of, expose, is_observable, merge_error
 from .callees import Callee
 from .canonical import Canonical
@@ -234,6 +235,7 @@ def _apply(
         shift = 0 if first else engine.raises.sites.repeat(*summary.sites, chain_of(engine, inside=True))
         merge_error(engine, rebuild(summary.error, value, cell_of), shift)
     result = rebuild(summary.result, value, cell_of)
+    assume_ranges(engine, result)
     if summary.raises is not None:
         raise PythonRaise(result if summary.raises.exception is not None else None, state.depth, before)
     return result

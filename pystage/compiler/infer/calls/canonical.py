@@ -147,7 +147,7 @@ class Canonical:
 
     def array(self, x: Array) -> None:
         """An array, with all that decides how it is promoted. As any node, but faster: most are arrays."""
-        self.tokens += (Array, x.form, x.weak, x.lower, x.upper, x.key_impl)
+        self.tokens += (Array, x.form, x.weak, x.range, x.key_impl)
         self.value(x.value)
 
     def const(self, x: Const) -> None:

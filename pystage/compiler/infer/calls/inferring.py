@@ -20,6 +20,7 @@ from ...values.walk import cells_of, rebuild, values_of
 from ..aliases.merged import note_out_of_date, stamp_versions
 from ..core.engine import Engine
 from ..core.frame import CalleeScope, PythonRaise
+from ..core.induction_ranges import assume_ranges
 from ..exceptions.raising import attempt, chain_of, error_of
 from .canonical import Canonical
 from .printing import output_of
@@ -123,6 +124,8 @@ class CalleeInference:
             self._enter()
             entry = {cell: state.slots.get(cell) for cell in self._canonical.cells}
             arguments = {name: rebuild(v, self._param) for name, v in bound.items()}
+            for argument in arguments.values():
+                assume_ranges(engine, argument)
             raises = attempt(engine, lambda: found.append(activation.run(arguments)))
             note_out_of_date(state, state.merged)
         if raises is not None and raises.before is not error.code and raises.before != error.code:

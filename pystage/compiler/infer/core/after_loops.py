@@ -24,6 +24,7 @@ from ..aliases.merged import may_alias_cells, stamp_versions, without_alias
 from ..exceptions.raising import carry_error, error_of, expose_all
 from .branches import lookup, while_running
 from .engine import Engine
+from .induction_ranges import assume_ranges
 from .join import Join
 from .loop import EntryContents, Loop, Pass
 from .numbers import kinds_of
@@ -72,6 +73,7 @@ def finish(
         after[slot] = content
     for slot, content in after.items():
         engine.state.set(slot, content)
+        assume_ranges(engine, content)
     stamp_versions(engine.state, templates)
     expose_all(engine, templates)
     if keys is not None:

@@ -22,6 +22,7 @@ from ..exceptions.raising import attempt, error_of, expose_all, is_observable, i
 from ..telling.blame import MergeProvenance
 from .engine import Engine
 from .frame import PythonRaise
+from .induction_ranges import assume_ranges
 from .join import Join
 from .phi import Placeholder, phi_operands
 from .same import alike
@@ -320,7 +321,9 @@ def emit_if(engine: Engine, predicate: Value, regions: list[Region], join: Join)
 def put(engine: Engine, join: Join, by_placeholder: dict[Value, Value]) -> None:
     """Puts the joined contents, placeholders filled, into the state."""
     for slot, (template, _, _) in join.entries.items():
-        engine.state.set(slot, rebuild(template, lambda v: by_placeholder.get(v, v)))
+        content = rebuild(template, lambda v: by_placeholder.get(v, v))
+        engine.state.set(slot, content)
+        assume_ranges(engine, content)
     stamp_versions(engine.state, join.entries)
     expose_all(engine, join.entries)
 

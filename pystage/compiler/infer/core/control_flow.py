@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import cast
@@ -36,6 +37,7 @@ from ..telling.describe import describe
 from .branches import infer_if
 from .constants import UNROLL_LIMIT
 from .engine import Engine
+from .induction_ranges import assume_ranges
 from .loop import Loop, counter_of
 from .loops import infer_loop
 from .speculate import speculate
@@ -126,6 +128,8 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
     trips = length.value if isinstance(length, Const) else None
     if trips == 0:
         return
+    most = e.range_of(cast(Array | Const, length))[1]
+    counted = InductionVariable((0, 0), Recurrence(1, 1, 1, 1), None if math.isinf(most) else int(most))
     growing = growing_lists(e, frame, i, trips)
     counter = counter_of(frame.id, i)
     outer = e.state.slots.get(counter)
@@ -151,8 +155,8 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
     def body() -> None:
         position = cast(Abstract, e.state.get(counter))
         if isinstance(position, Array):
-            low, high = InductionVariable((0, 0), Recurrence(1, 1, 1, 1), trips).during
-            position = Array(position.value, Form.PYTHON, lower=int(low), upper=int(high))
+            position = Array(position.value, Form.PYTHON, range=counted.during)
+            assume_ranges(e, position)
         for each in growing:
             each.begin_trip()
         with e.effort.next_pass(i):

@@ -1,36 +1,33 @@
 """Ranges of the induction variables of a loop, which keep Python's integers within 64 bits.
 
-In: a loop of the source, and its variables on entry. Out: the bounds that each induction variable keeps in every trip and
-after the loop, whatever the trip count is.
+In: a loop, and what its variables are before it. Out: the range in which such a variable stays in every trip and after the
+loop, whatever the trip count is.
 """
 
 from __future__ import annotations
 
 from ...analysis.induction import InductionVariable, recurrences
-from ...analysis.transfer import between, ends
-from ...hlo.types import INT64
-from ...library.rules.bounds import Bounds, bounds
-from ...library.rules.promote import if_fits
+from ...analysis.ranges import ANY, Interval, open_ends
+from ...hlo.types import INT64, is_integer
 from ...stage import ir as stage
 from ...values.boundary import Form
 from ...values.lattice import Array, Const
 from ...values.slots import Slot
 from ...values.state import Content
+from ...values.walk import nodes
 from .engine import Engine
 
 
-def induction_ranges(engine: Engine, loop: stage.Instr | None, frame: int) -> dict[Slot, Bounds]:
-    """The bounds of the induction variables of a loop, as far as they are known."""
-    found: dict[Slot, Bounds] = {}
+def induction_ranges(engine: Engine, loop: stage.Instr | None, frame: int) -> dict[Slot, Interval]:
+    """The ranges of the induction variables of a loop, as far as they are known."""
+    found: dict[Slot, Interval] = {}
     for name, recurrence in recurrences(loop).items() if loop is not None else ():
         slot = (frame, name)
         content = engine.state.slots.get(slot)
         if not _is_integer(content):
             continue
         assert isinstance(content, Array | Const)
-        initial = between(*bounds(engine, content))
-        low, high = ends(InductionVariable(initial, recurrence, None).after)
-        found[slot] = if_fits(low), if_fits(high)
+        found[slot] = open_ends(InductionVariable(engine.range_of(content), recurrence, None).after, INT64)
     return found
 
 
@@ -40,8 +37,15 @@ def _is_integer(content: Content | None) -> bool:
     return isinstance(content, Const) and type(content.value) is int
 
 
-def with_range(content: Content, ends: Bounds) -> Content:
-    """A carried integer that keeps these bounds; anything else as it is."""
+def with_range(content: Content, range: Interval) -> Content:
+    """A carried integer that stays in this range; anything else as it is."""
     if not isinstance(content, Array) or not _is_integer(content):
         return content
-    return Array(content.value, content.form, content.weak, *ends)
+    return Array(content.value, content.form, content.weak, range)
+
+
+def assume_ranges(engine: Engine, content: Content) -> None:
+    """Assumes, in interval analysis, the ranges of what enters or leaves a loop, a branch or a callee."""
+    for node in nodes(content):
+        if isinstance(node, Array) and node.range != ANY and is_integer(node.dtype):
+            engine.intervals.keep({node.value: node.range})

@@ -63,7 +63,7 @@ from ..telling.blame import MergeProvenance
 from ..telling.describe import describe_type
 from .conflicts import Conflicts
 from .joined_objects import JoinedObjects
-from .numbers import common_type, joined_bounds, kinds_of, number_type
+from .numbers import common_type, joined_range, kinds_of, number_type
 from .phi import (
     Placeholder,
     formatted_alike,
@@ -291,10 +291,10 @@ class Join:
         if isinstance(a, GatedNumber) or isinstance(b, GatedNumber) or (dtype_a, form_a) != (dtype_b, form_b):
             return self._packed(a, b)
         weak = isinstance(a, Array) and a.weak and isinstance(b, Array) and b.weak
-        lower, upper = joined_bounds(a, b, self.loop)
+        range_ = joined_range(a, b, self.loop)
         if isinstance(a, Array) and isinstance(b, Array) and a.value is b.value:
-            return Array(a.value, form_a, weak, lower, upper, key_a)
-        return Array(Placeholder(ArrayType(dtype_a, shape_a)), form_a, weak, lower, upper, key_a)
+            return Array(a.value, form_a, weak, range_, key_a)
+        return Array(Placeholder(ArrayType(dtype_a, shape_a)), form_a, weak, range_, key_a)
 
     def _packed(self, a: Abstract, b: Abstract) -> Abstract:
         """One number that is of one kind on some paths and of another on others."""

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
 import numpy as np
 
+from ...analysis.ranges import ANY
 from ...analysis.variables import assigned, only_within_trips
 from ...diagnostics.codes_calls import InternalError
 from ...diagnostics.codes_control import NeverSettles
@@ -50,7 +52,7 @@ from .branches import infer_if, lookup, settle_versions
 from .constants import UNROLL_LIMIT, SourceLoop, unroll, unrollable
 from .engine import Engine
 from .frame import PythonRaise
-from .induction_ranges import induction_ranges, with_range
+from .induction_ranges import assume_ranges, induction_ranges, with_range
 from .join import Join
 from .loop import Active, EntryContents, Loop, Pass, counter_of
 from .phi import DeferredRead, Placeholder, phi_operands, placeholder_for, placeholders_of
@@ -267,10 +269,10 @@ def _guess(engine: Engine, loop: Loop) -> dict[Slot, Content]:
         content = slots.get(slot)
         if isinstance(content, Const) and type(content.value) in (int, float):
             type_ = ArrayType(np.dtype(np.int64 if isinstance(content.value, int) else np.float64))
-            lower = content.value if isinstance(content.value, int) else None
-            guess[slot] = Array(Placeholder(type_), Form.PYTHON, lower=lower)
+            at_least = (content.value, math.inf) if isinstance(content.value, int) else ANY
+            guess[slot] = Array(Placeholder(type_), Form.PYTHON, range=at_least)
         elif isinstance(content, Array):
-            guess[slot] = replace(rebuild(content, placeholder_for), lower=None, upper=None)
+            guess[slot] = replace(rebuild(content, placeholder_for), range=ANY)
     for name in stored:
         content = slots.get((loop.frame, name))
         if isinstance(content, Ref):
@@ -408,7 +410,9 @@ def _visible(slot: Slot, loop: Loop, state: State) -> bool:
 def _enter(engine: Engine, templates: dict[Slot, Content], region: Region) -> None:
     """Puts the templates into the state, with the region's parameters in their placeholders."""
     for slot, template in templates.items():
-        engine.state.set(slot, rebuild(template, lambda v: _param(region, v)))
+        content = rebuild(template, lambda v: _param(region, v))
+        engine.state.set(slot, content)
+        assume_ranges(engine, content)
     stamp_versions(engine.state, templates)
     engine.state.set(ERROR, ErrorCell(versions=error_of(engine).versions))
 

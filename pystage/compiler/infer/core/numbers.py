@@ -1,11 +1,11 @@
-"""Numbers as a join sees them: element type, form, what one type holds of another, bounds of integers."""
+"""Numbers as a join sees them: element type, form, what one type holds of another, ranges of integers."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ...analysis.induction import widened
-from ...analysis.transfer import between, ends, hull
+from ...analysis.ranges import ANY, Interval, hull
 from ...hlo.builder import Builder
 from ...hlo.ir import Value
 from ...hlo.types import INT64, DType
@@ -82,24 +82,24 @@ def holds_all(x: Abstract, source: DType, target: DType) -> bool:
             except (OverflowError, TypeError):
                 return False
     if source.kind in "iu" and target.kind in "fc":
-        low, high = bounds(x)
+        low, high = range_of(x)
         most = 2 ** _PRECISION[target.itemsize // (2 if target.kind == "c" else 1)]
-        if low is not None and high is not None and -most <= low <= high <= most:
+        if -most <= low <= high <= most:
             return True
         return bool(2 ** (8 * source.itemsize) <= most)
     return bool(np.can_cast(source, target, "safe"))
 
 
-def bounds(x: Abstract) -> tuple[int | None, int | None]:
-    """What is known of the least and the greatest value of an integer."""
+def range_of(x: Abstract) -> Interval:
+    """What is known of a number wherever it goes."""
     if isinstance(x, Const):
-        return (x.value, x.value) if isinstance(x.value, int) else (None, None)
-    return (x.lower, x.upper) if isinstance(x, Array) else (None, None)
+        return (x.value, x.value) if isinstance(x.value, int) else ANY
+    return x.range if isinstance(x, Array) else ANY
 
 
-def joined_bounds(a: Abstract, b: Abstract, loop: bool) -> tuple[int | None, int | None]:
+def joined_range(a: Abstract, b: Abstract, loop: bool) -> Interval:
     """What is known of an integer that is `a` or `b`, where a loop goes on widened."""
-    return ends((widened if loop else hull)(between(*bounds(a)), between(*bounds(b))))
+    return (widened if loop else hull)(range_of(a), range_of(b))
 
 
 def number_value(b: Builder, x: Array | Const) -> Value:

@@ -18,6 +18,7 @@ from ...ad.calculus import CalculusBuilder, differentiable
 from ...ad.forward import ForwardMode
 from ...ad.reverse import ReverseMode
 from ...ad.strip_io import strip_io
+from ...analysis.ranges import ANY
 from ...diagnostics.codes_differentiation import NoDerivative, NoSuchArgument
 from ...diagnostics.codes_mutation import UncertainAlias
 from ...diagnostics.diagnostic import DiagnosticError, Note
@@ -154,7 +155,7 @@ class Filled(Copies):
 
     def leaf(self, x: Abstract) -> Abstract:
         found = self._by.get(x.value) if isinstance(x, Array) else None
-        return x if found is None else replace(cast(Array, x), value=found, lower=None, upper=None)
+        return x if found is None else replace(cast(Array, x), value=found, range=ANY)
 
     def contents(self, cell: int) -> Cell:
         return self._contents[cell]

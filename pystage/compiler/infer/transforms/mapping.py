@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, cast
 
 from ...ad.calculus import CalculusBuilder
+from ...analysis.ranges import ANY
 from ...batch.batching import Batch, NotMapped
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_differentiation import StoreInMapped
@@ -95,7 +96,7 @@ class _Arguments:
         self.actual[placeholder] = front
         if array.form is Form.JAX:
             self.is_jax = True
-            return replace(array, value=placeholder, lower=None, upper=None)
+            return replace(array, value=placeholder, range=ANY)
         if not others:
             return Array(placeholder, Form.SCALAR)
         return self.engine.ndarray(placeholder)

@@ -15,6 +15,8 @@ from typing import Any, cast
 import jax.numpy as jnp
 import numpy as np
 
+from ...analysis.ranges import EITHER, maximum, minimum, open_ends
+from ...analysis.ranges import absolute as range_of_absolute
 from ...diagnostics.codes_calls import WrongArguments
 from ...hlo.types import BOOL, FLOAT64, INT64, is_complex
 from ...ops import Abs, Imag, Not, Real
@@ -51,7 +53,6 @@ from ..numpy import ufuncs as u
 from ..numpy.elementwise import apply_jax, apply_numpy
 from ..numpy.indexing.masks import Masked, length
 from ..registry import meaning
-from ..rules.bounds import bounds, bounds_of
 from ..rules.classes import c_name, class_of
 from ..rules.promote import kinds_of
 from . import strings
@@ -92,14 +93,14 @@ def abs_(ctx: Context, x: Raw, /) -> Abstract:
         check_overflow(ctx, abs, [operand], parts, size)
         return ctx.python(size)
     if operand.dtype == BOOL:
-        return ctx.python(ctx.convert(operand.value, INT64), 0, 1)
-    low, high = bounds(ctx, operand)
-    if low is not None and low >= 0:
+        return ctx.python(ctx.convert(operand.value, INT64), EITHER)
+    known = ctx.range_of(operand)
+    if known[0] >= 0:
         return operand
-    if operand.dtype == INT64:
-        check_least(ctx, operand, low, "abs({})")
-    ends = None if low is None or high is None else max(abs(low), abs(high))
-    return ctx.python(ctx.op(Abs(), operand.value), 0 if operand.dtype == INT64 else None, ends)
+    if operand.dtype != INT64:
+        return ctx.python(ctx.op(Abs(), operand.value))
+    check_least(ctx, operand, "abs({})")
+    return ctx.python(ctx.op(Abs(), operand.value), open_ends(range_of_absolute(known), INT64))
 
 
 def _extreme(name: str, op: str) -> Callable[..., Abstract]:
@@ -147,14 +148,8 @@ def _choose_number(ctx: Context, better: Abstract, item: Abstract, best: Abstrac
         or isinstance(chosen, GatedNumber)
     ):
         return chosen
-    operands = [ctx.read(x) for x in (item, best)]
-    lows, highs = zip(*map(bounds_of, operands))
-    pick = max if name == "max" else min
-    known_low = [b for b in lows if b is not None]
-    known_high = [b for b in highs if b is not None]
-    low = pick(known_low) if len(known_low) == 2 or (known_low and name == "max") else None
-    high = pick(known_high) if len(known_high) == 2 or (known_high and name == "min") else None
-    return ctx.python(chosen.value, low, high)
+    known = [ctx.range_of(ctx.read(x)) for x in (item, best)]
+    return ctx.python(chosen.value, maximum(*known) if name == "max" else minimum(*known))
 
 
 def _array_extreme(ctx: Context, x: Raw, name: str, key: Raw) -> Abstract | None:

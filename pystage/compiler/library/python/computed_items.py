@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...analysis.ranges import ANY
 from ...hlo.ir import Value
 from ...hlo.types import INT64
 from ...ops import Add, Compare, DynamicSlice, Select
@@ -51,7 +52,7 @@ def computed_item(ctx: Context, items: tuple[Abstract, ...], index: Array, kind:
     form, weak = first[1], first[3]
     if form is Form.PYTHON:
         known = [item.value for item in items if isinstance(item, Const) and type(item.value) is int]
-        return ctx.python(value, min(known), max(known)) if len(known) == len(items) else ctx.python(value)
+        return ctx.python(value, (min(known), max(known)) if len(known) == len(items) else ANY)
     return ctx.jax(value, weak) if form is Form.JAX else Array(value, form)
 
 

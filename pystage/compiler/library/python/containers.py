@@ -176,7 +176,7 @@ def _range_item(ctx: Context, container: Range, index: Raw) -> Abstract:
     if isinstance(index, SliceObject):
         place = ctx.known(index, "a slice of a range")
     elif place is MISSING:
-        if isinstance(index, Array) and index.lower is not None and index.lower >= 0:
+        if isinstance(index, Array) and ctx.range_of(index)[0] >= 0:
             return binary(ctx, "+", Const(known.start), binary(ctx, "*", Const(known.step), index))
         place = ctx.known(index, "the index of a range")
     try:

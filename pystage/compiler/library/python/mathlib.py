@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ...analysis.ranges import ANY
 from ...hlo.ir import Value
 from ...hlo.op import HloOp
 from ...hlo.types import BOOL, FLOAT64, INT64
@@ -63,7 +64,6 @@ from ..kernels import transcendental as t
 from ..kernels.arithmetic import Kernel, like, select
 from ..kernels.structures import MISSING, abstract, call_now, known_object
 from ..registry import meaning
-from ..rules.bounds import UNBOUNDED
 from ..rules.classes import class_of
 from ..rules.promote import value_of
 from .builtins import listed
@@ -300,7 +300,7 @@ def _lcm(ctx: Context, x: Value, y: Value) -> Value:
     divisor = select(ctx, a.zero_at(ctx, divisor), like(ctx, divisor, 1), divisor)
     operands = [Array(v, Form.PYTHON) for v in (ctx.op(Divide(), x, divisor), y)]
     made = ctx.op(Multiply(), *[o.value for o in operands])
-    check_product(ctx, "*", (operands[0], operands[1]), UNBOUNDED, made, None)
+    check_product(ctx, "*", (operands[0], operands[1]), ANY, made, None)
     return ctx.op(Abs(), made)
 
 
@@ -313,7 +313,7 @@ def lcm(ctx: Context, *integers: Raw) -> Abstract:
     result = ctx.constant(1, INT64)
     for each in integers:
         result = _lcm(ctx, result, integer(ctx, each))
-    return ctx.python(result, 0)
+    return ctx.python(result, (0, math.inf))
 
 
 @meaning(math.factorial)
@@ -328,7 +328,7 @@ def factorial(ctx: Context, n: Raw, /) -> Abstract:
         here = ctx.op(Compare("GE"), value, like(ctx, value, i))
         result = select(ctx, here, ctx.constant(math.factorial(i), INT64), result)
     check_call(ctx, math.factorial, [value], result)
-    return ctx.python(result, 1)
+    return ctx.python(result, (1, math.inf))
 
 
 @meaning(math.comb)

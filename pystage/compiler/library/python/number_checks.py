@@ -12,6 +12,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from ...analysis.ranges import Interval, within
 from ...diagnostics.codes_runtime import IntegerBeyond64Bits, PowerIsComplex
 from ...diagnostics.diagnostic import Diagnostic
 from ...diagnostics.errors import StagingError
@@ -38,8 +39,7 @@ from ...values.boundary import Form
 from ...values.lattice import Array, Const
 from ..context import Context, ExceptionCase
 from ..kernels.arithmetic import like
-from ..rules.bounds import Bounds, bounds
-from ..rules.promote import Operand, fits, value_of
+from ..rules.promote import Operand, value_of
 
 _LARGEST = 9.3e18
 """A float64 above 2**63, and so near that no rounding of a product takes it across."""
@@ -108,8 +108,8 @@ def check_divisor(
         ctx.check(is_zero(ctx, right.value), ZeroDivisionError("division by zero"), function, [left, right])
     if function is not operator.floordiv or dtype != INT64:
         return
-    (low, _), (least, most) = bounds(ctx, left), bounds(ctx, right)
-    if (low is None or low == LEAST) and (least is None or least <= -1) and (most is None or most >= -1):
+    (low, _), (least, most) = ctx.range_of(left), ctx.range_of(right)
+    if low <= LEAST and least <= -1 <= most:
         x, y = [value_of(ctx, o, INT64, Form.PYTHON) for o in (left, right)]
         bad = both(ctx, compared(ctx, "EQ", x, LEAST), compared(ctx, "EQ", y, -1))
         beyond_64_bits(ctx, bad, "{} // {}", left, right)
@@ -119,9 +119,9 @@ def check_divisor(
 
 
 def check_sum(
-    ctx: Context, symbol: str, operands: tuple[Operand, Operand], exact: Bounds, made: Value
+    ctx: Context, symbol: str, operands: tuple[Operand, Operand], exact: Interval, made: Value
 ) -> None:
-    """`x + y` and `x - y` within 64 bits; `exact` are the bounds of the sum without a limit."""
+    """`x + y` and `x - y` within 64 bits; `exact` is the range of the sum without a limit."""
     if _fits_int64(exact):
         return
     x, y = [value_of(ctx, o, INT64, Form.PYTHON) for o in operands]
@@ -136,9 +136,8 @@ def check_sum(
     beyond_64_bits(ctx, bad, "{} " + symbol + " {}", *operands)
 
 
-def _fits_int64(exact: Bounds) -> bool:
-    low, high = exact
-    return low is not None and high is not None and fits(low, INT64) and fits(high, INT64)
+def _fits_int64(exact: Interval) -> bool:
+    return within(exact, INT64) == exact
 
 
 def _negative(ctx: Context, x: Value) -> Value:
@@ -149,7 +148,7 @@ def check_product(
     ctx: Context,
     symbol: str,
     operands: tuple[Operand, Operand],
-    exact: Bounds,
+    exact: Interval,
     made: Value,
     size: Value | None,
 ) -> None:
@@ -191,7 +190,7 @@ def _quotient(end: int, factor: int) -> int:
 
 
 def check_shift(
-    ctx: Context, symbol: str, operands: tuple[Operand, Operand], exact: Bounds, made: Value
+    ctx: Context, symbol: str, operands: tuple[Operand, Operand], exact: Interval, made: Value
 ) -> None:
     """A negative shift count is a ValueError; `x << y` may leave 64 bits."""
     function = operator.lshift if symbol == "<<" else operator.rshift
@@ -204,9 +203,9 @@ def check_shift(
         beyond_64_bits(ctx, bad, "{} << {}", *operands)
 
 
-def check_least(ctx: Context, operand: Operand, low: int | None, text: str) -> None:
+def check_least(ctx: Context, operand: Operand, text: str) -> None:
     """`-x` and `abs(x)` of `-2**63`."""
-    if low is None or low == LEAST:
+    if ctx.range_of(operand)[0] <= LEAST:
         value = value_of(ctx, operand, INT64, Form.PYTHON)
         beyond_64_bits(ctx, compared(ctx, "EQ", value, LEAST), text, operand)
 

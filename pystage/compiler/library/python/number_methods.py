@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
+from ...analysis.ranges import EITHER
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, COMPLEX128, FLOAT64, INT64, is_complex, is_floating, is_integer
 from ...ops import (
@@ -82,7 +83,7 @@ def _by_value(name: str) -> Callable[..., Abstract]:
 def _real(ctx: Context, value: Array) -> Abstract:
     """The real part of a Python number; of a bool, an int."""
     if value.dtype == BOOL:
-        return ctx.python(ctx.convert(value.value, INT64), 0, 1)
+        return ctx.python(ctx.convert(value.value, INT64), EITHER)
     return ctx.python(ctx.op(Real(), value.value)) if value.dtype == COMPLEX128 else value
 
 
@@ -114,14 +115,14 @@ def _bit_length(ctx: Context, self: Raw) -> Abstract:
     """`int.bit_length`."""
     assert isinstance(self, Array)
     zeros = ctx.op(CountLeadingZeros(), _magnitude(ctx, self.value))
-    return ctx.python(ctx.op(Subtract(), ctx.constant(64, INT64), zeros), 0, 64)
+    return ctx.python(ctx.op(Subtract(), ctx.constant(64, INT64), zeros), (0, 64))
 
 
 def _bit_count(ctx: Context, self: Raw) -> Abstract:
     """`int.bit_count`: the ones of the magnitude."""
     assert isinstance(self, Array)
     ones = ctx.op(PopulationCount(), _magnitude(ctx, self.value))
-    return ctx.python(ctx.convert(ones, INT64), 0, 64)
+    return ctx.python(ctx.convert(ones, INT64), (0, 64))
 
 
 _METHODS: dict[str, Callable[..., Abstract]] = {

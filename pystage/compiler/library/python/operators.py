@@ -16,7 +16,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ...analysis.transfer import between, ends, negative
+from ...analysis.ranges import negate, open_ends
 from ...diagnostics.codes_types import NoSuchOperation
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating
@@ -38,7 +38,6 @@ from ..numpy.elementwise import (
 )
 from ..numpy.indexing.masks import Masked, beside, elementwise, refuse
 from ..numpy.indexing.stores import check_writable, store_through
-from ..rules.bounds import bounds
 from ..rules.classes import class_of
 from ..rules.jax import is_jax
 from ..rules.promote import LoopTypes, Operand, Rule, kinds_of, resolve, value_of
@@ -186,13 +185,13 @@ def unary(ctx: Context, op: str, x: Raw) -> Abstract:
     loop = resolve(ctx, f"unary {op}", [operand], rule)
     if loop.form is Form.PYTHON and loop.outputs[0] == INT64:
         value = value_of(ctx, operand, INT64, Form.PYTHON)
-        known = bounds(ctx, operand)
+        known = ctx.range_of(operand)
         match op:
             case "-":
-                check_least(ctx, operand, known[0], "-({})")
-                return ctx.python(ctx.op(Negate(), value), *ends(negative(between(*known))))
+                check_least(ctx, operand, "-({})")
+                return ctx.python(ctx.op(Negate(), value), open_ends(negate(known), INT64))
             case "+":
-                return ctx.python(value, *known)
+                return ctx.python(value, known)
             case _:
                 return ctx.python(ctx.op(Not(), value))
     return apply_loop(ctx, function, [operand], loop)

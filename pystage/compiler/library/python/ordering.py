@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
+from ...analysis.ranges import hull
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.errors import StagingError
 from ...hlo.types import is_floating
@@ -13,7 +14,6 @@ from ...values.lattice import Abstract, Array, Const, is_number
 from ..context import Context, Raw
 from ..kernels.arithmetic import select
 from ..kernels.structures import abstract
-from ..rules.bounds import bounds_of
 from ..rules.promote import kinds_of, value_of
 from .number_checks import either, refuse
 from .operators import compare
@@ -104,16 +104,14 @@ def _staged(ctx: Context, x: Abstract, other: Abstract) -> Abstract:
     (kind,) = kinds_of(x)
     if (kind.dtype, kind.form) != (other.dtype, other.form) or other.rank:
         return x
-    return Array(value_of(ctx, x, kind.dtype, kind.form), kind.form, False, *bounds_of(x))
+    return Array(value_of(ctx, x, kind.dtype, kind.form), kind.form, False, ctx.range_of(x))
 
 
 def select_alike(ctx: Context, condition: Array, on_true: Array, on_false: Array) -> Array:
-    """A selection between scalars of one kind, with the bounds of both."""
-    lows, highs = (on_true.lower, on_false.lower), (on_true.upper, on_false.upper)
+    """A selection between scalars of one kind, with the range of both."""
     return Array(
         select(ctx, condition.value, on_true.value, on_false.value),
         on_true.form,
         on_true.weak and on_false.weak,
-        min([b for b in lows if b is not None]) if None not in lows else None,
-        max([b for b in highs if b is not None]) if None not in highs else None,
+        hull(on_true.range, on_false.range),
     )

@@ -10,7 +10,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...analysis.transfer import EITHER, TRUE, between, decide, ends, negative, product, total
+from ...analysis import ranges
+from ...analysis.ranges import ANY, Interval, open_ends
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, COMPLEX128, FLOAT64, INT64, DType
 from ...ops import Compare, Divide, Power, Remainder
@@ -20,8 +21,7 @@ from ..context import Context
 from ..kernels import arithmetic as a
 from ..kernels.exact import EXACT_INTEGERS, compare_integer, compare_known_integer
 from ..numpy.elementwise import ElementwiseFunction, compute
-from ..rules.bounds import UNBOUNDED, Bounds, bounds, bounds_of
-from ..rules.promote import LoopTypes, Operand, if_fits, python_type, value_of
+from ..rules.promote import LoopTypes, Operand, python_type, value_of
 from .number_checks import check_divisor, check_float_power, check_product, check_shift, check_sum
 
 PYTHON_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -85,7 +85,7 @@ def apply_python(
 ) -> Abstract:
     """The operator on two Python scalars, in the loop's types."""
     left, right = operands
-    around = (bounds(ctx, left), bounds(ctx, right)) if _integers(operands) else (UNBOUNDED, UNBOUNDED)
+    around = (ctx.range_of(left), ctx.range_of(right)) if _integers(operands) else (ANY, ANY)
     decided = _decided(symbol, *around)
     if decided is not None:
         return Const(decided)
@@ -105,13 +105,13 @@ def apply_python(
         (value,) = compute(ctx, function, operands, loop)
     if loop.outputs[0] != INT64:
         return ctx.python(value)
-    result = _result_bounds(symbol, bounds(ctx, left), bounds(ctx, right))
-    _check_integers(ctx, symbol, (left, right), result, value)
-    return ctx.python(value, *map(if_fits, result))
+    exact_range = _EXACT[symbol](ctx.range_of(left), ctx.range_of(right))
+    _check_integers(ctx, symbol, (left, right), exact_range, value)
+    return ctx.python(value, open_ends(exact_range, INT64))
 
 
 def _check_integers(
-    ctx: Context, symbol: str, operands: tuple[Operand, Operand], exact: Bounds, value: Value
+    ctx: Context, symbol: str, operands: tuple[Operand, Operand], exact: Interval, value: Value
 ) -> None:
     """An integer that leaves 64 bits, or a negative count of bits."""
     if symbol in ("+", "-"):
@@ -154,8 +154,8 @@ def _wide_integer(x: Operand) -> bool:
         return type(x.value) is int and abs(x.value) > EXACT_INTEGERS
     if x.dtype != INT64:
         return False
-    low, high = bounds_of(x)
-    return low is None or high is None or max(-low, high) > EXACT_INTEGERS
+    low, high = x.range
+    return max(-low, high) > EXACT_INTEGERS
 
 
 def _is_float(x: Operand) -> bool:
@@ -171,20 +171,17 @@ def _check_known(ctx: Context, symbol: str, left: Operand, right: Const) -> None
         ctx.raise_(error)
 
 
-def _plain_division(left: Bounds, right: Bounds) -> bool:
+def _plain_division(left: Interval, right: Interval) -> bool:
     """True if truncated division is floor division: nothing is negative, and the divisor is not 0."""
-    low, divisor = left[0], right[0]
-    return low is not None and low >= 0 and divisor is not None and divisor > 0
+    return left[0] >= 0 and right[0] > 0
 
 
 def _power(ctx: Context, left: Operand, right: Operand, loop: LoopTypes) -> Abstract:
     """`left ** right`. A negative integral exponent gives a float, so its sign must be known."""
     if loop.outputs[0] == INT64:
-        low = bounds(ctx, right)[0]
-        if low is None or (low < 0 and not isinstance(right, Const)):
+        if ctx.range_of(right)[0] < 0 and not isinstance(right, Const):
             right = Const(ctx.known(right, "the exponent of an integer power"))
-            low = int(right.value)
-        if low < 0:
+        if ctx.range_of(right)[0] < 0:
             loop = _loop(FLOAT64, FLOAT64)
     dtype = loop.outputs[0]
     x, y = [value_of(ctx, o, dtype, Form.PYTHON) for o in (left, right)]
@@ -192,80 +189,35 @@ def _power(ctx: Context, left: Operand, right: Operand, loop: LoopTypes) -> Abst
     if dtype != INT64:
         check_float_power(ctx, left, right, x, y, value)
         return ctx.python(value)
-    exact = _result_bounds("**", bounds(ctx, left), bounds(ctx, right))
+    exact = ranges.power(ctx.range_of(left), ctx.range_of(right))
     if not (isinstance(right, Const) and right.value in (0, 1)):
         floats = [ctx.convert(v, FLOAT64) for v in (x, y)]
         check_product(ctx, "**", (left, right), exact, value, ctx.op(Power(), *floats))
-    return ctx.python(value, *map(if_fits, exact))
+    return ctx.python(value, open_ends(exact, INT64))
 
 
-# ---------------------------------------------------------------- bounds
+# ---------------------------------------------------------------- ranges
 
 
-def _result_bounds(symbol: str, x: Bounds, y: Bounds) -> Bounds:
-    """Bounds of an operator's exact result; None where they are not cheap to know."""
-    low: int | None = None
-    high: int | None = None
-    if _is_empty(x) or _is_empty(y):  # on a path that is never taken
-        return None, None
-    match symbol:
-        case "+":
-            low, high = ends(total(between(*x), between(*y)))
-        case "-":
-            low, high = ends(total(between(*x), negative(between(*y))))
-        case "*":
-            low, high = ends(product(between(*x), between(*y)))
-        case "//" if y[0] is not None and y[0] > 0:
-            low, high = _quotient(x, y)
-        case "%" if y[0] is not None and y[0] > 0:
-            low, high = _rest(x, y)
-        case "**" if x[0] is not None and x[0] >= 0:
-            low, high = 0, _power_bound(x[1], y[1])
-        case "<<" if x[0] is not None and y[0] is not None and x[0] >= 0 and y[0] >= 0:
-            low, high = 0, _shifted(x[1], y[1])
-        case ">>" if x[0] is not None and x[0] >= 0:
-            low, high = 0, x[1]
-        case "&" if x[0] is not None and y[0] is not None and x[0] >= 0 and y[0] >= 0:
-            low = 0
-            high = min([b for b in (x[1], y[1]) if b is not None], default=None)
-        case "|" | "^" if x[0] is not None and y[0] is not None and x[0] >= 0 and y[0] >= 0:
-            low = 0
-    return low, high
+_EXACT: dict[str, Callable[[Interval, Interval], Interval]] = {
+    "+": ranges.add,
+    "-": ranges.subtract,
+    "*": ranges.multiply,
+    "//": ranges.floor_divide,
+    "%": ranges.remainder,
+    "**": ranges.power,
+    "<<": ranges.shift_left,
+    ">>": ranges.shift_right,
+    "&": ranges.bit_and,
+    "|": ranges.bit_or,
+    "^": ranges.bit_xor,
+}
+"""The range of an operator's exact result."""
 
 
-def _is_empty(bounds: Bounds) -> bool:
-    return bounds[0] is not None and bounds[1] is not None and bounds[0] > bounds[1]
-
-
-def _power_bound(base: int | None, exponent: int | None) -> int | None:
-    if base is None or exponent is None or exponent * max(base, 2).bit_length() > 512:
+def _decided(symbol: str, x: Interval, y: Interval) -> bool | None:
+    """A comparison that the ranges decide."""
+    if symbol not in _DIRECTIONS:
         return None
-    most: int = max(base**exponent, 1)
-    return most
-
-
-def _shifted(x: int | None, count: int | None) -> int | None:
-    return None if x is None or count is None or count > 512 else x << count
-
-
-def _quotient(x: Bounds, y: Bounds) -> Bounds:
-    """`x // y` for positive `y`: monotonous in `x`, and towards zero in `y`."""
-    low = (
-        None if x[0] is None else (x[0] // y[0] if x[0] < 0 and y[0] else 0 if y[1] is None else x[0] // y[1])
-    )
-    high = None if x[1] is None or not y[0] else (x[1] // y[0] if x[1] >= 0 else -1)
-    return low, high
-
-
-def _rest(x: Bounds, y: Bounds) -> Bounds:
-    high = None if y[1] is None else y[1] - 1
-    if x[0] is not None and x[0] >= 0 and x[1] is not None:
-        high = x[1] if high is None else min(high, x[1])
-    return 0, high
-
-
-def _decided(symbol: str, x: Bounds, y: Bounds) -> bool | None:
-    """A comparison that the bounds decide."""
-    direction = _DIRECTIONS.get(symbol)
-    found = EITHER if direction is None else decide(direction, between(*x), between(*y))
-    return None if found == EITHER else found == TRUE
+    low, high = ranges.decide(_DIRECTIONS[symbol], x, y)
+    return bool(low) if low == high else None

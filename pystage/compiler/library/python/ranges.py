@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from ...analysis.ranges import Interval, add, meet, multiply, open_ends, subtract
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, is_integer
 from ...ops import Add, Compare, Divide, Multiply, Select, Subtract
@@ -12,7 +15,6 @@ from ...values.lattice import Abstract, Array, Const, NumberKind, Range
 from ..context import Context, Raw
 from ..kernels.structures import abstract
 from ..registry import meaning
-from ..rules.bounds import Bounds, bounds, bounds_of
 from ..rules.classes import class_name
 from ..rules.promote import kinds_of, value_of
 from .operators import unary
@@ -44,8 +46,7 @@ def _integer(ctx: Context, x: Raw) -> Abstract:
         if kind == PYTHON_INT:
             return operand
         if not operand.rank and _is_index(kind):
-            low = 0 if operand.dtype.kind in "bu" else operand.lower
-            return ctx.python(ctx.convert(operand.value, INT64), low, operand.upper)
+            return ctx.python(ctx.convert(operand.value, INT64), ctx.range_of(operand))
     ctx.raise_(TypeError(f"{class_name(ctx, x)!r} object cannot be interpreted as an integer"))
 
 
@@ -60,13 +61,13 @@ def range_length(ctx: Context, x: Range) -> Abstract:
     A step whose sign is not certain must be known: it could be zero.
     """
     first, last, step = x.start, x.stop, x.step
-    low, high = _bounds(step)
-    if (low is None or low <= 0) and (high is None or high >= 0):
+    low, high = _range(ctx, step)
+    if low <= 0 <= high:
         step = Const(ctx.known(step, "the step of range()"))
-        low, high = _bounds(step)
+        low, high = _range(ctx, step)
     if low == high == 0:
         ctx.raise_(ValueError("range() arg 3 must not be zero"))
-    if high is not None and high < 0:
+    if high < 0:
         first, last, step = last, first, unary(ctx, "-", step)
     if all(isinstance(p, Const) for p in (first, last, step)):
         return Const(len(range(*[p.value for p in (first, last, step) if isinstance(p, Const)])))
@@ -79,11 +80,10 @@ def _count(ctx: Context, first: Abstract, last: Abstract, step: Abstract) -> Abs
     A distance that 64 bits do not hold counts as the greatest that they do: no loop ever gets there.
     """
     low, high = [_value(ctx, p) for p in (first, last)]
-    (least, _), (_, most) = _bounds_here(ctx, first), _bounds_here(ctx, last)
-    distance = None if least is None or most is None else most - least
+    distance = subtract(_range(ctx, last), _range(ctx, first))[1]
     ahead = ctx.op(Compare("GT"), high, low)
     count = high if isinstance(first, Const) and first.value == 0 else ctx.op(Subtract(), high, low)
-    if distance is None and count is not high and not (isinstance(first, Const) and first.value > 0):
+    if distance == math.inf and count is not high and not (isinstance(first, Const) and first.value > 0):
         wrapped = ctx.op(Compare("LT"), count, ctx.constant(0, INT64))
         count = ctx.op(Select(), wrapped, ctx.constant(2**63 - 1, INT64), count)
     if not (isinstance(step, Const) and step.value == 1):
@@ -92,7 +92,7 @@ def _count(ctx: Context, first: Abstract, last: Abstract, step: Abstract) -> Abs
         count = ctx.op(Add(), whole, one)
     count = ctx.op(Select(), ahead, count, ctx.constant(0, INT64))
     size = step.value if isinstance(step, Const) else 1
-    return ctx.python(count, 0, None if distance is None else max(-(-distance // size), 0))
+    return ctx.python(count, (0, distance if math.isinf(distance) else max(-(-distance // size), 0)))
 
 
 def range_element(ctx: Context, x: Range, position: Abstract) -> Abstract:
@@ -105,26 +105,18 @@ def range_element(ctx: Context, x: Range, position: Abstract) -> Abstract:
         value = ctx.op(Multiply(), value, _value(ctx, step))
     if not (isinstance(start, Const) and start.value == 0):
         value = ctx.op(Add(), _value(ctx, start), value)
-    return ctx.python(value, *_between(ctx, x, position))
+    return ctx.python(value, _between(ctx, x, position))
 
 
-def _between(ctx: Context, x: Range, position: Abstract) -> Bounds:
-    """The bounds of an element: by the ends of the range, and by its position."""
-    first, last, step = [_bounds_here(ctx, p) for p in (x.start, x.stop, x.step)]
-    low: int | None = None
-    high: int | None = None
-    if step[0] is not None and step[0] > 0:
-        low, high = first[0], None if last[1] is None else last[1] - 1
-    elif step[1] is not None and step[1] < 0:
-        low, high = None if last[0] is None else last[0] + 1, first[1]
-    if isinstance(x.step, Const):
-        ends = [None if e is None else e * x.step.value for e in _bounds_here(ctx, position)]
-        ends = ends if x.step.value > 0 else ends[::-1]
-        if first[0] is not None and ends[0] is not None:
-            low = first[0] + ends[0] if low is None else max(low, first[0] + ends[0])
-        if first[1] is not None and ends[1] is not None:
-            high = first[1] + ends[1] if high is None else min(high, first[1] + ends[1])
-    return low, high
+def _between(ctx: Context, x: Range, position: Abstract) -> Interval:
+    """The range of an element: by the ends of the range, and by its position."""
+    first, last, step = [_range(ctx, p) for p in (x.start, x.stop, x.step)]
+    by_position = add(first, multiply(step, _range(ctx, position)))
+    if step[0] > 0:
+        return open_ends(meet((first[0], last[1] - 1), by_position), INT64)
+    if step[1] < 0:
+        return open_ends(meet((last[0] + 1, first[1]), by_position), INT64)
+    return open_ends(by_position, INT64)
 
 
 def _value(ctx: Context, x: Abstract) -> Value:
@@ -132,12 +124,6 @@ def _value(ctx: Context, x: Abstract) -> Value:
     return value_of(ctx, x, INT64, Form.PYTHON)
 
 
-def _bounds_here(ctx: Context, x: Abstract) -> Bounds:
+def _range(ctx: Context, x: Abstract) -> Interval:
     assert isinstance(x, Const | Array)
-    return bounds(ctx, x)
-
-
-def _bounds(x: Abstract) -> tuple[int | None, int | None]:
-    """What is known of the least and the greatest value of a part of a range."""
-    assert isinstance(x, Const | Array)
-    return bounds_of(x)
+    return ctx.range_of(x)

@@ -23,7 +23,7 @@ from ..kernels.exact import round_float, round_integer
 from ..kernels.structures import MISSING, abstract, call_now, known_object, type_name
 from ..numpy.indexing.stores import cast, check_float
 from ..registry import meaning
-from ..rules.bounds import bounds_of, check_fits
+from ..rules.bounds import check_fits
 from ..rules.classes import c_name, scalar_class
 from ..rules.jax import canonical
 from ..rules.libraries import as_ndarray
@@ -50,7 +50,7 @@ def to_python(ctx: Context, x: Raw, kind: type) -> Abstract:
     if kind is int:
         check_integral(ctx, int, operand, operand.value, "int({})")
     value = ctx.convert(operand.value, dtype)
-    return ctx.python(value, *bounds_of(operand)) if kind is int else ctx.python(value)
+    return ctx.python(value, ctx.range_of(operand)) if kind is int else ctx.python(value)
 
 
 def _single(ctx: Context, x: Raw, name: str) -> Array:
@@ -209,7 +209,7 @@ def round_(ctx: Context, number: Raw, ndigits: Raw = None) -> Abstract:
     if digits is not None:
         return Array(rounded, operand.form)
     check_integral(ctx, round, operand, rounded, "round({})")
-    return ctx.python(ctx.convert(rounded, INT64), *bounds_of(operand))
+    return ctx.python(ctx.convert(rounded, INT64), ctx.range_of(operand))
 
 
 def _jax_round(ctx: Context, operand: Array, digits: int | None) -> Abstract:

@@ -264,11 +264,6 @@ def fits(value: int, dtype: DType) -> bool:
     return 0 <= value < 1 << bits if is_unsigned(dtype) else -(1 << bits - 1) <= value < 1 << bits - 1
 
 
-def if_fits(bound: int | None) -> int | None:
-    """A bound of an integer that 64 bits hold; None for any other."""
-    return bound if bound is not None and fits(bound, INT64) else None
-
-
 def value_of(ctx: Context, operand: Operand, dtype: DType, form: Form = Form.NDARRAY) -> Value:
     """The operand as a value of `dtype`, as an operation of the loop's `form` converts it.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from library.harness import Known, PlainContext, Raised, check, refused
+from pystage.compiler.analysis.ranges import Interval
 from pystage.compiler.hlo.types import INT64
 from pystage.compiler.library.context import Context
 from pystage.compiler.library.jax.at import At as AtObject
@@ -303,12 +305,12 @@ def test_stores_through_views() -> None:
 # ---------------------------------------------------------------- slices at computed places
 
 
-def window(size: int, lower: int | None, upper: int | None) -> Callable[..., Abstract]:
-    """`x[i : i + size]` with bounds of `i`."""
+def window(size: int, low: float, high: float) -> Callable[..., Abstract]:
+    """`x[i : i + size]` for `i` in a range."""
 
     def staged(ctx: Context, x: Abstract, i: Array) -> Abstract:
         stop = ctx.op(Add(), i.value, ctx.constant(size, INT64))
-        start = Array(i.value, Form.PYTHON, False, lower, upper)
+        start = Array(i.value, Form.PYTHON, False, (low, high))
         return get(ctx, x, SliceObject(start, Array(stop, Form.PYTHON), Const(None)))
 
     return staged
@@ -319,10 +321,10 @@ def test_windows_of_known_size() -> None:
     check(window(3, 0, 7), lambda x, i: x[i : i + 3], jnp.arange(10), 4)
 
 
-@pytest.mark.parametrize("bounds", [(None, None), (0, 8), (-1, 7), (0, None)])
-def test_windows_that_may_be_cut_off_are_selections(bounds: tuple[int | None, int | None]) -> None:
+@pytest.mark.parametrize("ends", [(-math.inf, math.inf), (0, 8), (-1, 7), (0, math.inf)])
+def test_windows_that_may_be_cut_off_are_selections(ends: Interval) -> None:
     def size(ctx: Context, x: Abstract, i: Array) -> Abstract:
-        part = window(3, *bounds)(ctx, x, i)
+        part = window(3, *ends)(ctx, x, i)
         assert isinstance(part, Masked)
         return part.count(ctx)
 
@@ -332,7 +334,7 @@ def test_windows_that_may_be_cut_off_are_selections(bounds: tuple[int | None, in
 def test_windows_at_multiples() -> None:
     def staged(ctx: Context, x: Abstract, i: Array) -> Abstract:
         two = ctx.constant(2, INT64)
-        start = Array(ctx.op(Multiply(), i.value, two), Form.PYTHON, False, 0, 8)
+        start = Array(ctx.op(Multiply(), i.value, two), Form.PYTHON, False, (0, 8))
         after = ctx.op(Add(), i.value, ctx.constant(1, INT64))
         return get(
             ctx, x, SliceObject(start, Array(ctx.op(Multiply(), after, two), Form.PYTHON), Const(None))
@@ -455,7 +457,7 @@ def kinds(ctx: PlainContext) -> list[str]:
 def bounded(ctx: Context, index: Abstract, upper: int) -> Abstract:
     """An index that is known to lie in `0 … upper`."""
     assert isinstance(index, Array)
-    return Array(index.value, index.form, False, 0, upper)
+    return Array(index.value, index.form, False, (0, upper))
 
 
 def test_an_element_costs_one_operation() -> None:

@@ -216,11 +216,7 @@ def fori_loop(
     carried = Carried.start(ctx, "jax.lax.fori_loop", init_val)
 
     def trip(index: Value, arrays: list[Array]) -> Abstract:
-        limits = (
-            _plain(lower) if _is_known(lower) else None,
-            _plain(upper) - 1 if _is_known(upper) else None,
-        )
-        counter = Array(index, Form.JAX, True, *limits)
+        counter = Array(index, Form.JAX, True, (ctx.range_of(first)[0], ctx.range_of(last)[1] - 1))
         return ctx.call(body_fun, [counter, carried.rebuilt(ctx, arrays)])
 
     if any(a.weak for a in carried.leaves):
@@ -238,10 +234,6 @@ def fori_loop(
 
     final = ctx.while_loop(condition, body, Tuple((ctx.jax(first.value), *carried.leaves)), trips)
     return carried.rebuilt(ctx, carried.end(values_of(final)[1:], carried.forwarded))
-
-
-def _is_known(bound: Raw) -> bool:
-    return isinstance(bound, Const) or not isinstance(bound, Abstract)
 
 
 def _plain(bound: Raw) -> int:

@@ -146,7 +146,7 @@ def _start(ctx: Context, start: Abstract, array: Array, extent: int, common: DTy
             ctx.fail(ShapeMismatch(span=ctx.span, text=text))
         return ctx.constant(place + extent if place < 0 else place, common)
     value = ctx.convert(array.value, common)
-    known_positive = isinstance(start, Array) and start.lower is not None and start.lower >= 0
+    known_positive = isinstance(start, Array) and ctx.range_of(start)[0] >= 0
     if not wrap or known_positive or is_unsigned(array.dtype):
         return value
     below = ctx.op(Compare("LT"), value, ctx.constant(0, common))

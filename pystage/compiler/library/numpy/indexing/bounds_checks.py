@@ -69,14 +69,14 @@ def check_inside(
             ExceptionCase(None, fallback, outside, args),
         ]
         ctx.check_first(bad, cases)
-        ctx.intervals.assume_range(given.value, 0, extent - 1)
+        ctx.intervals.assume_range(given.value, (0, extent - 1))
         return
     if shape:
         at, bad = _first(ctx, bad)
         element = ctx.op(DynamicSlice((1,)), ctx.reshape(first, (first.type.size,)), at)
         first = ctx.reshape(element, ())
     ctx.check(bad, fallback, outside, [Array(first, form)])
-    ctx.intervals.assume_range(given.value, 0 if given.dtype.kind == "u" else -extent, extent - 1)
+    ctx.intervals.assume_range(given.value, (0 if given.dtype.kind == "u" else -extent, extent - 1))
 
 
 def check_representable(ctx: Context, index: Array) -> None:

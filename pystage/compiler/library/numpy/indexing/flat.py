@@ -137,7 +137,7 @@ def _checked(ctx: Context, flat: FlatIterator, index: Abstract) -> Abstract:
     if isinstance(index, Array) and is_index(index):
         front = from_front(ctx, index, size)
         check_inside(ctx, index, front, size, _outside(size))
-        return Array(front, Form.PYTHON, lower=0, upper=max(size - 1, 0))
+        return Array(front, Form.PYTHON, range=(0, max(size - 1, 0)))
     positions = _positions(ctx, index)
     if positions is not None:
         check_inside(ctx, positions, from_front(ctx, positions, size), size, _outside(size))

@@ -21,7 +21,6 @@ from ....values.boundary import Form
 from ....values.lattice import Abstract, Array, Const, ListCell, Ref, SliceObject, Tuple
 from ....values.views import Index
 from ...context import Context, Raw
-from ...rules.bounds import bounds
 from ...rules.jax import canonical
 from ...rules.promote import fits
 from .bounds_checks import TOO_LARGE, check_inside, check_representable, outside_of_axis
@@ -322,8 +321,8 @@ def _items(ctx: Context, entry: _Entry, shape: tuple[int, ...], axis: int, jax: 
     if known is not None:
         return [_known_indices(ctx, known, shape[axis], axis, jax)]
     if not entry.rank:
-        lower, upper = bounds(ctx, entry)
-        inside = lower is not None and upper is not None and -shape[axis] <= lower <= upper < shape[axis]
+        low, high = ctx.range_of(entry)
+        inside = -shape[axis] <= low <= high < shape[axis]
         front = from_front(ctx, entry, shape[axis])
         if not jax and not inside:
             _check(ctx, entry, front, shape[axis], axis)
@@ -386,13 +385,13 @@ def from_front(ctx: Context, index: Array, extent: int) -> Value:
     An array of uint64 is one of int64 with the same bits to NumPy; a single one of 2**63 or more is an error.
     """
     value = ctx.convert(index.value, INT64)
-    lower, upper = bounds(ctx, index)
+    low, high = ctx.range_of(index)
     wraps = index.dtype == UINT64 and index.rank
-    if (index.dtype.kind == "u" and not wraps) or (lower is not None and lower >= 0):
+    if (index.dtype.kind == "u" or low >= 0) and not wraps:
         return value
     shape = value.type.static_shape
     moved = ctx.op(Add(), value, ctx.broadcast(ctx.constant(extent, INT64), shape))
-    if upper is not None and upper < 0:
+    if high < 0:
         return moved
     negative = ctx.op(Compare("LT"), value, ctx.broadcast(ctx.constant(0, INT64), shape))
     return ctx.op(Select(), negative, moved, value)

@@ -7,27 +7,26 @@ size and is a progression of indices and a mask.
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ....hlo.ir import Op, Value
+from ....analysis.differences import polynomial
+from ....analysis.ranges import add, meet, subtract
+from ....hlo.ir import Value
 from ....hlo.types import INT64, UINT64, ArrayType, is_integer
 from ....ops import (
     Add,
     And,
     Clamp,
     Compare,
-    Constant,
     Divide,
     Iota,
     Maximum,
     Minimum,
     Multiply,
-    Negate,
     Remainder,
     Select,
     Subtract,
@@ -36,7 +35,6 @@ from ....values.gated import GatedNumber
 from ....values.lattice import Abstract, Array, Const, SliceObject
 from ....values.views import Index
 from ...context import Context
-from ...rules.bounds import bounds
 from ...rules.split import of_one_kind
 
 
@@ -89,7 +87,7 @@ def part_of(ctx: Context, entry: SliceObject, extent: int) -> SliceIndex | Selec
     bounds_ = tuple([p for p in parts if isinstance(p, Array)])
     if not ctx.can_be_known(entry.step):
         return SelectedPositions(_mask(ctx, entry, extent), None, bounds_)
-    positions = progression(ctx, entry, ctx.python(ctx.constant(extent, INT64), extent, extent))
+    positions = progression(ctx, entry, ctx.python(ctx.constant(extent, INT64), (extent, extent)))
     return SelectedPositions(mask_of(ctx, positions, extent), positions, bounds_)
 
 
@@ -115,8 +113,8 @@ def progression(ctx: Context, entry: SliceObject, extent: Array) -> Progression:
 
 def _plus(ctx: Context, number: Array, by: int) -> Array:
     """An integer and a constant."""
-    low, high = [None if end is None else end + by for end in (number.lower, number.upper)]
-    return ctx.python(ctx.op(Add(), number.value, ctx.constant(by, INT64)), low, high)
+    moved = add(number.range, (by, by))
+    return ctx.python(ctx.op(Add(), number.value, ctx.constant(by, INT64)), moved)
 
 
 def _end(
@@ -128,16 +126,16 @@ def _end(
     far = 1 << 62
     if isinstance(given, Const):
         number = min(max(int(given.value), -far), far)
-        given = ctx.python(ctx.constant(number, INT64), number, number)
+        given = ctx.python(ctx.constant(number, INT64), (number, number))
     assert isinstance(given, Array)
-    low, high = bounds(ctx, given)
+    low, high = ctx.range_of(given)
     value = ctx.convert(given.value, INT64)
-    if low is None or low < 0:
+    if low < 0:
         moved = ctx.op(Add(), value, extent.value)
         negative = ctx.op(Compare("LT"), value, ctx.constant(0, INT64))
-        value = moved if high is not None and high < 0 else ctx.op(Select(), negative, moved, value)
+        value = moved if high < 0 else ctx.op(Select(), negative, moved, value)
         value = ctx.op(Maximum(), value, ctx.constant(least, INT64))
-    if high is None or most.lower is None or high > most.lower:
+    if high > most.range[0]:
         value = ctx.op(Minimum(), value, most.value)
     return value
 
@@ -172,7 +170,7 @@ def _mask(ctx: Context, entry: SliceObject, extent: int) -> Value:
     """Which elements of an axis a slice names, by `slice.indices` of the language reference."""
     at = ctx.op(Iota(ArrayType(INT64, (extent,)), 0))
     step, zero = _number(ctx, entry.step, ctx.constant(1, INT64)), ctx.constant(0, INT64)
-    if isinstance(entry.step, Array) and (entry.step.lower is None or entry.step.lower < 1):
+    if isinstance(entry.step, Array) and ctx.range_of(entry.step)[0] < 1:
         ctx.check(ctx.op(Compare("EQ"), step, zero), _ZERO_STEP, _slice_by, [entry.step])
     backwards = ctx.op(Compare("LT"), step, zero)
 
@@ -242,17 +240,17 @@ def _window(ctx: Context, entry: SliceObject, extent: int) -> SliceIndex | None:
     size = _distance(ctx, stop.value, start.value)
     if size is None:
         return None
-    (low, high), (stop_low, stop_high) = bounds(ctx, start), bounds(ctx, stop)
-    lower = low if low is not None else _shifted(stop_low, -size)
-    upper = high if high is not None else _shifted(stop_high, -size)
-    if size <= 0 or lower is None or upper is None or lower < 0 or upper + size > extent:
+    low, high = ctx.range_of(start)
+    if ctx.difference(stop, start) == (size, size):  # neither has wrapped around
+        low, high = meet((low, high), subtract(ctx.range_of(stop), (size, size)))
+    if size <= 0 or low < 0 or high + size > extent:
         return None
     return SliceIndex(ctx.convert(start.value, INT64), size, 1)
 
 
 def _distance(ctx: Context, a: Value, b: Value) -> int | None:
     """`a - b` where it is the same in every trip of the loops around; numbers of the call in it are demanded."""
-    form = difference(a, b)
+    form = polynomial(a, b, ctx.intervals)
     total = form.pop((), 0)
     factors = {value: ctx.python(ctx.convert(value, INT64)) for term in form for value in term}
     if not all(map(ctx.can_be_known, factors.values())):
@@ -261,56 +259,3 @@ def _distance(ctx: Context, a: Value, b: Value) -> int | None:
         numbers = [ctx.known(factors[value], "the size of a slice") for value in term]
         total += factor * math.prod(numbers)
     return int(total)
-
-
-def _shifted(bound: int | None, by: int) -> int | None:
-    return None if bound is None else bound + by
-
-
-# ---------------------------------------------------------------- polynomials
-
-_DEPTH = 12
-_MOST_TERMS = 8
-
-_Form = dict[tuple[Value, ...], int]
-"""A sum of products of numbers of the program, each with a factor; the empty product is the constant."""
-
-
-def difference(a: Value, b: Value) -> _Form:
-    """`a - b` of two integer scalars of the program, without what cancels out."""
-    form = _form(a, _DEPTH)
-    _add(form, _form(b, _DEPTH), -1)
-    return {term: factor for term, factor in form.items() if factor}
-
-
-def _add(form: _Form, other: _Form, factor: int) -> None:
-    for term, own in other.items():
-        form[term] = form.get(term, 0) + factor * own
-
-
-def _form(value: Value, depth: int) -> _Form:
-    """A number of the program as a sum of products."""
-    op = value.owner
-    if isinstance(op, Op) and depth:
-        match op.kind:
-            case Constant(data=data):
-                return {(): int(data)}
-            case Add() | Subtract():
-                left, right = [_form(v, depth - 1) for v in op.operands]
-                _add(left, right, 1 if isinstance(op.kind, Add) else -1)
-                return left
-            case Negate():
-                return {term: -factor for term, factor in _form(op.operands[0], depth - 1).items()}
-            case Multiply():
-                left, right = [_form(v, depth - 1) for v in op.operands]
-                if len(left) * len(right) <= _MOST_TERMS:
-                    return _product(left, right)
-    return {(value,): 1}
-
-
-def _product(left: _Form, right: _Form) -> _Form:
-    found: _Form = {}
-    for (a, m), (b, n) in itertools.product(left.items(), right.items()):
-        term = tuple(sorted((*a, *b), key=id))
-        found[term] = found.get(term, 0) + m * n
-    return found

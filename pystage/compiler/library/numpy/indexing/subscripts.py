@@ -338,7 +338,7 @@ def _inside(ctx: Context, selected: Masked, index: Raw) -> Masked | tuple[Abstra
     ctx.check(outside, IndexError("index is out of bounds"), look_up, [number, count])
     step = ctx.constant(positions.step, INT64)
     place = ctx.op(Add(), positions.start, ctx.op(Multiply(), front, step))
-    others[axis] = ctx.python(place, 0, selected.type.static_shape[axis] - 1)
+    others[axis] = ctx.python(place, (0, selected.type.static_shape[axis] - 1))
     return whole, Tuple(tuple(others))
 
 

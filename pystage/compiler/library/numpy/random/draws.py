@@ -206,7 +206,7 @@ def drawn(ctx: Context, receiver: Any, name: str, args: tuple[Raw, ...], kwargs:
     sample = _sample(call, cls, name, known)
     batched = name in _BATCHED and all(_is_batched(name, k, v) for k, v in known.items())
     result = call.perform(name, (first,), known, sample, batched)
-    return stored(ctx, out, result, call.name) if isinstance(out, Ref) else _with_bounds(result, name, known)
+    return stored(ctx, out, result, call.name) if isinstance(out, Ref) else _with_range(result, name, known)
 
 
 def _is_batched(name: str, parameter: str, given: Any) -> bool:
@@ -229,15 +229,15 @@ def stored(ctx: Context, out: Ref, result: Abstract, name: str) -> Ref:
     return out
 
 
-def _with_bounds(result: Abstract, name: str, known: Mapping[str, Any]) -> Abstract:
-    """A drawn integer with the limits that were given for it."""
+def _with_range(result: Abstract, name: str, known: Mapping[str, Any]) -> Abstract:
+    """A drawn integer with the range that the limits given for it set."""
     low, high = known.get("low"), known.get("high")
     if name not in ("integers", "randint") or not isinstance(result, Array) or known.get("endpoint"):
         return result
     if high is None:
         low, high = 0, low
     if type(low) is int and type(high) is int:
-        return Array(result.value, result.form, lower=low, upper=high - 1)
+        return Array(result.value, result.form, range=(low, high - 1))
     return result
 
 

@@ -221,7 +221,7 @@ def count_nonzero(ctx: Context, rules: Rules, a: Raw, axis: Raw = None, keepdims
     dtype = rules.index_dtype(ctx)
     count = total(ctx, of.of(ctx.convert(not_zero(ctx, of.value), dtype)))
     if _COUNT_IS_PYTHON and is_none(axis) and not rules.is_jax and not of.shape:
-        return ctx.python(count, 0, of.value.type.size)
+        return ctx.python(count, (0, of.value.type.size))
     return rules.result(ctx, count)
 
 
