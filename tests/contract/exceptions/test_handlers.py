@@ -883,3 +883,24 @@ def test_a_callee_with_a_try_of_its_own_serves_where_the_same_is_seen_outside(x)
         return a, b
 
     check(function, x)
+
+
+def test_a_refusal_at_run_time_is_seen_by_no_block_of_the_program(capsys) -> None:
+    """Of an integer that leaves 64 bits (PS810) the plain run knows nothing."""
+
+    def square(n, x):
+        try:
+            return n * n
+        except BaseException:
+            print("except")
+        finally:
+            print("finally")
+            if x[0] > 0.0:
+                raise ValueError
+
+    staged = pystage.compile(square, fallback="error")
+    for sign in (-1.0, 1.0):
+        with pytest.raises(pystage.StagingError, match="PS810"):
+            staged(2**40, np.array([sign]))
+        assert capsys.readouterr().out == ""
+    assert staged(3, np.array([-1.0])) == 9 and capsys.readouterr().out == "finally\n"

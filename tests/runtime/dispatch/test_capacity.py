@@ -376,8 +376,29 @@ def suppressed(n: int) -> float:
     return found
 
 
+def guarded_total(n: int, x: Any) -> float:
+    try:
+        if x[n] < 0.0:
+            raise ValueError
+        return total_below(10 * n)
+    except ValueError:
+        print("value")
+        return -1.0
+    finally:
+        x[n] += 1.0
+
+
+def in_callees_with_handlers(n: int, x: Any) -> float:
+    found = 0.0
+    for i in range(n):
+        found += guarded_total(i, x)
+        print(i, found)
+    return found + guarded_total(0, x)
+
+
 @pytest.mark.parametrize("n", [2, 20])
 def test_blocks_do_not_see_it(n: int) -> None:
+    check(in_callees_with_handlers, n, np.where(np.arange(20) % 3 == 1, -1.0, 1.0))
     check(finally_returns, n)
     check(suppressed, n)
     check(finally_on_lists, n, np.ones(1), raises=ValueError)

@@ -20,6 +20,7 @@ from ...hlo.types import is_complex
 from ...library.context import Context
 from ...ops import Call, VjpFunctions, VjpRule
 from ...values.boundary import Form
+from ...values.capacity import OutOfRoom
 from ...values.lattice import (
     Abstract,
     Array,
@@ -299,6 +300,8 @@ class _RuleInference:
         raised = [
             cls for cls in self._engine.raises.sites.classes(first) if not issubclass(cls, ArithmeticError)
         ]
+        if OutOfRoom in raised:
+            self._refuse(f"its {which} rule makes something that grows")
         if summary.raises is not None or (summary.error is not None and raised):
             names = " or ".join(sorted([cls.__name__ for cls in raised])) or "an exception"
             self._refuse(f"its {which} rule may raise {names}")

@@ -1,0 +1,40 @@
+"""How capacities grow."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from pystage.compiler.values.capacity import Capacity, Place
+
+PLACE = Place(None, "the list")
+ROOM = 1 << 40
+
+
+def steps(size: int, itemsize: int, until: int, room: int = ROOM) -> list[int]:
+    """The capacities of the programs by which what appends one element at a time comes to hold `until` elements."""
+    found = [size]
+    while found[-1] < until:
+        found.append(Capacity(PLACE, found[-1], itemsize).grown(found[-1] + 1, room))
+    return found
+
+
+@pytest.mark.parametrize("size", [1, 4, 16, 64])
+def test_a_million_numbers_take_three_further_programs(size: int) -> None:
+    assert len(steps(size, 8, 1_000_000)) <= 4
+
+
+@pytest.mark.parametrize("itemsize", [1, 8, 24, 1000, 100_000])
+def test_it_is_at_least_twice_the_size(itemsize: int) -> None:
+    found = steps(1, itemsize, 1 << 26)
+    assert all(2 * a <= b for a, b in itertools.pairwise(found))
+
+
+def test_what_is_needed_is_there_at_once() -> None:
+    assert Capacity(PLACE, 4, 8).grown(5_000_000, ROOM) == 5_000_000
+
+
+def test_it_is_no_more_than_there_may_be() -> None:
+    assert steps(4, 8, 10_000, room=10_000) == [4, 4096, 10_000]
+    assert Capacity(PLACE, 4, 8).grown(50, 60) == 60
