@@ -46,9 +46,9 @@ class Config:
     those go that have not been called for the longest, and are compiled again when they are needed. TypeError for a
     value that is not an int, ValueError below 1.
 
-    `capacity_bytes`: how much memory one program may have for all that grows in it, where no bound is known before (a
-    quarter of the machine's memory, at least a gibibyte). A call that needs more raises MemoryError. TypeError for a value
-    that is not an int, ValueError below 1.
+    `capacity_bytes`: how much memory the capacities of one program may take, of lists and arrays whose size has no known
+    bound (a quarter of the machine's memory, at least a gibibyte). A call that needs more raises MemoryError. TypeError
+    for a value that is not an int, ValueError below 1.
 
     `compiler_options`: the options that XLA compiles programs with, by name, as `jax.jit` takes them, for programs
     compiled from then on. With None, which it is unless it was set, pystage chooses (on CPUs, see
@@ -118,7 +118,7 @@ class Config:
 
     @property
     def capacity_bytes(self) -> int:
-        """How many bytes what grows in one program may take."""
+        """How many bytes the capacities of one program may take."""
         return self._capacity_bytes
 
     @capacity_bytes.setter

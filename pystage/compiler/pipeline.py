@@ -36,7 +36,7 @@ from .values.boundary import (
     Program,
     Spec,
 )
-from .values.capacity import Place
+from .values.capacity import AllocationSite
 from .values.demand import NeedsConstant, Statics
 from .values.type_text import short_array, type_of_template
 from .values.walk import nodes
@@ -66,8 +66,8 @@ class Request:
     `value_of` gives the value of a dynamic leaf, or None where only its type is known; `path_of` says in
     words where it stands, and `given` what was given instead of a value. `demands` and `fixed` say what is
     known to be wanted as constants, of the leaves and of the world, and `changing` which of the world's
-    integers are known to change. `capacities` are those that runs turned out to need. `resumed`: a call may begin
-    again that has printed.
+    integers are known to change. `capacities` are those that runs turned out to need. `skips_writes`: a call that
+    has printed may be executed again.
     """
 
     fn: Callable[..., Any]
@@ -81,8 +81,8 @@ class Request:
     demands: Mapping[int, Demand] = field(default_factory=dict)
     fixed: Mapping[PathKey, Demand] = field(default_factory=dict)
     changing: Mapping[PathKey, Path] = field(default_factory=dict)
-    capacities: Mapping[Place, int] = field(default_factory=dict)
-    resumed: bool = False
+    capacities: Mapping[AllocationSite, int] = field(default_factory=dict)
+    skips_writes: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,7 +133,7 @@ class Staged:
     def __str__(self) -> str:
         text = self.takes_and_gives
         if self.program.capacities:
-            text += " with " + ", ".join([f"room for {c.size} ({c.place})" for c in self.program.capacities])
+            text += " with " + ", ".join([f"capacity {c.size} ({c.site})" for c in self.program.capacities])
         if self.demands:
             text += " for " + ", ".join([f"{d.where} = {d.value!r} ({_why(d)})" for d in self.demands])
         fixed = self.fixed
@@ -218,7 +218,7 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
             request.changing.keys(),
             decide,
             request.capacities,
-            request.resumed,
+            request.skips_writes,
         )
         try:
             program = infer(request.fn, request.args, request.kwargs, name=request.name, static=statics)

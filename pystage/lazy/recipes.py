@@ -172,7 +172,7 @@ def recipe_for(
     if program.hidden or program.draws is not None or program.printed is not None:
         return Refused("it draws or reads what only the host has"), demanded
     if program.may_outgrow:
-        return Refused("only a run tells how much it holds"), demanded
+        return Refused("only a run knows the size of its result"), demanded
     if not ordered and (program.in_order or _depends_on_order(program.result, bool(program.mutations))):
         return Refused("it depends on the order of the elements in memory"), demanded
     takes = tuple([program.leaves[i] for i in staged.kept])

@@ -25,7 +25,7 @@ from .executables.primitive import for_platform
 from .outcomes import Outgrown, Pending, Raised
 from .reports.hlo_text import InstructionCounts, instruction_counts
 from .reports.messages import Compilation
-from .results.exceptions import AsRaisedByTheProgram, cannot_resume
+from .results.exceptions import AsRaisedByTheProgram, capacity_outgrown
 
 Canonical = Callable[[Sequence[Any], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]
 
@@ -135,8 +135,8 @@ class Lowered:
                 self._entry, specialisation, out, args, kwargs, leaves, hidden, performance
             )
         except Outgrown as found:
-            started = found.printed is not None
-            raise cannot_resume(found.end, "a program compiled ahead of time", started) from None
+            started = found.writes is not None
+            raise capacity_outgrown(found.end, "a program compiled ahead of time", started) from None
 
     def _check(self, described: Described) -> None:
         mine, theirs = self._described, described

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 
 if TYPE_CHECKING:
-    from ..compiler.values.capacity import OutOfRoom
+    from ..compiler.values.capacity import CapacityExceeded
 
 
 class HasLazy(Exception):
@@ -43,17 +43,17 @@ class Raised(Exception):
 
 
 class Outgrown(Exception):
-    """A run has ended because its program has too little room, as `end` says, with nothing changed outside.
+    """A run has ended because it exceeded a capacity, as `end` says, with nothing changed outside.
 
-    `room`: how many elements there may be. `printed`: how often this run had printed, without what earlier runs of the call
-    had; None if the program prints nothing.
+    `limit`: how many elements there may be. `writes`: how many writes the run has made, less those that it was to skip; None
+    if the program prints nothing.
     """
 
-    def __init__(self, end: OutOfRoom, room: int, printed: int | None) -> None:
+    def __init__(self, end: CapacityExceeded, limit: int, writes: int | None) -> None:
         super().__init__(end)
         self.end = end
-        self.room = room
-        self.printed = printed
+        self.limit = limit
+        self.writes = writes
 
 
 class Pending(tuple[Any, ...]):

@@ -15,9 +15,9 @@ from pystage.compiler.ops import Compare, Iota, Select
 from pystage.compiler.values.lattice import Abstract, Array, Const
 
 INITIAL = 4
-"""Room for so many numbers there is where nothing is known."""
+"""The capacity where nothing is known."""
 SMALL = 32768 // 8
-"""And for so many in the next program."""
+"""That of the next program."""
 
 
 def total_below(n: int) -> float:

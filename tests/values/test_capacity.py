@@ -6,17 +6,17 @@ import itertools
 
 import pytest
 
-from pystage.compiler.values.capacity import Capacity, Place
+from pystage.compiler.values.capacity import AllocationSite, Capacity
 
-PLACE = Place(None, "the list")
-ROOM = 1 << 40
+SITE = AllocationSite(None, "the list")
+LIMIT = 1 << 40
 
 
-def steps(size: int, itemsize: int, until: int, room: int = ROOM) -> list[int]:
+def steps(size: int, itemsize: int, until: int, limit: int = LIMIT) -> list[int]:
     """The capacities of the programs by which what appends one element at a time comes to hold `until` elements."""
     found = [size]
     while found[-1] < until:
-        found.append(Capacity(PLACE, found[-1], itemsize).grown(found[-1] + 1, room))
+        found.append(Capacity(SITE, found[-1], itemsize).grown(found[-1] + 1, limit))
     return found
 
 
@@ -32,9 +32,9 @@ def test_it_is_at_least_twice_the_size(itemsize: int) -> None:
 
 
 def test_what_is_needed_is_there_at_once() -> None:
-    assert Capacity(PLACE, 4, 8).grown(5_000_000, ROOM) == 5_000_000
+    assert Capacity(SITE, 4, 8).grown(5_000_000, LIMIT) == 5_000_000
 
 
 def test_it_is_no_more_than_there_may_be() -> None:
-    assert steps(4, 8, 10_000, room=10_000) == [4, 4096, 10_000]
-    assert Capacity(PLACE, 4, 8).grown(50, 60) == 60
+    assert steps(4, 8, 10_000, limit=10_000) == [4, 4096, 10_000]
+    assert Capacity(SITE, 4, 8).grown(50, 60) == 60

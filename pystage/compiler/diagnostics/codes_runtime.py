@@ -151,12 +151,14 @@ class PrintElsewhere(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class CapacityOutgrown(Diagnostic):
-    """A list or an array that grows past the room that a program has for it, where no larger program can take its place."""
+    """A list or an array that outgrows its capacity where no program with a larger one can be executed instead."""
 
     code = "PS815"
-    title = "{where} has room for {size} elements in {what}, and the run needs {needed}"
+    title = "{where} has a capacity of {size} elements for {what}, and the run needs {needed}"
     label = "made here"
-    help = "call the function outside of it first, on the same values: it remembers how much room it needs"
+    help = (
+        "call the function outside of it first, on the same values: it remembers the capacity that it needs"
+    )
 
     what: str
     needed: int

@@ -59,7 +59,7 @@ from ..values.state import OrderSensitivity
 from .calls import meanings  # noqa: F401  (declares what they mean)
 from .calls.hoist import Hoist
 from .calls.parameters import arrange
-from .calls.printing import begin_after_earlier
+from .calls.printing import skip_writes
 from .core.effort import Exhausted
 from .core.frame import Restart
 from .exceptions.raising import attempt
@@ -151,8 +151,8 @@ class _Entry:
         engine = self.engine
         abstract = [self.argument(spec, positional_path(function, i)) for i, spec in enumerate(args)]
         named = {k: self.argument(spec, keyword_path(function, k)) for k, spec in kwargs.items()}
-        if engine.externals.statics.resumed:
-            begin_after_earlier(engine)
+        if engine.externals.statics.skips_writes:
+            skip_writes(engine)
         found: list[Abstract] = []
         try:
             attempt(engine, lambda: found.append(engine.call(Const(function), abstract, named)))

@@ -17,7 +17,7 @@ from ..hlo.types import ArrayType, ShapeError
 from ..library.context import ExceptionCase, Raw
 from ..ops.host.draw import Action, Draw
 from ..stage import ir as stage
-from ..values.capacity import Capacity, Place
+from ..values.capacity import AllocationSite, Capacity
 from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Stream, Unknown
 from ..values.state import ERROR
 from ..values.views import read_path
@@ -181,9 +181,9 @@ class Interpreter(Engine):
         raising.check_first(self, bad, cases)
 
     def capacity(self, initial: int, itemsize: int = 8, what: str = "what grows here") -> Capacity:
-        place = Place(self.b.span, what)
-        size = max(initial, self.externals.statics.capacities.get(place, 0))
-        return self.raises.note_capacity(Capacity(place, size, itemsize))
+        site = AllocationSite(self.b.span, what)
+        size = max(initial, self.externals.statics.capacities.get(site, 0))
+        return self.raises.note_capacity(Capacity(site, size, itemsize))
 
     def needs_capacity(self, capacity: Capacity, needed: Value) -> None:
         raising.needs_capacity(self, capacity, needed)

@@ -145,15 +145,15 @@ class Context(abc.ABC):
 
     @abc.abstractmethod
     def capacity(self, initial: int, itemsize: int = 8, what: str = "what grows here") -> Capacity:
-        """How much room what grows at the instruction at hand has in this specialisation, at least for `initial` elements.
+        """The capacity, in this specialisation, of what the instruction at hand allocates; at least `initial` elements.
 
         `itemsize` is the number of bytes that an element takes. `what` says in words what it is, as `the list`, and tells
-        apart several that one instruction makes. The same place has the same capacity in every pass and every call.
+        apart several that one instruction allocates. It is the same in every pass over the instruction and every call.
         """
 
     @abc.abstractmethod
     def needs_capacity(self, capacity: Capacity, needed: Value) -> None:
-        """The run ends here if `needed`, an integer scalar, is more than the capacity, and begins again with more.
+        """The run ends here if `needed`, an integer scalar, exceeds the capacity; the call is executed again with more.
 
         It ends as by an exception that no handler sees: afterwards values mean nothing, and stores are masked.
         """

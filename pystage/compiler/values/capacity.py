@@ -1,23 +1,26 @@
-"""How much what grows may hold in one program, and how a program ends that needs more.
+"""The capacity of what grows, in elements, which belongs to a specialisation; and how a run ends that needs more.
 
-In: what a meaning asks for (`Context.capacity`) and what it turns out to need (`Context.needs_capacity`). Out: `OutOfRoom`,
-by which a run says so. The runtime then makes a program in which that place has `Capacity.grown`, and calls it again.
+In: what a meaning asks for (`Context.capacity`) and what it turns out to need (`Context.needs_capacity`). Out: the exception
+`CapacityExceeded`, by which a run says so. The runtime then makes a specialisation in which the allocation site has
+`Capacity.grown`, and executes the call again.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from ..diagnostics.span import Span
 from ..hlo.immutable import immutable_value
 
-_SMALL = 1 << 15
-_LARGE = 1 << 24
+_SMALL_BYTES = 1 << 15
+_LARGE_BYTES = 1 << 24
 
 
 @immutable_value
-class Place:
-    """What grows: the instruction that makes it, and `what` it is, which tells apart several that one instruction makes."""
+class AllocationSite:
+    """The instruction that allocates what grows; `what` that is tells apart several that one instruction allocates."""
 
     span: Span | None
     what: str
@@ -29,9 +32,9 @@ class Place:
 
 @immutable_value
 class Capacity:
-    """How many elements, of `itemsize` bytes each, what grows at `place` has room for in one program."""
+    """How many elements, of `itemsize` bytes each, there is memory for at an allocation site in one specialisation."""
 
-    place: Place
+    site: AllocationSite
     size: int
     itemsize: int
 
@@ -40,46 +43,39 @@ class Capacity:
         """The memory that it takes."""
         return self.size * self.itemsize
 
-    def grown(self, needed: int, room: int) -> int:
-        """How many elements the next program has room for, of at most `room`: what is needed, and at least twice as many.
+    def grown(self, needed: int, limit: int) -> int:
+        """The size for the next specialisation, at most `limit`: what is needed, and at least twice the size.
 
-        What is small grows by more, so that a million numbers take three further programs: to 32 KiB, then sixteenfold.
+        What is small grows faster, to 32 KiB and then sixteenfold, so that a million numbers take three further programs.
         """
-        wanted = max(2 * self.bytes, min(16 * self.bytes, _LARGE), _SMALL)
-        return max(needed, min(wanted // self.itemsize, room))
+        wanted = max(2 * self.bytes, min(16 * self.bytes, _LARGE_BYTES), _SMALL_BYTES)
+        return max(needed, min(wanted // self.itemsize, limit))
 
 
-class OutOfRoom(BaseException):
-    """A run ended as what grows at the place of `capacity` needs room for `needed` elements."""
+class CapacityExceeded(BaseException):
+    """A run ended because it needs `needed` elements where the capacity is smaller."""
 
     def __init__(self, capacity: Capacity, needed: int) -> None:
-        super().__init__(
-            f"there is room for {capacity.size} elements in {capacity.place}, and the run needs {needed}"
-        )
+        super().__init__(f"a capacity of {capacity.size} for {capacity.site}, and the run needs {needed}")
         self.capacity = capacity
         self.needed = int(needed)
 
 
-class Earlier(threading.local):
-    """What runs of the call that this thread is at have done that outgrew a capacity: how often they have `printed`."""
+class Reexecution(threading.local):
+    """The state of a call that is executed again: how many writes of its output earlier runs have made already."""
 
-    printed = 0
-
-
-EARLIER = Earlier()
-"""That of each thread; programs that print and may run again read it as an input."""
+    skipped_writes = 0
 
 
-class After:
-    """What is read in the `with` block is for a run after others of the same call, which had printed so often."""
+REEXECUTION = Reexecution()
+"""That of each thread; a program that prints and may be executed again reads it as a hidden input."""
 
-    __slots__ = ("_printed",)
 
-    def __init__(self, printed: int) -> None:
-        self._printed = printed
-
-    def __enter__(self) -> None:
-        EARLIER.printed = self._printed
-
-    def __exit__(self, *_: object) -> None:
-        EARLIER.printed = 0
+@contextmanager
+def reexecution(skipped_writes: int) -> Iterator[None]:
+    """Hidden inputs that are read in the `with` block are those of a run that skips so many writes."""
+    REEXECUTION.skipped_writes = skipped_writes
+    try:
+        yield
+    finally:
+        REEXECUTION.skipped_writes = 0

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..diagnostics.span import Span
 from .boundary import Demand, Path, PathKey
-from .capacity import Place
+from .capacity import AllocationSite
 
 
 class NeedsConstant(Exception):
@@ -41,8 +41,8 @@ class Statics(dict[int, Any]):
     value that it asked for, so that one pass finds all demands. Captured numbers in `fixed` are constants
     under a guard. Of the others floats are inputs, and integers only if they are `changing`: seen to change,
     so that a guard would not hold. `decide`: numbers that alone decide a branch or a trip count are wanted
-    as constants. `capacities` are those that runs turned out to need. `resumed`: a call may begin again that has printed.
-    Inference notes in `inputs` which captured numbers it made inputs.
+    as constants. `capacities` are those that runs turned out to need. `skips_writes`: a call that has printed may be
+    executed again. Inference notes in `inputs` which captured numbers it made inputs.
     """
 
     def __init__(
@@ -52,8 +52,8 @@ class Statics(dict[int, Any]):
         fixed: Mapping[PathKey, Demand] | None = None,
         changing: AbstractSet[PathKey] = frozenset(),
         decide: bool = False,
-        capacities: Mapping[Place, int] = MappingProxyType({}),
-        resumed: bool = False,
+        capacities: Mapping[AllocationSite, int] = MappingProxyType({}),
+        skips_writes: bool = False,
     ) -> None:
         super().__init__(values)
         self.ask = ask
@@ -61,7 +61,7 @@ class Statics(dict[int, Any]):
         self.changing = changing
         self.decide = decide
         self.capacities = capacities
-        self.resumed = resumed
+        self.skips_writes = skips_writes
         self.inputs: dict[PathKey, tuple[Path, Any]] = {}
 
 

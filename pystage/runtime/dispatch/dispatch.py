@@ -23,7 +23,7 @@ from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
 from ...compiler.pipeline import Infer, Request, Staged
 from ...compiler.values.boundary import Form, Guard, GuardKind, HiddenInput, LeafSpec, Spec, StructureSpec
-from ...compiler.values.capacity import EARLIER, After
+from ...compiler.values.capacity import REEXECUTION, reexecution
 from ...compiler.values.demand import no_value
 from ..arguments.abstract import abstract_form
 from ..arguments.classification import LeafKind
@@ -165,15 +165,15 @@ class Dispatcher:
         keep_failures: bool,
         outgrown: Outgrown | None,
     ) -> Any:
-        """Runs a specialisation other than the first of the family, or a new one, until one has room enough."""
-        attempts, printed, grown = 0, 0, None
+        """Runs a specialisation other than the first of the family, or a new one, until no capacity is exceeded."""
+        attempts, writes, grown = 0, 0, None
         while attempts < _ATTEMPTS:
             if outgrown is not None:
                 grown = self._feedback.note_outgrown(outgrown)
-                printed = max(printed, printed + (outgrown.printed or 0))
+                writes = max(writes, writes + (outgrown.writes or 0))
                 outgrown = None
             family = entry.family(leaves)
-            with family.lock, After(printed):
+            with family.lock, reexecution(writes):
                 chosen, hidden = self._find(family, args, kwargs, leaves, group.traced or grown is not None)
                 if chosen is None:
                     chosen, hidden = self._make(
@@ -203,7 +203,7 @@ class Dispatcher:
     ) -> tuple[Specialisation | None, tuple[Any, ...]]:
         """The specialisation of the family that holds now, and its hidden inputs.
 
-        `current`: only one that has all the room that calls turned out to need.
+        `current`: only one that has the capacities that calls turned out to need.
         """
         values = (*args, *kwargs.values())
         for specialisation in family.find(leaves):
@@ -496,7 +496,7 @@ class Dispatcher:
         keep_failures: bool,
         grown: Change | None,
     ) -> tuple[Specialisation, tuple[Any, ...]]:
-        """A new specialisation for this call, and its hidden inputs. `grown`: what it has more room for than the last."""
+        """A new specialisation for this call, and its hidden inputs. `grown`: the capacity that was exceeded."""
         outgrown: list[Specialisation] = []
         if grown is None:
             self._note_guard_failure(family, args, kwargs, leaves)
@@ -507,7 +507,7 @@ class Dispatcher:
             static = {i: leaves[i] for i in family.demanded}
             made, hidden = self.specialise(entry.context, self.describe(args, kwargs), args, kwargs, static)
         except StagingError as error:
-            if EARLIER.printed:
+            if REEXECUTION.skipped_writes:
                 error.started = True
             elif keep_failures:
                 entry.split()
@@ -580,7 +580,9 @@ class Dispatcher:
         ]
         # Specs of other calls are made from the request's with other types: it must not keep this call's values.
         request = self._feedback.request(replace(request, value_of=no_value), paths)
-        request = replace(request, fixed=staged.fixed, capacities=asking.capacities, resumed=asking.resumed)
+        request = replace(
+            request, fixed=staged.fixed, capacities=asking.capacities, skips_writes=asking.skips_writes
+        )
         context = replace(context, request=request)
         return Specialisation(context, staged, reader, types, description.pattern), hidden
 

@@ -28,7 +28,7 @@ from ...compiler.values.boundary import (
     Template,
     Write,
 )
-from ...compiler.values.capacity import Place
+from ...compiler.values.capacity import AllocationSite
 from ..outcomes import Outgrown
 from ..reports.ledger import Change, shown_value
 from .environment import Reader
@@ -44,10 +44,10 @@ class Feedback:
     def __init__(self) -> None:
         self.changing: dict[PathKey, Path] = {}
         """Integers of the environment that were seen to change, and tables of numbers that were."""
-        self.capacities: dict[Place, int] = {}
-        """How much room calls turned out to need for what grows, of arguments of any kind."""
-        self.resumed = False
-        """True once a call that had printed needed more room."""
+        self.capacities: dict[AllocationSite, int] = {}
+        """The capacities that calls turned out to need, of arguments of any kind."""
+        self.skips_writes = False
+        """True once a call that had printed exceeded a capacity."""
         self._growing = threading.Lock()
         self._demands: dict[Leaves, dict[int, Demand]] = {}
         self._fixed: dict[Leaves, dict[PathKey, Demand]] = {}
@@ -60,12 +60,12 @@ class Feedback:
             fixed=dict(self._fixed.get(leaves, {})),
             changing=dict(self.changing),
             capacities=self.capacities,
-            resumed=self.resumed,
+            skips_writes=self.skips_writes,
         )
 
     def is_current(self, request: Request) -> bool:
-        """True if a program that was made by this request has all the room that calls turned out to need."""
-        return request.capacities == self.capacities and request.resumed == self.resumed
+        """True if a program that was made by this request has the capacities that calls turned out to need."""
+        return request.capacities == self.capacities and request.skips_writes == self.skips_writes
 
     def demanded(self, leaves: Leaves) -> Mapping[int, Demand]:
         """The leaves that had to be constants in calls of this kind."""
@@ -78,14 +78,16 @@ class Feedback:
         self._fixed[leaves] = {**self._fixed.get(leaves, {}), **staged.fixed}
 
     def note_outgrown(self, outgrown: Outgrown) -> Change:
-        """Notes that a run needed more room than its program has; gives what is other for the next program."""
+        """Notes that a run has exceeded a capacity; returns what is different in the next program."""
         end, capacity = outgrown.end, outgrown.end.capacity
-        place = capacity.place
+        site = capacity.site
         with self._growing:
-            size = max(self.capacities.get(place, 0), capacity.grown(end.needed, outgrown.room))
-            self.capacities = {**self.capacities, place: size}
-            self.resumed |= outgrown.printed is not None
-        return Change(f"room for {place.what}", str(capacity.size), str(size), "it was outgrown", place.span)
+            size = max(self.capacities.get(site, 0), capacity.grown(end.needed, outgrown.limit))
+            self.capacities = {**self.capacities, site: size}
+            self.skips_writes |= outgrown.writes is not None
+        return Change(
+            f"capacity for {site.what}", str(capacity.size), str(size), "it was exceeded", site.span
+        )
 
     def note_stores(self, program: Program) -> bool:
         """Notes the integers under a guard that the program itself changes; True if there are any."""

@@ -21,7 +21,7 @@ from ...compiler.diagnostics.span import Span
 from ...compiler.diagnostics.traceback import shows_all_frames
 from ...compiler.policy import is_own_file
 from ...compiler.values.boundary import Failure, Form, OutputTemplate
-from ...compiler.values.capacity import OutOfRoom
+from ...compiler.values.capacity import CapacityExceeded
 from ...compiler.values.exceptions import Evaluate, chain, origin, rebuild_exception
 from ..outcomes import Raised
 
@@ -87,8 +87,8 @@ def raise_from_host(failure: Failure, values: Sequence[Any], evaluate: Evaluate)
         if code:
             found = [np.asarray(v) for v in (code, *payload)]
             exception = raised(here, int(found[0]), found, evaluate).genuine()
-            if isinstance(exception, OutOfRoom):
-                raise cannot_resume(exception, "a program inside one of JAX's transformations")
+            if isinstance(exception, CapacityExceeded):
+                raise capacity_outgrown(exception, "a program inside one of JAX's transformations")
             raise exception
 
     payload = [jax.lax.stop_gradient(values[failure.payload[name]]) for name in names]
@@ -99,11 +99,11 @@ def raise_from_host(failure: Failure, values: Sequence[Any], evaluate: Evaluate)
     jax.lax.cond(code != 0, lambda: jax.debug.callback(raise_here, code, *payload), lambda: None)
 
 
-def cannot_resume(end: OutOfRoom, where: str, started: bool = False) -> StagingError:
-    """PS815: what `where` says can run no further program in place of one that has too little room."""
+def capacity_outgrown(end: CapacityExceeded, where: str, started: bool = False) -> StagingError:
+    """PS815: where a program runs in whose place no other can be executed, as `where` says."""
     capacity = end.capacity
-    what, needed, size = capacity.place.what, end.needed, capacity.size
-    problem = CapacityOutgrown(span=capacity.place.span, what=what, needed=needed, size=size, where=where)
+    what, needed, size = capacity.site.what, end.needed, capacity.size
+    problem = CapacityOutgrown(span=capacity.site.span, what=what, needed=needed, size=size, where=where)
     error = StagingError((problem,))
     error.started = started
     return error

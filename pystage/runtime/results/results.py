@@ -33,7 +33,7 @@ from ...compiler.values.boundary import (
     ViewTemplate,
     Write,
 )
-from ...compiler.values.capacity import OutOfRoom
+from ...compiler.values.capacity import CapacityExceeded
 from ...compiler.values.evaluation import Make
 from ...compiler.values.node import TreeNode
 from ...compiler.values.walk import children
@@ -123,7 +123,7 @@ class Plan:
     ) -> Any:
         """The result of the call; `Raised` for what the program raises. `memory`: it reads the caller's.
 
-        `Outgrown` if it needs more room than it has; then nothing is changed but for what it has printed.
+        `Outgrown` if it has exceeded a capacity; then nothing is changed but for what it has printed.
         """
         run = Execution(values, {}, args, kwargs, performance)
         if self._printed is not None and not self._traced:
@@ -134,13 +134,13 @@ class Plan:
                 raise_from_host(self._failure, values, evaluate)
             elif number := code_of(self._failure, values):
                 error = raised(self._failure, number, values, evaluate)
-                if isinstance(error.exception, OutOfRoom):
-                    end, room = error.exception, self._room(error.exception)
-                    if end.needed <= room:
+                if isinstance(error.exception, CapacityExceeded):
+                    end, limit = error.exception, self._limit(error.exception)
+                    if end.needed <= limit:
                         if performance is not None:
                             performance.undo()
-                        printed = None if self._printed is None else int(np.asarray(values[self._printed]))
-                        raise Outgrown(end, room, printed)
+                        writes = None if self._printed is None else int(np.asarray(values[self._printed]))
+                        raise Outgrown(end, limit, writes)
                     error = Raised(_out_of_memory(end), error.traceback)
                 if isinstance(error.exception, StagingError):
                     error.exception.started = self._printed is not None
@@ -159,9 +159,9 @@ class Plan:
             self._change(run, [m for m in self._mutations if m[0].only is None])
         return result
 
-    def _room(self, end: OutOfRoom) -> int:
-        """How many elements what has grown may have, beside all else that grows in the program."""
-        others = sum(c.bytes for c in self._capacities if c.place != end.capacity.place)
+    def _limit(self, end: CapacityExceeded) -> int:
+        """The largest capacity that there may be, beside the others of the program."""
+        others = sum(c.bytes for c in self._capacities if c.site != end.capacity.site)
         return (config.capacity_bytes - others) // end.capacity.itemsize
 
     def _change(self, run: Execution, mutations: list[tuple[Mutation, Prepare]]) -> None:
@@ -218,9 +218,10 @@ class Plan:
         return lambda run: functools.partial(write, target(run.args, run.kwargs), key, value(run))
 
 
-def _out_of_memory(end: OutOfRoom) -> MemoryError:
-    """What a call raises that needs more room than it may have."""
-    what = f"room for {end.needed} elements of {end.capacity.itemsize} bytes in {end.capacity.place.what}"
+def _out_of_memory(end: CapacityExceeded) -> MemoryError:
+    """What a call raises that needs a larger capacity than there may be."""
+    capacity = end.capacity
+    what = f"a capacity of {end.needed} elements of {capacity.itemsize} bytes for {capacity.site.what}"
     limit = config.capacity_bytes
     error = MemoryError(f"{what} is more than pystage.config.capacity_bytes, {limit}, allows")
     error.__context__ = end.__context__

@@ -1,4 +1,4 @@
-"""What a program has too little room for: the run ends, and a program with more room begins again, unseen."""
+"""A run that exceeds a capacity ends, and the call is executed again with a larger one, unseen."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.runtime.growing import INITIAL, SMALL, count_below, total_below
 
 
 def programs(staged: Any) -> list[int]:
-    """The room that each kept program has."""
+    """The sum of the capacities of each kept program."""
     return [sum(c.size for c in s.program.capacities) for s in staged._dispatcher.staged]
 
 
@@ -50,7 +50,7 @@ def test_it_is_remembered() -> None:
     assert staged(SMALL + 1) == total(SMALL + 1)
     assert programs(staged) == [16 * SMALL]
     (signature,) = staged.signatures()
-    assert f"room for {16 * SMALL} (the numbers, {__file__}:" in signature
+    assert f"capacity {16 * SMALL} (the numbers, {__file__}:" in signature
 
 
 # ---------------------------------------------------------------- what is around it
@@ -96,7 +96,7 @@ def test_a_test_of_a_loop() -> None:
     check(in_a_while, np.full(3, 1e6))
 
 
-def test_a_branch_that_is_not_taken_needs_no_room() -> None:
+def test_a_branch_that_is_not_taken_needs_no_capacity() -> None:
     staged = pystage.compile(in_a_branch, fallback="error")
     assert staged(-np.ones(1), 100) == -1.0
     assert programs(staged) == [INITIAL]
@@ -276,7 +276,7 @@ def test_exceptions(n: int, x: list[float]) -> None:
     check(raising, n, np.array(x), raises=raises)
 
 
-def test_what_was_raised_before_needs_no_room() -> None:
+def test_what_was_raised_before_needs_no_capacity() -> None:
     staged = pystage.compile(raising, fallback="error")
     with pytest.raises(ValueError, match="before"):
         staged(100, -np.ones(2))
@@ -445,7 +445,9 @@ def test_the_limit(limit: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert programs(staged) == [limit // 8]
     x[:] = 0.0
     capsys.readouterr()
-    with pytest.raises(MemoryError, match="room for 12501 elements of 8 bytes in the numbers") as caught:
+    with pytest.raises(
+        MemoryError, match="a capacity of 12501 elements of 8 bytes for the numbers"
+    ) as caught:
         staged(limit // 8 + 1, x)
     last = traceback.extract_tb(caught.value.__traceback__)[-1]
     assert (last.name, last.line) == ("stored", "found = total_below(n)")
@@ -600,5 +602,7 @@ def test_the_ledger_and_the_log(caplog: pytest.LogCaptureFixture, monkeypatch: p
         staged(5)
     account = ledger.account(*staged.identity)
     (change,) = account.compilations[1].changes
-    assert str(change).startswith(f"room for the numbers: {INITIAL} → {SMALL} (it was outgrown, {__file__}:")
-    assert f"room for the numbers: {INITIAL} → {SMALL}" in caplog.text
+    assert str(change).startswith(
+        f"capacity for the numbers: {INITIAL} → {SMALL} (it was exceeded, {__file__}:"
+    )
+    assert f"capacity for the numbers: {INITIAL} → {SMALL}" in caplog.text

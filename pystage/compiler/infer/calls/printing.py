@@ -20,7 +20,7 @@ from ...hlo.ir import Value
 from ...hlo.types import INT32
 from ...ops import Convert, Negate, Print
 from ...values.boundary import CallableMember, Path, PathStep, Template
-from ...values.capacity import EARLIER
+from ...values.capacity import REEXECUTION
 from ...values.host_evaluation import evaluate_template
 from ...values.lattice import Abstract, OutputCell, Stream
 from ...values.state import OUTPUT
@@ -59,11 +59,11 @@ class Printing:
         return self.stream
 
 
-def begin_after_earlier(engine: Engine) -> None:
-    """The program writes nothing until it has come to where earlier runs of the same call had ended."""
-    path = Path(CallableMember(EARLIER, "earlier runs"), ((PathStep.ATTRIBUTE, "printed"),))
-    printed = engine.b.op(Convert(INT32), engine.externals.uncompared(path))
-    engine.state.set(OUTPUT, OutputCell(engine.b.op(Negate(), printed)))
+def skip_writes(engine: Engine) -> None:
+    """The program skips the writes that earlier runs of the same call have made."""
+    path = Path(CallableMember(REEXECUTION, "re-execution"), ((PathStep.ATTRIBUTE, "skipped_writes"),))
+    skipped = engine.b.op(Convert(INT32), engine.externals.unspecialised(path))
+    engine.state.set(OUTPUT, OutputCell(engine.b.op(Negate(), skipped)))
 
 
 def write_text(engine: Engine, stream: Stream, text: Abstract, flush: bool) -> None:

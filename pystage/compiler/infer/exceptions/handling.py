@@ -28,7 +28,7 @@ from ...ops import Compare, Select
 from ...ops.host.draw import Draw
 from ...stage import ir as stage
 from ...values.boundary import Form
-from ...values.capacity import OutOfRoom
+from ...values.capacity import CapacityExceeded
 from ...values.exceptions import ExceptionBuilder
 from ...values.lattice import (
     NONE,
@@ -54,7 +54,7 @@ from ..telling.describe import describe
 from .raising import attempt, code_value, error_of, guarding, has_raised, merged_payload, number
 
 Body = Callable[[], None]
-ENDS = StagingError, OutOfRoom
+ENDS = StagingError, CapacityExceeded
 """What ends a run without being an exception of the program's: no handler and no `finally` of it sees them."""
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ...hlo.ir import Region, Value
 from ...speculation import Balanced, Declarations, Fixed, Grows, Nested
-from ...values.capacity import Capacity, Place
+from ...values.capacity import AllocationSite, Capacity
 from ...values.exceptions import PayloadKey
 from ...values.lattice import Abstract
 from ...values.sites import RaiseSites
@@ -66,11 +66,11 @@ class Raises:
     handling: int = 0
     exposed: set[Slot] = field(default_factory=set)
     catching: set[Region] = field(default_factory=set)
-    capacities: dict[Place, Capacity] = field(default_factory=dict)
+    capacities: dict[AllocationSite, Capacity] = field(default_factory=dict)
 
     def note_capacity(self, capacity: Capacity) -> Capacity:
-        """Notes a capacity, of several for one place the largest; gives it."""
-        known = self.capacities.get(capacity.place)
+        """Notes a capacity, of several for one allocation site the largest; gives it."""
+        known = self.capacities.get(capacity.site)
         if known is None or known.size < capacity.size:
-            self.capacities[capacity.place] = capacity
+            self.capacities[capacity.site] = capacity
         return capacity

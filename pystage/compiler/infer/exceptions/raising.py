@@ -22,7 +22,7 @@ from ...library.context import ExceptionCase
 from ...library.rules.classes import class_of
 from ...ops import Add, And, Compare, Or, Select, constant
 from ...values.boundary import CallTemplate, ConstantTemplate, Form, Site, Template
-from ...values.capacity import Capacity, OutOfRoom
+from ...values.capacity import Capacity, CapacityExceeded
 from ...values.exceptions import PayloadKey
 from ...values.lattice import Abstract, Array, Caught, Cell, Const, ErrorCell, Exc, Version
 from ...values.slots import Slot, is_temporary_name
@@ -218,10 +218,10 @@ def needs_capacity(engine: Engine, capacity: Capacity, needed: Value) -> None:
 
     def template(leaving: Exit) -> Template:
         return CallTemplate(
-            OutOfRoom, (ConstantTemplate(capacity), leaving.template(Array(needed, Form.PYTHON)))
+            CapacityExceeded, (ConstantTemplate(capacity), leaving.template(Array(needed, Form.PYTHON)))
         )
 
-    record(engine, [Raising(OutOfRoom, template)], outgrown)
+    record(engine, [Raising(CapacityExceeded, template)], outgrown)
 
 
 def raise_now(engine: Engine, exception: Abstract) -> PythonRaise:

@@ -226,7 +226,7 @@ class Externals:
         self.guard(GuardKind.LAYOUT, path, obj)
         return Ref(self._cell(path, obj, generator_cell(type(obj), self.handle(path))))
 
-    def uncompared(self, path: Path) -> Value:
+    def unspecialised(self, path: Path) -> Value:
         """An integer that is read at each call, and on which nothing is ever specialised."""
         value = self._root.add_param(ArrayType(np.dtype(np.int64), ()))
         self._origins.names[value] = path

@@ -20,7 +20,7 @@ from ...hlo.types import is_complex
 from ...library.context import Context
 from ...ops import Call, VjpFunctions, VjpRule
 from ...values.boundary import Form
-from ...values.capacity import OutOfRoom
+from ...values.capacity import CapacityExceeded
 from ...values.lattice import (
     Abstract,
     Array,
@@ -300,7 +300,7 @@ class _RuleInference:
         raised = [
             cls for cls in self._engine.raises.sites.classes(first) if not issubclass(cls, ArithmeticError)
         ]
-        if OutOfRoom in raised:
+        if CapacityExceeded in raised:
             self._refuse(f"its {which} rule makes something that grows")
         if summary.raises is not None or (summary.error is not None and raised):
             names = " or ".join(sorted([cls.__name__ for cls in raised])) or "an exception"
