@@ -137,9 +137,9 @@ def test_a_demanded_argument_becomes_a_constant(function: Callable[[Any], Any]) 
 
 
 def unrolled(x):
-    parts = (1.0, 2, 3.5)
+    parts = (1.0, "a", 3.5)
     total = x
-    for i in range(3):
+    for i in range(0, 3, 2):
         total = total * parts[i]
     return total
 
@@ -153,12 +153,13 @@ def test_an_index_that_must_be_known_unrolls_its_loop() -> None:
 
 def greedy(dist):
     left = set(range(1, len(dist)))
-    tour = [0]
+    tour, names = [0], ["0"]
     while left:
         nearest = min(left, key=lambda c: dist[tour[-1], c])
         tour.append(nearest)
+        names.append(str(len(tour)))
         left.remove(nearest)
-    return tour
+    return tour, names
 
 
 def greedy_from_each(dist):
@@ -172,9 +173,10 @@ def test_a_loop_whose_end_is_refused_is_not_written_out_further(function: Callab
 
 
 def counted_down(x):
-    left = [1.0, 2, 3.5]
+    left = [1.0, "a", 3.5]
     while left:
-        x = x * left.pop()
+        each = left.pop()
+        x = x if each == "a" else x * each
     return x
 
 
@@ -184,9 +186,9 @@ def test_a_loop_whose_end_is_known_is_written_out() -> None:
 
 
 def smallest_again(x, times):
-    xs = [x, x + 1.0]
+    xs = [("0", x), ("1", x + 1.0)]
     while len(xs) < times:
-        xs.append(min(xs, key=lambda each: each * x))
+        xs.append((str(len(xs)), min([y for _, y in xs], key=lambda each: each * x)))
     return xs
 
 

@@ -33,6 +33,7 @@ from pystage.compiler.library.rules.jax import AxisProblem
 from pystage.compiler.library.rules.libraries import raise_axis
 from pystage.compiler.ops import Compare, Concatenate, If, Reshape, Slice
 from pystage.compiler.values.boundary import Form
+from pystage.compiler.values.capacity import Capacity
 from pystage.compiler.values.lattice import (
     Abstract,
     Array,
@@ -235,6 +236,18 @@ class PlainContext(Context):
 
     def can_be_known(self, value: Any) -> bool:
         return isinstance(value, Const)
+
+    def capacity(self, initial: int, itemsize: int = 8, what: str = "what grows here") -> Capacity:
+        raise NotImplementedError("a capacity needs the engine")
+
+    def needs_capacity(self, capacity: Capacity, needed: Value) -> None:
+        raise NotImplementedError("a capacity needs the engine")
+
+    def gathered(self, value: Abstract) -> None:
+        return None
+
+    def can_be_unrolled(self, value: Array) -> bool:
+        return False
 
     def is_computed(self, value: Array) -> bool:
         return False

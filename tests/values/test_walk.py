@@ -25,6 +25,7 @@ from pystage.compiler.values.boundary import (
     OutputTemplate,
     Path,
     PathTemplate,
+    RowsTemplate,
 )
 from pystage.compiler.values.lattice import (
     Abstract,
@@ -63,6 +64,8 @@ def templates() -> list[TreeNode]:
         ConstantTemplate(1),
         PathTemplate(Path(CallableMember(1, "x"))),
         ContainerTemplate(dict, ("a", "b"), (first, ConstantTemplate(2)), 3),
+        RowsTemplate(ContainerTemplate(tuple, (0, 1), (first, ConstantTemplate(2)), 3), second, 4),
+        RowsTemplate(first, 2, 5),
         boundary.ViewTemplate(first, (Box((second, 0), (1, 2)), entire((2,))), 4),
         Box((second, 0), (1, 2)),
         ChoiceTemplate(second, (first, ConstantTemplate(None))),

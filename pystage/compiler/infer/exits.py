@@ -30,6 +30,7 @@ from ..values.boundary import (
     OutputTemplate,
     Path,
     PathTemplate,
+    RowsTemplate,
     Template,
     ViewTemplate,
     Write,
@@ -39,6 +40,7 @@ from ..values.gated import Gated, GatedNumber, alternatives, narrow, narrow_numb
 from ..values.generators import GENERATORS, handle_of
 from ..values.lattice import (
     Abstract,
+    AnyList,
     Array,
     ArrayCell,
     Caught,
@@ -51,6 +53,7 @@ from ..values.lattice import (
     OutputCell,
     Range,
     Ref,
+    RowsCell,
     SetCell,
     SliceObject,
     Stamp,
@@ -63,7 +66,7 @@ from ..values.lattice import (
 from ..values.slots import Slot, Variable
 from ..values.state import ERROR, NOT_YET, OUTPUT
 from ..values.text import caused
-from ..values.views import View, Window
+from ..values.views import View, Window, broadcast
 from ..values.walk import children, head, keys
 from .aliases.merged import MERGEABLE, aliases_of, alone, may_alias_cells
 from .core.engine import Engine
@@ -239,11 +242,20 @@ class Exit:
         self, conditions: Sequence[Value], options: Sequence[Template], otherwise: Template
     ) -> ChoiceTemplate:
         """The option of the first condition that holds, which are bools of the program."""
+        return ChoiceTemplate(self.output(self.first_of(conditions), Form.PYTHON), (otherwise, *options))
+
+    def first_of(self, conditions: Sequence[Value]) -> Value:
+        """The position, counted from 1, of the first of the conditions that holds; 0 where none does."""
         b = self.engine.b
-        selector = constant(b, 0, np.int32)
+        shape = conditions[0].type.static_shape
+
+        def number(position: int) -> Value:
+            return broadcast(b, constant(b, position, np.int32), shape)
+
+        selector = number(0)
         for position, condition in reversed(list(enumerate(conditions, 1))):
-            selector = b.op(Select(), condition, constant(b, position, np.int32), selector)
-        return ChoiceTemplate(self.output(selector, Form.PYTHON), (otherwise, *options))
+            selector = b.op(Select(), condition, number(position), selector)
+        return selector
 
     def contents(self, ref: Ref, cell: Any) -> Template:
         """A new object with these contents."""
@@ -251,7 +263,7 @@ class Exit:
             case ArrayCell(value, writable):
                 made = self.output(value, Form.NDARRAY, writable=writable is not False)
                 return ViewTemplate(made, (), ref.cell)
-            case ListCell() | DictCell():
+            case ListCell() | DictCell() | RowsCell():
                 return self.container(cell, ref.cell)
             case SetCell(members):
                 return ConstantTemplate(set(members))
@@ -263,13 +275,42 @@ class Exit:
                 return ContainerTemplate(cell.cls, tuple(fields), children, ref.cell)
         raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=describe(ref, self.engine.state)))
 
-    def container(self, x: Tuple | ListCell | DictCell, identity: int | None = None) -> ContainerTemplate:
+    def container(
+        self, x: Tuple | AnyList | DictCell, identity: int | None = None
+    ) -> ContainerTemplate | RowsTemplate:
         """A new tuple, list or dict."""
+        if isinstance(x, RowsCell):
+            return self.rows(x, identity)
         cls = x.cls if isinstance(x, Tuple) else list if isinstance(x, ListCell) else dict
         held = alone(x)
         parts = tuple(map(self.template, children(held)))
         number = self.engine.state.cell_number() if identity is None else identity
         return ContainerTemplate(cls, tuple(keys(held)), parts, number)
+
+    def rows(self, x: RowsCell, identity: int | None) -> RowsTemplate:
+        """A new list of rows of results."""
+        length = x.length if isinstance(x.length, int) else self.output(x.length, Form.PYTHON)
+        number = self.engine.state.cell_number() if identity is None else identity
+        return RowsTemplate(self.rows_of(x.element), length, number)
+
+    def rows_of(self, element: Abstract) -> Template:
+        """What the elements of a list are, with all rows of each number as a result."""
+        match element:
+            case Tuple(items, cls):
+                identity = self.engine.state.cell_number()
+                return ContainerTemplate(
+                    cls, tuple(range(len(items))), tuple(map(self.rows_of, items)), identity
+                )
+            case GatedNumber(kinds=kinds, tags=tags):
+                options = [
+                    self.rows_of(number_of_kind(self.engine.b, element, place)) for place in range(len(kinds))
+                ]
+                which = self.first_of(tags)
+                number = self.output(element.value, element.form)
+                return ChoiceTemplate(self.output(which, Form.PYTHON), (options[-1], *options[:-1]), number)
+            case Array():
+                return self.output(element.value, element.form, element.key_impl, element.weak)
+        return self.template(element)
 
     def view(self, ref: Ref) -> Template:
         """A view: of the caller's array, or of a result."""
@@ -425,10 +466,10 @@ class Exit:
                 if before.value is after.value:
                     return []
                 return [Mutation(Write.ARRAY, path, None, self.output(after.value, Form.NDARRAY), None)]
-            case (ListCell(), ListCell()) | (DictCell(), DictCell()):
+            case ((ListCell() | RowsCell()), (ListCell() | RowsCell())) | (DictCell(), DictCell()):
                 if _is_same(alone(before), alone(after)):
                     return []
-                kind = Write.LIST if isinstance(after, ListCell) else Write.DICT
+                kind = Write.DICT if isinstance(after, DictCell) else Write.LIST
                 return [Mutation(kind, path, None, self.container(after), None)]
             case ObjectCell(), ObjectCell():
                 return self.attributes(path, before, after)
@@ -465,6 +506,6 @@ def _is_same(old: Any, new: Any) -> bool:
     """True if these are the same objects, or hold the same, so that nothing needs to be written back."""
     if isinstance(old, Array) and isinstance(new, Array):  # its bounds say no more of the object
         return old.value is new.value and old.form is new.form
-    if type(old) is type(new) and isinstance(old, Ref | Tuple | ListCell | DictCell):
+    if type(old) is type(new) and isinstance(old, Ref | Tuple | ListCell | RowsCell | DictCell):
         return head(old) == head(new) and all(map(_is_same, children(old), children(new)))
     return bool(old == new)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 from ..library.context import Context
+from ..library.kernels.structures import list_items
 from ..values.boundary import Path
 from ..values.lattice import Abstract, DictCell, ListCell, ObjectCell, Ref
 from .core.engine import Engine
@@ -47,7 +48,7 @@ def fields_of(ctx: Context, ref: Abstract) -> Mapping[str, Abstract]:
 
 def all_fields_of(ctx: Context, ref: Abstract) -> Mapping[str, Abstract]:
     """The fields of an object, all of them also where it is one of the caller's."""
-    return cast(ObjectCell, objects.completed(ctx.cell(cast(Ref, ref)))).fields
+    return cast(ObjectCell, objects.completed(ctx, ctx.cell(cast(Ref, ref)))).fields
 
 
 def get_field(ctx: Context, ref: Abstract, name: str) -> Abstract | None:
@@ -145,7 +146,7 @@ class Ambient:
     def top(self, ctx: Context) -> Abstract | None:
         """The innermost entry; None if there is none."""
         cell = cast(Engine, ctx).ambient.get(self._name)
-        items = () if cell is None else cast(ListCell, ctx.state.get(cell)).items
+        items = () if cell is None else list_items(ctx, ctx.state.get(cell))
         return items[-1] if items else None
 
     @contextmanager
@@ -156,8 +157,8 @@ class Ambient:
             ambient[self._name] = ctx.state.cell_number()
             ctx.state.define(ambient[self._name], ListCell(()))
         cell = ambient[self._name]
-        before = cast(ListCell, ctx.state.get(cell))
-        ctx.state.set(cell, ListCell((*before.items, entry)))
+        before = ctx.state.get(cell)
+        ctx.state.set(cell, ListCell((*list_items(ctx, before), entry)))
         try:
             yield
         finally:

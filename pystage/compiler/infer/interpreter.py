@@ -18,7 +18,7 @@ from ..library.context import ExceptionCase, Raw
 from ..ops.host.draw import Action, Draw
 from ..stage import ir as stage
 from ..values.capacity import AllocationSite, Capacity
-from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Stream, Unknown
+from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, RowsCell, Stream, Unknown
 from ..values.state import ERROR
 from ..values.views import read_path
 from .aliases import coherent
@@ -34,7 +34,7 @@ from .core.reading import read
 from .core.split import run_split
 from .core.truth import truth
 from .exceptions import raising
-from .iteration.iterators import elements
+from .iteration.iterators import elements, gathered
 from .objects import attributes
 from .telling.behind import look_behind
 from .telling.reporting import report, shape_diagnostic
@@ -104,6 +104,9 @@ class Interpreter(Engine):
     def iterate(self, value: Abstract) -> list[Abstract] | None:
         return elements(self, value)
 
+    def gathered(self, value: Abstract) -> RowsCell | None:
+        return gathered(self, value)
+
     def print(self, stream: Stream, text: Abstract, flush: bool) -> None:
         printing.write_text(self, stream, text, flush)
 
@@ -123,6 +126,7 @@ class Interpreter(Engine):
         body: Callable[[Abstract], Abstract],
         initial: Abstract,
         trip_count: int | None = None,
+        most: int | None = None,
     ) -> Abstract:
         frame = self.state.new_frame()
         slot = (frame, "carried")
@@ -135,7 +139,7 @@ class Interpreter(Engine):
             test=lambda: condition(current()),
             body=lambda: self.state.set(slot, body(current())),
             frame=frame,
-            trips=trip_count,
+            trips=most if trip_count is None else trip_count,
             certain=bool(trip_count),
         )
         infer_loop(self, loop)

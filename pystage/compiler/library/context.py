@@ -28,7 +28,7 @@ from ..ops.host.draw import Action
 from ..values.boundary import Form
 from ..values.capacity import Capacity
 from ..values.gated import GatedNumber, narrow_number
-from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Stream
+from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, RowsCell, Stream
 from ..values.state import State
 from ..values.views import broadcast, read_path
 
@@ -83,8 +83,12 @@ class Context(abc.ABC):
         body: Callable[[Abstract], Abstract],
         initial: Abstract,
         trip_count: int | None = None,
+        most: int | None = None,
     ) -> Abstract:
-        """`state = initial; while condition(state): state = body(state)`, rolled into one `While`."""
+        """`state = initial; while condition(state): state = body(state)`, rolled into one `While`.
+
+        `trip_count` is the number of iterations, `most` the greatest number of them, where these are known.
+        """
 
     @abc.abstractmethod
     def note_split(self) -> None:
@@ -110,8 +114,16 @@ class Context(abc.ABC):
         """
 
     @abc.abstractmethod
+    def can_be_unrolled(self, value: Array) -> bool:
+        """True for an integer that is known once a loop around is written out."""
+
+    @abc.abstractmethod
     def iterate(self, value: Abstract) -> list[Abstract] | None:
         """The elements of an iterable whose length is known now, or None where it cannot be listed."""
+
+    @abc.abstractmethod
+    def gathered(self, value: Abstract) -> RowsCell | None:
+        """The elements of an iterable as rows, if only the program knows how many there are, and they have a template."""
 
     @abc.abstractmethod
     def getattr(self, value: Abstract, name: str) -> Abstract:

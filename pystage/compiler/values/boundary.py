@@ -301,6 +301,18 @@ class ContainerTemplate(TreeNode):
 
 
 @immutable
+class RowsTemplate(TreeNode):
+    """A new list of elements that are rows of results: `element` is one of them, with all its rows in each `OutputTemplate`.
+
+    The first `length` of them are elements.
+    """
+
+    element: Template
+    length: int | OutputTemplate
+    identity: int
+
+
+@immutable
 class ViewTemplate(TreeNode):
     """A new ndarray that is a view of another result or of an argument's memory (`x[1:]` of the argument `x`).
 
@@ -366,6 +378,7 @@ Template = (
     | ConstantTemplate
     | PathTemplate
     | ContainerTemplate
+    | RowsTemplate
     | ViewTemplate
     | ChoiceTemplate
     | AbsentTemplate
@@ -379,7 +392,7 @@ class Write(enum.Enum):
 
     ARRAY = "array"  # target[...] = value, an Output
     ATTRIBUTE = "attribute"  # setattr(target, key, value), or delattr(target, key) where the value is `AbsentTemplate`
-    LIST = "list"  # target[:] = value, a Container of class list
+    LIST = "list"  # target[:] = value, a Container of class list, or Rows
     DICT = "dict"  # the dictionary becomes value, order included; a Container of class dict
     GLOBAL = "global"  # namespace[key] = value; the target's root is the Global
     CELL = "cell"  # cell_contents = value

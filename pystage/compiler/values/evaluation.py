@@ -24,6 +24,7 @@ from .boundary import (
     GeneratorTemplate,
     OutputTemplate,
     PathTemplate,
+    RowsTemplate,
     Template,
     ViewTemplate,
 )
@@ -42,6 +43,12 @@ class Evaluation:
 
 Make = Callable[[Any], Any]
 """Makes the object of a run."""
+
+Column = Callable[[Any, int], list[Any]]
+"""Makes the first so many objects of rows of a run's results."""
+
+Elements = Callable[[Any], list[Any]]
+"""Makes an object of each row of an array."""
 
 
 class Evaluator(abc.ABC):
@@ -73,6 +80,8 @@ class Evaluator(abc.ABC):
                 )
             case ContainerTemplate():
                 return self._container(template)
+            case RowsTemplate():
+                return once(template.identity, self.rows(template))
 
     @abc.abstractmethod
     def output(self, output: OutputTemplate) -> Make:
@@ -81,6 +90,42 @@ class Evaluator(abc.ABC):
     @abc.abstractmethod
     def view(self, view: ViewTemplate) -> Make:
         """What makes a view."""
+
+    @abc.abstractmethod
+    def elements(self, output: OutputTemplate) -> Elements:
+        """What makes the objects of the rows of a result."""
+
+    def rows(self, rows: RowsTemplate) -> Make:
+        """What makes a list of rows of results."""
+        length, column = rows.length, self.column(rows.element)
+        return lambda run: column(run, length if isinstance(length, int) else int(run.values[length.index]))
+
+    def column(self, template: Template) -> Column:
+        """What makes the first so many of the objects that `template` describes, of which results have the rows."""
+        match template:
+            case OutputTemplate(index=index):
+                elements = self.elements(template)
+                return lambda run, count: elements(run.values[index][:count])
+            case ContainerTemplate(cls=cls, children=children) if children:
+                columns = [self.column(child) for child in children]
+                return lambda run, count: [
+                    tuple.__new__(cls, parts) for parts in zip(*[column(run, count) for column in columns])
+                ]
+            case ChoiceTemplate():
+                return self.selected(template)
+            case _:
+                make = self.make(template)
+                return lambda run, count: [make(run)] * count
+
+    def selected(self, choice: ChoiceTemplate) -> Column:
+        """What makes, in each row, the option that the selector says there."""
+        selectors, columns = choice.selector.index, [self.column(option) for option in choice.options]
+
+        def made(run: Evaluation, count: int) -> list[Any]:
+            options = [column(run, count) for column in columns]
+            return [options[which][row] for row, which in enumerate(run.values[selectors][:count].tolist())]
+
+        return made
 
     def same(self, same: PathTemplate) -> Make:
         """What finds an object of the caller's."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .boundary import Form, OutputTemplate, Template, ViewTemplate
-from .evaluation import Evaluation, Evaluator, Make, never
+from .evaluation import Elements, Evaluation, Evaluator, Make, never
 
 
 def evaluate_template(template: Template, values: Sequence[np.ndarray]) -> Any:
@@ -27,6 +27,10 @@ class _Printed(Evaluator):
     def output(self, output: OutputTemplate) -> Make:
         index, convert = output.index, _conversion(output)
         return lambda run: convert(run.values[index])
+
+    def elements(self, output: OutputTemplate) -> Elements:
+        convert = _conversion(output)
+        return lambda rows: [convert(np.asarray(row)) for row in rows]
 
     def view(self, view: ViewTemplate) -> Make:
         return never(view) if view.steps else self.make(view.base)

@@ -23,6 +23,7 @@ from ..hlo.ir import Value
 from ..hlo.types import ArrayType, DType
 from ..stage.ir import Function as StageFunction
 from .boundary import Form
+from .capacity import AllocationSite
 from .exceptions import ExceptionBuilder, PayloadKey
 from .node import NOTE, WEAK, CellNumber, TreeNode
 from .slots import Slot
@@ -368,6 +369,28 @@ class ListCell(Cell):
     items: tuple[Abstract, ...]
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
+
+
+@immutable
+class RowsCell(Cell):
+    """A list whose elements are rows of arrays: `element` is one of them, with an array of `capacity` rows for each number.
+
+    The first `length` rows are the elements; those behind mean nothing. `site`: the allocation site whose capacity this is,
+    of which a run may need more (`Context.needs_capacity`); None for a list that gets longer as often as that is written,
+    and its capacity with it.
+    """
+
+    element: Abstract
+    capacity: int
+    length: int | Value
+    site: AllocationSite | None = None
+    aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
+    selector: int | Value = 0
+
+
+AnyList = ListCell | RowsCell
+LISTS = (ListCell, RowsCell)
+"""The two ways in which the contents of a list are known."""
 
 
 @immutable

@@ -25,10 +25,11 @@ from ...compiler.values.boundary import (
     GeneratorTemplate,
     OutputTemplate,
     PathTemplate,
+    RowsTemplate,
     ViewStep,
     ViewTemplate,
 )
-from ...compiler.values.evaluation import Evaluation, Evaluator, Make
+from ...compiler.values.evaluation import Column, Elements, Evaluation, Evaluator, Make
 from ...compiler.values.views import (
     Diagonal,
     Flipped,
@@ -89,6 +90,25 @@ class Objects(Evaluator):
         scalar = output.scalar
         assert scalar is not None
         return lambda value: scalar(np.asarray(value).item())
+
+    def elements(self, output: OutputTemplate) -> Elements:
+        if self._traced or output.form is Form.JAX:
+            return list
+        if output.form is Form.PYTHON:
+            return lambda rows: np.asarray(rows).tolist()
+        convert = self.conversion(output)
+        return lambda rows: [convert(row) for row in np.asarray(rows)]
+
+    def rows(self, rows: RowsTemplate) -> Make:
+        if self._traced and not isinstance(rows.length, int):
+            what = "a list whose length the program computes, where JAX traces the call,"
+            raise StagingError((CannotReturn(what=what),))
+        return super().rows(rows)
+
+    def selected(self, choice: ChoiceTemplate) -> Column:
+        if self._traced and choice.number is not None:
+            return self.column(choice.number)
+        return super().selected(choice)
 
     def same(self, same: PathTemplate) -> Make:
         follow = resolve(same.path, self._signature)

@@ -247,4 +247,4 @@ def test_trips_are_demanded() -> None:
     compiled(X, 3)
     compiled(X + 1, 3)
     compiled(X, 4)
-    assert [s.count("number of trips") for s in compiled.signatures()] == [1, 1]
+    assert [s.count("length of a list") for s in compiled.signatures()] == [1, 1]

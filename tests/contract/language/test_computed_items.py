@@ -114,5 +114,10 @@ def test_items_of_several_kinds_are_demanded(x: float) -> None:
     check(lambda x: [1.0, 2][int(x)], x)
 
 
-def test_arrays_that_a_name_may_stand_for_are_refused() -> None:
-    check(lambda x: [x, x + 1][int(x.sum())], np.zeros(2), refused="PS401")
+@pytest.mark.parametrize("i", [0.0, 1.0, -1.0, -2.0])
+def test_arrays_that_a_name_may_stand_for(i: float) -> None:
+    check(lambda x: [x, x + 1][int(x.sum())], np.array([i, 0.0]))
+
+
+def test_of_many_arrays_the_place_must_be_known() -> None:
+    check(lambda x: [x + i for i in (*range(20),)][int(x.sum())], np.zeros(2), refused="PS401")

@@ -176,7 +176,7 @@ def test_in_a_loop_what_has_no_common_meaning_never_settles() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        (ListCell((Const(1),)), ListCell(()), ("a list of length 1", "a list of length 0")),
+        (ListCell((Const(1),)), ListCell((Const(1), NONE)), ("a list of length 1", "a list of length 2")),
         (DictCell({1: Const(1)}), DictCell({}), ("a dict with the keys [1]", "a dict with the keys []")),
     ],
 )

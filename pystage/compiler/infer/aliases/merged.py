@@ -11,14 +11,25 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
-from ...values.lattice import Alias, ArrayCell, Cell, DictCell, ListCell, ObjectCell, Ref, SetCell, Stamp
+from ...values.lattice import (
+    Alias,
+    ArrayCell,
+    Cell,
+    DictCell,
+    ListCell,
+    ObjectCell,
+    Ref,
+    RowsCell,
+    SetCell,
+    Stamp,
+)
 from ...values.slots import Slot
 from ...values.state import Content, State
 
 C = TypeVar("C")
 
-Mergeable = ArrayCell | ListCell | DictCell | SetCell | ObjectCell
-MERGEABLE = (ArrayCell, ListCell, DictCell, SetCell, ObjectCell)
+Mergeable = ArrayCell | ListCell | RowsCell | DictCell | SetCell | ObjectCell
+MERGEABLE = (ArrayCell, ListCell, RowsCell, DictCell, SetCell, ObjectCell)
 """Cells that may stand for one of several objects."""
 
 CONTAINERS = (ListCell, DictCell, ObjectCell)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
 from ...hlo.types import INT32, ArrayType
+from ...library.rules.rows import common_rows
 from ...values.exceptions import PayloadKey
 from ...values.lattice import (
+    LISTS,
     Abstract,
     ArrayCell,
     DictCell,
@@ -14,6 +16,7 @@ from ...values.lattice import (
     ListCell,
     ObjectCell,
     Ref,
+    RowsCell,
     Undef,
     Unknown,
 )
@@ -29,11 +32,18 @@ def are_unlike(a: Ref, of_a: Content, b: Ref, of_b: Content) -> bool:
             return path_type(of_a.value.type, a.path) != path_type(of_b.value.type, b.path)
         case ListCell(), ListCell():
             return a.cell != b.cell and len(of_a.items) != len(of_b.items)
+        case ((ListCell() | RowsCell()), (ListCell() | RowsCell())):
+            return a.cell != b.cell and common_rows(of_a, of_b) is None
         case DictCell(), DictCell():
             return a.cell != b.cell and list(of_a.entries) != list(of_b.entries)
         case ObjectCell(), ObjectCell():
             return of_a.cls is not of_b.cls
     return False
+
+
+def are_of_one_class(of_a: Content, of_b: Content) -> bool:
+    """True if the contents of two cells are those of objects of one kind: lists, arrays, instances."""
+    return type(of_a) is type(of_b) or (isinstance(of_a, LISTS) and isinstance(of_b, LISTS))
 
 
 def own_field(cell: ObjectCell, name: str) -> Abstract:

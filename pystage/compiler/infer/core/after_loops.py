@@ -5,15 +5,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
+import numpy as np
+
+from ...analysis.induction import recurrence
 from ...hlo.builder import Builder
 from ...hlo.ir import Value
-from ...ops import While
+from ...hlo.types import INT64
+from ...library.kernels.structures import list_length
+from ...library.rules.numbers import kinds_of
+from ...ops import Add, Constant, Multiply, While
 from ...values.gated import Gated, GatedNumber, alternatives, is_absent, restrict
 from ...values.lattice import (
+    LISTS,
     Abstract,
+    Array,
     Cell,
+    Const,
     ErrorCell,
     ObjectCell,
+    RowsCell,
+    Tuple,
     Unknown,
     is_number,
 )
@@ -21,13 +32,13 @@ from ...values.slots import Slot
 from ...values.state import ERROR, MISSING, Content
 from ...values.walk import rebuild
 from ..aliases.merged import may_alias_cells, stamp_versions, without_alias
-from ..exceptions.raising import carry_error, error_of, expose_all
+from ..exceptions.raising import carry_error, error_of, expose_all, is_observable
 from .branches import lookup, while_running
+from .constants import SourceLoop
 from .engine import Engine
 from .induction_ranges import assume_ranges
 from .join import Join
 from .loop import EntryContents, Loop, Pass
-from .numbers import kinds_of
 from .phi import Placeholder, phi_operands
 
 
@@ -43,14 +54,17 @@ def finish(
     """Makes the `While` from the last pass and puts its results into the state."""
     b = engine.b
     initial: list[Value] = []
+    entries: dict[Slot, Content] = {}
     for slot, template in templates.items():
         entry = owned[slot][1]() if isinstance(slot, int) and slot in owned else before.get(slot, MISSING)
-        phi_operands(b, template, cast(Content, entry), initial)
+        entries[slot] = cast(Content, entry)
+        phi_operands(b, template, entries[slot], initial)
     end = lookup(result.changes, before)
     carried: list[Value] = []
+    last = {slot: join.entries[slot][2] if slot in join.entries else end(slot) for slot in templates}
     with b.region(result.body):
         for slot, template in templates.items():
-            phi_operands(b, template, join.entries[slot][2] if slot in join.entries else end(slot), carried)
+            phi_operands(b, template, last[slot], carried)
     result.body.results = tuple(carried)
     keys = carry_error(
         engine, result.cond, result.body, result.test_error, cast(ErrorCell, end(ERROR)), initial
@@ -62,6 +76,11 @@ def finish(
     results = iter(op.results)
     ends = {merged: cell for (_, (cell, _)), merged in join.objects.merged.items()}
     after: dict[Slot, Content] = {}
+    params = iter(result.body.params)
+    begins = {
+        slot: rebuild(p, lambda v: next(params) if isinstance(v, Placeholder) else v)
+        for slot, p in templates.items()
+    }
     for slot, template in templates.items():
         content = rebuild(template, lambda v: next(results) if isinstance(v, Placeholder) else v)
         if ran and isinstance(slot, int) and slot in owned:
@@ -70,6 +89,9 @@ def finish(
                 content = without_alias(content, source)
         if loop.certain:
             content = _after_a_trip(b, content, end(slot))
+        if isinstance(content, RowsCell):
+            complete = keys is None or not is_observable(engine, slot)
+            content = _counted_rows(engine, loop, content, entries[slot], begins[slot], last[slot], complete)
         after[slot] = content
     for slot, content in after.items():
         engine.state.set(slot, content)
@@ -83,11 +105,53 @@ def finish(
         while_running(engine, loop.frame, lambda: _only_test(engine, loop))
 
 
+def source_of(loop: Loop) -> SourceLoop | None:
+    """The loop of the source that this is, if it is one."""
+    if loop.instruction is None:
+        return None
+    return SourceLoop(loop.instruction, loop.trips, loop.runs, loop.peeled)
+
+
 def _only_test(engine: Engine, loop: Loop) -> None:
     """What the test of a loop does to the state, where it does not raise."""
     error = error_of(engine)
     loop.test()
     engine.state.set(ERROR, error)
+
+
+def _counted_rows(
+    engine: Engine, loop: Loop, rows: RowsCell, entry: Content, begin: Content, end: Content, complete: bool
+) -> RowsCell:
+    """What a list holds after a loop; one that has a capacity for all trips needs no more from the loop's site.
+
+    Where every trip adds as many elements, its length follows from the number of trips. `complete`: nobody sees it
+    after fewer of them.
+    """
+    here = None if loop.instruction is None else loop.instruction.span
+    if not isinstance(entry, LISTS) or rows.site is None or rows.site.span != here:
+        return rows
+    before = list_length(entry)
+    if loop.trips is not None:
+        most = before.value if isinstance(before, Const) else cast(RowsCell, entry).capacity
+        if rows.capacity >= most + loop.trips:
+            rows = replace(rows, site=None)
+    source = source_of(loop)
+    if source is None or not complete or not isinstance(before, Const) or not isinstance(end, RowsCell):
+        return rows
+    if not isinstance(end.length, Value) or not isinstance(begin, RowsCell) or isinstance(begin.length, int):
+        return rows
+    found = recurrence(end.length, begin.length, engine.intervals)
+    step = None if found is None else found.step
+    if step is None or step < 0:
+        return rows
+    length: int | Value = rows.length
+    if source.exact is not None and before.value + source.exact * step <= rows.capacity:
+        length = before.value + source.exact * step
+    elif isinstance(source.length, Array):
+        b = engine.b
+        added = b.op(Multiply(), source.length.value, b.op(Constant(np.asarray(step, INT64))))
+        length = b.op(Add(), added, b.op(Constant(np.asarray(before.value, INT64))))
+    return replace(rows, length=length)
 
 
 def _after_a_trip(b: Builder, content: Content, end: Content) -> Content:
@@ -97,6 +161,9 @@ def _after_a_trip(b: Builder, content: Content, end: Content) -> Content:
         return replace(content, fields={**content.fields, **cast("dict[str, Abstract]", fields)})
     if isinstance(end, Cell | Unknown):
         return content
+    if isinstance(content, Tuple) and isinstance(end, Tuple):
+        parts = [_after_a_trip(b, x, y) for x, y in zip(content.items, end.items, strict=True)]
+        return Tuple(tuple(cast("list[Abstract]", parts)), content.cls)
     if isinstance(content, GatedNumber) and is_number(end):
         return restrict(b, content, sorted(map(content.kinds.index, kinds_of(end))))
     if isinstance(content, Gated):

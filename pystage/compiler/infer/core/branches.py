@@ -75,7 +75,10 @@ def infer_if(
     first, second = [lookup(arm.changes, before) for arm in arms]
     shared: set[int] = set()
     while True:
-        join = Join(engine.state, first, second, engine.b.span, provenance=provenance, shared=shared)
+        rolling = bool(engine.loops.active)
+        join = Join(
+            engine.state, first, second, engine.b.span, provenance=provenance, shared=shared, rolling=rolling
+        )
         late = _join_versions(frame, arms, join)
         seen = _join(engine, predicate, frame, arms, join)
         more = join.objects.shared()

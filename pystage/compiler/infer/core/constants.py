@@ -361,6 +361,12 @@ def unroll_around(origins: ParameterOrigins, value: Array) -> None:
         unroll(loop)
 
 
+def is_unrollable(origins: ParameterOrigins, value: Array) -> bool:
+    """True if `value` is known once a loop around is written out."""
+    loop = _blocking_loop(origins, evaluate(origins, value.value)[1])
+    return loop is not None and (loop.trips or 0) <= UNROLL_LIMIT
+
+
 def is_computed(origins: ParameterOrigins, value: Array) -> bool:
     """See `Context.is_computed`."""
     array, blockers = evaluate(origins, value.value)

@@ -37,6 +37,7 @@ from ..telling.describe import describe
 from .branches import infer_if
 from .constants import UNROLL_LIMIT
 from .engine import Engine
+from .frame import Restart
 from .induction_ranges import assume_ranges
 from .loop import Loop, counter_of
 from .loops import infer_loop
@@ -128,16 +129,18 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
     trips = length.value if isinstance(length, Const) else None
     if trips == 0:
         return
-    most = e.range_of(cast(Array | Const, length))[1]
+    most = e.range_of(cast(Array | Const, length))[1] if parts.length_now is None else math.inf
     counted = InductionVariable((0, 0), Recurrence(1, 1, 1, 1), None if math.isinf(most) else int(most))
-    growing = growing_lists(e, frame, i, trips)
     counter = counter_of(frame.id, i)
     outer = e.state.slots.get(counter)
     e.state.set(counter, Const(0))
 
     def test() -> Abstract:
         position = cast(Abstract, e.state.get(counter))
-        more = operators.compare(e, "<", position, length)
+        now = length if parts.length_now is None else parts.length_now()
+        if trips is not None and not (isinstance(now, Const) and now.value == trips):
+            raise Restart(i)  # the body makes longer or shorter what it goes over
+        more = operators.compare(e, "<", position, now)
         if i.until is None:
             return more
         flag = cast(Abstract, e.state.get((frame.id, i.until)))
@@ -151,6 +154,12 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
         e.put(i.target, parts.element(position))
         e.run_block(i.body)
         e.state.set(counter, operators.binary(e, "+", position, Const(1)))
+
+    growing = growing_lists(e, frame, i, trips)
+    if growing:
+        with speculate(e):
+            attempt(e, lambda: trip(Const(0)))
+            growing = [each for each in growing if each.has_arrays()]
 
     def body() -> None:
         position = cast(Abstract, e.state.get(counter))

@@ -22,6 +22,7 @@ from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL
 from ...library import everything  # noqa: F401  (declares all meanings)
 from ...library.context import Context, Raw
+from ...library.kernels.structures import list_items
 from ...library.python import operators
 from ...library.python.strings import is_string
 from ...library.rules.split import needs_split
@@ -37,6 +38,7 @@ from ...values.lattice import (
     Cell,
     Const,
     Ref,
+    RowsCell,
     Unknown,
 )
 from ...values.state import State
@@ -47,7 +49,7 @@ from ..objects.namespaces import Namespaces
 from ..telling.errors import Errors
 from ..telling.trail import Watched, watched
 from ..transforms.rules import CustomRules
-from .constants import ParameterOrigins, decided, demandable, is_computed, known, unroll_around
+from .constants import ParameterOrigins, decided, demandable, is_computed, is_unrollable, known, unroll_around
 from .effects import Effects
 from .effort import Effort
 from .frame import Frame
@@ -257,6 +259,9 @@ class Engine(Context):
             value = self.narrowed(value)
             if isinstance(value, Gated):
                 raise needs_split(value)
+        cell = self.state.slots.get(value.cell) if type(value) is Ref else None
+        if isinstance(cell, RowsCell):
+            return [self.known(item, what) for item in list_items(self, cell)]
         before = self.origins.crossings
         result = known(self.state, self.origins, value, what, self.b.span)
         if self.origins.crossings != before:
@@ -269,6 +274,9 @@ class Engine(Context):
         if self.origins.crossings != before:
             self.callees.note_crossed()
         return result
+
+    def can_be_unrolled(self, value: Array) -> bool:
+        return is_unrollable(self.origins, value)
 
     def can_be_known(self, value: Raw) -> bool:
         if isinstance(value, Array):

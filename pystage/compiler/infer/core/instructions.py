@@ -10,11 +10,13 @@ from typing import Any, NoReturn, cast
 from ...diagnostics.codes_calls import InternalError
 from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
+from ...library.kernels.row_lists import append
 from ...library.python import operators, strings
 from ...library.rules.classes import class_name
 from ...stage import ir as stage
 from ...values.gated import Gated, may_be_unassigned, where_assigned
 from ...values.lattice import (
+    LISTS,
     NONE,
     Abstract,
     Closure,
@@ -22,6 +24,7 @@ from ...values.lattice import (
     DictCell,
     ListCell,
     Ref,
+    RowsCell,
     SetCell,
     SliceObject,
     Tuple,
@@ -257,8 +260,8 @@ def _build_slice(e: Engine, i: stage.BuildSlice) -> None:
 def _append(e: Engine, i: stage.Append) -> None:
     target = cast(Ref, e.get(i.target))
     match e.state.get(target.cell):
-        case ListCell(items):
-            e.write(target.cell, ListCell((*items, e.operand(i.value))))
+        case ListCell() | RowsCell():
+            append(e, target, e.operand(i.value))
         case SetCell(members):
             e.write(target.cell, SetCell(members | {e.known(e.get(i.value), "an element of a set")}))
         case DictCell(entries):
@@ -334,7 +337,7 @@ def _match_test(e: Engine, i: stage.MatchTest) -> None:
             result = e.call(Const(isinstance), [subject, e.get(i.args[0])])
         case stage.Test.SEQUENCE:
             cell = e.state.get(subject.cell) if isinstance(subject, Ref) else None
-            items = elements(e, subject) if isinstance(subject, Tuple) or isinstance(cell, ListCell) else None
+            items = elements(e, subject) if isinstance(subject, Tuple) or isinstance(cell, LISTS) else None
             fits = items is not None and (len(items) >= i.count if i.at_least else len(items) == i.count)
             result = Const(fits)
         case stage.Test.MAPPING:

@@ -9,7 +9,7 @@ them. Cells that the two sides created separately, and that are the same object 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -18,7 +18,10 @@ from ...diagnostics.span import Span
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT32, INT64, ArrayType
 from ...library.python.strings import is_string
+from ...library.rules.numbers import common_type, joined_range, kinds_of, number_type
+from ...library.rules.rows import common_rows, row_size, with_capacity
 from ...values.boundary import Form
+from ...values.capacity import AllocationSite, Capacity
 from ...values.gated import (
     Gated,
     GatedNumber,
@@ -31,6 +34,7 @@ from ...values.gated import (
 from ...values.lattice import (
     NONE,
     Abstract,
+    AnyList,
     Array,
     ArrayCell,
     Closure,
@@ -44,6 +48,7 @@ from ...values.lattice import (
     ObjectCell,
     OutputCell,
     Ref,
+    RowsCell,
     SetCell,
     Text,
     Tuple,
@@ -58,12 +63,11 @@ from ...values.state import MISSING, Content, Lookup, State
 from ...values.walk import cells_of, children, head, rebuild, with_children
 from ..aliases.alias_sets import joined_aliases, seen_through
 from ..aliases.merged import MERGEABLE, aliases_of
-from ..aliases.sides import are_unlike, joined_error, own_field
+from ..aliases.sides import are_of_one_class, are_unlike, joined_error, own_field
 from ..telling.blame import MergeProvenance
-from ..telling.describe import describe_type
+from ..telling.describe import describe_list, describe_type
 from .conflicts import Conflicts
 from .joined_objects import JoinedObjects
-from .numbers import common_type, joined_range, kinds_of, number_type
 from .phi import (
     Placeholder,
     formatted_alike,
@@ -78,6 +82,10 @@ MOST_PARTS = 4
 """How many alternatives a value may have."""
 MOST_STRINGS = 64
 """How many strings may be among them."""
+MOST_ROWS = 1 << 22
+"""The greatest capacity that a list gets because of how often a loop may run."""
+FIRST_CAPACITY = 64
+"""The capacity that a list has at first which gets longer in a loop that runs nobody knows how often."""
 
 Alternatives = tuple[list[Abstract], Sequence[int]]
 """Those of a gated φ that are values, and the positions in it of those of the second side."""
@@ -101,6 +109,9 @@ class Join:
         shared: Iterable[int] = (),
         carriers: Mapping[int, tuple[int, int] | None] = {},
         optional: bool = True,
+        trips: int | None = None,
+        rolling: bool = False,
+        capacity: Callable[[int, int], Capacity] | None = None,
     ) -> None:
         self.state = state
         self.a = a
@@ -111,6 +122,9 @@ class Join:
         self.conflicts = Conflicts(state, (a, b), span, loop, provenance)
         self.grows = False
         self.retyped = False  # a number is of another kind after a trip than before it
+        self._trips = trips  # the greatest number of iterations of the loop, where that is known
+        self._rolling = rolling  # whether it is inside of a rolled loop
+        self._capacity_here = capacity  # the capacity of what grows in the loop
         self._optional = optional  # whether something may stay None on one side only
         self.objects = JoinedObjects(state, a, b, self.entries, self._cells, owned, shared, carriers)
         for cell in self.objects.kept:
@@ -248,10 +262,16 @@ class Join:
         if isinstance(a, Ref) and isinstance(b, Ref):
             kinds = self.a(a.cell), self.b(b.cell)
             same = a.cell == b.cell and joined_path(a.path, b.path) is not None
-            return same or (type(kinds[0]) is type(kinds[1]) and not are_unlike(a, kinds[0], b, kinds[1]))
+            return same or (are_of_one_class(*kinds) and not self._are_unlike(a, kinds[0], b, kinds[1]))
         if is_number(a) and is_number(b) and is_alike(a, b):
             return number_type(a) == number_type(b) or common_type(a, b) is not None
         return is_alike(a, b)
+
+    def _are_unlike(self, a: Ref, of_a: Content, b: Ref, of_b: Content) -> bool:
+        """`are_unlike`, but for lists of two lengths inside of a rolled loop, which may get any length."""
+        if self._rolling and isinstance(of_a, ListCell) and isinstance(of_b, ListCell):
+            return len(of_a.items) != len(of_b.items) and common_rows(of_a, of_b) is None
+        return are_unlike(a, of_a, b, of_b)
 
     def alone(self, value: Abstract, lookup: Lookup) -> Abstract:
         """The template of a value that only the side of `lookup` has: every program value is a placeholder."""
@@ -329,9 +349,9 @@ class Join:
         if a.cell == b.cell and a.path == b.path:
             return a
         kind_a, kind_b = self.a(a.cell), self.b(b.cell)
-        if type(kind_a) is not type(kind_b):
+        if not are_of_one_class(kind_a, kind_b):
             return self.conflict(a, b)
-        if not self.loop and are_unlike(a, kind_a, b, kind_b):
+        if not self.loop and self._are_unlike(a, kind_a, b, kind_b):
             return self.conflict(a, b)
         joined = joined_path(a.path, b.path)
         if joined is not None and a.cell == b.cell:
@@ -416,9 +436,7 @@ class Join:
                 aliases = joined_aliases(a, b)
                 writable = a.writable if a.writable is b.writable else Placeholder(ArrayType(BOOL))
                 return ArrayCell(value, writable, aliases, join_selectors(a.selector, b.selector))
-            case ListCell(), ListCell():
-                if len(a.items) != len(b.items):
-                    return self._growth(*[f"a list of length {len(x.items)}" for x in (a, b)])
+            case ListCell(), ListCell() if len(a.items) == len(b.items):
                 items = tuple([self.join(x, y) for x, y in zip(a.items, b.items)])
                 return replace(
                     a,
@@ -426,6 +444,8 @@ class Join:
                     aliases=joined_aliases(a, b),
                     selector=join_selectors(a.selector, b.selector),
                 )
+            case ((ListCell() | RowsCell()), (ListCell() | RowsCell())):
+                return self._rows(a, b)
             case DictCell(), DictCell():
                 if list(a.entries) != list(b.entries) and a.entries.keys() == b.entries.keys():
                     texts = [f"a dict with the keys in the order {list(x.entries)}" for x in (a, b)]
@@ -475,6 +495,36 @@ class Join:
             case _:
                 kinds = [type(x).__name__.removesuffix("Cell").lower() for x in (a, b)]
                 return self.conflicts.unknown(*[f"one {kind}" for kind in kinds])
+
+    def _rows(self, a: AnyList, b: AnyList) -> Content:
+        """A list that has another length, or other elements, on either side: rows of what the elements have in common."""
+        template = common_rows(a, b, self.loop)
+        if template is None:
+            return self._growth(*[describe_list(x) for x in (a, b)])
+        capacity, site = self._capacity(a, b, template)
+        element = rebuild(with_capacity(template, capacity), placeholder_for)
+        first, second = [x.length if isinstance(x, RowsCell) else len(x.items) for x in (a, b)]
+        same = first is second or (isinstance(first, int) and first == second)
+        length = first if same else Placeholder(ArrayType(INT64))
+        selector = join_selectors(a.selector, b.selector)
+        return RowsCell(element, capacity, length, site, joined_aliases(a, b), selector)
+
+    def _capacity(self, a: AnyList, b: AnyList, template: Abstract) -> tuple[int, AllocationSite | None]:
+        """How many rows a list has that is `a` or `b`, and the site that has its capacity.
+
+        One that gets longer in a loop by as much as is written has as many as all trips may need, where their number
+        is known; else the capacity of the loop as an allocation site.
+        """
+        first, second = [x.capacity if isinstance(x, RowsCell) else len(x.items) for x in (a, b)]
+        most = max(first, second, 1)
+        sites = [x.site for x in (a, b) if isinstance(x, RowsCell) and x.site is not None]
+        if sites or second <= first or self._capacity_here is None:
+            return most, sites[0] if sites else None
+        initial = FIRST_CAPACITY
+        if self._trips is not None and first + self._trips * (second - first) <= MOST_ROWS:
+            initial = first + self._trips * (second - first)
+        found = self._capacity_here(max(most, initial), row_size(template))
+        return found.size, found.site
 
     def _fields(self, a: ObjectCell, b: ObjectCell) -> dict[str, Abstract]:
         joined: dict[str, Abstract] = {}

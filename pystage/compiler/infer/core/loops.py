@@ -47,9 +47,9 @@ from ..aliases.coherent import reconcile_aliases
 from ..aliases.merged import MERGEABLE, note_out_of_date, stamp_versions
 from ..exceptions.raising import attempt, error_of
 from ..telling.blame import MergeProvenance, growth_note
-from .after_loops import finish
+from .after_loops import finish, source_of
 from .branches import infer_if, lookup, settle_versions
-from .constants import UNROLL_LIMIT, SourceLoop, unroll, unrollable
+from .constants import UNROLL_LIMIT, unroll, unrollable
 from .engine import Engine
 from .frame import PythonRaise
 from .induction_ranges import assume_ranges, induction_ranges, with_range
@@ -303,19 +303,12 @@ def _is_counted(loop: Loop) -> bool:
     return loop.trips is not None and loop.trips <= UNROLL_LIMIT
 
 
-def _source_of(loop: Loop) -> SourceLoop | None:
-    """The loop of the source that this is, if it is one."""
-    if loop.instruction is None:
-        return None
-    return SourceLoop(loop.instruction, loop.trips, loop.runs, loop.peeled)
-
-
 def _unroll_growing(engine: Engine, loop: Loop, reason: Diagnostic) -> None:
     """Begins again where the loop can be written out trip by trip, or one around it that decides its trip count.
 
     `reason`: what is another thing after a trip.
     """
-    source = _source_of(loop)
+    source = source_of(loop)
     if source is None or (not isinstance(loop.instruction, stage.For) and not _is_counted(loop)):
         return
     first = unrollable(engine.origins, source)
@@ -367,7 +360,7 @@ def _one_pass(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Pas
     pure_test = not any(
         entered.get(slot) is not content and _visible(slot, loop, state) for slot, content in tested.items()
     )
-    source = _source_of(loop)
+    source = source_of(loop)
     if source is not None:
         engine.origins.loops[body] = source
     with state.fork() as changes, b.region(body), engine.under_condition():
@@ -453,6 +446,8 @@ def _join(
             owned=owned,
             carriers=carriers,
             optional=optional,
+            trips=loop.trips,
+            capacity=lambda initial, itemsize: engine.capacity(initial, itemsize, "a list"),
         )
         for slot in list(templates) + [s for s in changes if s not in templates]:
             if isinstance(slot, int):

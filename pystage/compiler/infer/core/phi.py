@@ -15,9 +15,12 @@ import numpy as np
 from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import ArrayType
+from ...library.rules.numbers import is_of_kind, number_type, whole_of
+from ...library.rules.rows import as_rows, template_of_list
 from ...ops import Compare, Convert, Select, constant
 from ...values.gated import Gated, GatedNumber, alternatives, is_absent, tag_of, where_assigned
 from ...values.lattice import (
+    LISTS,
     Abstract,
     Array,
     Cell,
@@ -25,6 +28,7 @@ from ...values.lattice import (
     ErrorCell,
     ObjectCell,
     Ref,
+    RowsCell,
     Text,
     Tuple,
     Undef,
@@ -37,7 +41,6 @@ from ...values.state import MISSING, Content
 from ...values.views import View, Window, path_type, read_path
 from ...values.walk import children, counterparts, head, inner, rebuild, values_of
 from ..aliases.merged import aliases_of
-from .numbers import is_of_kind, number_type, whole_of
 
 _NOWHERE = Region()
 
@@ -81,6 +84,11 @@ def phi_operands(b: Builder, template: Content, content: Content, into: list[Val
                 into.append(materialise(b, cast(Abstract, content), value.type))
             if type(template) is GatedNumber:
                 _number_operands(b, template, cast(Abstract, content), into)
+        case RowsCell(capacity=capacity) if isinstance(content, LISTS):
+            element = template_of_list(template)
+            assert element is not None
+            content = _aligned(template, as_rows(b, content, element, capacity))
+            _child_operands(b, template, content, into)
         case _:
             _child_operands(b, template, _aligned(template, content), into)
 

@@ -15,13 +15,13 @@ from ...values.boundary import Form
 from ...values.gated import Gated, GatedNumber
 from ...values.lattice import (
     KNOWN_NUMBERS,
+    LISTS,
     Abstract,
     Array,
     ArrayCell,
     Const,
     FlatIterator,
     IteratorCell,
-    ListCell,
     Range,
     Ref,
     Tuple,
@@ -44,7 +44,7 @@ def read(engine: Engine, value: Raw) -> Array | Const:
         cell = engine.cell(value)
         if isinstance(cell, ArrayCell):
             return Array(read_path(engine.b, cell.value, value.path), Form.NDARRAY)
-        if isinstance(cell, ListCell):
+        if isinstance(cell, LISTS):
             return stack_nested(engine, value)
         if isinstance(cell, IteratorCell) and isinstance(cell.source, FlatIterator):
             return read(engine, cell.source.array)

@@ -11,6 +11,7 @@ from ...diagnostics.codes_calls import InternalError
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.types import BOOL
 from ...library.context import Raw
+from ...library.kernels.structures import list_length
 from ...library.rules.split import split_value
 from ...ops import Compare, Reshape, constant
 from ...values.boundary import Form
@@ -28,6 +29,7 @@ from ...values.lattice import (
     ObjectCell,
     Range,
     Ref,
+    RowsCell,
     SetCell,
     Text,
     Tuple,
@@ -93,6 +95,8 @@ def _cell_truth(engine: Engine, value: Ref) -> Abstract:
             return _array_truth(engine, cast(Array, engine.read(value)))
         case ListCell(items):
             return Const(bool(items))
+        case RowsCell() as cell:
+            return truth(engine, list_length(cell))
         case DictCell(entries):
             return Const(bool(entries))
         case SetCell(members):

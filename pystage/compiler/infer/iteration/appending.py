@@ -1,4 +1,4 @@
-"""Lists to which a counted loop only appends: their new elements are rows of arrays that the loop carries.
+"""Lists of arrays that a counted loop only appends to: their new elements are rows of arrays that the loop carries.
 
 In: a `for` with a known number of trips whose body does nothing with a list but append to it, the same number of
 elements in every trip. Out: the loop stays one `While`; each number in the appended elements has an array with one
@@ -184,6 +184,11 @@ class Growing:
     _trip_began: int = 0
     _at_begin: dict[Slot, Content] = field(default_factory=dict)
 
+    def has_arrays(self) -> bool:
+        """True if the first trip has appended arrays; lists of numbers are rows anyway (`RowsCell`)."""
+        content = self.engine.contents_at(self.cell)
+        return isinstance(content, ListCell) and any(map(_has_arrays, content.items))
+
     def begin(self) -> None:
         """After the first trip: the others begin with an empty list."""
         state = self.engine.state
@@ -331,6 +336,10 @@ class Growing:
             case Array():
                 return replace(item, value=next(rows))
         return item
+
+
+def _has_arrays(item: Abstract) -> bool:
+    return isinstance(item, Ref) or (isinstance(item, Tuple) and any(map(_has_arrays, item.items)))
 
 
 def _numbers(item: Abstract) -> list[Array]:

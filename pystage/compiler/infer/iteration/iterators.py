@@ -16,7 +16,8 @@ from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_constant import TooManyToUnroll
 from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
-from ...library.kernels.structures import view_items
+from ...library.kernels.row_lists import collected, item, place_of
+from ...library.kernels.structures import list_items, list_length, view_items
 from ...library.numpy.indexing.flat import flat_of
 from ...library.numpy.indexing.masks import Masked
 from ...library.numpy.indexing.stores import shape_of
@@ -26,7 +27,9 @@ from ...library.python.iterators import is_iterator, taken
 from ...library.python.ranges import range_element, range_length
 from ...library.rules.classes import not_iterable
 from ...values.lattice import (
+    LISTS,
     Abstract,
+    AnyList,
     Array,
     ArrayCell,
     Const,
@@ -42,6 +45,7 @@ from ...values.lattice import (
     Range,
     Ref,
     Reversed,
+    RowsCell,
     SetCell,
     Tuple,
     Unknown,
@@ -59,6 +63,8 @@ class Rolled:
 
     length: Abstract
     element: Callable[[Abstract], Abstract]
+    length_now: Callable[[], Abstract] | None = None
+    """The length when a trip begins, of what the body may make longer or shorter."""
 
 
 LAZY = (Enumerate, Zip, Reversed, Mapped)
@@ -198,8 +204,8 @@ def _range_elements(engine: Engine, value: Range) -> list[Abstract] | None:
 def _cell_elements(engine: Engine, value: Ref) -> list[Abstract] | None:
     cell = engine.cell(value)
     match cell:
-        case ListCell(items):
-            return list(items)
+        case ListCell() | RowsCell():
+            return list(list_items(engine, cell))
         case DictCell(entries):
             return [engine.constant_object(k) for k in entries]
         case SetCell(members):
@@ -290,6 +296,8 @@ def is_listed(engine: Engine, value: Abstract) -> bool:
             return known_range(value) is not None
         case Masked():
             return False
+        case Ref() if isinstance(cell := engine.state.get(value.cell), RowsCell):
+            return isinstance(cell.length, int)
         case Enumerate(inner) | Reversed(inner):
             return is_listed(engine, inner)
         case Zip(inners) | Mapped(_, inners):
@@ -308,7 +316,7 @@ def steps(engine: Engine, value: Abstract) -> Iterator[Step] | None:
     ):
         _take(engine, value)
     match value:
-        case Ref() if isinstance(engine.state.get(value.cell), ListCell):
+        case Ref() if isinstance(engine.state.get(value.cell), LISTS):
             return _list_steps(engine, value)
         case Ref() if isinstance(engine.state.get(value.cell), DictCell):
             return _dict_steps(engine, DictView("keys", value.cell))
@@ -348,7 +356,7 @@ def _mapped(engine: Engine, function: Abstract, row: Step) -> Abstract:
 def _list_steps(engine: Engine, value: Ref) -> Iterator[Step]:
     """The elements of a list, which the body may make longer or shorter."""
     for position in range(UNROLL_LIMIT + 1):
-        items = cast(ListCell, engine.cell(value)).items
+        items = list_items(engine, cast(AnyList, engine.cell(value)))
         if position >= len(items):
             return
         yield functools.partial(_same, items[position])
@@ -380,12 +388,12 @@ def _reversed_steps(engine: Engine, value: Ref, count: int | None) -> Iterator[S
     if isinstance(engine.cell(value), ArrayCell):
         yield from _array_steps(engine, value, order=-1)
         return
-    if not isinstance(engine.cell(value), ListCell):
+    if not isinstance(engine.cell(value), LISTS):
         for item in reversed(elements(engine, value) or []):
             yield functools.partial(_same, item)
         return
     for position in reversed(range(count or 0)):
-        items = cast(ListCell, engine.cell(value)).items
+        items = list_items(engine, cast(AnyList, engine.cell(value)))
         if position >= len(items):
             return
         yield functools.partial(_same, items[position])
@@ -433,6 +441,8 @@ def _row(row: list[Step]) -> Abstract:
 def rolled(engine: Engine, value: Abstract) -> Rolled | None:
     """How a rolled loop iterates over `value`; None where it must be unrolled over structure."""
     match value:
+        case Ref() if isinstance(engine.state.get(value.cell), RowsCell):
+            return _rolled_list(engine, value)
         case Range():
             return _rolled_range(engine, value)
         case Const(v) if isinstance(v, range):
@@ -457,7 +467,11 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
             if parts is None:
                 return None
             at = parts.element
-            return Rolled(parts.length, lambda i: Tuple((operators.binary(engine, "+", start, i), at(i))))
+            return Rolled(
+                parts.length,
+                lambda i: Tuple((operators.binary(engine, "+", start, i), at(i))),
+                parts.length_now,
+            )
         case Zip(inners, strict):
             return _rolled_zip(engine, inners, strict)
         case Reversed(inner):
@@ -465,11 +479,57 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
             if parts is None:
                 return None
             last, element = operators.binary(engine, "-", parts.length, Const(1)), parts.element
-            return Rolled(parts.length, lambda i: element(operators.binary(engine, "-", last, i)))
+            return Rolled(
+                parts.length,
+                lambda i: element(operators.binary(engine, "-", last, i)),
+                None if parts.length_now is None else functools.partial(_unchanged, engine, parts),
+            )
         case Unknown(reason):
             raise DiagnosticError(reason)
         case _:
             return None
+
+
+def _rolled_list(engine: Engine, value: Ref) -> Rolled:
+    """A loop over a list of rows, which the body may change: what it comes to is what the list holds then."""
+
+    def content() -> RowsCell:
+        cell = engine.cell(value)
+        if isinstance(cell, ListCell):
+            raise DiagnosticError(NotIterable(span=engine.b.span, what="a list that the loop replaces"))
+        return cast(RowsCell, cell)
+
+    def element(position: Abstract) -> Abstract:
+        return item(engine, content(), place_of(position))
+
+    return Rolled(list_length(content()), element, lambda: list_length(content()))
+
+
+def _unchanged(engine: Engine, parts: Rolled) -> Abstract:
+    """The length of what a loop iterates over; PS3xx where the body changes it."""
+    now = parts.length if parts.length_now is None else parts.length_now()
+    if not _is_same_length(now, parts.length):
+        what = "a list from behind, or beside others, which the loop makes longer or shorter"
+        raise DiagnosticError(NotIterable(span=engine.b.span, what=what))
+    return now
+
+
+def _is_same_length(a: Abstract, b: Abstract) -> bool:
+    if isinstance(a, Array) and isinstance(b, Array):
+        return a.value is b.value
+    return isinstance(a, Const) and isinstance(b, Const) and bool(a.value == b.value)
+
+
+def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
+    """The elements of an iterable as rows, if only the program knows how many there are, and they have a template."""
+    content = engine.cell(value) if isinstance(value, Ref) else None
+    if isinstance(content, RowsCell):
+        return content
+    parts = rolled(engine, value) if isinstance(value, Enumerate | Zip | Reversed) else None
+    if parts is None or isinstance(parts.length, Const):
+        return None
+    take_all(engine, value)
+    return collected(engine, parts.length, parts.element)
 
 
 def obstacle(engine: Engine, value: Abstract) -> Abstract:
@@ -508,4 +568,13 @@ def _rolled_zip(engine: Engine, inners: tuple[Abstract, ...], strict: bool) -> R
         length: Abstract = Const(min(counts))
     else:
         length = engine.call(Const(min), lengths)
-    return Rolled(length, lambda i: Tuple(tuple([p.element(i) for p in known])))
+
+    def length_now() -> Abstract:
+        for each in known:
+            _unchanged(engine, each)
+        return length
+
+    changing = any(p.length_now is not None for p in known)
+    return Rolled(
+        length, lambda i: Tuple(tuple([p.element(i) for p in known])), length_now if changing else None
+    )

@@ -49,6 +49,7 @@ from ...values.lattice import (
     Method,
     ObjectCell,
     Ref,
+    RowsCell,
     Stream,
     Super,
     Text,
@@ -386,7 +387,9 @@ def inplace(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abstrac
     found = overloaded(engine, op, left, right)
     if found is not None:
         return found
-    if isinstance(left, Ref) and isinstance(engine.state.get(left.cell), ArrayCell | ListCell | DictCell):
+    if isinstance(left, Ref) and isinstance(
+        engine.state.get(left.cell), ArrayCell | ListCell | RowsCell | DictCell
+    ):
         engine.settle(left)
     return operators.inplace(engine, op, left, right)
 

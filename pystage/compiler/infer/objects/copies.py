@@ -15,7 +15,7 @@ def opened(engine: Engine, x: Abstract) -> TreeNode | None:
     """What has the parts of a container as its children: a tuple, or the contents of a list, dict or object; else None."""
     if isinstance(x, Tuple):
         return x
-    content = alone(completed(engine.cell(x))) if isinstance(x, Ref) else None
+    content = alone(completed(engine, engine.cell(x))) if isinstance(x, Ref) else None
     return content if isinstance(content, CONTAINERS) else None
 
 

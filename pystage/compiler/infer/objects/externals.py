@@ -26,6 +26,7 @@ from ...hlo.types import SHORT_NAMES, ArrayType, DType
 from ...library.jax.tail import is_jax_callable
 from ...library.kernels.structures import container_of
 from ...library.registry import meaning_of
+from ...library.rules.numbers import python_dtype
 from ...ops.host.draw import HANDLE
 from ...policy import package_of
 from ...speculation import Declarations, Fixed, Grows
@@ -61,7 +62,6 @@ from ...values.lattice import (
 )
 from ...values.state import State
 from ..core.constants import ParameterOrigins
-from ..core.numbers import python_dtype
 from ..telling.foreign import unsupported_class
 from .classes import unsupported
 

@@ -20,7 +20,7 @@ from ...diagnostics.codes_calls import NoSuchAttribute
 from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.context import Context
-from ...library.kernels.structures import call_now
+from ...library.kernels.structures import call_now, list_items
 from ...library.registry import meaning_of
 from ...library.rules.classes import c_name, is_generated
 from ...library.rules.split import branch_on
@@ -35,10 +35,12 @@ from ...values.lattice import (
     Cell,
     Const,
     Exc,
+    ListCell,
     Meaning,
     Method,
     ObjectCell,
     Ref,
+    RowsCell,
     Super,
     Tuple,
     Undef,
@@ -128,8 +130,13 @@ def assigned(engine: Engine, value: Abstract | None, missing: Callable[[], Abstr
     return branch_on(engine, value, 0, missing, lambda: where_assigned(value))
 
 
-def completed(content: Cell) -> Cell:
-    """The contents of a cell; of an object of the environment with all of its attributes, those not read before too."""
+def completed(ctx: Context, content: Cell) -> Cell:
+    """The contents of a cell; of an object of the environment with all of its attributes, those not read before too.
+
+    Of a list of rows they are its elements, one by one.
+    """
+    if isinstance(content, RowsCell):
+        return ListCell(list_items(ctx, content), content.aliases, content.selector)
     if not isinstance(content, ObjectCell) or content.origin is None:
         return content
     fields = dict(content.fields)

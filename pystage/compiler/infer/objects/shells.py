@@ -18,10 +18,10 @@ import jax
 import numpy as np
 
 from ...diagnostics.codes_calls import NotServed
-from ...library.kernels.structures import container_of
+from ...library.kernels.structures import container_of, list_items
 from ...policy import is_library, package_of
 from ...values.instances import instance_fields
-from ...values.lattice import Abstract, Array, Const, DictCell, ListCell, ObjectCell, Ref, Tuple
+from ...values.lattice import LISTS, Abstract, Array, Const, DictCell, ObjectCell, Ref, Tuple
 from ..core.engine import Engine
 from . import objects
 from .externals import is_opaque
@@ -101,15 +101,15 @@ class Shells:
     def _fill(self, ref: Ref) -> None:
         cell = self._engine.cell(ref)
         made: Any
-        if isinstance(cell, ListCell):
+        if isinstance(cell, LISTS):
             made = self._made[ref.cell] = []
-            made += [self.shell(x) for x in cell.items]
+            made += [self.shell(x) for x in list_items(self._engine, cell)]
         elif isinstance(cell, DictCell):
             made = self._made[ref.cell] = {}
             made.update({key: self.shell(x) for key, x in cell.entries.items()})
         elif isinstance(cell, ObjectCell):
             self._require_plain(cell.cls)
-            fields = cast(ObjectCell, objects.completed(cell)).fields
+            fields = cast(ObjectCell, objects.completed(self._engine, cell)).fields
             made = self._made[ref.cell] = object.__new__(cell.cls)
             static = self._structure.static(self.shell, fields)
             for name, own in fields.items():

@@ -7,10 +7,12 @@ from typing import Any
 
 from ...hlo.types import ArrayType
 from ...library.numpy.indexing.masks import Masked
+from ...library.rules.rows import row_template
 from ...values.boundary import Form
 from ...values.gated import Gated, GatedNumber, is_absent
 from ...values.lattice import (
     Abstract,
+    AnyList,
     Array,
     ArrayCell,
     Caught,
@@ -27,6 +29,7 @@ from ...values.lattice import (
     Range,
     Ref,
     Reversed,
+    RowsCell,
     SetCell,
     Tuple,
     Undef,
@@ -74,8 +77,8 @@ def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None 
             match cell:
                 case ArrayCell():
                     return describe_type(path_type(cell.value.type, value.path), Form.NDARRAY)
-                case ListCell():
-                    return f"a list of length {len(cell.items)}"
+                case ListCell() | RowsCell():
+                    return describe_list(cell)
                 case DictCell():
                     return f"a dict with {len(cell.entries)} keys"
                 case ObjectCell():
@@ -110,6 +113,12 @@ def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None 
             return f"a {type(value).__name__.lower()}"
 
 
+def describe_list(cell: AnyList) -> str:
+    """What a list is, in a few words."""
+    size = len(cell.items) if isinstance(cell, ListCell) else cell.length
+    return f"a list of length {size}" if isinstance(size, int) else "a list whose length the program computes"
+
+
 _ITERATORS: dict[type[Abstract], str] = {
     Mapped: "map",
     Zip: "zip",
@@ -139,6 +148,9 @@ def short_type(value: Abstract, state: State) -> str:
                     return short_array(path_type(cell.value.type, value.path), Form.NDARRAY)
                 case ListCell(items=items):
                     return f"list of {len(items)}"
+                case RowsCell(element=element, length=length):
+                    size = length if isinstance(length, int) else "n"
+                    return f"list of {size} × {short_type(row_template(element), state)}"
                 case DictCell(entries=entries):
                     return f"dict of {len(entries)}"
                 case ObjectCell(cls=cls):

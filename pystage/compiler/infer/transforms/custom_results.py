@@ -54,7 +54,7 @@ class DistinctResult:
 
     def _cell(self, ref: Ref) -> None:
         engine, seen = self.engine, ref.cell in self._seen
-        content = completed(engine.contents_at(ref.cell))
+        content = completed(engine, engine.contents_at(ref.cell))
         self._seen.add(ref.cell)
         if isinstance(content, ArrayCell):
             if differentiable(content.value.type):

@@ -18,15 +18,17 @@ from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ...hlo.ir import Region, Value
 from ...hlo.types import is_complex
 from ...library.context import Context
+from ...library.kernels.structures import list_items
+from ...library.rules.numbers import number_value
 from ...ops import Call, VjpFunctions, VjpRule
 from ...values.boundary import Form
 from ...values.capacity import CapacityExceeded
 from ...values.lattice import (
+    LISTS,
     Abstract,
     Array,
     Const,
     ErrorCell,
-    ListCell,
     Meaning,
     OutputCell,
     Ref,
@@ -38,7 +40,6 @@ from ..calls.calls import apply_transformed, transformed
 from ..calls.canonical import Canonical
 from ..calls.summaries import Summary
 from ..core.engine import Engine
-from ..core.numbers import number_value
 from ..core.speculate import commit_unless
 from ..objects.copies import class_of, opened
 from .custom_results import CotangentTemplate, DistinctResult, fresh_value
@@ -318,7 +319,7 @@ def _listed(engine: Engine, value: Abstract) -> list[Abstract] | None:
     if isinstance(value, Tuple):
         return list(value.items)
     content = engine.cell(value) if isinstance(value, Ref) else None
-    return list(content.items) if isinstance(content, ListCell) else None
+    return list(list_items(engine, content)) if isinstance(content, LISTS) else None
 
 
 def _count(structure: Structure) -> int:

@@ -25,6 +25,7 @@ from ...diagnostics.diagnostic import DiagnosticError, Note
 from ...diagnostics.span import Span
 from ...hlo.calculus import NotDifferentiable
 from ...hlo.ir import Region, Value
+from ...library.rules.numbers import number_value
 from ...ops import constant
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Tuple, Undef
@@ -35,7 +36,6 @@ from ..aliases.merged import CONTAINERS, aliases_of, stamp_versions
 from ..calls.calls import call_transformed, put_transformed
 from ..calls.summaries import Summary
 from ..core.engine import Engine
-from ..core.numbers import number_value
 from ..objects.copies import Copies, class_of, opened
 from ..objects.objects import completed
 from ..telling.blame import is_library
@@ -85,7 +85,7 @@ class Leaves(Copies):
         return super().object(ref)
 
     def contents(self, cell: int) -> Cell:
-        return completed(self.engine.cell(Ref(cell)))
+        return completed(self.engine, self.engine.cell(Ref(cell)))
 
     def array(self, content: ArrayCell) -> ArrayCell:
         return replace(content, value=self._placeholder(content.value))

@@ -22,6 +22,7 @@ from ...hlo.ir import Op, Region, Value
 from ...hlo.types import INT64
 from ...library.context import Context
 from ...library.rules.jax import canonical
+from ...library.rules.numbers import number_value
 from ...ops import Call, Compare, Convert, Minimum, Reduce, Reshape, Select, constant
 from ...ops.batching import broadcast_to_batch
 from ...values.boundary import Form
@@ -31,7 +32,6 @@ from ..aliases.merged import CONTAINERS, alone
 from ..calls.calls import call_transformed
 from ..calls.summaries import Summary
 from ..core.engine import Engine
-from ..core.numbers import number_value
 from ..objects.copies import Copies, opened
 from ..objects.objects import completed
 
@@ -165,7 +165,7 @@ class _Result(Copies):
         return self.leaf(ref) if self._engine.is_ndarray(ref) else super().object(ref)
 
     def contents(self, cell: int) -> Cell:
-        content = completed(self._engine.cell(Ref(cell)))
+        content = completed(self._engine, self._engine.cell(Ref(cell)))
         if not isinstance(content, CONTAINERS):
             self._engine.raise_(TypeError("a function that is mapped gives numbers and arrays"))
         return content

@@ -21,13 +21,13 @@ from ...hlo.ir import Value
 from ...library.context import Context, Raw
 from ...library.jax.tail import is_jax_callable, jax_call
 from ...library.registry import instance_meaning, late_meanings, meaning
+from ...library.rules.numbers import number_value
 from ...ops import StopGradient
 from ...values.boundary import CallableMember, Form, Path
 from ...values.lattice import FALSE, Abstract, Array, Const, Meaning, Tuple
 from ...values.walk import rebuild
 from ..calls.invoke import by_position, callable_text
 from ..core.engine import Engine
-from ..core.numbers import number_value
 from .custom_vjp import CustomVjp, call_with_rule
 from .derivatives import directional, value_and_gradients
 from .jacobians import jacobians

@@ -15,13 +15,13 @@ from ...ad.calculus import CalculusBuilder, differentiable
 from ...ad.reverse import FunctionPullback, ReverseMode
 from ...hlo.ir import Value
 from ...library.context import Context
+from ...library.rules.numbers import number_value
 from ...ops import Call
 from ...values.lattice import Abstract, Array, Const, Meaning, Ref, Tuple, is_number
 from ...values.walk import children, keys
 from ..calls.calls import call_transformed, put_transformed, require_drawn_once
 from ..calls.summaries import Summary
 from ..core.engine import Engine
-from ..core.numbers import number_value
 from ..objects.copies import class_of, opened
 from .derivatives import Lifted, call_lifted, lifted
 

@@ -26,9 +26,20 @@ from ...diagnostics.codes_calls import UnsupportedClass
 from ...diagnostics.diagnostic import DiagnosticError
 from ...policy import is_built_on_jax, is_traced
 from ...values.instances import instance_fields
-from ...values.lattice import Abstract, Array, Const, DictCell, ListCell, ObjectCell, Ref, Tuple, Unknown
+from ...values.lattice import (
+    Abstract,
+    Array,
+    Const,
+    DictCell,
+    ListCell,
+    ObjectCell,
+    Ref,
+    RowsCell,
+    Tuple,
+    Unknown,
+)
 from ..context import Context, Raw
-from ..kernels.structures import lift
+from ..kernels.structures import lift, list_items
 from .registry import Registration, is_flattened_by_library, is_registered, registered, renamed
 
 
@@ -86,8 +97,8 @@ def _exposed_constant(ctx: Context, known: Any) -> Any:
 
 def _exposed_cell(ctx: Context, ref: Ref, cell: Any, nodes: bool) -> Any:
     match cell:
-        case ListCell(items=items):
-            return [exposed(ctx, item, nodes) for item in items]
+        case ListCell() | RowsCell():
+            return [exposed(ctx, item, nodes) for item in list_items(ctx, cell)]
         case DictCell(entries=entries):
             return {key: exposed(ctx, item, nodes) for key, item in entries.items()}
         case ObjectCell(cls=cls) if (how := registered(cls)) is not None:

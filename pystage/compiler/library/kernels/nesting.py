@@ -6,18 +6,27 @@ type that the library infers. A nest of constants is one constant.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ...hlo.types import FLOAT64
+from ...diagnostics.codes_constant import NotKnown
+from ...diagnostics.errors import StagingError
+from ...hlo.types import FLOAT64, INT64
+from ...ops import Compare, Concatenate, Slice
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, Const, ListCell, Range, Ref, Tuple
+from ...values.lattice import LISTS, Abstract, Array, Const, Range, Ref, RowsCell, Tuple
 from ...values.rows import stacked
 from ..context import Context, Raw
 from ..numpy.indexing.indices import known_sequence
+from ..numpy.indexing.masks import Masked
+from ..python.number_checks import refuse
 from ..rules.jax import canonical
 from ..rules.libraries import NUMPY, ArrayArgument, Rules
+from ..rules.rows import row_at
+from . import row_lists
+from .structures import cell_of, list_items, list_length
 
 
 def stack_nested(ctx: Context, value: Raw) -> Array:
@@ -31,11 +40,19 @@ def elements(ctx: Context, raw: Raw) -> list[Abstract] | None:
         return [Const(v) for v in raw.value]
     if isinstance(raw, Tuple):
         return list(raw.items)
-    if isinstance(raw, Ref) and isinstance(ctx.state.get(raw.cell), ListCell):
-        return list(ctx.cell(raw).items)
+    if isinstance(raw, Ref) and isinstance(ctx.state.get(raw.cell), LISTS):
+        return list(list_items(ctx, ctx.cell(raw)))
     if isinstance(raw, Range) or (isinstance(raw, Const) and isinstance(raw.value, range)):
         return ctx.iterate(raw)
     return None
+
+
+def samples(ctx: Context, raw: Raw) -> Sequence[Abstract] | None:
+    """The elements of a list, tuple or range; of a list of rows, one that is of the kinds of all of them."""
+    cell = cell_of(ctx, raw)
+    if isinstance(cell, RowsCell):
+        return [row_at(ctx.b, cell.element, ctx.constant(0, INT64))]
+    return elements(ctx, raw)
 
 
 class _Ragged(Exception):
@@ -55,7 +72,59 @@ def nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument
     raise AssertionError(f"NumPy makes an array of {ragged!r}")
 
 
+def selected_rows(ctx: Context, rules: Rules, raw: Raw, function: str) -> Masked | None:
+    """The array of a list whose length only the program knows; None for anything else."""
+    cell = cell_of(ctx, raw)
+    if not isinstance(cell, RowsCell) or isinstance(cell.length, int):
+        return None
+    if ctx.can_be_known(list_length(cell)):
+        return None
+    array = _of_rows(ctx, rules, cell.element, function)
+    if array is None:
+        return None
+    if array.rank > 1 or (not rules.is_jax and array.dtype != FLOAT64):
+        empty = ctx.op(Compare("EQ"), cell.length, ctx.constant(0, INT64))
+        reason = NotKnown(span=ctx.span, what="the array of an empty list")
+        ctx.check(empty, StagingError(()), refuse, [lambda: reason])
+    whole: Ref | Array = ctx.jax(array.value, array.weak) if rules.is_jax else ctx.ndarray(array.value)
+    mask, start = row_lists.is_element(ctx, cell), ctx.constant(0, INT64)
+    return Masked(whole, array.value.type, mask, 0, start, 1, cell.length)
+
+
+def _of_rows(ctx: Context, rules: Rules, element: Abstract, function: str) -> ArrayArgument | None:
+    """The array of all rows; None where their element type is not one, or they are no numbers."""
+    if isinstance(element, Tuple):
+        parts = [_of_rows(ctx, rules, part, function) for part in element.items]
+        columns = [part for part in parts if part is not None]
+        if not columns or len(columns) < len(parts) or len({part.shape for part in columns}) > 1:
+            return None
+        values, weak = rules.common(ctx, columns)
+        wide = [ctx.reshape(v, (v.type.static_shape[0], 1, *v.type.static_shape[1:])) for v in values]
+        return ArrayArgument(ctx.op(Concatenate(1), *wide), weak)
+    if type(element) is not Array or element.key_impl:
+        return None
+    sample = rules.operand(ctx, row_at(ctx.b, element, ctx.constant(0, INT64)), function)
+    dtype, weak = rules.common_dtype(ctx, [sample])
+    return ArrayArgument(ctx.convert(element.value, dtype), weak)
+
+
+def _known_rows(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument | None:
+    """The array of a list of rows of known length."""
+    cell = cell_of(ctx, raw)
+    if not isinstance(cell, RowsCell) or not isinstance(cell.length, int) or not cell.length:
+        return None
+    array = _of_rows(ctx, rules, cell.element, function)
+    if array is None:
+        return None
+    rest = array.shape[1:]
+    part = Slice((0,) * array.rank, (cell.length, *rest), (1,) * array.rank)
+    return ArrayArgument(ctx.op(part, array.value), array.weak)
+
+
 def _nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument:
+    rows = _known_rows(ctx, rules, raw, function)
+    if rows is not None:
+        return rows
     items = elements(ctx, raw)
     if items is None:
         return rules.operand(ctx, raw, function)
@@ -98,7 +167,7 @@ def depth(value: Any) -> int:
 
 def is_sequence(ctx: Context, raw: Raw) -> bool:
     """True for a list, tuple or range."""
-    return elements(ctx, raw) is not None
+    return samples(ctx, raw) is not None
 
 
 def default_float(ctx: Context, rules: Rules) -> np.dtype[np.generic]:

@@ -7,14 +7,19 @@ values, or new containers. The number of elements is a constant, their values ne
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...diagnostics.codes_types import NoSuchOperation
+from ...values.boundary import Form
 from ...values.lattice import (
+    LISTS,
     NONE,
     Abstract,
+    AnyList,
+    Array,
     Const,
     DictCell,
     DictView,
@@ -23,10 +28,13 @@ from ...values.lattice import (
     ListCell,
     Range,
     Ref,
+    RowsCell,
     SetCell,
     SliceObject,
     Tuple,
 )
+from ...values.rows import row
+from ...values.walk import rebuild
 from ..context import Context, Raw
 
 MISSING: Any = object()
@@ -87,6 +95,11 @@ def _leaf(ctx: Context, value: Any) -> Abstract:
 def new_list(ctx: Context, items: Iterable[Abstract]) -> Ref:
     """A new list."""
     return Ref(ctx.state.new_cell(ListCell(tuple(items))))
+
+
+def new_rows(ctx: Context, rows: RowsCell) -> Ref:
+    """A new list of these rows."""
+    return Ref(ctx.state.new_cell(replace(rows, aliases=(), selector=0)))
 
 
 def new_dict(ctx: Context, entries: Mapping[Any, Abstract]) -> Ref:
@@ -155,13 +168,42 @@ def _known_parts(ctx: Context, make: Any, parts: tuple[Abstract, ...]) -> Any:
 
 
 def sequence_items(ctx: Context, value: Raw) -> tuple[Abstract, ...] | None:
-    """The elements of a tuple or list; None for anything else."""
+    """The elements of a tuple or list; None for anything else. PS401 where only the program knows how many there are."""
     if isinstance(value, Tuple):
         return value.items
     if isinstance(value, Const) and isinstance(value.value, tuple | list):
         return tuple([lift(ctx, v) for v in value.value])
     cell = cell_of(ctx, value)
-    return cell.items if isinstance(cell, ListCell) else None
+    return list_items(ctx, cell) if isinstance(cell, LISTS) else None
+
+
+def is_sequence(ctx: Context, value: Raw) -> bool:
+    """True for a tuple or list."""
+    if isinstance(value, Const):
+        return isinstance(value.value, tuple | list)
+    return isinstance(value, Tuple) or isinstance(cell_of(ctx, value), LISTS)
+
+
+def list_items(ctx: Context, cell: AnyList) -> tuple[Abstract, ...]:
+    """The elements of a list one by one; PS401 where only the program knows how many there are."""
+    if isinstance(cell, ListCell):
+        return cell.items
+    count = ctx.known(list_length(cell), "the length of a list")
+    return tuple([known_item(ctx, cell, place) for place in range(count)])
+
+
+def known_item(ctx: Context, cell: RowsCell, place: int) -> Abstract:
+    """The element of a list of rows at a known place."""
+    return rebuild(cell.element, lambda rows: row(ctx.b, rows, place))
+
+
+def list_length(cell: AnyList) -> Abstract:
+    """`len` of a list, as a Python int."""
+    if isinstance(cell, ListCell):
+        return Const(len(cell.items))
+    if isinstance(cell.length, int):
+        return Const(cell.length)
+    return Array(cell.length, Form.PYTHON, range=(0, cell.capacity))
 
 
 def elements_for(ctx: Context, iterable: Raw, operation: str) -> list[Abstract]:
@@ -191,7 +233,7 @@ def type_name(ctx: Context, value: Raw) -> str:
             return cls.__name__
         case Ref():
             match ctx.state.get(value.cell):
-                case ListCell():
+                case ListCell() | RowsCell():
                     return "list"
                 case DictCell():
                     return "dict"

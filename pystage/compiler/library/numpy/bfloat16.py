@@ -19,7 +19,7 @@ from ...hlo.types import BFLOAT16
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, Const
 from ..context import Context, Raw
-from ..kernels.nesting import elements
+from ..kernels.nesting import samples
 from ..registry import declared, replace_meaning
 from . import creation, fourier, nearness, series
 from . import selection as choosing
@@ -53,7 +53,7 @@ def is_bfloat16(ctx: Context, raw: Raw) -> bool:
         return raw.dtype == BFLOAT16
     if ctx.is_ndarray(raw):
         return dtype_of(ctx, raw) == BFLOAT16
-    return any(is_bfloat16(ctx, part) for part in elements(ctx, raw) or ())
+    return any(is_bfloat16(ctx, part) for part in samples(ctx, raw) or ())
 
 
 def _without_bfloat16(
@@ -73,7 +73,7 @@ def _without_bfloat16(
 
 def _is_jax_number(ctx: Context, raw: Raw) -> bool:
     """Whether a list holds a `jax.Array` of bfloat16 without axes, which ml_dtypes takes for no number."""
-    parts = elements(ctx, raw)
+    parts = samples(ctx, raw)
     if parts is None:
         return False
     numbers = [part for part in parts if isinstance(part, Array) and part.form is Form.JAX and not part.shape]

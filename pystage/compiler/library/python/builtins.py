@@ -23,6 +23,7 @@ from ...ops import Abs, Imag, Not, Real
 from ...values.boundary import Form
 from ...values.gated import Gated, GatedNumber, may_be_unassigned
 from ...values.lattice import (
+    LISTS,
     TRUE,
     Abstract,
     Array,
@@ -34,21 +35,31 @@ from ...values.lattice import (
     DictView,
     FlatIterator,
     IteratorCell,
-    ListCell,
     Meaning,
     Method,
     ObjectCell,
     Partial,
     Range,
     Ref,
+    RowsCell,
     SetCell,
     Tuple,
     Undef,
     is_number,
 )
 from ..context import Context, Raw
+from ..kernels import row_lists
 from ..kernels.arithmetic import absolute
-from ..kernels.structures import MISSING, abstract, call_now, cell_of, elements_for, known_object, type_name
+from ..kernels.structures import (
+    MISSING,
+    abstract,
+    call_now,
+    cell_of,
+    elements_for,
+    known_object,
+    list_length,
+    type_name,
+)
 from ..numpy import ufuncs as u
 from ..numpy.elementwise import apply_jax, apply_numpy
 from ..numpy.indexing.masks import Masked, length
@@ -62,6 +73,7 @@ from .operators import binary, compare
 from .ordering import choose
 from .ranges import range_length
 from .scalars import special
+from .structure_operators import negation
 
 
 def listed(ctx: Context, iterable: Raw, what: str) -> list[Abstract]:
@@ -115,6 +127,10 @@ def _extreme(name: str, op: str) -> Callable[..., Abstract]:
         whole = None if not single else _array_extreme(ctx, first, name, key)
         if whole is not None:
             return whole
+        rows = ctx.gathered(abstract(first)) if single else None
+        if rows is not None:
+            initial = None if default is required else abstract(default)
+            return _rows_extreme(ctx, rows, real, op, abstract(key), initial)
         items = listed(ctx, first, f"{name}()") if single else [abstract(first), *map(abstract, rest)]
         if not items:
             if default is not required:
@@ -137,6 +153,32 @@ def _extreme(name: str, op: str) -> Callable[..., Abstract]:
     extreme.__name__ = name
     extreme.__doc__ = f"`{name}(…)`."
     return extreme
+
+
+def _rows_extreme(
+    ctx: Context, rows: RowsCell, real: Callable[..., Any], op: str, key: Abstract, default: Abstract | None
+) -> Abstract:
+    """`min` or `max` of a list of rows; `default`: of an empty one."""
+    plain = isinstance(key, Const) and key.value is None
+    empty = row_lists.compared(ctx, "EQ", rows.length, 0)
+    if default is None:
+        row_lists.check(ctx, empty, ValueError(), real, [Const(())])
+
+    def keyed(each: Abstract) -> Abstract:
+        return Tuple((each, each if plain else ctx.call(key, [each])))
+
+    def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
+        best, candidate = cast(Tuple, found), cast(Tuple, keyed(each))
+        better = ctx.truth(compare(ctx, op, candidate.items[1], best.items[1]))
+        return ctx.branch(better, lambda: candidate, lambda: best)
+
+    def best() -> Abstract:
+        first = keyed(row_lists.item(ctx, rows, 0))
+        return cast(Tuple, row_lists.fold(ctx, rows, first, step, first=1)).items[0]
+
+    if default is None:
+        return best()
+    return ctx.branch(row_lists.truth_of(empty), lambda: default, best)
 
 
 def _choose_number(ctx: Context, better: Abstract, item: Abstract, best: Abstract, name: str) -> Abstract:
@@ -184,6 +226,9 @@ def sum_(ctx: Context, iterable: Raw, /, start: Raw = 0) -> Abstract:
     reduced = _reduced_sum(ctx, iterable, total)
     if reduced is not None:
         return reduced
+    rows = ctx.gathered(abstract(iterable))
+    if rows is not None:
+        return row_lists.fold(ctx, rows, total, lambda found, position, each: binary(ctx, "+", found, each))
     for item in listed(ctx, iterable, "sum()"):
         total = binary(ctx, "+", total, item)
     return total
@@ -281,6 +326,15 @@ def _quantifier(name: str, decides: bool) -> Callable[..., Abstract]:
         reduced = _reduced_truth(ctx, iterable, name)
         if reduced is not None:
             return reduced
+        rows = ctx.gathered(abstract(iterable))
+        if rows is not None:
+            return row_lists.fold(
+                ctx,
+                rows,
+                Const(not decides),
+                lambda found, position, each: ctx.truth(each),
+                goes_on=lambda found: _is(ctx, found, not decides),
+            )
         result: Abstract = Const(not decides)
         for item in listed(ctx, iterable, f"{name}()"):
             truth = ctx.truth(item)
@@ -307,6 +361,10 @@ def _reduced_truth(ctx: Context, x: Raw, name: str) -> Abstract | None:
         return None
     function = getattr(jnp if operand.form is Form.JAX else np, name)
     return ctx.truth(ctx.call(Const(function), [abstract(x)]))
+
+
+def _is(ctx: Context, truth: Abstract, wanted: bool) -> Abstract:
+    return truth if wanted else negation(ctx, truth)
 
 
 any_ = meaning(builtins.any)(_quantifier("any", True))
@@ -336,7 +394,9 @@ def len_(ctx: Context, x: Raw, /) -> Abstract:
     if isinstance(x, Range):
         return range_length(ctx, x)
     cell = cell_of(ctx, x)
-    sized = isinstance(x, Tuple | DictView) or isinstance(cell, ListCell | DictCell | SetCell)
+    if isinstance(cell, LISTS):
+        return list_length(cell)
+    sized = isinstance(x, Tuple | DictView) or isinstance(cell, DictCell | SetCell)
     items = ctx.iterate(abstract(x)) if sized else None
     if items is None:
         ctx.raise_(TypeError(f"object of type {type_name(ctx, x)!r} has no len()"))
@@ -405,7 +465,7 @@ def hasattr_(ctx: Context, x: Raw, name: Raw, /) -> Abstract:
         return _instance_has(ctx, x, cell, attribute)
     if attribute == "flat" and isinstance(x, Array) and x.form is Form.JAX:
         ctx.getattr(x, attribute)  # raises what is no AttributeError
-    if isinstance(cell, ListCell | DictCell) or isinstance(x, Tuple | Array | Ref):
+    if isinstance(cell, (*LISTS, DictCell)) or isinstance(x, Tuple | Array | Ref):
         return Const(all(hasattr(c, attribute) for c in class_of(ctx, x)))
     return Const(hasattr(class_of(ctx, x)[0], attribute))
 

@@ -1,78 +1,85 @@
 """Items of lists and tuples at computed indices.
 
-In: the items, and an integer of the program. Out: the item, if all have one type: numbers of one kind, or `jax.Array`s of
-one dtype and shape. The items are the rows of one array, from which the program takes one; it raises Python's IndexError
-for an index out of bounds, and counts negative indices from the end.
+In: the items, and an integer of the program. Out: the item. Items with a template in common are the rows of arrays, of
+which the program takes one; of a few others the program branches on the place, so that what refers to an array or an
+object may be one of several afterwards. A place outside raises Python's IndexError, negative ones count from the end.
 """
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...analysis.ranges import ANY
 from ...hlo.ir import Value
 from ...hlo.types import INT64
-from ...ops import Add, Compare, DynamicSlice, Select
-from ...values.boundary import Form
+from ...ops import Add, Compare, Select
 from ...values.lattice import Abstract, Array, Const
-from ...values.rows import stacked
 from ..context import Context
 from ..kernels.arithmetic import like
 from ..numpy.indexing.bounds_checks import check_inside
-from ..rules.promote import fits
+from ..rules.rows import common_template, row_at, rows_of
+
+MOST_BRANCHES = 16
+"""Of more items than these without a template in common the place must be known."""
 
 
-def is_computed_index(index: Array) -> bool:
+def is_index(index: Abstract) -> bool:
     """True for one integer, as Python takes it for an index."""
-    return not index.rank and index.dtype.kind in "iu"
+    if isinstance(index, Const):
+        return isinstance(index.value, int | np.integer) and -(2**62) < int(index.value) < 2**62
+    return isinstance(index, Array) and not index.rank and index.dtype.kind in "iu"
+
+
+def is_computed_index(ctx: Context, index: Abstract) -> bool:
+    """True for an index that only a run knows."""
+    return isinstance(index, Array) and is_index(index) and ctx.is_computed(index)
 
 
 def computed_item(ctx: Context, items: tuple[Abstract, ...], index: Array, kind: str) -> Abstract | None:
-    """`items[index]`; None where the items have no type in common, or are objects that a name may stand for."""
-    outside = IndexError(f"{kind} index out of range")
+    """`items[index]`; None where the items have no template in common."""
     if not items:
-        ctx.raise_(outside)
-    parts = [_number(item) for item in items]
-    first = parts[0]
-    if first is None or any(part is None or part[1:] != first[1:] for part in parts):
+        ctx.raise_(_outside(kind))
+    template = common_template(items)
+    if template is None:
         return None
-    rows = [_value(ctx, part[0]) for part in parts if part is not None]
-    if len({row.type for row in rows}) > 1:
+    place = checked_place(ctx, index, len(items), kind)
+    return row_at(ctx.b, rows_of(ctx.b, items, template, len(items)), place)
+
+
+def chosen_item(ctx: Context, items: Sequence[Abstract], index: Array, kind: str) -> Abstract | None:
+    """`items[index]` by branches on the index; None for more than a few items."""
+    if not items or len(items) > MOST_BRANCHES:
         return None
-    place = _front(ctx, index, len(items))
-    check_inside(ctx, index, place, len(items), _lookup(kind, len(items)), fallback=outside)
-    array = stacked(ctx.b, rows)
-    shape = array.type.static_shape[1:]
-    starts = [place, *[like(ctx, place, 0)] * len(shape)]
-    value = ctx.reshape(ctx.op(DynamicSlice((1, *shape)), array, *starts), shape)
-    form, weak = first[1], first[3]
-    if form is Form.PYTHON:
-        known = [item.value for item in items if isinstance(item, Const) and type(item.value) is int]
-        return ctx.python(value, (min(known), max(known)) if len(known) == len(items) else ANY)
-    return ctx.jax(value, weak) if form is Form.JAX else Array(value, form)
+    place = checked_place(ctx, index, len(items), kind)
+    return _chosen(ctx, items, ctx.python(place, (0, len(items) - 1)), 0)
 
 
-def _number(item: Abstract) -> tuple[Array | Const, Form, Any, bool] | None:
-    """A number, or an array that nothing changes: with its form, its dtype, and whether JAX calls it weak."""
-    if type(item) is Array and not item.key_impl and item.form is not Form.NDARRAY:
-        return item, item.form, item.dtype, item.form is Form.JAX and item.weak
-    if isinstance(item, Const):
-        value = item.value
-        if type(value) in (bool, float, complex) or (type(value) is int and fits(value, INT64)):
-            return item, Form.PYTHON, np.asarray(value).dtype, False
-        if isinstance(value, np.generic) and value.dtype.kind in "biufc":
-            return item, Form.SCALAR, value.dtype, False
-    return None
+def _chosen(ctx: Context, items: Sequence[Abstract], place: Array, first: int) -> Abstract:
+    """The item at `place`, which is one of those that begin at `first`."""
+    if all(item is items[0] for item in items):
+        return items[0]
+    half = len(items) // 2
+    before = ctx.op(Compare("LT"), place.value, like(ctx, place.value, first + half))
+    return ctx.branch(
+        ctx.python(before),
+        functools.partial(_chosen, ctx, items[:half], place, first),
+        functools.partial(_chosen, ctx, items[half:], place, first + half),
+    )
 
 
-def _value(ctx: Context, part: Array | Const) -> Value:
-    if isinstance(part, Array):
-        return part.value
-    return ctx.constant(part.value, np.asarray(part.value).dtype)
+def checked_place(ctx: Context, index: Array, extent: int, kind: str) -> Value:
+    """The place, counted from the front; the program raises IndexError where it is outside."""
+    place = _front(ctx, index, extent)
+    check_inside(ctx, index, place, extent, _lookup(kind, extent), fallback=_outside(kind))
+    return place
+
+
+def _outside(kind: str) -> IndexError:
+    return IndexError(f"{kind} index out of range")
 
 
 def _front(ctx: Context, index: Array, extent: int) -> Value:
@@ -89,6 +96,8 @@ def _lookup(kind: str, extent: int) -> Callable[[Any], None]:
     sequence: Any = (None,) * extent if kind == "tuple" else [None] * extent
 
     def look(at: Any) -> None:
+        if kind == "list assignment":
+            operator.setitem(sequence, at, None)
         operator.getitem(sequence, at)
 
     return look

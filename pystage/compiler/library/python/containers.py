@@ -11,9 +11,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from ...hlo.ir import Value
 from ...hlo.types import INT64
+from ...ops import Compare
 from ...values.lattice import (
+    LISTS,
     Abstract,
+    AnyList,
     Array,
     Const,
     DictCell,
@@ -24,11 +28,13 @@ from ...values.lattice import (
     Method,
     Range,
     Ref,
+    RowsCell,
     SetCell,
     SliceObject,
     Tuple,
 )
 from ..context import Context, Raw
+from ..kernels import row_lists
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -36,14 +42,23 @@ from ..kernels.structures import (
     elements_for,
     known_object,
     lift,
+    list_items,
     new_list,
+    new_rows,
     sequence_items,
     type_name,
 )
 from ..numpy.indexing.flat import flat_attribute, flat_of
 from ..rules.promote import fits
 from . import dict_methods, list_methods, set_methods, strings
-from .computed_items import computed_item, is_computed_index
+from .computed_items import (
+    MOST_BRANCHES,
+    checked_place,
+    chosen_item,
+    computed_item,
+    is_computed_index,
+    is_index,
+)
 from .iterators import next_
 from .operators import binary
 
@@ -78,7 +93,7 @@ def attribute_of_container(ctx: Context, value: Raw, name: str) -> Abstract | No
 
 def _methods_of(cell: object) -> Methods | None:
     match cell:
-        case ListCell():
+        case ListCell() | RowsCell():
             return list_methods.METHODS
         case DictCell():
             return dict_methods.METHODS
@@ -116,10 +131,14 @@ def _tuple_attribute(ctx: Context, value: Tuple, name: str) -> Abstract | None:
 def container_getitem(ctx: Context, container: Raw, index: Raw) -> Abstract | None:
     """`container[index]`; None where `container` is no container."""
     container = abstract(container)
-    items = sequence_items(ctx, container)
     cell = cell_of(ctx, container)
+    if isinstance(cell, LISTS):
+        found = _of_rows(ctx, cell, abstract(index))
+        if found is not None:
+            return found
+    items = sequence_items(ctx, container)
     if items is not None:
-        kind = "list" if isinstance(cell, ListCell) else "tuple"
+        kind = "list" if isinstance(cell, LISTS) else "tuple"
         return _sequence_item(ctx, items, index, kind)
     if isinstance(cell, DictCell):
         return dict_methods.item(ctx, cell, index)
@@ -134,9 +153,29 @@ def container_getitem(ctx: Context, container: Raw, index: Raw) -> Abstract | No
     return None
 
 
+def _of_rows(ctx: Context, cell: AnyList, index: Abstract) -> Abstract | None:
+    """An item or a slice of a list of rows, and a computed slice of any list; None for others."""
+    known = known_object(ctx, index)
+    if isinstance(cell, RowsCell) and isinstance(cell.length, int) and isinstance(known, slice):
+        rest = row_lists.known_part(ctx, cell, known)
+        return new_list(ctx, ()) if rest is None else new_rows(ctx, rest)
+    if isinstance(index, SliceObject) and (isinstance(cell, RowsCell) or _is_computed_slice(ctx, index)):
+        rows = row_lists.as_rows(ctx, cell)
+        return None if rows is None else new_rows(ctx, row_lists.part(ctx, rows, index))
+    if isinstance(cell, RowsCell) and is_index(index):
+        return row_lists.item(ctx, cell, row_lists.front(ctx, cell, index, row_lists.item_outside))
+    return None
+
+
+def _is_computed_slice(ctx: Context, index: SliceObject) -> bool:
+    return any(is_computed_index(ctx, end) for end in (index.start, index.stop))
+
+
 def _sequence_item(ctx: Context, items: tuple[Abstract, ...], index: Raw, kind: str) -> Abstract:
-    if isinstance(index, Array) and is_computed_index(index) and ctx.is_computed(index):
+    if is_computed_index(ctx, index):
         found = computed_item(ctx, items, index, kind)
+        if found is None and not ctx.can_be_unrolled(index):
+            found = chosen_item(ctx, items, index, kind)
         if found is not None:
             return found
     position = _position(ctx, index, kind)
@@ -191,7 +230,10 @@ def container_setitem(ctx: Context, container: Raw, index: Raw, value: Raw) -> b
         return False
     cell = ctx.settle(container)
     match cell:
-        case ListCell(items=items):
+        case ListCell() | RowsCell() if _store_row(ctx, container, cell, abstract(index), abstract(value)):
+            return True
+        case ListCell() | RowsCell():
+            items = list_items(ctx, cell)
             position = _position(ctx, index, "list")
             changed: Any = list(items)
             new: Any = (
@@ -202,7 +244,7 @@ def container_setitem(ctx: Context, container: Raw, index: Raw, value: Raw) -> b
             _change(
                 ctx, lambda: operator.setitem(changed, position, new), "list assignment index out of range"
             )
-            ctx.write(container.cell, replace(cell, items=tuple(changed)))
+            ctx.write(container.cell, ListCell(tuple(changed), cell.aliases, cell.selector))
             return True
         case DictCell(entries=entries):
             key = ctx.known(index, "the key of a dict")
@@ -212,17 +254,55 @@ def container_setitem(ctx: Context, container: Raw, index: Raw, value: Raw) -> b
             return False
 
 
+def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new: Abstract) -> bool:
+    """`container[index] = new` at a computed place, or of a list of rows; False where it is done item by item."""
+    if not is_index(index) or not (isinstance(cell, RowsCell) or is_computed_index(ctx, index)):
+        return False
+    rows = row_lists.as_rows(ctx, cell, new)
+    if rows is not None:
+        place = row_lists.front(ctx, rows, index, row_lists.store_outside)
+        ctx.write(container.cell, row_lists.with_item(ctx, rows, place, new))
+        return True
+    few = isinstance(cell, ListCell) and 0 < len(cell.items) <= MOST_BRANCHES
+    if not few or not isinstance(index, Array) or ctx.can_be_unrolled(index):
+        return False
+    items = list_items(ctx, cell)
+    at = checked_place(ctx, index, len(items), "list assignment")
+    stored = [_stored(ctx, item, new, at, place) for place, item in enumerate(items)]
+    ctx.write(container.cell, ListCell(tuple(stored), cell.aliases, cell.selector))
+    return True
+
+
+def _stored(ctx: Context, item: Abstract, new: Abstract, at: Value, place: int) -> Abstract:
+    here = ctx.op(Compare("EQ"), at, ctx.constant(place, INT64))
+    return ctx.branch(ctx.python(here), lambda: new, lambda: item)
+
+
+def _delete_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract) -> bool:
+    """`del container[index]` at a computed place, or of a list of rows; False where it is done item by item."""
+    if not is_index(index) or not (isinstance(cell, RowsCell) or is_computed_index(ctx, index)):
+        return False
+    rows = row_lists.as_rows(ctx, cell)
+    if rows is None:
+        return False
+    place = row_lists.front(ctx, rows, index, row_lists.store_outside)
+    ctx.write(container.cell, row_lists.without(ctx, rows, place))
+    return True
+
+
 def container_delitem(ctx: Context, container: Raw, index: Raw) -> bool:
     """`del container[index]`; False where `container` is no list and no dict."""
     if not isinstance(container, Ref):
         return False
     cell = ctx.settle(container)
     match cell:
-        case ListCell(items=items):
+        case ListCell() | RowsCell() if _delete_row(ctx, container, cell, abstract(index)):
+            return True
+        case ListCell() | RowsCell():
             position = _position(ctx, index, "list")
-            changed = list(items)
+            changed = list(list_items(ctx, cell))
             _change(ctx, lambda: operator.delitem(changed, position), "list assignment index out of range")
-            ctx.write(container.cell, replace(cell, items=tuple(changed)))
+            ctx.write(container.cell, ListCell(tuple(changed), cell.aliases, cell.selector))
             return True
         case DictCell(entries=entries):
             key = ctx.known(index, "the key of a dict")

@@ -10,12 +10,12 @@ import jax
 import numpy as np
 
 from ...values.lattice import (
+    LISTS,
     NONE,
     Abstract,
     Array,
     Const,
     Enumerate,
-    ListCell,
     Mapped,
     Reversed,
     SliceObject,
@@ -23,13 +23,23 @@ from ...values.lattice import (
     Zip,
 )
 from ..context import Context, Raw
-from ..kernels.structures import MISSING, abstract, cell_of, new_dict, new_list, new_set, new_turn
+from ..kernels.structures import (
+    MISSING,
+    abstract,
+    cell_of,
+    list_length,
+    new_dict,
+    new_list,
+    new_rows,
+    new_set,
+    new_turn,
+)
 from ..registry import meaning
 from ..rules.classes import c_name, class_of
 from .builtins import listed
 from .dict_methods import entries_of
 from .iterators import is_iterator
-from .ordering import in_order
+from .ordering import in_order, rows_in_order
 from .scalars import special
 
 # ---------------------------------------------------------------- lazy ones
@@ -57,7 +67,8 @@ def reversed_(ctx: Context, sequence: Raw, /) -> Abstract:
     _check_reversible(ctx, sequence)
     inner = _iterable(ctx, sequence)
     content = cell_of(ctx, inner)
-    return Reversed(inner, len(content.items) if isinstance(content, ListCell) else None, new_turn(ctx))
+    count = list_length(content) if isinstance(content, LISTS) else None
+    return Reversed(inner, count.value if isinstance(count, Const) else None, new_turn(ctx))
 
 
 def _check_reversible(ctx: Context, sequence: Raw) -> None:
@@ -95,7 +106,8 @@ def _iterable(ctx: Context, value: Raw) -> Abstract:
 @meaning(list)
 def list_(ctx: Context, iterable: Raw = (), /) -> Abstract:
     """`list(iterable)`."""
-    return new_list(ctx, listed(ctx, iterable, "list()"))
+    rows = ctx.gathered(abstract(iterable))
+    return new_list(ctx, listed(ctx, iterable, "list()")) if rows is None else new_rows(ctx, rows)
 
 
 @meaning(tuple)
@@ -134,4 +146,7 @@ def slice_(ctx: Context, first: Raw, stop: Raw = MISSING, step: Raw = None, /) -
 @meaning(sorted)
 def sorted_(ctx: Context, iterable: Raw, /, *, key: Raw = None, reverse: Raw = False) -> Abstract:
     """`sorted(iterable)`: the order must be known, except for a few numbers of one type."""
+    rows = ctx.gathered(abstract(iterable))
+    if rows is not None:
+        return new_rows(ctx, rows_in_order(ctx, rows, key, reverse))
     return new_list(ctx, in_order(ctx, listed(ctx, iterable, "sorted()"), key, reverse))

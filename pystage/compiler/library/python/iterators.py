@@ -11,7 +11,9 @@ from typing import cast
 
 from ...diagnostics.codes_calls import NotServed
 from ...values.lattice import (
+    LISTS,
     Abstract,
+    AnyList,
     ArrayCell,
     Const,
     DictCell,
@@ -20,7 +22,6 @@ from ...values.lattice import (
     Filtered,
     FlatIterator,
     IteratorCell,
-    ListCell,
     Mapped,
     Ref,
     Reversed,
@@ -28,7 +29,7 @@ from ...values.lattice import (
     Zip,
 )
 from ..context import Context, Raw
-from ..kernels.structures import MISSING, abstract, cell_of, new_iterator, type_name, view_items
+from ..kernels.structures import MISSING, abstract, cell_of, list_items, new_iterator, type_name, view_items
 from ..numpy.indexing.stores import shape_of
 from ..numpy.indexing.subscripts import array_getitem
 from ..registry import meaning
@@ -52,9 +53,7 @@ def iter_(ctx: Context, iterable: Raw, /) -> Abstract:
         return _over(ctx, DictView("keys", cast(Ref, iterable).cell), tuple(content.entries))
     if isinstance(iterable, DictView):
         return _over(ctx, iterable, tuple(ctx.state.get(iterable.cell).entries))
-    if isinstance(content, ListCell) or (
-        isinstance(content, ArrayCell) and shape_of(ctx, cast(Ref, iterable))
-    ):
+    if isinstance(content, LISTS) or (isinstance(content, ArrayCell) and shape_of(ctx, cast(Ref, iterable))):
         return _over(ctx, iterable)
     return new_iterator(ctx, listed(ctx, iterable, "iter()"))
 
@@ -121,7 +120,7 @@ def _next_of(ctx: Context, source: Abstract, cell: IteratorCell) -> Abstract | N
     if isinstance(content, ArrayCell):
         at = cell.index
         return array_getitem(ctx, source, Const(at)) if at < shape_of(ctx, cast(Ref, source))[0] else None
-    items = source.items if isinstance(source, Tuple) else cast(ListCell, content).items
+    items = source.items if isinstance(source, Tuple) else list_items(ctx, cast(AnyList, content))
     return items[cell.index] if cell.index < len(items) else None
 
 

@@ -1,21 +1,34 @@
 """Methods of lists, tuples and NamedTuples, on their cells.
 
-In: the receiver and abstract arguments. Out: the method's result; a method that mutates a list replaces the content of its
-cell. A search by value needs every comparison to be a constant.
+In: the receiver and abstract arguments. Out: what the method returns; a list that it changes gets a new cell
+content. What only the program knows (a length, an index, which element is equal) is found on the list as rows
+(`row_lists.py`), where its elements have a template in common; else it must be known.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ...diagnostics.codes_types import NoSuchOperation
-from ...values.lattice import NONE, Abstract, Const, ListCell, Ref, Tuple
+from ...values.lattice import LISTS, NONE, TRUE, Abstract, AnyList, Const, ListCell, Ref, RowsCell, Tuple
 from ..context import Context, Raw
-from ..kernels.structures import abstract, elements_for, new_dict, new_list, sequence_items, type_name
+from ..kernels import row_lists
+from ..kernels.structures import (
+    abstract,
+    cell_of,
+    elements_for,
+    new_dict,
+    new_list,
+    new_rows,
+    sequence_items,
+    type_name,
+)
 from ..registry import meaning
+from .computed_items import is_computed_index, is_index
 from .operators import binary, compare
-from .ordering import in_order
+from .ordering import in_order, rows_in_order
 
 
 def _items(ctx: Context, receiver: Raw) -> tuple[Abstract, ...]:
@@ -26,23 +39,48 @@ def _items(ctx: Context, receiver: Raw) -> tuple[Abstract, ...]:
     return items
 
 
+def _content(ctx: Context, receiver: Raw) -> AnyList:
+    """What a list holds that a method is about to change."""
+    cell = ctx.settle(receiver) if isinstance(receiver, Ref) else None
+    if not isinstance(cell, LISTS):
+        _items(ctx, receiver)
+        raise AssertionError("a method of list on what is none")
+    return cell
+
+
 def replace_items(ctx: Context, receiver: Raw, items: Sequence[Abstract]) -> Abstract:
-    assert isinstance(receiver, Ref)
-    cell = ctx.settle(receiver)
-    assert isinstance(cell, ListCell)
-    ctx.write(receiver.cell, replace(cell, items=tuple(items)))
+    """Gives a list these elements."""
+    cell = _content(ctx, receiver)
+    ctx.write(receiver.cell, ListCell(tuple(items), cell.aliases, cell.selector))
     return NONE
+
+
+def _replace_rows(ctx: Context, receiver: Raw, rows: RowsCell) -> Abstract:
+    """Gives a list these rows as elements."""
+    cell = _content(ctx, receiver)
+    ctx.write(receiver.cell, replace(rows, aliases=cell.aliases, selector=cell.selector))
+    return NONE
+
+
+def _rows(ctx: Context, receiver: Raw) -> RowsCell | None:
+    """The rows of a list that has some."""
+    cell = cell_of(ctx, receiver)
+    return cell if isinstance(cell, RowsCell) else None
 
 
 @meaning(list.append)
 def append(ctx: Context, self: Raw, object: Raw, /) -> Abstract:
     """`list.append`."""
-    return replace_items(ctx, self, (*_items(ctx, self), abstract(object)))
+    row_lists.append(ctx, self, abstract(object))
+    return NONE
 
 
 @meaning(list.extend)
 def extend(ctx: Context, self: Raw, iterable: Raw, /) -> Abstract:
-    """`list.extend`, of an iterable whose length is known."""
+    """`list.extend`, of an iterable whose length is known, or of a list."""
+    extended = row_lists.extended(ctx, _content(ctx, self), abstract(iterable))
+    if extended is not None:
+        return _replace_rows(ctx, self, extended)
     return replace_items(
         ctx, self, (*_items(ctx, self), *elements_for(ctx, iterable, "listing the elements"))
     )
@@ -51,14 +89,28 @@ def extend(ctx: Context, self: Raw, iterable: Raw, /) -> Abstract:
 @meaning(list.insert)
 def insert(ctx: Context, self: Raw, index: Raw, object: Raw, /) -> Abstract:
     """`list.insert`."""
+    place, new = abstract(index), abstract(object)
+    cell = _content(ctx, self)
+    if (isinstance(cell, RowsCell) or is_computed_index(ctx, place)) and is_index(place):
+        longer = row_lists.inserted(ctx, cell, place, new)
+        if longer is not None:
+            return _replace_rows(ctx, self, longer)
     items = list(_items(ctx, self))
-    items.insert(ctx.known(index, "the index of list.insert"), abstract(object))
+    items.insert(ctx.known(index, "the index of list.insert"), new)
     return replace_items(ctx, self, items)
 
 
 @meaning(list.pop)
 def pop(ctx: Context, self: Raw, index: Raw = -1, /) -> Abstract:
     """`list.pop`."""
+    place = abstract(index)
+    cell = _content(ctx, self)
+    if isinstance(cell, RowsCell) or is_computed_index(ctx, place):
+        rows = row_lists.as_rows(ctx, cell) if is_index(place) else None
+        if rows is not None:
+            taken, left = row_lists.popped(ctx, rows, place)
+            _replace_rows(ctx, self, left)
+            return taken
     items = list(_items(ctx, self))
     try:
         taken = items.pop(ctx.known(index, "the index of list.pop"))
@@ -70,68 +122,130 @@ def pop(ctx: Context, self: Raw, index: Raw = -1, /) -> Abstract:
 
 @meaning(list.remove)
 def remove(ctx: Context, self: Raw, value: Raw, /) -> Abstract:
-    """`list.remove`; which element is equal must be known."""
+    """`list.remove`."""
+    cell = _content(ctx, self)
+    rows = _searched(ctx, cell, value)
+    if rows is not None:
+        place = _found(ctx, rows, value, row_lists.remove_missing)
+        return _replace_rows(ctx, self, row_lists.without(ctx, rows, place))
     items = list(_items(ctx, self))
-    place = _find(ctx, items, value)
-    if place is None:
+    known = _find(ctx, items, value)
+    if known is None:
         ctx.raise_(ValueError("list.remove(x): x not in list"))
-    del items[place]
+    del items[known]
     return replace_items(ctx, self, items)
 
 
 @meaning(list.clear)
 def clear(ctx: Context, self: Raw, /) -> Abstract:
     """`list.clear`."""
-    return replace_items(ctx, self, ())
+    rows = _rows(ctx, self)
+    return replace_items(ctx, self, ()) if rows is None else _replace_rows(ctx, self, replace(rows, length=0))
 
 
 @meaning(list.reverse)
 def reverse(ctx: Context, self: Raw, /) -> Abstract:
     """`list.reverse`."""
+    rows = _rows(ctx, self)
+    if rows is not None:
+        return _replace_rows(ctx, self, row_lists.turned(ctx, rows))
     return replace_items(ctx, self, _items(ctx, self)[::-1])
 
 
 @meaning(list.copy)
 def copy(ctx: Context, self: Raw, /) -> Abstract:
     """`list.copy`."""
-    return new_list(ctx, _items(ctx, self))
+    rows = _rows(ctx, self)
+    return new_list(ctx, _items(ctx, self)) if rows is None else new_rows(ctx, rows)
 
 
 @meaning(list.sort)
 def sort(ctx: Context, self: Raw, /, *, key: Raw = None, reverse: Raw = False) -> Abstract:
     """`list.sort`; see `sorted`."""
-    return replace_items(ctx, self, in_order(ctx, _items(ctx, self), key, reverse))
+    cell = _content(ctx, self)
+    if isinstance(cell, RowsCell):
+        rows = rows_in_order(ctx, cell, key, reverse)
+        _check_unchanged(ctx, self, cell)
+        return _replace_rows(ctx, self, rows)
+    items = in_order(ctx, cell.items, key, reverse)
+    _check_unchanged(ctx, self, cell)
+    return replace_items(ctx, self, items)
+
+
+def _check_unchanged(ctx: Context, self: Raw, cell: AnyList) -> None:
+    """Raises ValueError where the key function of a sort has changed the list."""
+    if _content(ctx, self) is not cell:
+        ctx.raise_(ValueError("list modified during sort"))
 
 
 @meaning(list.index, tuple.index)
 def index(ctx: Context, self: Raw, value: Raw, start: Raw = 0, stop: Raw = None, /) -> Abstract:
-    """`list.index` and `tuple.index`; which element is equal must be known."""
+    """`list.index` and `tuple.index`."""
+    cell = _sequence(ctx, self)
+    rows = _searched(ctx, cell, value) if start == 0 and stop is None else None
+    if rows is not None:
+        kind = row_lists.tuple_missing if isinstance(self, Tuple) else row_lists.index_missing
+        place = _found(ctx, rows, value, kind, [value])
+        return Const(place) if isinstance(place, int) else ctx.python(place, (0, rows.capacity - 1))
     items = _items(ctx, self)
     first, last, _ = slice(
         ctx.known(start, "the start of index"), ctx.known(stop, "the stop of index")
     ).indices(len(items))
-    place = _find(ctx, items[first:last], value)
-    if place is None:
-        kind = "tuple.index(x): x not in tuple" if isinstance(self, Tuple) else "x is not in list"
-        ctx.raise_(ValueError(kind))
-    return Const(first + place)
+    known = _find(ctx, items[first:last], value)
+    if known is None:
+        text = "tuple.index(x): x not in tuple" if isinstance(self, Tuple) else "x is not in list"
+        ctx.raise_(ValueError(text))
+    return Const(first + known)
 
 
 @meaning(list.count, tuple.count)
 def count(ctx: Context, self: Raw, value: Raw, /) -> Abstract:
     """`list.count` and `tuple.count`."""
+    rows = _rows(ctx, self)
+    if rows is not None:
+        return row_lists.count(ctx, rows, abstract(value), functools.partial(_same, ctx))
     total: Abstract = Const(0)
     for item in _items(ctx, self):
-        same = Const(True) if item is value else ctx.truth(compare(ctx, "==", item, value))
+        same = Const(True) if item is value else _same(ctx, item, value)
         total = binary(ctx, "+", total, same)
     return total
 
 
+def _same(ctx: Context, item: Abstract, value: Raw) -> Abstract:
+    return ctx.truth(compare(ctx, "==", item, value))
+
+
+def _sequence(ctx: Context, self: Raw) -> AnyList:
+    """A list, or a tuple as one."""
+    return _content(ctx, self) if isinstance(self, Ref) else ListCell(_items(ctx, self))
+
+
+def _searched(ctx: Context, cell: AnyList, value: Raw) -> RowsCell | None:
+    """A list as rows, where only the program knows which of its elements equals `value`."""
+    if isinstance(cell, RowsCell):
+        return cell
+    for item in cell.items:
+        same = TRUE if item is value else _same(ctx, item, value)
+        if not isinstance(same, Const):
+            return row_lists.as_rows(ctx, cell)
+        if same.value:
+            break
+    return None
+
+
+def _found(
+    ctx: Context, rows: RowsCell, value: Raw, missing: Callable[..., None], args: Sequence[Raw] = ()
+) -> row_lists.Int:
+    """Where the first element is that equals `value`; the program raises what `missing` raises where none is."""
+    found = row_lists.find(ctx, rows, abstract(value), functools.partial(_same, ctx))
+    place = row_lists.place_of(found)
+    row_lists.check(ctx, row_lists.compared(ctx, "LT", place, 0), ValueError(), missing, args)
+    return place
+
+
 def _find(ctx: Context, items: Sequence[Abstract], value: Raw) -> int | None:
     for i, item in enumerate(items):
-        if item is value or ctx.known(
-            ctx.truth(compare(ctx, "==", item, value)), "which element of a list is equal"
-        ):
+        if item is value or ctx.known(_same(ctx, item, value), "which element of a list is equal"):
             return i
     return None
 

@@ -52,6 +52,7 @@ from ...values.lattice import (
     ObjectCell,
     Partial,
     Ref,
+    RowsCell,
     SetCell,
     Tuple,
 )
@@ -66,6 +67,7 @@ from ..kernels.structures import (
     new_dict,
     new_iterator,
     new_list,
+    new_rows,
 )
 from ..registry import meaning
 from ..rules.promote import value_of
@@ -327,6 +329,8 @@ def _copied(ctx: Context, x: Abstract, part: Callable[[Abstract], Abstract]) -> 
         case ArrayCell():
             assert isinstance(x, Ref)
             return ctx.ndarray(ctx.contents(x))
+        case RowsCell() as cell:
+            return new_rows(ctx, cell)
         case ListCell(items=items):
             return new_list(ctx, [part(i) for i in items])
         case DictCell(entries=entries):

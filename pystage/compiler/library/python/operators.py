@@ -26,7 +26,7 @@ from ...values.gated import GatedNumber
 from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Unknown, is_number
 from ..context import Context, Raw
 from ..kernels.powers import check_power, special_power
-from ..kernels.structures import MISSING, abstract, call_now, known_object, sequence_items, type_name
+from ..kernels.structures import MISSING, abstract, call_now, is_sequence, known_object, type_name
 from ..numpy import ufuncs as u
 from ..numpy.elementwise import (
     ElementwiseFunction,
@@ -343,7 +343,7 @@ def _numeric_pair(ctx: Context, op: str, left: Abstract, right: Abstract) -> boo
     for x, other in ((left, right), (right, left)):
         if is_number(x) or ctx.is_ndarray(x):
             sides.append(True)
-        elif sequence_items(ctx, x) is not None:
+        elif is_sequence(ctx, x):
             repeats = op == "*" and not ctx.is_ndarray(other)
             sides.append(_is_array(ctx, other) and not repeats)
         else:

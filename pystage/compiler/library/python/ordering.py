@@ -10,10 +10,11 @@ from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.errors import StagingError
 from ...hlo.types import is_floating
 from ...ops import Compare
-from ...values.lattice import Abstract, Array, Const, is_number
+from ...values.lattice import Abstract, Array, Const, ListCell, RowsCell, Tuple, is_number
 from ..context import Context, Raw
+from ..kernels import row_lists
 from ..kernels.arithmetic import select
-from ..kernels.structures import abstract
+from ..kernels.structures import abstract, list_items
 from ..rules.promote import kinds_of, value_of
 from .number_checks import either, refuse
 from .operators import compare
@@ -30,6 +31,10 @@ def in_order(ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw) ->
     keys = list(items) if plain else [ctx.call(function, [item]) for item in items]
     if plain and 1 < len(items) <= NETWORK_LIMIT and all(map(_is_scalar, items)) and _is_computed(items):
         return _exchanged(ctx, items, backwards)
+    if _is_computed(keys):
+        rows, sorts = [row_lists.as_rows(ctx, ListCell(tuple(x))) for x in (items, keys)]
+        if rows is not None and sorts is not None:
+            return list(list_items(ctx, row_lists.in_order(ctx, rows, sorts, backwards)))
 
     def before(i: int, j: int) -> int:
         for sign, (x, y) in ((-1, (i, j)), (1, (j, i))):
@@ -41,6 +46,15 @@ def in_order(ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw) ->
     return [items[i] for i in order]
 
 
+def rows_in_order(ctx: Context, rows: RowsCell, key: Raw, reverse: Raw) -> RowsCell:
+    """A list of rows as `sorted` puts it."""
+    backwards = bool(ctx.known(reverse, "the order of a sort"))
+    function = abstract(key)
+    plain = isinstance(function, Const) and function.value is None
+    keys = rows if plain else row_lists.mapped(ctx, rows, function)
+    return row_lists.in_order(ctx, rows, keys, backwards)
+
+
 def _is_scalar(item: Abstract) -> bool:
     """True for one number."""
     return is_number(item) and not (isinstance(item, Array) and item.rank)
@@ -48,7 +62,9 @@ def _is_scalar(item: Abstract) -> bool:
 
 def _is_computed(items: Sequence[Abstract]) -> bool:
     """True if the program computes one of the numbers."""
-    return any(isinstance(item, Array) for item in items)
+    return any(
+        isinstance(item, Array) or (isinstance(item, Tuple) and _is_computed(item.items)) for item in items
+    )
 
 
 def _alike(items: Sequence[Abstract]) -> bool:

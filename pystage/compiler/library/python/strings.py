@@ -27,13 +27,25 @@ from ...values.lattice import (
     Meaning,
     ObjectCell,
     Ref,
+    RowsCell,
     SetCell,
     Text,
     Tuple,
 )
 from ...values.text import Verbatim, formatted, joined
 from ..context import Context, Raw
-from ..kernels.structures import MISSING, abstract, call_now, cell_of, known_object, lift, new_dict, new_list
+from ..kernels.structures import (
+    MISSING,
+    abstract,
+    call_now,
+    cell_of,
+    known_object,
+    lift,
+    list_items,
+    new_dict,
+    new_list,
+    new_rows,
+)
 from ..registry import meaning
 from ..rules.classes import is_generated
 from ..rules.split import of_one_kind
@@ -128,8 +140,10 @@ def snapshot(ctx: Context, value: Raw) -> Abstract:
     if makes_own_string(ctx, value):
         return text(ctx, Verbatim, format_(ctx, value, "r", Const("")))
     match cell:
-        case ListCell(items=items):
-            return new_list(ctx, [snapshot(ctx, i) for i in items])
+        case RowsCell():
+            return new_rows(ctx, cell)
+        case ListCell():
+            return new_list(ctx, [snapshot(ctx, i) for i in list_items(ctx, cell)])
         case DictCell(entries=entries):
             return new_dict(ctx, {k: snapshot(ctx, v) for k, v in entries.items()})
         case SetCell(items=members):

@@ -20,6 +20,7 @@ from ...values.boundary import Form
 from ...values.gated import Gated, alternatives, may_be_none, tag_of
 from ...values.lattice import (
     FALSE,
+    LISTS,
     NONE,
     TRUE,
     Abstract,
@@ -33,18 +34,23 @@ from ...values.lattice import (
     ListCell,
     ObjectCell,
     Ref,
+    RowsCell,
     SetCell,
     Tuple,
     is_number,
     same_constant,
 )
+from ...values.walk import head
 from ..context import Context
+from ..kernels import row_lists
 from ..kernels.structures import (
     MISSING,
     cell_of,
     known_object,
+    list_items,
     new_dict,
     new_list,
+    new_rows,
     new_set,
     sequence_items,
     type_name,
@@ -93,6 +99,11 @@ def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract |
 
 
 def _concatenated(ctx: Context, left: Abstract, right: Abstract) -> Abstract | None:
+    cells = [cell_of(ctx, x) for x in (left, right)]
+    if all(isinstance(cell, LISTS) for cell in cells) and any(isinstance(cell, RowsCell) for cell in cells):
+        rows = row_lists.joined(ctx, *cells)
+        if rows is not None:
+            return new_rows(ctx, rows)
     first, second = sequence_items(ctx, left), sequence_items(ctx, right)
     if first is None or second is None or is_list(ctx, left) != is_list(ctx, right):
         return None
@@ -121,12 +132,17 @@ def inplace(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract 
         return None
     new: Cell | None = None
     match ctx.settle(left):
-        case ListCell() as cell if op == "+":
-            added = ctx.iterate(right)
-            new = None if added is None else replace(cell, items=(*cell.items, *added))
-        case ListCell() as cell if op == "*":
+        case (ListCell() | RowsCell()) as cell if op == "+":
+            rows = row_lists.extended(ctx, cell, right)
+            if rows is not None:
+                new = replace(rows, aliases=cell.aliases, selector=cell.selector)
+            else:
+                added = ctx.iterate(right)
+                items = None if added is None else (*list_items(ctx, cell), *added)
+                new = None if items is None else ListCell(items, cell.aliases, cell.selector)
+        case (ListCell() | RowsCell()) as cell if op == "*":
             count = int(ctx.known(right, "how often a list is repeated"))
-            new = replace(cell, items=cell.items * count)
+            new = ListCell(list_items(ctx, cell) * count, cell.aliases, cell.selector)
         case DictCell() as cell if op == "|" and isinstance(cell_of(ctx, right), DictCell):
             new = replace(cell, entries={**cell.entries, **cell_of(ctx, right).entries})
         case SetCell() as cell if op in ("|", "&", "-", "^"):
@@ -142,7 +158,7 @@ def is_list(ctx: Context, value: Abstract) -> bool:
     """True for a list."""
     if isinstance(value, Const):
         return isinstance(value.value, list)
-    return isinstance(cell_of(ctx, value), ListCell)
+    return isinstance(cell_of(ctx, value), LISTS)
 
 
 def known_set(ctx: Context, value: Abstract) -> frozenset[Any] | None:
@@ -197,6 +213,11 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
     if arrays:  # an array and something that is no number: False for each element
         shape = shape_of(ctx, arrays[0])  # type: ignore[arg-type]
         return ctx.ndarray(ctx.broadcast(ctx.constant(False, BOOL), shape))
+    cells = [cell_of(ctx, x) for x in (left, right)]
+    if all(isinstance(cell, LISTS) for cell in cells) and any(isinstance(cell, RowsCell) for cell in cells):
+        same = row_lists.equal(ctx, cells[0], cells[1], lambda x, y: _truth(ctx, element("==", x, y)))
+        if same is not None:
+            return same
     first, second = sequence_items(ctx, left), sequence_items(ctx, right)
     if first is not None and second is not None:
         if is_list(ctx, left) != is_list(ctx, right) or len(first) != len(second):
@@ -244,6 +265,9 @@ def contains(ctx: Context, item: Abstract, container: Abstract, equal: Equal) ->
         return Const(ctx.known(item, "what is looked up in a set or dict") in known)
     if isinstance(container, Const) and isinstance(container.value, str | bytes | range):
         return Const(ctx.known(item, "what is looked up in a string") in container.value)
+    if isinstance(cell, RowsCell):
+        found = row_lists.find(ctx, cell, item, lambda x, y: _truth(ctx, equal(x, y)))
+        return row_lists.is_place_found(ctx, found)
     items = ctx.iterate(container)
     if items is None:
         operation = "the operator in"
@@ -289,6 +313,9 @@ def is_(
     if isinstance(left, Ref) and isinstance(right, Ref):
         return _same_reference(ctx, left, right)
     _refuse_exceptions(ctx, left, right)
+    both_tuples = isinstance(left, Tuple) and isinstance(right, Tuple)
+    if both_tuples and head(left) == head(right):  # one of them may be an element of a list of rows
+        ctx.fail(IdentityNotKnown(span=ctx.span, what="two tuples"))
     classes = [class_of(ctx, x) if isinstance(x, Array | Const) else [] for x in (left, right)]
     if not set(classes[0]) & set(classes[1]):
         return FALSE

@@ -28,9 +28,10 @@ from ....infer.interface import (
     set_field,
 )
 from ....library.context import Context, Raw
+from ....library.kernels.structures import list_items
 from ....library.python import operators
 from ....policy import package_of
-from ....values.lattice import FALSE, NONE, TRUE, Abstract, Const, DictCell, ListCell, Ref, Tuple
+from ....values.lattice import FALSE, LISTS, NONE, TRUE, Abstract, Const, DictCell, Ref, Tuple
 from ....values.walk import children, keys, with_children
 from .scopes import is_reserved, root_of
 
@@ -213,8 +214,8 @@ def _mapped(
     if is_module(ctx, value):
         return change(cast(Ref, value), suffix)
     container = ctx.cell(value) if isinstance(value, Ref) else value
-    if isinstance(container, ListCell):
-        container = Tuple(container.items)
+    if isinstance(container, LISTS):
+        container = Tuple(list_items(ctx, container))
     elif isinstance(container, DictCell):
         container = DictCell(container.entries)
     if not isinstance(container, Tuple | DictCell):

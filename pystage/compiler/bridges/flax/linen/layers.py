@@ -15,9 +15,10 @@ import numpy as np
 from ....infer.interface import class_of, entries_of, fields_of, found_at, is_dict, new_dict, set_entry
 from ....library.context import Context
 from ....library.jax.tail import is_jax_callable, jax_call, takes_as_pytrees
+from ....library.kernels.structures import list_items
 from ....policy import is_library, package_of
 from ....values.boundary import Form
-from ....values.lattice import Abstract, Array, Const, DictCell, ListCell, Ref, Tuple
+from ....values.lattice import LISTS, Abstract, Array, Const, DictCell, Ref, Tuple
 from .binding import at_work, is_module, own_fields, scope_of
 from .scopes import flax_core, root_of
 
@@ -216,8 +217,8 @@ def _plain(ctx: Context, value: Abstract, scopes: dict[Names, Ref], path: Names)
     cell = ctx.cell(value) if isinstance(value, Ref) else None
     if isinstance(value, Tuple) and value.cls is tuple:
         items: Any = dict(enumerate(value.items))
-    elif isinstance(cell, ListCell):
-        items = dict(enumerate(cell.items))
+    elif isinstance(cell, LISTS):
+        items = dict(enumerate(list_items(ctx, cell)))
     elif isinstance(cell, DictCell):
         items = cell.entries
     else:

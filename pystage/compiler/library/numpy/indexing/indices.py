@@ -18,9 +18,10 @@ from ....hlo.ir import Value
 from ....hlo.types import BOOL, INT64, UINT64, is_integer
 from ....ops import Add, Compare, Select
 from ....values.boundary import Form
-from ....values.lattice import Abstract, Array, Const, ListCell, Ref, SliceObject, Tuple
+from ....values.lattice import LISTS, Abstract, Array, Const, Ref, SliceObject, Tuple
 from ....values.views import Index
 from ...context import Context, Raw
+from ...kernels.structures import list_items
 from ...rules.jax import canonical
 from ...rules.promote import fits
 from .bounds_checks import TOO_LARGE, check_inside, check_representable, outside_of_axis
@@ -234,7 +235,7 @@ def _invalid(ctx: Context, value: object, jax: bool) -> None:
 
 
 def _is_list(ctx: Context, raw: Raw) -> bool:
-    return isinstance(raw, Ref) and isinstance(ctx.state.get(raw.cell), ListCell)
+    return isinstance(raw, Ref) and isinstance(ctx.state.get(raw.cell), LISTS)
 
 
 def known_sequence(ctx: Context, raw: Raw) -> np.ndarray | None:
@@ -256,7 +257,7 @@ def plain_sequence(ctx: Context, raw: Raw) -> list[Any] | None:
     if isinstance(raw, Tuple) and raw.cls is tuple:
         items = raw.items
     elif _is_list(ctx, raw):
-        items = ctx.cell(raw).items
+        items = list_items(ctx, ctx.cell(raw))
     else:
         return None
     parts: list[Any] = []

@@ -9,11 +9,11 @@ from ...analysis.ranges import ANY, Interval, hull
 from ...hlo.builder import Builder
 from ...hlo.ir import Value
 from ...hlo.types import INT64, DType
-from ...library.rules import promote
 from ...ops import Convert, constant
 from ...values.boundary import Form
 from ...values.gated import GatedNumber, tag_of
 from ...values.lattice import Abstract, Array, Const, NumberKind
+from . import promote
 
 _PRECISION = {2: 11, 4: 24, 8: 53}
 """The bits of the significand of a floating-point number, by its bytes."""

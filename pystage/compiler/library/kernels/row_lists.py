@@ -1,0 +1,610 @@
+"""Lists whose elements are rows of arrays (`RowsCell`): what each operation of a list does to the rows and the length.
+
+In: a reference to a list, or its contents, and abstract operands. Out: new contents, an element, a number. Where an
+operation may need more rows than there are, the capacity grows with the program text, or the program is checked
+(`_with_room`). What has no template in common with the elements, or needs the elements one by one, asks for the
+length (`list_items`), so that the loop around is written out where that gives it.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NoReturn
+
+from ...diagnostics.codes_constant import NotKnown
+from ...diagnostics.errors import StagingError
+from ...hlo.ir import Value
+from ...hlo.types import BOOL, INT64, ArrayType, is_floating
+from ...ops import (
+    Add,
+    And,
+    Compare,
+    Gather,
+    Iota,
+    Maximum,
+    Minimum,
+    Multiply,
+    Pad,
+    Reduce,
+    Reverse,
+    Select,
+    Slice,
+    Sort,
+    Subtract,
+)
+from ...values.boundary import Form
+from ...values.capacity import Capacity
+from ...values.gated import GatedNumber
+from ...values.lattice import (
+    FALSE,
+    NONE,
+    TRUE,
+    Abstract,
+    AnyList,
+    Array,
+    Const,
+    ListCell,
+    Ref,
+    RowsCell,
+    SliceObject,
+    Tuple,
+)
+from ...values.walk import rebuild, values_of
+from ..context import Context, Raw
+from ..numpy.indexing.slices import progression
+from ..python.number_checks import refuse
+from ..rules import rows as templates
+from .structures import known_item, list_items, list_length
+
+Int = int | Value
+"""An integer: known, or an int64 of the program."""
+
+
+# ---------------------------------------------------------------- what a list is
+
+
+def as_rows(ctx: Context, cell: AnyList, *also: Abstract) -> RowsCell | None:
+    """The list as rows that can hold `also` besides its elements; None where they have no template in common."""
+    template = templates.template_of_list(cell)
+    known = isinstance(cell, ListCell) and not cell.items
+    for item in also:
+        other = templates.template_of(item)
+        if other is None or (template is None and not known):
+            return None
+        template = other if template is None else templates.joined(template, other)
+        known = False
+    if template is None:
+        return None
+    capacity = cell.capacity if isinstance(cell, RowsCell) else len(cell.items)
+    return templates.as_rows(ctx.b, cell, template, max(capacity, 1))
+
+
+# ---------------------------------------------------------------- integers
+
+
+def _value(ctx: Context, x: Int) -> Value:
+    return ctx.constant(x, INT64) if isinstance(x, int) else x
+
+
+def _sum(ctx: Context, a: Int, b: Int) -> Int:
+    if isinstance(a, int) and isinstance(b, int):
+        return a + b
+    if b == 0 and isinstance(b, int):
+        return a
+    return ctx.op(Add(), _value(ctx, a), _value(ctx, b))
+
+
+def _difference(ctx: Context, a: Int, b: Int) -> Int:
+    if isinstance(a, int) and isinstance(b, int):
+        return a - b
+    if isinstance(b, int):
+        return _sum(ctx, a, -b)
+    return ctx.op(Subtract(), _value(ctx, a), b)
+
+
+def compared(ctx: Context, direction: str, a: Int, b: Int) -> bool | Value:
+    """`a` and `b` compared, as the direction of a `Compare` says."""
+    if isinstance(a, int) and isinstance(b, int):
+        return {"LT": a < b, "GE": a >= b, "EQ": a == b, "NE": a != b, "GT": a > b}[direction]
+    return ctx.op(Compare(direction), _value(ctx, a), _value(ctx, b))
+
+
+def _places(ctx: Context, count: int) -> Value:
+    return ctx.op(Iota(ArrayType(INT64, (count,)), 0))
+
+
+# ---------------------------------------------------------------- checks
+
+
+def check(
+    ctx: Context,
+    bad: bool | Value,
+    fallback: BaseException,
+    function: Callable[..., Any],
+    args: Sequence[Raw] = (),
+) -> None:
+    """The program raises what `function(*args)` raises, where `bad` holds."""
+    if bad is True:
+        ctx.check(None, fallback, function, args)
+    elif bad is not False:
+        ctx.check(bad, fallback, function, args)
+
+
+def front(ctx: Context, cell: RowsCell, index: Abstract, outside: Callable[[], Any]) -> Int:
+    """An index counted from the front; the program raises what `outside` raises where there is no such element."""
+    place: Int
+    if isinstance(index, Const):
+        place = operator.index(index.value)
+        if place < 0:
+            place = _sum(ctx, cell.length, place)
+    else:
+        assert isinstance(index, Array)
+        place = from_end(ctx, cell, index)
+    low = compared(ctx, "LT", place, 0)
+    high = compared(ctx, "GE", place, cell.length)
+    text = IndexError()
+    for bad in (low, high):
+        check(ctx, bad, text, outside)
+    return place
+
+
+def from_end(ctx: Context, cell: RowsCell, index: Array) -> Value:
+    """A computed index, the negative ones counted from the end of the list."""
+    place = ctx.convert(index.value, INT64)
+    if index.dtype.kind in "ub" or ctx.range_of(index)[0] >= 0:
+        return place
+    negative = ctx.op(Compare("LT"), place, ctx.constant(0, INT64))
+    return ctx.op(Select(), negative, _value(ctx, _sum(ctx, place, cell.length)), place)
+
+
+def item_outside() -> None:
+    """Raises what `l[i]` raises."""
+    operator.getitem([], 0)
+
+
+def store_outside() -> None:
+    """Raises what `l[i] = x` and `del l[i]` raise."""
+    operator.setitem([], 0, None)
+
+
+def pop_outside() -> None:
+    """Raises what `l.pop(i)` raises."""
+    operator.methodcaller("pop", 1)([None])
+
+
+def pop_empty() -> None:
+    """Raises what `l.pop()` of an empty list raises."""
+    operator.methodcaller("pop")([])
+
+
+def remove_missing() -> None:
+    """Raises what `l.remove(x)` raises."""
+    operator.methodcaller("remove", None)([])
+
+
+def index_missing(value: object) -> None:
+    """Raises what `l.index(x)` raises."""
+    operator.methodcaller("index", value)([])
+
+
+def tuple_missing(value: object) -> None:
+    """Raises what `t.index(x)` raises."""
+    operator.methodcaller("index", value)(())
+
+
+# ---------------------------------------------------------------- elements
+
+
+def item(ctx: Context, cell: RowsCell, place: Int) -> Abstract:
+    """The element at a place that lies inside."""
+    if isinstance(place, int) and place < cell.capacity:
+        return known_item(ctx, cell, place)
+    return templates.row_at(ctx.b, cell.element, _value(ctx, place))
+
+
+def with_item(ctx: Context, cell: RowsCell, place: Int, new: Abstract) -> RowsCell:
+    """The list with another element at a place that lies inside; the elements cover `new`."""
+    return replace(cell, element=templates.with_row(ctx.b, cell.element, _value(ctx, place), new))
+
+
+def _with_room(ctx: Context, cell: RowsCell, more: Int, most: int) -> tuple[RowsCell, Int]:
+    """The list with a capacity for so many elements more, at most `most`; and its length then."""
+    new = _sum(ctx, cell.length, more)
+    if isinstance(new, int) or cell.site is None:
+        capacity = max(cell.capacity, new if isinstance(new, int) else cell.capacity + most)
+        template = templates.template_of_list(cell)
+        assert template is not None
+        return templates.as_rows(ctx.b, cell, template, capacity), new
+    itemsize = templates.row_size(templates.row_template(cell.element))
+    ctx.needs_capacity(Capacity(cell.site, cell.capacity, itemsize), new)
+    return cell, new
+
+
+def appended(ctx: Context, cell: AnyList, new: Abstract) -> RowsCell | None:
+    """The list with one element more; None where it has no template in common with the others."""
+    rows = as_rows(ctx, cell, new)
+    if rows is None:
+        return None
+    end = rows.length
+    rows, count = _with_room(ctx, rows, 1, 1)
+    return replace(with_item(ctx, rows, end, new), length=count)
+
+
+def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
+    """The elements of the first list, and behind them those of the second."""
+    template = templates.common_rows(first, second)
+    if isinstance(second, ListCell) and not second.items:
+        return as_rows(ctx, first)
+    if isinstance(first, ListCell) and not first.items:
+        return as_rows(ctx, second)
+    if template is None:
+        return None
+    capacities = [x.capacity if isinstance(x, RowsCell) else len(x.items) for x in (first, second)]
+    left, right = [
+        templates.as_rows(ctx.b, x, template, max(n, 1)) for x, n in zip((first, second), capacities)
+    ]
+    if left.site is None:
+        left = replace(left, site=right.site)
+    left, count = _with_room(ctx, left, right.length, capacities[1])
+    capacity = left.capacity
+    if right.capacity > capacity and left.site is not None:  # as large as the other, at least
+        left = templates.as_rows(ctx.b, left, template, right.capacity)
+        capacity = right.capacity
+    right = templates.as_rows(ctx.b, right, template, capacity)
+    places = _places(ctx, capacity)
+    start = ctx.broadcast(_value(ctx, left.length), (capacity,))
+    behind = ctx.op(Compare("GE"), places, start)
+    moved = _taken(ctx, right.element, ctx.op(Subtract(), places, start))
+    return replace(left, element=_chosen(ctx, behind, moved, left.element), length=count)
+
+
+def _chosen(ctx: Context, condition: Value, on_true: Abstract, on_false: Abstract) -> Abstract:
+    """The rows of the one or the other, as `condition` says of each place."""
+    others = iter(values_of(on_true))
+
+    def chosen(rows: Value) -> Value:
+        shape = rows.type.static_shape
+        each = ctx.reshape(condition, (shape[0], *[1] * (len(shape) - 1)))
+        return ctx.op(Select(), ctx.broadcast(each, shape), next(others), rows)
+
+    return rebuild(on_false, chosen)
+
+
+def _taken(ctx: Context, element: Abstract, places: Value) -> Abstract:
+    """The rows at these places, which are moved inside."""
+
+    def taken(rows: Value) -> Value:
+        capacity, *shape = rows.type.static_shape
+        top = ctx.broadcast(ctx.constant(capacity - 1, INT64), places.type.static_shape)
+        inside = ctx.op(Maximum(), ctx.op(Minimum(), places, top), ctx.op(Subtract(), top, top))
+        kind = Gather(tuple(range(1, 1 + len(shape))), (0,), (0,), 1, (1, *shape))
+        return ctx.op(kind, rows, inside)
+
+    return rebuild(element, taken)
+
+
+def _shifted(ctx: Context, element: Abstract, by: int) -> Abstract:
+    """The rows moved by one place."""
+
+    def moved(rows: Value) -> Value:
+        none = (0,) * (rows.type.rank - 1)
+        zero = ctx.constant(0, rows.type.dtype)
+        return ctx.op(Pad((by, *none), (-by, *none), (0, *none)), rows, zero)
+
+    return rebuild(element, moved)
+
+
+def inserted(ctx: Context, cell: AnyList, index: Abstract, new: Abstract) -> RowsCell | None:
+    """The list with an element more before the one at `index`, which is moved inside."""
+    rows = as_rows(ctx, cell, new)
+    if rows is None:
+        return None
+    if isinstance(index, Const):
+        index = ctx.python(ctx.constant(operator.index(index.value), INT64))
+    assert isinstance(index, Array)
+    zero = ctx.constant(0, INT64)
+    place = ctx.op(Maximum(), from_end(ctx, rows, index), zero)
+    place = ctx.op(Minimum(), place, _value(ctx, rows.length))
+    rows, count = _with_room(ctx, rows, 1, 1)
+    capacity = rows.capacity
+    behind = ctx.op(Compare("GT"), _places(ctx, capacity), ctx.broadcast(place, (capacity,)))
+    element = _chosen(ctx, behind, _shifted(ctx, rows.element, 1), rows.element)
+    return replace(with_item(ctx, replace(rows, element=element), place, new), length=count)
+
+
+def without(ctx: Context, cell: RowsCell, place: Int) -> RowsCell:
+    """The list without the element at a place that lies inside."""
+    count = _difference(ctx, cell.length, 1)
+    if isinstance(count, int) and place == count:
+        return replace(cell, length=count)
+    capacity = cell.capacity
+    behind = ctx.op(Compare("GE"), _places(ctx, capacity), ctx.broadcast(_value(ctx, place), (capacity,)))
+    element = _chosen(ctx, behind, _shifted(ctx, cell.element, -1), cell.element)
+    return replace(cell, element=element, length=count)
+
+
+def popped(ctx: Context, cell: RowsCell, index: Abstract) -> tuple[Abstract, RowsCell]:
+    """What `l.pop(index)` gives, and leaves."""
+    check(ctx, compared(ctx, "EQ", cell.length, 0), IndexError(), pop_empty)
+    if isinstance(index, Const) and index.value == -1:
+        last = _difference(ctx, cell.length, 1)
+        return item(ctx, cell, last), replace(cell, length=last)
+    place = front(ctx, cell, index, pop_outside)
+    return item(ctx, cell, place), without(ctx, cell, place)
+
+
+def part(ctx: Context, cell: RowsCell, entry: SliceObject) -> RowsCell:
+    """`l[start:stop:step]` with a known step."""
+    extent = list_length(cell)
+    if isinstance(extent, Const):
+        extent = ctx.python(ctx.constant(extent.value, INT64), (extent.value, extent.value))
+    assert isinstance(extent, Array)
+    places = progression(ctx, entry, extent)
+    at = _places(ctx, cell.capacity)
+    if places.step != 1:
+        at = ctx.op(Multiply(), at, ctx.broadcast(ctx.constant(places.step, INT64), (cell.capacity,)))
+    at = ctx.op(Add(), at, ctx.broadcast(places.start, (cell.capacity,)))
+    return RowsCell(_taken(ctx, cell.element, at), cell.capacity, places.count, cell.site)
+
+
+def known_part(ctx: Context, cell: RowsCell, entry: slice) -> RowsCell | None:
+    """`l[start:stop:step]`, all of which is known, of a list of known length; None for no elements."""
+    assert isinstance(cell.length, int)
+    places = range(cell.length)[entry]
+    if not places:
+        return None
+    low, high, step = min(places[0], places[-1]), max(places[0], places[-1]), abs(places.step)
+
+    def chosen(rows: Value) -> Value:
+        _, *rest = rows.type.static_shape
+        none = (0,) * len(rest)
+        kept = ctx.op(Slice((low, *none), (high + 1, *rest), (step, *[1] * len(rest))), rows)
+        return kept if places.step > 0 else ctx.op(Reverse((0,)), kept)
+
+    return RowsCell(rebuild(cell.element, chosen), len(places), len(places))
+
+
+def turned(ctx: Context, cell: RowsCell) -> RowsCell:
+    """The elements from the last to the first."""
+    last = ctx.broadcast(_value(ctx, _difference(ctx, cell.length, 1)), (cell.capacity,))
+    at = ctx.op(Subtract(), last, _places(ctx, cell.capacity))
+    return replace(cell, element=_taken(ctx, cell.element, at))
+
+
+# ---------------------------------------------------------------- one after the other
+
+
+def fold(
+    ctx: Context,
+    cell: RowsCell,
+    initial: Abstract,
+    step: Callable[[Abstract, Abstract, Abstract], Abstract],
+    first: int = 0,
+    goes_on: Callable[[Abstract], Abstract] | None = None,
+) -> Abstract:
+    """What `step(so far, position, element)` makes of the elements from `first` on, one after the other.
+
+    It ends early where `goes_on(so far)` does not hold.
+    """
+
+    def condition(state: Abstract) -> Abstract:
+        position, found = _pair(state)
+        more = truth_of(compared(ctx, "LT", place_of(position), cell.length))
+        if goes_on is None or more is FALSE:
+            return more
+        return ctx.branch(more, lambda: ctx.truth(goes_on(found)), lambda: FALSE)
+
+    def body(state: Abstract) -> Abstract:
+        position, found = _pair(state)
+        found = step(found, position, item(ctx, cell, place_of(position)))
+        return Tuple((_next(ctx, position), found))
+
+    known = max(cell.length - first, 0) if isinstance(cell.length, int) else None
+    start = Tuple((Const(first), initial))
+    return _pair(ctx.while_loop(condition, body, start, known, max(cell.capacity - first, 0)))[1]
+
+
+def _pair(state: Abstract) -> tuple[Abstract, Abstract]:
+    assert isinstance(state, Tuple)
+    first, second = state.items
+    return first, second
+
+
+def truth_of(holds: bool | Value) -> Abstract:
+    """A bool of Python's, known or of the program."""
+    return (TRUE if holds else FALSE) if isinstance(holds, bool) else Array(holds, Form.PYTHON)
+
+
+def place_of(position: Abstract) -> Int:
+    """A position that counts from the front, as a Python int that the program has."""
+    assert isinstance(position, Const | Array)
+    return position.value
+
+
+def _next(ctx: Context, position: Abstract) -> Abstract:
+    if isinstance(position, Const):
+        return Const(position.value + 1)
+    assert isinstance(position, Array)
+    return ctx.python(ctx.op(Add(), position.value, ctx.constant(1, INT64)), (0, math.inf))
+
+
+Equal = Callable[[Abstract, Abstract], Abstract]
+"""`x == y`, as a truth."""
+
+
+def find(ctx: Context, cell: RowsCell, value: Abstract, same: Equal, start: int = 0) -> Abstract:
+    """The place of the first element that equals `value`, -1 where none does."""
+    _refuse_nan(ctx, value, "whether one of its elements is the same NaN")
+
+    def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
+        return ctx.branch(same(each, value), lambda: position, lambda: found)
+
+    def goes_on(found: Abstract) -> Abstract:
+        return truth_of(compared(ctx, "LT", place_of(found), 0))
+
+    return fold(ctx, cell, Const(-1), step, start, goes_on)
+
+
+def is_place_found(ctx: Context, place: Abstract) -> Abstract:
+    """Whether `find` has found an element."""
+    return truth_of(compared(ctx, "GE", place_of(place), 0))
+
+
+def count(ctx: Context, cell: RowsCell, value: Abstract, same: Equal) -> Abstract:
+    """How many elements equal `value`."""
+    _refuse_nan(ctx, value, "how many of its elements are the same NaN")
+
+    def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
+        return ctx.branch(same(each, value), lambda: _next(ctx, found), lambda: found)
+
+    return fold(ctx, cell, Const(0), step)
+
+
+def equal(ctx: Context, left: AnyList, right: AnyList, same: Equal) -> Abstract | None:
+    """`left == right`: as many elements, and each equal to the other; None where they have no template in common."""
+    template = templates.common_rows(left, right)
+    if template is None:
+        return None
+    first, second = [
+        templates.as_rows(ctx.b, x, template, x.capacity if isinstance(x, RowsCell) else max(len(x.items), 1))
+        for x in (left, right)
+    ]
+    for cell in (first, second):
+        _refuse_nan_rows(ctx, cell, "whether two lists with NaN are equal")
+    lengths = truth_of(compared(ctx, "EQ", first.length, second.length))
+
+    def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
+        return same(each, item(ctx, second, place_of(position)))
+
+    def elements() -> Abstract:
+        return fold(ctx, first, TRUE, step, goes_on=lambda found: found)
+
+    return ctx.branch(lengths, elements, lambda: FALSE)
+
+
+def _refuse_nan(ctx: Context, value: Abstract, what: str) -> None:
+    """PS401 where a number is NaN, which Python finds by the object that it is."""
+    numbers = [v for v in values_of(value) if is_floating(v.type.dtype) and not v.type.shape]
+    reason = NotKnown(span=ctx.span, what=what)
+    if any(isinstance(c, Const) and c.value != c.value for c in _parts(value)):
+        ctx.fail(reason)
+    for number in numbers:
+        ctx.check(ctx.op(Compare("NE"), number, number), StagingError(()), refuse, [lambda: reason])
+
+
+def _parts(value: Abstract) -> list[Abstract]:
+    return [p for item in value.items for p in _parts(item)] if isinstance(value, Tuple) else [value]
+
+
+def _refuse_nan_rows(ctx: Context, cell: RowsCell, what: str) -> None:
+    """PS401 where a number in an element is NaN."""
+    reason = NotKnown(span=ctx.span, what=what)
+    inside = is_element(ctx, cell)
+    for rows in values_of(cell.element):
+        if is_floating(rows.type.dtype) and rows.type.rank == 1:
+            bad = ctx.op(And(), inside, ctx.op(Compare("NE"), rows, rows))
+            any_bad = ctx.op(Reduce(Maximum(), (0,)), bad, ctx.constant(False, BOOL))
+            ctx.check(any_bad, StagingError(()), refuse, [lambda: reason])
+
+
+def is_element(ctx: Context, cell: RowsCell) -> Value:
+    """Which rows are elements."""
+    end = ctx.broadcast(_value(ctx, cell.length), (cell.capacity,))
+    return ctx.op(Compare("LT"), _places(ctx, cell.capacity), end)
+
+
+# ---------------------------------------------------------------- order
+
+
+def mapped(ctx: Context, cell: RowsCell, function: Abstract) -> RowsCell:
+    """What `function` gives for each element, one after the other."""
+    made = Ref(ctx.state.new_cell(ListCell(())))
+
+    def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
+        append(ctx, made, ctx.call(function, [each]))
+        return NONE
+
+    fold(ctx, cell, NONE, step)
+    keys = as_rows(ctx, ctx.cell(made))
+    if keys is None:  # of no elements, or of what has no template
+        return replace(cell, element=NONE)
+    template = templates.template_of_list(keys)
+    assert template is not None
+    return replace(templates.as_rows(ctx.b, keys, template, cell.capacity), length=cell.length)
+
+
+def collected(ctx: Context, count: Abstract, element: Callable[[Abstract], Abstract]) -> RowsCell | None:
+    """The elements at the first `count` positions; None where they have no template in common."""
+    made = Ref(ctx.state.new_cell(ListCell(())))
+    end = place_of(count)
+
+    def condition(position: Abstract) -> Abstract:
+        return truth_of(compared(ctx, "LT", place_of(position), end))
+
+    def body(position: Abstract) -> Abstract:
+        append(ctx, made, element(position))
+        return _next(ctx, position)
+
+    most = ctx.range_of(count)[1] if isinstance(count, Array) else math.inf
+    ctx.while_loop(condition, body, Const(0), most=None if math.isinf(most) else int(most))
+    return as_rows(ctx, ctx.cell(made))
+
+
+def _unordered(ctx: Context) -> NoReturn:
+    ctx.fail(NotKnown(span=ctx.span, what="the order of a sort by what are no numbers"))
+
+
+def in_order(ctx: Context, cell: RowsCell, keys: RowsCell, backwards: bool) -> RowsCell:
+    """The list in the order of its keys, those that are equal in the order in which they are."""
+    numbers = _numbers(keys.element)
+    if not all(map(_is_ordered, numbers)):
+        _unordered(ctx)
+    _refuse_nan_rows(ctx, keys, "the order of numbers of which one is NaN")
+    places = _places(ctx, cell.capacity)
+    behind = ctx.op(Compare("GE"), places, ctx.broadcast(_value(ctx, cell.length), (cell.capacity,)))
+    ties = ctx.op(Subtract(), ctx.broadcast(ctx.constant(0, INT64), (cell.capacity,)), places)
+    sorts = [behind, *[n.value for n in numbers], *([ties] if backwards else []), places]
+    keys_count = len(sorts) - 1
+    order = ctx.b.apply(Sort(0, True, keys_count), sorts).results[-1]
+    result = replace(cell, element=_taken(ctx, cell.element, order))
+    return turned(ctx, result) if backwards else result
+
+
+def _is_ordered(numbers: Array) -> bool:
+    """True for rows of single numbers whose order is that of the array of them."""
+    exact = not isinstance(numbers, GatedNumber) or numbers.whole is None
+    return exact and numbers.rank == 1 and not numbers.key_impl and numbers.dtype.kind in "biuf"
+
+
+def _numbers(element: Abstract) -> list[Array]:
+    if isinstance(element, Tuple):
+        return [n for part in element.items for n in _numbers(part)]
+    return [element] if isinstance(element, Array) else []
+
+
+def extended(ctx: Context, cell: AnyList, other: Abstract) -> RowsCell | None:
+    """The list with the elements of another one behind; None where neither is made of rows, or they have no template."""
+    content = ctx.cell(other) if isinstance(other, Ref) else None
+    more: AnyList | None = content if isinstance(content, ListCell) else ctx.gathered(other)
+    if more is None and isinstance(cell, RowsCell):
+        items = ctx.iterate(other)
+        more = None if items is None else ListCell(tuple(items))
+    if more is None or not (isinstance(cell, RowsCell) or isinstance(more, RowsCell)):
+        return None
+    return joined(ctx, cell, more)
+
+
+def append(ctx: Context, ref: Ref, new: Abstract) -> None:
+    """`l.append(new)`."""
+    cell = ctx.settle(ref)
+    if isinstance(cell, ListCell):
+        ctx.write(ref.cell, replace(cell, items=(*cell.items, new)))
+        return
+    longer = appended(ctx, cell, new)
+    if longer is None:  # its elements are known one by one, or it is refused
+        ctx.write(ref.cell, ListCell((*list_items(ctx, cell), new), cell.aliases, cell.selector))
+        return
+    ctx.write(ref.cell, longer)

@@ -1,0 +1,301 @@
+"""Lists as rows of arrays: what their elements have in common, and the arrays of all elements.
+
+A *template* is one element with a placeholder for each of its numbers. An *element* of a `RowsCell` is the same with an
+array in each place, which has one row for each element of the list. Elements have a template in common where they
+are numbers of one shape, whatever their kinds, tuples of such, or one constant.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...hlo.builder import Builder
+from ...hlo.ir import Region, Value
+from ...hlo.types import BOOL, INT64, ArrayType, DType
+from ...ops import Broadcast, Constant, Convert, DynamicSlice, DynamicUpdateSlice, Pad, Reshape
+from ...values.boundary import Form
+from ...values.gated import GatedNumber, form_of
+from ...values.lattice import (
+    Abstract,
+    AnyList,
+    Array,
+    Const,
+    ListCell,
+    RowsCell,
+    Tuple,
+    is_number,
+    same_constant,
+)
+from ...values.rows import stacked
+from ...values.walk import rebuild, values_of
+from .numbers import common_type, is_of_kind, joined_range, kinds_of, number_type, range_of, whole_of
+from .promote import PYTHON_DTYPES, fits
+
+_NOWHERE = Region()
+
+
+def _placeholder(dtype: DType, shape: tuple[int, ...] = ()) -> Value:
+    return Value(ArrayType(dtype, shape), _NOWHERE, 0)
+
+
+# ---------------------------------------------------------------- templates
+
+
+def template_of(item: Abstract) -> Abstract | None:
+    """The template of one element; None for what is no number, no constant and no tuple of such."""
+    match item:
+        case Const(value) if is_number(item):
+            exact = type(value) in PYTHON_DTYPES or (
+                isinstance(value, np.generic) and value.dtype.kind in "biufc"
+            )
+            if not exact or (type(value) is int and not fits(value, INT64)):
+                return None
+            dtype, form, _ = number_type(item)
+            return Array(_placeholder(dtype), form, False, range_of(item))
+        case Const():
+            return item
+        case Array(form=form) if form is not Form.NDARRAY:
+            return rebuild(item, lambda v: _placeholder(v.type.dtype, v.type.static_shape))
+        case Tuple(items, cls):
+            parts = [template_of(part) for part in items]
+            return None if None in parts else Tuple(tuple([p for p in parts if p is not None]), cls)
+    return None
+
+
+def template_of_list(cell: AnyList) -> Abstract | None:
+    """The template that all elements of a list have in common; None where there is none, as of an empty list."""
+    if isinstance(cell, RowsCell):
+        return row_template(cell.element)
+    return common_template(cell.items)
+
+
+def row_template(element: Abstract) -> Abstract:
+    """The template of which there are rows."""
+    return rebuild(element, lambda v: _placeholder(v.type.dtype, v.type.static_shape[1:]))
+
+
+def common_rows(a: AnyList, b: AnyList, loop: bool = False) -> Abstract | None:
+    """The template that the elements of two lists have in common; of an empty one, that of the other."""
+    first, second = template_of_list(a), template_of_list(b)
+    if isinstance(b, ListCell) and not b.items:
+        return first
+    if isinstance(a, ListCell) and not a.items:
+        return second
+    return joined(first, second, loop)
+
+
+def common_template(items: Sequence[Abstract]) -> Abstract | None:
+    """The template that all of at least one elements have in common."""
+    found: Abstract | None = None
+    seen: set[Any] = set()
+    for position, item in enumerate(items):
+        key = (type(item.value), item.value) if isinstance(item, Const) and is_number(item) else None
+        if key in seen:
+            continue
+        template = template_of(item)
+        found = template if position == 0 else joined(found, template)
+        if found is None:
+            return None
+        if key is not None:
+            seen.add(key)
+    return found
+
+
+def joined(a: Abstract | None, b: Abstract | None, loop: bool = False) -> Abstract | None:
+    """The template of what has one or the other; None where they have none in common. `loop`: bounds are widened."""
+    if isinstance(a, Array) and isinstance(b, Array):
+        return _joined_numbers(a, b, loop)
+    if isinstance(a, Const) and isinstance(b, Const):
+        return a if same_constant(a.value, b.value) else None
+    if isinstance(a, Tuple) and isinstance(b, Tuple) and a.cls is b.cls and len(a.items) == len(b.items):
+        parts = [joined(x, y, loop) for x, y in zip(a.items, b.items)]
+        return None if None in parts else Tuple(tuple([p for p in parts if p is not None]), a.cls)
+    return None
+
+
+def _joined_numbers(a: Array, b: Array, loop: bool) -> Array | None:
+    if a.shape != b.shape or a.key_impl != b.key_impl:
+        return None
+    kinds = tuple(dict.fromkeys(kinds_of(a) + kinds_of(b)))
+    if len(kinds) == 1:
+        range = joined_range(a, b, loop)
+        return Array(_placeholder(a.dtype, a.shape), a.form, a.weak, range, a.key_impl)
+    found = common_type(a, b)
+    if a.shape or a.key_impl or found is None:
+        return None
+    dtype, whole = found
+    return GatedNumber(
+        _placeholder(dtype),
+        form_of(kinds),
+        kinds=kinds,
+        tags=tuple([_placeholder(BOOL) for _ in kinds[1:]]),
+        whole=_placeholder(INT64) if whole else None,
+    )
+
+
+def covers(template: Abstract, item: Abstract) -> bool:
+    """True if elements of this template may be what `item` is a template of: no wider one is needed."""
+    both = joined(template, item)
+    if both is None:
+        return False
+    numbers = zip(_numbers(template), _numbers(both))
+    return all(_as_wide(own, wide) for own, wide in numbers)
+
+
+def _as_wide(own: Array, wide: Array) -> bool:
+    same = type(own) is type(wide) and own.type == wide.type and kinds_of(own) == kinds_of(wide)
+    packed = isinstance(own, GatedNumber) and isinstance(wide, GatedNumber)
+    if packed and (own.whole is None) != (wide.whole is None):  # type: ignore[attr-defined]
+        return False
+    return same and own.range == wide.range
+
+
+def _numbers(template: Abstract) -> list[Array]:
+    if isinstance(template, Tuple):
+        return [n for part in template.items for n in _numbers(part)]
+    return [template] if isinstance(template, Array) else []
+
+
+def with_capacity(template: Abstract, capacity: int) -> Abstract:
+    """The element of a list of so many rows, with a placeholder in place of each array."""
+    return rebuild(template, lambda v: _placeholder(v.type.dtype, (capacity, *v.type.static_shape)))
+
+
+def row_size(template: Abstract) -> int:
+    """The number of bytes that one element takes."""
+    return sum([v.type.nbytes for v in values_of(template)]) or 1
+
+
+# ---------------------------------------------------------------- arrays
+
+
+def as_rows(b: Builder, cell: AnyList, template: Abstract, capacity: int) -> RowsCell:
+    """The list as `capacity` rows of the template, which covers its elements."""
+    if isinstance(cell, RowsCell):
+        element = _converted(b, cell.element, template, cell.capacity, capacity)
+        return RowsCell(element, capacity, cell.length, cell.site, cell.aliases, cell.selector)
+    element = rows_of(b, cell.items, template, capacity)
+    return RowsCell(element, capacity, len(cell.items), None, cell.aliases, cell.selector)
+
+
+def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity: int) -> Abstract:
+    """The items, and behind them zeros, as `capacity` rows of the template."""
+    if isinstance(template, Tuple):
+        parts = [
+            rows_of(b, [_part(item, place) for item in items], part, capacity)
+            for place, part in enumerate(template.items)
+        ]
+        return Tuple(tuple(parts), template.cls)
+    if not isinstance(template, Array):
+        return template
+    columns = [_column(b, [_value_of(b, item, template) for item in items], template.value.type, capacity)]
+    if isinstance(template, GatedNumber):
+        columns += [
+            _column(b, [is_of_kind(b, item, kind) for item in items], ArrayType(BOOL), capacity)
+            for kind in template.kinds[: len(template.tags)]
+        ]
+        if template.whole is not None:
+            columns.append(_column(b, [whole_of(b, item) for item in items], ArrayType(INT64), capacity))
+    return _with_values(template, columns)
+
+
+def _part(item: Abstract, place: int) -> Abstract:
+    assert isinstance(item, Tuple)
+    return item.items[place]
+
+
+def _value_of(b: Builder, item: Abstract, template: Array) -> Value:
+    if isinstance(item, Const):
+        return b.op(Constant(np.asarray(item.value).astype(template.dtype)))
+    assert isinstance(item, Array)
+    return item.value if item.dtype == template.dtype else b.op(Convert(template.dtype), item.value)
+
+
+def _column(b: Builder, values: Sequence[Value], type: ArrayType, capacity: int) -> Value:
+    """Values of one type, and behind them zeros, along a new axis."""
+    shape = type.static_shape
+    known = [_constant(v) for v in values]
+    if None not in known:
+        column = np.zeros((capacity, *shape), type.dtype)
+        for place, value in enumerate(known):
+            column[place] = value
+        return _of_constant(b, column)
+    return _padded(b, stacked(b, values), capacity)
+
+
+def _constant(value: Value) -> Any:
+    kind = getattr(value.owner, "kind", None)
+    return np.asarray(kind.data) if isinstance(kind, Constant) else None
+
+
+def _of_constant(b: Builder, column: np.ndarray) -> Value:
+    """A constant array; of equal elements, one of them broadcast."""
+    first = column.reshape(-1)[:1]
+    if column.size and column.tobytes() == first.tobytes() * column.size:
+        return b.op(Broadcast(column.shape, ()), b.op(Constant(first.reshape(()))))
+    return b.op(Constant(column))
+
+
+def _padded(b: Builder, rows: Value, capacity: int) -> Value:
+    """The rows, and behind them zeros."""
+    count, *shape = rows.type.static_shape
+    if count >= capacity:
+        return rows
+    zero = b.op(Constant(np.zeros((), rows.type.dtype)))
+    none = (0,) * len(shape)
+    return b.op(Pad((0, *none), (capacity - count, *none), (0, *none)), rows, zero)
+
+
+def _converted(b: Builder, element: Abstract, template: Abstract, count: int, capacity: int) -> Abstract:
+    """Rows as `capacity` rows of a template that covers them."""
+    if isinstance(template, Tuple):
+        assert isinstance(element, Tuple)
+        pairs = zip(element.items, template.items, strict=True)
+        return Tuple(tuple([_converted(b, e, t, count, capacity) for e, t in pairs]), template.cls)
+    if not isinstance(template, Array):
+        return template
+    assert isinstance(element, Array)
+    value = element.value
+    columns = [value if value.type.dtype == template.dtype else b.op(Convert(template.dtype), value)]
+    if isinstance(template, GatedNumber):
+        for kind in template.kinds[: len(template.tags)]:
+            tag = is_of_kind(b, element, kind)
+            columns.append(tag if tag.type.shape else b.op(Broadcast((count,), ()), tag))
+        if template.whole is not None:
+            columns.append(whole_of(b, element))
+    return _with_values(template, [_padded(b, column, capacity) for column in columns])
+
+
+def _with_values(template: Array, columns: Sequence[Value]) -> Abstract:
+    take = iter(columns)
+    return rebuild(template, lambda v: next(take))
+
+
+# ---------------------------------------------------------------- rows
+
+
+def row_at(b: Builder, element: Abstract, at: Value) -> Abstract:
+    """The element of the list at a place that lies inside."""
+    return rebuild(element, functools.partial(_row, b, at=at))
+
+
+def _row(b: Builder, rows: Value, at: Value) -> Value:
+    shape = rows.type.static_shape[1:]
+    starts = [at, *[b.op(Constant(np.zeros((), at.type.dtype)))] * len(shape)]
+    return b.op(Reshape(shape), b.op(DynamicSlice((1, *shape)), rows, *starts))
+
+
+def with_row(b: Builder, element: Abstract, at: Value, item: Abstract) -> Abstract:
+    """The rows with what `item`, which the element covers, is at a place that lies inside."""
+    template = row_template(element)
+    new = iter(values_of(rows_of(b, [item], template, 1)))
+
+    def stored(rows: Value) -> Value:
+        rest = [b.op(Constant(np.zeros((), at.type.dtype)))] * (rows.type.rank - 1)
+        return b.op(DynamicUpdateSlice(), rows, next(new), at, *rest)
+
+    return rebuild(element, stored)
