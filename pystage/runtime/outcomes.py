@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import operator
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
 
 if TYPE_CHECKING:
-    from ..compiler.values.capacity import CapacityExceeded
+    from ..compiler.values.capacity import AllocationSite, CapacityExceeded
 
 
 class HasLazy(Exception):
@@ -45,14 +45,16 @@ class Raised(Exception):
 class Outgrown(Exception):
     """A run has ended because it exceeded a capacity, as `end` says, with nothing changed outside.
 
-    `limit`: how many elements there may be. `writes`: how many writes the run has made, less those that it was to skip; None
-    if the program prints nothing.
+    `capacities`: what is larger in the next program. `writes`: how many writes the run has made, less those that it was to
+    skip; None if the program prints nothing.
     """
 
-    def __init__(self, end: CapacityExceeded, limit: int, writes: int | None) -> None:
+    def __init__(
+        self, end: CapacityExceeded, capacities: Mapping[AllocationSite, int], writes: int | None
+    ) -> None:
         super().__init__(end)
         self.end = end
-        self.limit = limit
+        self.capacities = capacities
         self.writes = writes
 
 

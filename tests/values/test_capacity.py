@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from pystage.compiler.values.capacity import AllocationSite, Capacity
+from pystage.compiler.values.capacity import AllocationSite, Capacity, CapacityExceeded, next_capacities
 
 SITE = AllocationSite(None, "the list")
 LIMIT = 1 << 40
@@ -38,3 +38,13 @@ def test_what_is_needed_is_there_at_once() -> None:
 def test_it_is_no_more_than_there_may_be() -> None:
     assert steps(4, 8, 10_000, limit=10_000) == [4, 4096, 10_000]
     assert Capacity(SITE, 4, 8).grown(50, 60) == 60
+
+
+def test_what_is_appended_to_together_grows_together() -> None:
+    sites = [AllocationSite(None, name) for name in "abc"]
+    capacities = [Capacity(sites[0], 16, 8), Capacity(sites[1], 16, 16), Capacity(sites[2], 20, 8)]
+    one_more = CapacityExceeded(capacities[0], 17)
+    assert next_capacities(one_more, capacities, LIMIT) == {sites[0]: 4096, sites[1]: 2048}
+    assert next_capacities(CapacityExceeded(capacities[0], 18), capacities, LIMIT) == {sites[0]: 4096}
+    assert next_capacities(one_more, capacities, 1000) == {sites[0]: 73, sites[1]: 16}
+    assert next_capacities(one_more, capacities, 551) is None

@@ -8,7 +8,7 @@ In: what a meaning asks for (`Context.capacity`) and what it turns out to need (
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ..diagnostics.span import Span
@@ -59,6 +59,26 @@ class CapacityExceeded(BaseException):
         super().__init__(f"a capacity of {capacity.size} for {capacity.site}, and the run needs {needed}")
         self.capacity = capacity
         self.needed = int(needed)
+
+
+def next_capacities(
+    exceeded: CapacityExceeded, capacities: Sequence[Capacity], limit: int
+) -> dict[AllocationSite, int] | None:
+    """What grows for the next specialisation, of all that may take `limit` bytes; None where that does not suffice.
+
+    Where one element too many was added, others of the same size grow along: what one loop appends to grows together.
+    """
+    capacity = exceeded.capacity
+    left = limit - sum(c.bytes for c in capacities if c.site != capacity.site)
+    if exceeded.needed > left // capacity.itemsize:
+        return None
+    found = {capacity.site: capacity.grown(exceeded.needed, left // capacity.itemsize)}
+    left -= found[capacity.site] * capacity.itemsize
+    for other in capacities if exceeded.needed == capacity.size + 1 else ():
+        if other.site != capacity.site and other.size == capacity.size:
+            found[other.site] = other.grown(other.size, (left + other.bytes) // other.itemsize)
+            left -= (found[other.site] - other.size) * other.itemsize
+    return found
 
 
 class Reexecution(threading.local):

@@ -79,12 +79,13 @@ class Feedback:
 
     def note_outgrown(self, outgrown: Outgrown) -> Change:
         """Notes that a run has exceeded a capacity; returns what is different in the next program."""
-        end, capacity = outgrown.end, outgrown.end.capacity
+        capacity, larger = outgrown.end.capacity, outgrown.capacities
         site = capacity.site
         with self._growing:
-            size = max(self.capacities.get(site, 0), capacity.grown(end.needed, outgrown.limit))
-            self.capacities = {**self.capacities, site: size}
+            known = self.capacities
+            self.capacities = {**known, **{s: max(n, known.get(s, 0)) for s, n in larger.items()}}
             self.skips_writes |= outgrown.writes is not None
+        size = self.capacities[site]
         return Change(
             f"capacity for {site.what}", str(capacity.size), str(size), "it was exceeded", site.span
         )

@@ -33,7 +33,7 @@ from ...compiler.values.boundary import (
     ViewTemplate,
     Write,
 )
-from ...compiler.values.capacity import CapacityExceeded
+from ...compiler.values.capacity import CapacityExceeded, next_capacities
 from ...compiler.values.evaluation import Make
 from ...compiler.values.node import TreeNode
 from ...compiler.values.walk import children
@@ -135,12 +135,13 @@ class Plan:
             elif number := code_of(self._failure, values):
                 error = raised(self._failure, number, values, evaluate)
                 if isinstance(error.exception, CapacityExceeded):
-                    end, limit = error.exception, self._limit(error.exception)
-                    if end.needed <= limit:
+                    end = error.exception
+                    capacities = next_capacities(end, self._capacities, config.capacity_bytes)
+                    if capacities is not None:
                         if performance is not None:
                             performance.undo()
                         writes = None if self._printed is None else int(np.asarray(values[self._printed]))
-                        raise Outgrown(end, limit, writes)
+                        raise Outgrown(end, capacities, writes)
                     error = Raised(_out_of_memory(end), error.traceback)
                 if isinstance(error.exception, StagingError):
                     error.exception.started = self._printed is not None
@@ -158,11 +159,6 @@ class Plan:
         if self._mutations:
             self._change(run, [m for m in self._mutations if m[0].only is None])
         return result
-
-    def _limit(self, end: CapacityExceeded) -> int:
-        """The largest capacity that there may be, beside the others of the program."""
-        others = sum(c.bytes for c in self._capacities if c.site != end.capacity.site)
-        return (config.capacity_bytes - others) // end.capacity.itemsize
 
     def _change(self, run: Execution, mutations: list[tuple[Mutation, Prepare]]) -> None:
         for apply in [prepare(run) for _, prepare in mutations]:

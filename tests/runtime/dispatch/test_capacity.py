@@ -125,6 +125,20 @@ def test_several_things_that_grow() -> None:
     assert kept.program.capacities[1].bytes == 100 * 1024
 
 
+def test_what_one_loop_adds_to_grows_together() -> None:
+    def both(n: int) -> float:
+        found = 0.0
+        for i in range(n):
+            found += total_below(i)
+            found += total_below(i)
+        return found
+
+    staged = pystage.compile(both, fallback="error")
+    assert staged(20) == both(20)
+    assert programs(staged) == [2 * SMALL]
+    assert ledger.account(*staged.identity).programs == 2
+
+
 def test_what_is_known_of_one_kind_of_call_serves_others() -> None:
     def scaled(x: Any, n: int) -> Any:
         return x * total_below(n)
